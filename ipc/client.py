@@ -1,4 +1,6 @@
-"""Asking: many requests in flight, a deadline on each, replicas by round robin. asyncio only."""
+"""Client of workers: many requests in flight, a deadline on each, replicas by round robin. asyncio
+only.
+"""
 
 from __future__ import annotations
 
@@ -21,29 +23,29 @@ from ipc.places import address_of, connect
 
 log = logging.getLogger(__name__)
 
-#: seconds; a worker that is not connected by then counts as absent (the supervisor replaces a dead
+#: seconds after which a worker without connection counts as absent (the supervisor replaces a dead
 #: one within 2)
 CONNECT_S = 2.5
-#: seconds between two looks at the folder that is the registry of replicas
+#: seconds between two scans of the folder of sockets
 REGISTRY_S = 0.25
 #: requests that may wait for one replica before `ask` refuses
 QUEUE_MESSAGES_MAX = 1000
 _RECONNECT_MS = 50
-#: what a socket is asked several times for each reply, without the enumerations of pyzmq's own
-#: methods, which take longer than the system does
+#: ZeroMQ's getter, called several times for each reply: pyzmq's own methods wrap results in
+#: enumerations, which takes longer than the system call
 _events = cast("Callable[[zmq.Socket[bytes], int], int]", zmq.backend.Socket.get)
 _READABLE = int(zmq.POLLIN)
 
 
 class _ReplicaGone(Exception):  # noqa: N818
-    """The replica with the request went away before it answered; `sent`: it may have seen it."""
+    """The replica disconnected before it answered; `sent`: it may have received the request."""
 
     def __init__(self, *, sent: bool) -> None:
         self.sent = sent
 
 
 class Silent(Unavailable):
-    """No worker answered; `sent`: one may have had the message; `absent`: there is none."""
+    """No worker answered. `sent`: one may have received the message; `absent`: there is none."""
 
     def __init__(self, sentence: str, *, sent: bool = False, absent: bool = False) -> None:
         super().__init__(sentence)
@@ -51,10 +53,10 @@ class Silent(Unavailable):
 
 
 class _Replica:
-    """One socket to one worker process, with the requests that wait for it.
+    """A socket to one worker process, with its waiting requests.
 
-    The sockets are read in callbacks of the loop: through zmq.asyncio a round trip takes 0.1 ms
-    more, in tasks that only wake others.
+    Sockets are read in callbacks of the loop: zmq.asyncio takes 0.1 ms more for a round trip, in
+    tasks that only wake others.
     """
 
     def __init__(self, context: zmq.Context[Any], worker: str, path: Path) -> None:
@@ -79,7 +81,7 @@ class _Replica:
         self._follow()
 
     async def ask(self, message: Message, request: int, deadline: float) -> Message:
-        """Send and wait. Raises _Gone, TimeoutError, or what the worker raised."""
+        """Send and wait. Raises _ReplicaGone, TimeoutError, or the worker's error."""
         future: asyncio.Future[Message] = self._loop.create_future()
         self._waiting[request] = future
         try:
@@ -88,15 +90,15 @@ class _Replica:
             async with asyncio.timeout(deadline - time.monotonic()):
                 return await future
         except zmq.Again:
-            self.connected.clear()  # the pipe is gone, the monitor's event is on its way
+            self.connected.clear()  # the pipe is gone, and the monitor's event will follow
             raise _ReplicaGone(sent=False) from None
         finally:
             self._waiting.pop(request, None)
 
     def _read(self) -> None:
-        """Take in the replies that have come.
+        """Read all replies that have arrived.
 
-        Also called after sending: the descriptor tells of each change only once.
+        Also called after sending: the descriptor reports each change only once.
         """
         for frame, *_ in _receive_all(self._socket):
             try:
@@ -106,7 +108,7 @@ class _Replica:
                 continue
             future = self._waiting.get(request)
             if future is None or future.done():
-                continue  # its asker has given up
+                continue  # the caller has given up
             try:
                 future.set_result(decode(frame))
             except CortexError as error:
@@ -137,7 +139,7 @@ def _receive_all(socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
 
 
 class Client:
-    """Asks the workers whose sockets are in `runtime_dir`; lives in one event loop."""
+    """Client of the workers with sockets in `runtime_dir`, for one event loop."""
 
     def __init__(self, runtime_dir: Path) -> None:
         self._folder = runtime_dir
@@ -148,11 +150,11 @@ class Client:
         self._looked_at = 0.0
 
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message:
-        """One request, one reply. A repeatable one is sent once more when its replica dies.
+        """Send one request and return its reply. A repeatable request is sent once more if its
+        replica dies.
 
-        Raises the error that the worker raised; Silent when no replica answers within
-        `deadline_s`, or when one had a message that is not repeatable and did not say what became
-        of it.
+        Raises the worker's error; Silent if no replica answers within `deadline_s`, or if one
+        received a message that is not repeatable and did not report its result.
         """
         deadline = time.monotonic() + deadline_s
         tries = 2 if is_repeatable(message) else 1
@@ -173,8 +175,8 @@ class Client:
             return reply
         if sent and not is_repeatable(message):
             raise Silent(
-                f"The {worker} worker had the {type(message).__name__} and did not answer: it is not known whether "
-                "it was carried out, so it was not sent again; see `cortex status`.",
+                f"The {worker} worker received the {type(message).__name__} and did not answer: its result is "
+                "unknown, so it was not sent again; see `cortex status`.",
                 sent=sent,
             )
         raise Silent(
@@ -182,7 +184,9 @@ class Client:
         )
 
     async def _choose(self, worker: str, until: float, *, sent: bool) -> _Replica:
-        """The next connected replica of `worker`; waits for one until then. Raises Silent."""
+        """Return the next connected replica of `worker`, waiting for one until then.
+        Raises Silent.
+        """
         while True:
             replicas = self._registered(worker)
             ready = [replica for replica in replicas if replica.connected.is_set()]

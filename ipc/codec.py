@@ -1,9 +1,9 @@
-"""Message ⇄ one frame: envelope, kind, JSON, raw bytes. No sockets here; docs/PROTOCOL.md.
+"""Message ⇄ one frame: envelope, kind, JSON, raw bytes. No sockets; docs/PROTOCOL.md.
 
 The envelope has request id (u64 BE), deadline (f64 BE, seconds of CLOCK_MONOTONIC, which all
 processes of one machine share; 0 for none), and the lengths of kind (u8) and JSON (u32 BE). Vectors
-and chunk bytes are raw, never JSON; nothing is ever pickled. One frame, because each of several
-would cost as much to send and receive as a small message.
+and chunk bytes are raw, never JSON; nothing is ever pickled. A message is one frame, because each
+further frame would cost as much as a small message.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from cortex.system.arrays import Array, from_frame, to_frame
 from cortex.system.errors import BadRequest, TooLarge
 from ipc.messages import Blobs, Message
 
-#: bytes of one message; a query vector has 2 kB, a full answer well under 1 MB
+#: largest message, in bytes; a query vector has 2 kB, a full answer well under 1 MB
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
 _ENVELOPE = struct.Struct(">QdBI")
-#: raw bytes of each array begin at a multiple of so many bytes
+#: alignment of each array's raw bytes
 _ALIGNED = 8
 
 Frame = bytes | memoryview
@@ -35,7 +35,7 @@ Frame = bytes | memoryview
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of message: its class and the names of its fields, by how they travel."""
+    """A kind of message: its class, and the names of its fields by their form on the wire."""
 
     cls: type
     plain: tuple[str, ...]
@@ -43,18 +43,20 @@ class _Kind:
     blobs: tuple[str, ...]
 
 
-#: the classes of messages that travel, by their names
+#: message classes by their names
 _CLASSES: dict[str, type] = {cls.__name__: cls for cls in get_args(Message)}
 
 
 def register(cls: type) -> None:
-    """Let messages of the dataclass `cls` travel, under the name of the class."""
+    """Register the dataclass `cls` as a message, under the name of the class."""
     _CLASSES[cls.__name__] = cls
 
 
 @functools.cache
 def _kind_of(cls: type) -> _Kind:
-    """Looked at when the first message of its kind travels: most processes send a few kinds."""
+    """Return the kind of a class. Computed at its first message: most processes send a
+    few kinds.
+    """
     hints = get_type_hints(cls)
     arrays = tuple(name for name, hint in hints.items() if hint == Array)
     blobs = tuple(name for name, hint in hints.items() if hint == Blobs)
@@ -65,9 +67,9 @@ def _kind_of(cls: type) -> _Kind:
 def encode(
     message: Message, request: int = 0, deadline: float = 0.0, *, max_bytes: int = MESSAGE_BYTES_MAX
 ) -> bytes:
-    """The frame of `message`.
+    """Return the frame of `message`.
 
-    Raises TooLarge above `max_bytes`, TypeError for an array of a dtype that does not travel.
+    Raises TooLarge above `max_bytes`, TypeError for an array of a dtype without wire form.
     """
     name = type(message).__name__
     kind = _kind_of(_CLASSES[name])
@@ -92,13 +94,13 @@ def encode(
 
 
 def read_envelope(frame: Frame) -> tuple[int, float]:
-    """(request id, deadline) of a message. Raises BadRequest for anything that is not ours."""
+    """Return (request id, deadline) of a message. Raises BadRequest for anything else."""
     request, deadline, _, _ = _read_envelope(frame)
     return request, deadline
 
 
 def _read_envelope(frame: Frame) -> tuple[int, float, int, int]:
-    """(request id, deadline, where the kind ends, where the body ends)"""
+    """Return (request id, deadline, end of the kind, end of the body)."""
     if len(frame) < _ENVELOPE.size:
         raise BadRequest("A message must have an envelope, a kind and a body.")
     request, deadline, kind, body = _ENVELOPE.unpack_from(frame)
@@ -109,7 +111,7 @@ def _read_envelope(frame: Frame) -> tuple[int, float, int, int]:
 
 
 def decode(frame: Frame) -> Message:
-    """The message in `frame`, every field checked against its type.
+    """Return the message in `frame`, every field checked against its type.
 
     Raises BadRequest, naming kind and field.
     """

@@ -1,6 +1,6 @@
-"""Announcing and listening over PUB/SUB.
+"""Events over PUB/SUB: announcer and listener.
 
-Delivery is not promised: an event is a hint, a file is the truth.
+Delivery is not guaranteed: an event is a hint, a file is the truth.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ipc.codec import decode, encode
 from ipc.messages import Message
 from ipc.places import address_of, bind, connect
 
-#: messages; an announcer never waits for a slow listener, the oldest hints are dropped
+#: messages in a queue; an announcer never waits for a slow listener, the oldest events are dropped
 QUEUE_MESSAGES_MAX = 100
 NAME = "events.sock"
-#: milliseconds between two tries to connect: the first, and at most; it doubles in between, so one
-#: that was away for a moment is heard again after as long
+#: milliseconds between two tries to connect: the first, and the maximum; it doubles in between, so
+#: an announcer that was away for a moment is connected again after about as long
 RECONNECT_MS, RECONNECT_MAX_MS = 100, 10_000
 
 
@@ -57,12 +57,12 @@ class Listener:
 
     @property
     def patience_s(self) -> float:
-        """Seconds until it is to `follow` again: until something has been there."""
+        """Seconds until `follow` has to be called again: infinite once connected."""
         return math.inf if self._address else RECONNECT_MS / 1000
 
     def follow(self) -> None:
-        """Connect to who announces by now, if that is another address: a port is another one after
-        each start, and to a path ZeroMQ connects again by itself.
+        """Connect to the present announcer, if its address changed: a port changes with each start,
+        while ZeroMQ reconnects to a Unix socket by itself.
         """
         unix = f"ipc://{self._place}"
         if self._address == unix:
@@ -73,13 +73,13 @@ class Listener:
         if self._address:
             self.socket.disconnect(self._address)
         if address == unix:
-            self.socket.connect(unix)  # ZeroMQ waits for it where it is not there yet
+            self.socket.connect(unix)  # ZeroMQ waits until the socket exists
             self._address = unix
         else:
             self._address = connect(self.socket, self._place)
 
     def drain(self) -> list[Message]:
-        """Every event that has arrived; malformed ones are dropped."""
+        """Return every event that has arrived; malformed ones are dropped."""
         out: list[Message] = []
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The life line: standard input, held by a parent, whose end says that the parent is gone."""
+"""The lifeline: standard input as a pipe from the parent; its end means that the parent is gone."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from collections.abc import Callable
 
 from cortex.system import hosts
 
-#: seconds that a process has to end by itself after its life line did
+#: seconds in which a process has to end by itself after its lifeline ended
 GRACE_S = 5.0
 
 
 def watch_life_line(on_end: Callable[[], None], grace_s: float = GRACE_S) -> None:
-    """Call `on_end` when standard input, the life line that a parent holds, ends; then make sure
-    that we end.
+    """Call `on_end` when the lifeline ends, and kill this process if it still runs `grace_s` later.
 
-    Only a pipe or a socket is a life line: a terminal or /dev/null is not.
+    Only a pipe or a socket is a lifeline: a terminal or /dev/null is not.
     """
     try:
         if not sys.stdin or os.isatty(0) or not _is_pipe(0):
@@ -30,7 +29,7 @@ def watch_life_line(on_end: Callable[[], None], grace_s: float = GRACE_S) -> Non
 
     def wait() -> None:
         while True:
-            if not hosts.WINDOWS:  # there it knows of sockets alone, and a read waits anyway
+            if not hosts.WINDOWS:  # Windows can select sockets only, and the read blocks anyway
                 select.select([0], [], [])
             try:
                 if not os.read(0, 4096):
@@ -38,8 +37,8 @@ def watch_life_line(on_end: Callable[[], None], grace_s: float = GRACE_S) -> Non
             except OSError:
                 break
         on_end()
-        time.sleep(grace_s)  # no look: what was told to end has so long for it
-        os._exit(1)  # something hangs; nobody is left who could end us
+        time.sleep(grace_s)  # time to end in good order
+        os._exit(1)  # something hangs, and no parent is left to kill us
 
     threading.Thread(target=wait, name="life-line", daemon=True).start()
 

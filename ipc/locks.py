@@ -1,7 +1,7 @@
-"""Who holds a place: a locked file for each, with its holder's process number. Neither ZeroMQ nor
-numpy.
+"""Locks between processes: a locked file each, with its holder's process number. Imports neither
+ZeroMQ nor numpy.
 
-The lock is the system's: it ends with its process, however that ends, and the file stays.
+The lock belongs to the system: it ends with its process in any case, and the file stays.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Lock:
 
     @property
     def lost(self) -> bool:
-        """Whether the file was deleted or replaced since: another can then lock the same path."""
+        """Whether the file was deleted or replaced: then another process can lock the same path."""
         try:
             return not os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))
         except OSError:
             return True
 
     def release(self) -> None:
-        """Let go; safe to call twice."""
+        """Release the lock; safe to call twice."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -52,9 +52,10 @@ class Lock:
 
 
 def try_lock(path: str | os.PathLike[str]) -> Lock | None:
-    """The lock of the file `path` with our process number in it; None when another holds it.
+    """Lock the file `path` and write our process number into it; None if another process has the
+    lock.
 
-    Raises OSError when the file cannot be made.
+    Raises OSError if the file cannot be made.
     """
     while True:
         try:
@@ -80,9 +81,9 @@ def try_lock(path: str | os.PathLike[str]) -> Lock | None:
 
 
 def share(path: str | os.PathLike[str]) -> Lock:
-    """The lock of the file `path`, which others may share, and nobody hold alone meanwhile.
+    """Take a shared lock of the file `path`, which excludes an exclusive one.
 
-    Raises BlockingIOError when one does, OSError when the file cannot be made.
+    Raises BlockingIOError if a process has it exclusively, OSError if the file cannot be made.
     """
     lock = Lock(path, descriptor := _open(path, os.O_RDWR | os.O_CREAT))
     try:
@@ -94,19 +95,19 @@ def share(path: str | os.PathLike[str]) -> Lock:
 
 
 def clear_place(path: str | os.PathLike[str]) -> None:
-    """Take away what stands where a socket or a lock of ours belongs: what one that was killed has
-    left, a link, a pipe; a folder moves aside, with all that is in it. Raises OSError.
+    """Remove whatever is in the place of a socket or lock: a killed process's socket, a link, a
+    pipe. A folder is renamed and keeps its content. Raises OSError.
     """
     try:
         os.unlink(path)
     except FileNotFoundError:
         return
-    except (IsADirectoryError, PermissionError):  # the second is macOS's word for a folder
+    except (IsADirectoryError, PermissionError):  # macOS raises the second for a folder
         os.rename(path, f"{os.fspath(path)}.{time.time_ns()}.aside")
 
 
 def _is_in_the_way(path: str | os.PathLike[str]) -> bool:
-    """Whether something of this user's stands there that can never be a lock."""
+    """Whether the path is something of this user's that can never be a lock."""
     try:
         info = os.lstat(path)
     except OSError:
@@ -115,10 +116,10 @@ def _is_in_the_way(path: str | os.PathLike[str]) -> bool:
 
 
 def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, wait_s: float = 0.0) -> Lock:
-    """The lock of the file `path`, waited for at most `wait_s` seconds.
+    """Lock the file `path`, waiting at most `wait_s` seconds.
 
-    Raises `refusal(holder)` when another holds it for longer; `holder` is that process's number, or
-    "unknown". Raises OSError when the file cannot be made.
+    Raises `refusal(holder)` if another process has it for longer; `holder` is its number, or
+    "unknown". Raises OSError if the file cannot be made.
     """
     deadline = time.monotonic() + wait_s
     while True:
@@ -126,19 +127,19 @@ def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, w
             return lock
         if time.monotonic() >= deadline:
             raise refusal(str(_read_holder(path) or "unknown"))
-        time.sleep(POLL_S)  # to wait in the lock itself knows no deadline
+        time.sleep(POLL_S)  # a blocking lock has no deadline
 
 
 def holder_of(path: str | os.PathLike[str]) -> int | None:
-    """The process that holds the lock of `path`: its number (0 when unknown, or none of ours), or
-    None when nobody does.
+    """Return the number of the process that holds the lock of `path` (0 if unknown or in another
+    namespace), or None if no process does.
     """
     try:
         descriptor = _open(path, os.O_RDONLY)
     except OSError:
         return None
     try:
-        # Shared, so that two who look do not take each other for a holder.
+        # Shared, lest two callers take each other for a holder.
         hosts.lock(descriptor, shared=True)
     except OSError:
         return _holder_number(descriptor)
@@ -159,10 +160,10 @@ def _read_holder(path: str | os.PathLike[str]) -> int:
 
 
 def _open(path: str | os.PathLike[str], flags: int) -> int:
-    """A descriptor of a lock: a plain file of this user, of one name.
+    """Return a descriptor of a lock file: a regular file of this user, with one name.
 
-    Raises OSError for what is another's, a link, a pipe, or stands elsewhere too: a process number
-    is written into it.
+    Raises OSError for another user's file, a link, a pipe, or a file with further hard links: a
+    process number is written into it.
     """
     descriptor = os.open(
         path, flags | hosts.flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"), 0o600
@@ -175,8 +176,8 @@ def _open(path: str | os.PathLike[str], flags: int) -> int:
 
 
 def _holder_number(descriptor: int) -> int:
-    """The holder's number; 0 where it is unknown, and of a process in a sandbox seen from outside:
-    its number there is that of any other process here.
+    """Return the holder's number; 0 if unknown, and for a process in a sandbox seen from outside:
+    its number there may be that of any other process here.
     """
     os.lseek(descriptor, 0, os.SEEK_SET)
     text = os.read(descriptor, 64).split()
@@ -187,9 +188,7 @@ def _holder_number(descriptor: int) -> int:
 
 @functools.cache
 def namespace() -> int:
-    """Which processes the numbers count that this process knows: the number of its namespace, 0
-    where the system has none.
-    """
+    """Return the number of this process's PID namespace; 0 if the system has none."""
     try:
         return os.stat("/proc/self/ns/pid").st_ino
     except OSError:

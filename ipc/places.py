@@ -1,5 +1,5 @@
-"""Where a socket of ZeroMQ is: a Unix socket at a path, or loopback TCP with keys where a note is
-at that path. Who cannot read the folder of the path speaks to neither.
+"""Addresses of ZeroMQ sockets by path: a Unix socket at the path, or loopback TCP with keys, which
+a port file at the path holds. A process that cannot read the folder can connect to neither.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ipc.locks import clear_place
 
 
 class _SingleKey:
-    """Lets in who has the one key."""
+    """Authentication of clients by a single key."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -26,15 +26,15 @@ class _SingleKey:
 
 
 def bind(context: zmq.Context[Any], socket: zmq.Socket[bytes], path: Path) -> Callable[[], None]:
-    """Bind `socket` at `path`; returns what is to be called before the context ends. One socket of
-    a context. Raises Misconfigured and OSError.
+    """Bind `socket` at `path`; return a function to call before the context ends. At most one
+    socket of a context. Raises Misconfigured and OSError.
     """
     clear_place(path)
     if not sockets.by_loopback():
         _bind(socket, f"ipc://{path}")
         path.chmod(0o600)
         return lambda: None
-    from zmq.auth.thread import ThreadAuthenticator  # 10 ms that only such a start needs
+    from zmq.auth.thread import ThreadAuthenticator  # 10 ms, needed here only
 
     server, server_secret = zmq.curve_keypair()
     client, client_secret = zmq.curve_keypair()
@@ -49,7 +49,7 @@ def bind(context: zmq.Context[Any], socket: zmq.Socket[bytes], path: Path) -> Ca
         address = socket.getsockopt_string(zmq.LAST_ENDPOINT)
         sockets.write_note(path, {"address": address} | {name: key.decode() for name, key in keys.items()})
     except BaseException:
-        gate.stop()  # a context with its sockets never ends
+        gate.stop()  # a context with open sockets never ends
         raise
     return gate.stop
 
@@ -62,8 +62,8 @@ def _bind(socket: zmq.Socket[bytes], address: str) -> None:
 
 
 def address_of(path: Path) -> str:
-    """Where who is bound at `path` can be reached, "" when nobody is: another one after each start
-    where it is a port.
+    """Return the address of the socket bound at `path`, "" if there is none. A port differs after
+    each start.
     """
     try:
         return f"ipc://{path}" if sockets.is_socket(path) else str(sockets.read_note(path)["address"])
@@ -72,7 +72,7 @@ def address_of(path: Path) -> str:
 
 
 def connect(socket: zmq.Socket[bytes], path: Path) -> str:
-    """Connect `socket` to who is bound at `path`; the address, "" when there is none yet."""
+    """Connect `socket` to the one bound at `path`; return the address, "" if there is none yet."""
     address = address_of(path)
     if address.startswith("ipc://"):
         socket.connect(address)

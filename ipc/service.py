@@ -1,7 +1,7 @@
-"""Answering: bind, one handler for each message, reload check, drain, stop.
+"""Server loop of a worker: bind, a handler for each message, reload check, drain, stop.
 
-One thread; replies in the order of arrival, but for long work: its handler returns slices, and what
-arrives meanwhile is answered between two of them.
+One thread, which replies in the order of arrival. The handler of long work returns slices, and
+requests that arrive meanwhile are answered between two of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
-from socket import socket as Socket  # noqa: N812 - beside those of ZeroMQ
+from socket import socket as Socket  # noqa: N812 - to tell it from ZeroMQ's sockets
 from socket import socketpair
 from types import FrameType
 from typing import Any, Protocol
@@ -39,40 +39,42 @@ from ipc.messages import Answers, Failure, GetStatus, Message, Several, Status
 
 log = logging.getLogger(__name__)
 
-#: seconds between two looks at the disk by the clock, at most. What is published is told by an
-#: event, and a question names its generation: the clock is for what neither has told
+#: longest time in seconds between two checks of the disk. Events announce new generations, and
+#: requests name theirs: the timer is for changes without either
 CHECK_S = 10.0
-#: seconds that a stopping worker goes on answering what has already arrived
+#: seconds in which a stopping worker still answers requests that have arrived
 DRAIN_S = 1.0
-#: seconds of processor time that every question may use, however soon its asker gives up: the first
-#: one after a start opens tables
+#: processor seconds that every request may use, however short its deadline: the first one after a
+#: start opens tables
 LEAST_S = 5.0
-#: requests that may wait in front of a worker; more are refused by the sender's queue
+#: requests that may wait for a worker; the sender's queue refuses more
 QUEUE_MESSAGES_MAX = 1000
 
-#: what a worker binds without keys
+#: addresses that a worker may bind without keys
 _WITHOUT_KEYS = ("ipc://", "tcp://127.", "tcp://localhost", "tcp://[::1]")
 
-#: who waits for work in the background
+#: recipient of background work: none
 NOBODY = b""
-#: long work: it yields after each slice of at most 5 ms, and returns the reply
+#: long work: yields after each slice of at most 5 ms, and returns the reply
 Slices = Generator[None, None, Message]
 Handler = Callable[[Any], "Message | Slices"]
 
 
 class Worker(Protocol):
-    """What `serve` needs: handlers by message class, a look at the disk, and how it is."""
+    """The interface that `serve` needs: handlers by message class, a check of the disk, and a
+    status.
+    """
 
     @property
     def handlers(self) -> Mapping[type, Handler]: ...
 
     def reload(self) -> bool:
-        """Look at what is published and swap if it is newer; True when swapped. Called at each
-        event and every CHECK_S, so what is to be done by the clock is done here. One that has
-        `patience()` says how many seconds may pass between two calls while something waits for the
-        next.
+        """Check for a newer generation and open it; return True if it did.
 
-        Bad files never raise. One that has `is_over()` ends, to begin anew, when that says so.
+        Called at each event and every CHECK_S, so periodic work belongs here. An optional method
+        `patience()` returns the seconds between two calls while periodic work waits. Must not raise
+        for damaged files. If an optional method `is_over()` returns True, the process ends to be
+        restarted.
         """
         ...
 
@@ -80,10 +82,10 @@ class Worker(Protocol):
 
 
 class Identity:
-    """Who a worker is, as every one of them says it in its status."""
+    """The constant part of a worker's status."""
 
     def __init__(self, worker: str, version: str, config: str) -> None:
-        """`config`: the hash of its configuration."""
+        """`config` is the hash of the worker's configuration."""
         self._worker, self._version, self._config = worker, version, config
         self._started = time.monotonic()
 
@@ -108,12 +110,12 @@ def serve(
     bind: str = "",
     least_s: float = LEAST_S,
 ) -> int:
-    """Answer requests for `worker` until SIGTERM, SIGINT or the end of the life line.
+    """Answer requests for `worker` until SIGTERM, SIGINT or the end of the lifeline.
 
     Binds `<runtime_dir>/<name>.<replica>.sock`, or `bind` (an ipc:// or loopback tcp:// address for
-    load tests). Returns the exit code, or ANEW when the worker says that it is over. A question
-    that uses more processor time than its asker waits for it, and more than `least_s` seconds, ends
-    the process by SIGPROF: whoever waits behind it asks the one that is started in its place.
+    load tests). Returns the exit code, or ANEW if the worker's `is_over()` ended it. A request that
+    uses more processor time than its deadline allows, and more than `least_s` seconds, ends the
+    process by SIGPROF: waiting clients ask its replacement.
     """
     context: zmq.Context[Any] = zmq.Context()
     with hold_place(runtime_dir, f"{name}.{replica}"):
@@ -121,8 +123,8 @@ def serve(
         socket, leave = _bind(context, bind or path)
         listener = Listener(context, runtime_dir)
         ending = _stop_signals()
-        # what was imported stays to the end; to look through it takes some 15 ms, which a question
-        # would wait for. What is opened from here on is collected: a snapshot goes again
+        # imported objects stay to the end; scanning them takes some 15 ms, which a request would
+        # wait for. Objects made from here on are collected, such as old snapshots
         gc.freeze()
         try:
             _Loop(worker, socket, least_s).run(listener, ending)
@@ -135,18 +137,18 @@ def serve(
             context.term()
     if ending[0].is_set():
         return EXIT_OK
-    hosts.end_by_signals()  # nobody would hear one any more
+    hosts.end_by_signals()  # our handlers no longer run
     return EXIT_OK if ending[0].is_set() else ANEW
 
 
 class Serving:
-    """A worker that a thread of this process serves until `close`: for a program that is more than
-    a worker. It takes no signals, and ends no question that uses too much processor time.
+    """A worker that a thread of this process serves until `close`, for a program with other tasks.
+    It handles no signals, and does not limit processor time of requests.
     """
 
     def __init__(self, name: str, make: Callable[[], Worker], runtime_dir: Path) -> None:
-        """`make` is called in the thread, once the place is held. Raises what it raises, and
-        Misconfigured as `serve` does.
+        """`make` is called in the thread, after the lock was taken. Raises its errors, and Occupied
+        as `hold_place` does.
         """
         self._place = hold_place(runtime_dir, f"{name}.0")
         self._make, self._folder, self._path = make, runtime_dir, runtime_dir / f"{name}.0.sock"
@@ -160,7 +162,7 @@ class Serving:
             raise error
 
     def close(self) -> None:
-        """Answer what has arrived, then end; safe to call twice."""
+        """Answer the requests that have arrived, then end; safe to call twice."""
         self._stop.set()
         if self._wake:
             self._wake[1].send(b"x")
@@ -194,10 +196,10 @@ class Serving:
 
 
 def hold_place(runtime_dir: Path, name: str) -> Lock:
-    """Hold `<name>.lock` for life.
+    """Hold `<name>.lock` until this process ends.
 
-    libzmq lets a second bind steal a path in silence; this is what prevents it. Raises
-    Occupied naming the holder when somebody has it.
+    libzmq lets a second bind take over a path silently; the lock prevents that. Raises Occupied
+    with the holder's number if another process has it.
     """
     return hold(
         runtime_dir / f"{name}.lock",
@@ -208,7 +210,7 @@ def hold_place(runtime_dir: Path, name: str) -> Lock:
 
 
 def _bind(context: zmq.Context[Any], at: Path | str) -> tuple[zmq.Socket[bytes], Callable[[], None]]:
-    """(the socket, what is to be called before the context ends). `at`: a place, or an address."""
+    """Return (socket, function to call before the context ends). `at` is a path, or an address."""
     if isinstance(at, str) and not at.startswith(_WITHOUT_KEYS):
         raise Misconfigured(f"Cannot bind {at}: without keys a worker listens on loopback only.")
     socket: zmq.Socket[bytes] = context.socket(zmq.ROUTER)
@@ -226,7 +228,7 @@ def _bind(context: zmq.Context[Any], at: Path | str) -> tuple[zmq.Socket[bytes],
 
 
 def _stop_signals() -> tuple[threading.Event, Socket]:
-    """(set when this process has to stop, a socket that becomes readable then)"""
+    """Return (event set when this process has to stop, socket that becomes readable then)."""
     stop = threading.Event()
     read, write = socketpair()
     write.setblocking(False)
@@ -238,7 +240,7 @@ def _stop_signals() -> tuple[threading.Event, Socket]:
 
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
-    if hasattr(faulthandler, "register"):  # the log says where it was; then the process ends
+    if hasattr(faulthandler, "register"):  # the log gets a trace; then the process ends
         faulthandler.register(signal.SIGPROF, chain=True)
     watch_life_line(lambda: on_signal(0, None))
     return stop, read
@@ -246,11 +248,13 @@ def _stop_signals() -> tuple[threading.Event, Socket]:
 
 @dataclass(slots=True)
 class _Loop:
-    """Answers until it is told to stop. `unfinished`: who waits for long work, in turns."""
+    """The loop that answers until a stop. `unfinished` holds long work with its recipients; they
+    take turns.
+    """
 
     worker: Worker
     socket: zmq.Socket[bytes]
-    #: seconds of processor time that every question may use; 0: any
+    #: processor seconds that every request may use; 0: unlimited
     least_s: float
     unfinished: deque[tuple[bytes, int, Slices]] = field(default_factory=deque)
 
@@ -262,7 +266,7 @@ class _Loop:
         poller.register(wake, zmq.POLLIN)
         patience = getattr(self.worker, "patience", _usual_patience)
         is_over = getattr(self.worker, "is_over", _never)
-        checked = -math.inf  # not yet, however short a time the machine has been running
+        checked = -math.inf  # never, even if the machine has just started
         while not (stop.is_set() or is_over()):
             left_s = max(0.0, min(checked + patience() - time.monotonic(), listener.patience_s))
             ready = dict(poller.poll(0 if self.unfinished else math.ceil(1000 * left_s)))
@@ -274,29 +278,31 @@ class _Loop:
                 _reload(self.worker)
                 self._begin_background()
                 checked = time.monotonic()
-            if self.socket in ready:  # a busy worker would never come to a look that waits for idleness
+            if self.socket in ready:  # bounded, for a busy worker would never reach the reload check
                 self._answer_waiting(checked + patience())
             if self.unfinished:
                 self._go_on()
         self._answer_waiting(time.monotonic() + DRAIN_S)
         for _, _, slices in self.unfinished:
-            slices.close()  # what is done of it is done; its asker asks again
+            slices.close()  # its finished part stays; the client sends it again
 
     def _begin_background(self) -> None:
-        """Long work that nobody waits for, of a worker that has some: one at a time."""
+        """Start a worker's background work, if it has any: one at a time."""
         begin = getattr(self.worker, "background", None)
         if begin is None or any(identity == NOBODY for identity, _, _ in self.unfinished):
             return
         try:
             slices = begin()
-        except Exception:  # it is tried again another time
+        except Exception:  # it is tried again later
             log.exception("what was to be done in the background could not begin")
         else:
             if slices is not None:
                 self.unfinished.append((NOBODY, 0, slices))
 
     def _answer_waiting(self, until: float) -> None:
-        """Answer what has arrived, until the queue is empty or the clock says `until`."""
+        """Answer requests that have arrived, until the queue is empty or the clock
+        reaches `until`.
+        """
         while True:
             try:
                 identity, *frames = self.socket.recv_multipart(zmq.NOBLOCK)
@@ -319,7 +325,7 @@ class _Loop:
                 return
 
     def _go_on(self) -> None:
-        """One slice of the long work that waits longest."""
+        """Run one slice of the long work that waits longest."""
         identity, request, slices = self.unfinished.popleft()
         try:
             with allotted(self.least_s):
@@ -349,12 +355,12 @@ def _never() -> bool:
 def _reload(worker: Worker) -> None:
     try:
         worker.reload()
-    except Exception:  # a bad generation must not end a worker that can still serve the old one
+    except Exception:  # a damaged generation must not end a worker that can serve the old one
         log.exception("reload failed; the old generation is kept")
 
 
 def reply_frame(reply: Message, request: int) -> bytes:
-    """The frame of a reply; a Failure in its place when it is too large to travel."""
+    """Return the frame of a reply; that of a Failure if the reply is too large."""
     try:
         return encode(reply, request)
     except CortexError as error:
@@ -362,9 +368,9 @@ def reply_frame(reply: Message, request: int) -> bytes:
 
 
 def answer(worker: Worker, frame: bytes, allotted_s: float = 0.0) -> Message | Slices:
-    """The reply to one request: what its handler returned, or a Failure. Never raises.
+    """Return the reply to one request: its handler's result, or a Failure. Never raises.
 
-    `allotted_s`: seconds of processor time that its handler may use, 0 for any; see `serve`.
+    `allotted_s`: processor seconds that the handler may use, 0 for unlimited; see `serve`.
     """
     try:
         message = decode(frame)
@@ -385,16 +391,16 @@ def answer(worker: Worker, frame: bytes, allotted_s: float = 0.0) -> Message | S
 
 
 def _answer_nested(worker: Worker, frame: bytes) -> bytes:
-    """The frame of the reply to one of several requests; long work is none of them."""
+    """Return the frame of the reply to one request of a Several; long work is refused there."""
     reply = answer(worker, frame)
     if isinstance(reply, Generator):
         reply.close()
-        reply = Failure("bad_request", "Long work is asked for by a message of its own.")
+        reply = Failure("bad_request", "Long work needs a separate message.")
     return reply_frame(reply, 0)
 
 
 def failure_of(error: Exception) -> Failure:
-    """The reply in place of one that could not be made; what nobody foresaw is logged."""
+    """Return the Failure for an error; unexpected errors are logged."""
     if isinstance(error, CortexError):
         return Failure(error.code, str(error))
     log.error("a handler failed", exc_info=error)

@@ -34,9 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("name", choices=[name for kind in KINDS.values() for name in kind.workers])
     parser.add_argument("--project", help="the project's folder; default: found from the working folder")
     parser.add_argument("--data-dir", help="the memory's folder, for its worker; default: memory.data_dir")
-    parser.add_argument(
-        "--replica", type=int, default=0, help="number of this worker among those of its name"
-    )
+    parser.add_argument("--replica", type=int, default=0, help="number of this replica")
     parser.add_argument(
         "--bind", default="", help="another address, e.g. tcp://127.0.0.1:7001, for load tests"
     )

@@ -1,6 +1,6 @@
-"""The embed worker: turns questions into vectors.
+"""The embed worker: vectors of queries.
 
-The indexer embeds passages by itself and never asks here.
+The indexer embeds passages by itself, without this worker.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from cortex.system.errors import CortexError, TooLarge
 from ipc.messages import Embed, Embedded, Message, Status
 from ipc.service import CHECK_S, Identity, serve
 
-#: texts in one request; a question is one
+#: largest number of texts in a request; a query is one
 TEXTS_MAX = 1024
-#: seconds in which a fault is told again without asking: questions that wait behind one that hung
+#: seconds in which a fault is repeated without a new try: requests that wait behind a hanging one
 #: would hang, too
 PAUSE_S = 1.0
 
 
 class EmbedWorker:
-    """Lives on while the embedder cannot be used, because only it can say why."""
+    """The worker; it runs on while the embedder cannot be used, to report the reason."""
 
     def __init__(self, config: Config) -> None:
         self._identity = Identity("embed", __version__, config.hash())
@@ -46,7 +46,7 @@ class EmbedWorker:
             return Embedded(embedder.identity, embedder.embed(list(request.texts), request.mode))
 
     def reload(self) -> bool:
-        """Try again what failed, so that the fault is told without being met first."""
+        """Retry a failed start of the embedder, so that a request need not meet the fault first."""
         if self._embedder is None and time.monotonic() >= self._retry_at:
             with contextlib.suppress(CortexError), self._record_faults():
                 self._embedder = open_embedder(self._config)
@@ -61,7 +61,7 @@ class EmbedWorker:
         try:
             yield
         except CortexError as error:
-            self._embedder = None  # what answers there next may be another model
+            self._embedder = None  # the server may answer with another model next
             now = time.monotonic()
             self._fault, self._retry_at = error, now + max(PAUSE_S, now - began)
             raise

@@ -21,8 +21,8 @@ def run(data: DataFolder, *, replica: int = 0, bind: str = "") -> int:
     if warning := warn_of_network_folder(data.root):
         log.warning("%s", warning)
     worker = MemoryWorker(data)
-    with contextlib.suppress(CortexError):  # it says so to whoever asks
-        worker.ready()  # before it serves: what is there then is not looked through again (gc.freeze)
+    with contextlib.suppress(CortexError):  # the worker reports it in its replies
+        worker.ready()  # before it serves: objects made until then are not scanned again (gc.freeze)
     try:
         return serve("memory", worker, data.runtime_dir, bind=bind)
     finally:

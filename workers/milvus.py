@@ -1,8 +1,8 @@
-"""The process that alone opens the file of a milvus-lite, and serves it to all others on a unix
-socket in the runtime folder: milvus-lite itself would listen on TCP, without a token.
+"""The only process that opens the file of a milvus-lite: it serves the file to all others on a Unix
+socket in the runtime folder. milvus-lite itself would listen on TCP, without a token.
 
-Several projects share one file, and each set has this process: one of them has the file, the others
-wait for its place.
+Several projects may share a file, and each set of workers has this process: one of them holds the
+file's lock, the others wait for it.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from ipc.service import Identity, serve
 
 log = logging.getLogger(__name__)
 
-#: questions that are answered at the same time
+#: requests that are answered at the same time
 THREADS = 4
-#: bytes of one message, as milvus-lite's own server has it
+#: largest message, in bytes, as in milvus-lite's own server
 MESSAGE_BYTES_MAX = 256 << 20
-#: seconds between two tries to get the file, and that what is being answered has at the end
+#: seconds between two tries to lock the file, and seconds for requests in progress at the end
 AGAIN_S, GRACE_S = 0.5, 2.0
-#: seconds that a question waits for its turn: as long as who writes waits for the answer
+#: seconds that a request waits for its turn: as long as a writer waits for its reply
 TURN_S = 60.0
-#: what is asked of a file together, and what alone
+#: methods that may run together, and methods that run alone
 READS, WRITES = ("Query", "Search"), ("Insert", "Upsert", "Delete", "Flush")
-#: what is asked for as a count, and the number of its type
+#: output field of a count, and the number of its type
 COUNT, INT64 = "count(*)", 5
 WAITS = "another process has the file, this one waits"
 
 
 class MilvusWorker:
-    """Serves the file in a thread of its own; the serving thread answers GetStatus meanwhile."""
+    """The worker. A thread serves the file; the serving thread answers GetStatus meanwhile."""
 
     handlers: dict[type, Callable[[Any], Message]]
 
@@ -84,7 +84,7 @@ class MilvusWorker:
                 continue
             try:
                 self._serve(lock)
-            except Exception as error:  # told by status; whoever asks is told that nobody answers
+            except Exception as error:  # reported by status; callers get no connection
                 fault = f"{self._place.label} cannot be served: {error}"
                 if fault != self._fault:  # and not twice a second
                     log.exception("%s", fault)
@@ -94,20 +94,20 @@ class MilvusWorker:
                 lock.release()
 
     def _serve(self, lock: Lock) -> None:
-        for quiet in ("faiss", "milvus_lite"):  # which processors it looks for, what it built
+        for quiet in ("faiss", "milvus_lite"):  # details about processors and builds
             logging.getLogger(quiet).setLevel(logging.WARNING)
         import grpc
         from milvus_lite.db import MilvusLite
         from pymilvus.grpc_gen import milvus_pb2_grpc
 
-        logging.getLogger("grpc._server").setLevel(logging.CRITICAL)  # what it does not implement
+        logging.getLogger("grpc._server").setLevel(logging.CRITICAL)  # calls that it does not implement
 
         assert self._place is not None
         assert self._place.file is not None
         files.make_folder(self._place.file.parent, anywhere=True)
         database = MilvusLite(str(self._place.file))
         options = [(f"grpc.max_{way}_message_length", MESSAGE_BYTES_MAX) for way in ("receive", "send")]
-        # pymilvus asks every ten seconds whether we are there, for which gRPC would hang up
+        # pymilvus pings every ten seconds, for which gRPC would close the connection
         options.append(("grpc.http2.max_ping_strikes", 0))
         server = grpc.server(ThreadPoolExecutor(THREADS, thread_name_prefix="milvus"), options=options)
         try:
@@ -125,8 +125,9 @@ class MilvusWorker:
 
 
 class Turns:
-    """Who writes does so alone, and does not wait for those who come to read after it. Nobody waits
-    longer than `wait_s`: by then who asked has given up. Raises TimeoutError.
+    """A lock for readers and writers: a writer runs alone, and does not wait for readers that come
+    after it. Nobody waits longer than `wait_s`: by then the caller has given up. Raises
+    TimeoutError.
     """
 
     def __init__(self, wait_s: float = TURN_S) -> None:
@@ -135,7 +136,7 @@ class Turns:
 
     @property
     def is_taken(self) -> bool:
-        """Whether who comes now to read has to wait."""
+        """Whether a new reader has to wait."""
         return self._door.locked()
 
     @contextlib.contextmanager
@@ -167,8 +168,8 @@ class Turns:
 
 
 def _servicer(database: Any) -> Any:
-    """What answers questions of `database`. milvus-lite counts and appends to its log
-    without a lock, and who reads while it makes a file of what it has in memory misses those rows.
+    """Return a gRPC servicer for `database` with locks. milvus-lite counts and appends to its log
+    without a lock, and a read during a flush of its memory table misses those rows.
     """
     from milvus_lite.adapter.grpc.servicer import MilvusServicer
 
@@ -181,8 +182,8 @@ def _servicer(database: Any) -> Any:
 
 
 def _with_counts(answer: Callable[..., Any], database: Any) -> Callable[..., Any]:
-    """`answer`, but that a count makes no rows: milvus-lite would make each that a filter finds,
-    with all its texts, to tell how many they are.
+    """Wrap `answer` so that a count builds no rows: milvus-lite would build each row that a filter
+    finds, with all its texts, to count them.
     """
     from pymilvus.grpc_gen import milvus_pb2
 
@@ -191,7 +192,7 @@ def _with_counts(answer: Callable[..., Any], database: Any) -> Callable[..., Any
             return answer(request, context)
         try:
             count = count_rows(database.get_collection(request.collection_name), request.expr)
-        except Exception:  # another milvus-lite inside, or a filter that is none: it tells that itself
+        except Exception:  # another version of milvus-lite, or an invalid filter, which `answer` reports
             log.debug("rows are counted one by one", exc_info=True)
             return answer(request, context)
         result = milvus_pb2.QueryResults(collection_name=request.collection_name, output_fields=[COUNT])
@@ -204,11 +205,13 @@ def _with_counts(answer: Callable[..., Any], database: Any) -> Callable[..., Any
 
 
 def count_rows(collection: Any, wanted: str) -> int:
-    """How many rows of milvus-lite's collection a filter finds: its own steps, up to the rows."""
+    """Return the number of rows in milvus-lite's collection that a filter finds, by its own steps
+    without building rows.
+    """
     from milvus_lite.search.assembler import assemble_candidates
     from milvus_lite.search.bitmap import build_valid_mask
 
-    compiled = collection._compile_filter(wanted)  # noqa: SLF001 - it has no other way to count
+    compiled = collection._compile_filter(wanted)  # noqa: SLF001 - no public method counts
     segments, deleted = collection._read_snapshot()  # noqa: SLF001
     fresh = collection._memtable  # noqa: SLF001
     keys, numbers, _, _, mask = assemble_candidates(
@@ -234,7 +237,9 @@ def _take_turns(answer: Callable[..., Any], turn: Callable[[], Any]) -> Callable
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
     place = milvus_place(config) if config.remote else None
-    if place is not None and place.file is None:  # a server: the Procfile starts this always
+    if (
+        place is not None and place.file is None
+    ):  # a server needs no such process, but the Procfile always starts it
         place = None
     if place is not None and not is_installed("milvus_lite"):
         raise Misconfigured(

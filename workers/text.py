@@ -1,5 +1,5 @@
-"""The text worker: ExactSearch, TextSignals, Fetch and Locate, from the newest generation; where
-Milvus keeps the index the same of several projects at once.
+"""The text worker: ExactSearch, TextSignals, Fetch and Locate, from the newest generation; for an
+index in Milvus also over several projects at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ def make(config: Config) -> EngineWorker:
     worker = EngineWorker("text", config)
     if config.remote:
         from cortex.engines.milvus.multi_project import (
-            MultiProjectHandler,  # of which no other worker takes anything
+            MultiProjectHandler,  # a slow import that only this case needs
         )
 
         worker.add_handlers(MultiProjectHandler(config).handlers)

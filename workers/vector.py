@@ -17,21 +17,21 @@ from ipc.service import serve
 
 
 def make(config: Config) -> EngineWorker:
-    """The worker; with a quick embedder it embeds questions itself."""
+    """Return the worker; with a quick embedder it embeds queries itself."""
     mapped = (MODEL_DIR,) if config.embedding.quick else ()
     worker = EngineWorker("vector", config, mapped=mapped)
 
     def to_vector_search(request: Any) -> Any:
         if not isinstance(request, MeaningSearch):
             return request
-        embedder = open_embedder(config)  # its table is opened once for each process
+        embedder = open_embedder(config)  # its table is opened once in a process
         (vector,) = embedder.embed([request.query], "query")
         options = (request.limit, request.filters, request.generation, request.alone)
         return VectorSearch(vector, embedder.identity, *options)
 
     if config.remote:
         from cortex.engines.milvus.multi_project import (
-            MultiProjectHandler,  # of which no other worker takes anything
+            MultiProjectHandler,  # a slow import that only this case needs
         )
 
         worker.add_handlers(MultiProjectHandler(config, to_vector_search).handlers)
@@ -42,7 +42,7 @@ def make(config: Config) -> EngineWorker:
         return worker.handlers[VectorSearch](to_vector_search(request))
 
     worker.handlers[MeaningSearch] = answer
-    with contextlib.suppress(CortexError):  # the first question says what is wrong
+    with contextlib.suppress(CortexError):  # the first query reports the fault
         open_embedder(config).embed([], "query")
     return worker
 

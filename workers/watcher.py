@@ -1,4 +1,4 @@
-"""The watcher: sees chunk files change, publishes generations, announces them.
+"""The watcher: notices changed chunk files, publishes generations, announces them.
 
 The only writer of an index.
 """
@@ -33,37 +33,37 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: a burst that never pauses is published after this many debounce times
+#: debounce times after which a burst without pause is published
 BURST_MAX = 4
-#: share of the quiet time after which what has changed is built already, to be published at its
-#: end; how often at most in one burst, whose later events then wait for its end
+#: share of the debounce time after which changes are built in advance, to be published at its end;
+#: and most such builds in a burst, whose later events wait for its end
 PREPARED_SHARE, PREPARED_MAX = 0.1, 3
-#: while what has changed waits for more of a long run: the share of the files that a look goes over
-#: of which events tell before the next look, and the seconds after which it is taken anyway. So all
-#: looks of a run together go over each file so many times, and not once for each burst of events
+#: while changes of a long run are collected: the share of all files that must change before the
+#: next scan, and the seconds after which it is done in any case. So all scans of a run together
+#: read each file a bounded number of times, not once for each burst of events
 WORTH_SHARE, WORTH_S = 1 / 32, 3.0
-#: seconds in which events are left to come together meanwhile
+#: seconds in which events are collected meanwhile
 GATHER_S = 0.1
-#: seconds after a publish in which readers take it up before upkeep begins, and how often in a row
-#: upkeep waits longer when changes come meanwhile
+#: seconds after a publish in which readers open it before upkeep begins, and how often in a row
+#: upkeep is postponed if changes come meanwhile
 REST_S, RESTS_MAX = 0.1, 8
-#: seconds without a new generation after which the memory that only building needs is given back,
-#: and after which all that is served no more is removed: what was written last is old enough then
+#: seconds without a new generation after which memory for building is released, and after which all
+#: unused files are removed: the last ones written are old enough then
 QUIET_S, SETTLED_S = 9.0, PRUNE_AFTER_S + 5.0
-#: seconds until a failed publish is tried again, doubled each time up to the second number
+#: seconds until a failed publish is tried again, doubled each time, and their maximum
 RETRY_S, RETRY_MAX_S = 1.0, 30.0
-#: seconds of one piece of work after which the log and the status say so: a small publish takes
-#: tenths, a first one of many files or a merge some seconds
+#: seconds of one step after which log and status report it: a small publish takes tenths, a first
+#: one of many files or a merge some seconds
 SLOW_S = 20.0
-#: seconds after which this process ends, and the supervisor starts another: the longest piece of
-#: work, the text of a million chunks indexed again, takes minutes
+#: seconds of one step after which this process ends, and the supervisor starts another: the longest
+#: one, a new text index of a million chunks, takes minutes
 HUNG_S = 1800.0
-#: the descriptor of the log, which is what a worker says on standard error
+#: descriptor of the log: a worker's standard error
 _LOG = 2
 
 
 class WatcherWorker:
-    """Publishes in a thread of its own; the serving thread answers GetStatus meanwhile."""
+    """The worker. A thread publishes; the serving thread answers GetStatus meanwhile."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -72,21 +72,21 @@ class WatcherWorker:
         self._following = FolderEvents(config)
         self._stop = threading.Event()
         self._fault = ""
-        #: when a generation was published last (monotonic), or this began: who ended may have
-        #: left what nobody is served; 0: nothing is to be given back since
+        #: time of the last publish (monotonic), or of the start, for the process before may have
+        #: left unused files; 0: nothing to release since
         self._published_at = time.monotonic()
-        #: whether memory has been given back since
+        #: whether memory was released since
         self._has_released = False
         self._growth = Growth()
-        #: whether so much memory cannot be given back that this process begins anew
+        #: whether so much memory cannot be released that this process restarts
         self._should_restart = False
-        #: seconds of processor time that the last round took: at rest, a look at what is there
+        #: processor seconds of the last round: when idle, of a scan
         self._round_s = 0.0
-        #: when the piece of work that is under way began (monotonic); 0: none is
+        #: start of the current step (monotonic); 0: none
         self._began_at = 0.0
-        #: whether something is published that is not sealed yet, and why it could not be
+        #: whether a published generation is not sealed yet, and the reason of the last failure
         self._unsealed, self._seal_fault = False, ""
-        #: how often in a row upkeep was left for later
+        #: how often in a row upkeep was postponed
         self._rests = 0
         self._thread = threading.Thread(target=self._work, name="publish")
         self.handlers: dict[type, Callable[[Any], Message]] = {}
@@ -95,7 +95,7 @@ class WatcherWorker:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the publish that is under way."""
+        """Stop after the current publish."""
         self._stop.set()
         self._following.stop()
         self._thread.join()
@@ -126,16 +126,16 @@ class WatcherWorker:
         return self._identity.status(generation.number, info)
 
     def _slowness(self) -> str:
-        """What is to be said of the piece of work that is under way; "" for nothing."""
+        """Return a message about a slow current step; "" if it is not slow."""
         began_at = self._began_at
         took_s = time.monotonic() - began_at if began_at else 0.0
         if took_s < SLOW_S:
             return ""
-        return f"Publishing has gone on for {took_s:.0f} s; watcher.log says where it is, the old generation is served."
+        return f"Publishing has taken {took_s:.0f} s so far; watcher.log has a trace. The old generation is served."
 
     @contextlib.contextmanager
     def _timed_work(self) -> Iterator[None]:
-        """For a piece of work: the log says where it is when it takes long, and it has an end."""
+        """Run the `with` as a step with a time limit; if it is slow, the log gets a trace."""
         slow = threading.Timer(SLOW_S, self._dump_trace)
         slow.daemon = True
         self._began_at = time.monotonic()
@@ -153,7 +153,9 @@ class WatcherWorker:
         faulthandler.dump_traceback(file=_LOG)
 
     def _foreign_files(self) -> list[str]:
-        """What others wrote, also of files that this process had no reason to read."""
+        """List the chunk files of other programs, including files that this process had no reason
+        to read.
+        """
         prefixes = tuple(folder.prefix for folder in chunk_folders(self._config) if folder.others)
         served = (name for name in self._builder.current.files if name.startswith(prefixes))
         read = (name for name, maker in self._builder.generators.items() if maker != "cortex")
@@ -167,7 +169,7 @@ class WatcherWorker:
             while not self._stop.is_set():
                 began_s = time.thread_time()
                 try:
-                    self._follow()  # first: while changes follow each other, publishing goes on and on
+                    self._follow()  # first, for publishing does not end while changes follow each other
                     self._publish_all(announcer)
                     self._seal()
                     self._fault, retry_s = "", RETRY_S
@@ -184,9 +186,7 @@ class WatcherWorker:
             context.term()
 
     def _publish_all(self, announcer: Announcer) -> None:
-        """Refresh until nothing is left, or changes come; each new generation is announced at
-        once.
-        """
+        """Refresh until nothing is left, or changes come; announce each new generation at once."""
         while not self._stop.is_set():
             number = self._builder.current.number
             started = time.monotonic()
@@ -215,7 +215,7 @@ class WatcherWorker:
             self._rests = 0
 
     def _seal(self) -> None:
-        """Seal what was published; when that fails, it is tried again at each look."""
+        """Seal the published generation; after a failure it is tried again in each round."""
         if self._config.sealing is None or not self._unsealed:
             return
         from cortex.sealing.plain_folder import reseal
@@ -224,17 +224,17 @@ class WatcherWorker:
             reseal(self._config.sealing.base)
         except (OSError, ValueError, CortexError) as error:
             self._seal_fault = (
-                f"The generation that is served is not sealed yet ({error}): without a set it is made anew; mend "
-                "that, it is tried again."
+                f"The served generation is not sealed yet ({error}). Mend that; sealing is tried again, "
+                "and the index is built again if it cannot be sealed."
             )
             log.warning("%s", self._seal_fault)
         else:
             self._unsealed, self._seal_fault = False, ""
 
     def _release_memory(self, now: float) -> None:
-        """Give memory back once nothing has been published for a while, also while the indexer
-        resolves or an index is built: then most is needed elsewhere. And space after that. What
-        cannot be given back otherwise is by beginning anew.
+        """Release memory after some time without a publish, also while the indexer resolves names
+        or an index is built, when other processes need it most. Later remove unused files. Memory
+        that cannot be released otherwise is released by a restart.
         """
         if not self._published_at:
             return
@@ -254,7 +254,9 @@ class WatcherWorker:
 
     @property
     def _may_begin_anew(self) -> bool:
-        """The key of a sealed project may have been taken from the environment: once."""
+        """Whether this process may restart: the key of a sealed project may have been in the
+        environment, which is read once.
+        """
         return self._config.sealing is None
 
     def _changes_within(self, seconds: float) -> bool:
@@ -268,9 +270,10 @@ class WatcherWorker:
         self._following.follow(self._builder.folders)
 
     def _wait_for_change(self) -> None:
-        """Return after a burst of events and `debounce_ms` of quiet, or when the clock says so.
+        """Return after a burst of events and `debounce_ms` of silence, or when the next scan is
+        due.
 
-        What has changed is built before the quiet time is over: then there is only to publish it.
+        Changes are built before the silence is over, so that only publishing remains.
         """
         if self._builder.is_waiting():
             self._wait_for_more()
@@ -302,8 +305,8 @@ class WatcherWorker:
         following.changed = False
 
     def _wait_for_more(self) -> None:
-        """Return when a look at all files is worth it: enough of them have changed since the last
-        one, the run has come to where nothing waits, or the clock says so.
+        """Return when a scan of all files is worth it: enough of them have changed since the last
+        one, the run is at a point without waiting changes, or the time is over.
         """
         following = self._following
         following.change_count = 0.0
@@ -319,9 +322,7 @@ class WatcherWorker:
         following.changed = following.has_marks = False
 
     def _has_changed_files(self) -> bool:
-        """Whether chunk files have changed; False when the clock says to look, or when something
-        else has happened that is to be looked at.
-        """
+        """Whether chunk files have changed; False if a scan is due, or another event needs one."""
         following = self._following
         until = time.monotonic() + self._look_s()
         while not following.changed:
@@ -332,8 +333,8 @@ class WatcherWorker:
         return True
 
     def _look_s(self) -> float:
-        """Seconds until the next look by the clock: longer, the larger what is looked at, but only
-        at rest, and where the system tells of all that happens.
+        """Return the seconds until the next scan by the clock: longer for more files, but only when
+        idle, and only if the system reports all changes.
         """
         if self._builder.is_busy():
             return BLIND_LOOK_S
@@ -343,8 +344,8 @@ class WatcherWorker:
         return paced(look_s, self._round_s, LOOK_SHARE, LOOK_MAX_S)
 
     def _is_to_be_looked_at(self) -> bool:
-        """Whether a reader calls something damaged, the indexer has come further, or what is
-        published was touched by somebody else.
+        """Whether a scan is needed: a reader reported damage, the indexer advanced, or another
+        process touched published files.
         """
         following = self._following
         if following.has_marks:
@@ -354,14 +355,14 @@ class WatcherWorker:
             following.indexer_reported = False
             if self._builder.is_behind():
                 return True
-        if following.published_changed:  # by this process, mostly
+        if following.published_changed:  # mostly by this process
             self._follow()
             return self._builder.was_changed()
         return False
 
 
 def make(config: Config) -> WatcherWorker | MirrorWorker:
-    """Who publishes, or who brings here what is published to Milvus."""
+    """Return the publisher, or for Milvus the worker that mirrors published data here."""
     if not config.remote:
         return WatcherWorker(config)
     from cortex.publish.milvus_mirror import MirrorWorker

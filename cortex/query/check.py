@@ -1,30 +1,27 @@
-"""The one check of a text that is asked, before anything is read in it, in fronts and workers
-alike.
-"""
+"""Validation of a query's text before it is parsed, for fronts and workers alike."""
 
 from __future__ import annotations
 
 from cortex.system.errors import BadQuery, BadRequest
 
-#: bytes of a query; longer ones are pasted files, and every step after this one may cost as much as
-#: it is long
+#: bytes of a query; longer ones are pasted files, and the cost of each later step may grow with it
 QUERY_BYTES_MAX = 64 * 1024
 
 
 def check_query(query: str) -> None:
-    """Raises BadQuery for a query that nothing can be made of."""
+    """Raise BadQuery for a query that cannot be searched."""
     if fault := _fault(query, "query"):
         raise BadQuery(fault)
 
 
 def check_text(text: str, argument: str) -> None:
-    """As check_query for another argument. Raises BadRequest."""
+    """As `check_query`, for another argument. Raises BadRequest."""
     if fault := _fault(text, argument):
         raise BadRequest(fault)
 
 
 def _fault(text: str, name: str) -> str:
-    """What is wrong with `text`, in one sentence; "" for nothing."""
+    """Return the fault of `text` in one sentence; "" for none."""
     if not text.strip():
         return f"The {name} is empty; pass words to look for."
     if "\0" in text:

@@ -1,8 +1,8 @@
-"""A query that was typed as the code or the line that it looks for: `TODO: fix`, `a->b`, `x == y`,
-`save(`, and quoted `"save(self)"`.
+"""Queries typed as the code or the line to find: `TODO: fix`, `a->b`, `x == y`, `save(`, and quoted
+`"save(self)"`.
 
-Pure. What the query language can read keeps its meaning; here is decided only whether the text, as
-it is, is tried before, or in place of an error.
+Pure. Queries that the language can parse keep their meaning; this module only decides whether the
+literal text is tried first, or in place of an error.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from cortex.query.tree import DEFAULT_FIELD, FIELDS, OTHER_NAMES, And, Node, Phr
 from cortex.system.errors import BadRequest
 from ipc.messages import MatchType
 
-#: letters of a text that is looked for as it is; longer ones are pasted, and searched by words
+#: letters of a text that is searched literally; longer ones are pasted, and searched by words
 LITERAL_CHARS_MAX = 300
-#: quoted texts of one query that are looked for as they are; each reads the texts of its own
+#: quoted texts of one query that are searched literally; each one reads chunk texts
 LITERALS_MAX = 8
-#: how near a name before a colon is to a field's, to be a slip of it
+#: similarity from which on a name before a colon counts as a mistyped field
 _SLIP = 0.75
 
 #: `name:` where an operand may begin; not `name::`
 _FIELD_NAME = re.compile(r"(?:^|(?<=[\s(+-]))([^\W\d]\w*):(?!:)")
-#: an operator of the language, a field of its, or a quote: whoever writes it means the language
+#: an operator, a field, or a quote: signs that the query language is meant
 _LANGUAGE = re.compile(
     rf"(?:^|[\s(+-])(?:{'|'.join((*FIELDS, *OTHER_NAMES))}):(?=[^\s:/])|(?:^|\s)(?:AND|OR|NOT)(?=\s|$)|\"",
     re.DOTALL,
 )
-#: what words cannot say and code does: `a->b`, `foo[0]`, `vector<int>`, `x == y`, `f(a, b)`
+#: signs of code that words cannot express: `a->b`, `foo[0]`, `vector<int>`, `x == y`, `f(a, b)`
 _CODE = re.compile(
     r"\w->\w|\w\[[^\]]*\]|\w<[\w:*&, \[\]]+>|(?:^|\s)(?:[=!]==?|[:+*/%|&^-]?=|&&|\|\||=>|->|<=|>=|<<|>>|<-)(?=\s|$)"
     r"|\w\.\w+ ?\([^)]+\)|\w\((?![^()]*\))|://"
 )
-#: what stands in quotes in order to be found: punctuation that a phrase of words would not look at
+#: punctuation in a quoted text that a phrase of words would ignore
 _POINTED = re.compile(r"->|::|[^\w\s.,:/'’-]")
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """`first` is what a query means. `otherwise` is tried when `first` finds nothing.
-    `note` says that `first` is the text as it is, and why.
+    """The meanings of a query: `first`, and `otherwise` for when `first` finds nothing. `note`
+    explains a literal `first`.
     """
 
     first: Parsed
@@ -53,8 +53,10 @@ class Readings:
 
 
 def read_query(query: str, match_type: MatchType | None = None) -> Readings:
-    """The meanings of a query. Raises BadRequest as `parse`, unless the text can be looked for as
-    it is: a name before a colon that is no field, and no sign of the language beside it.
+    """Return the meanings of a query.
+
+    Raises BadRequest as `parse`, unless the text can be searched literally: it has an unknown name
+    before a colon, and no other sign of the query language.
     """
     text = query.strip()
     try:
@@ -73,7 +75,7 @@ def read_query(query: str, match_type: MatchType | None = None) -> Readings:
 
 
 def _read_quoted(parsed: Parsed) -> Readings:
-    """Phrases that all must be there and hold punctuation are looked for as they are written."""
+    """Search required phrases with punctuation literally."""
     node = parsed.node
     children = node.children if isinstance(node, And) else (node,)
     texts = [child.text for child in children if _has_punctuation(child)]
@@ -100,8 +102,8 @@ def _has_punctuation(node: Node) -> TypeGuard[Phrase]:
 
 
 def _foreign_name(text: str) -> str:
-    """The first name before a colon in a text that has no other sign of the language; "" for none,
-    and for one that is a slip of a field's.
+    """Return the first name before a colon in a text without other signs of the language; "" for
+    none, and for a mistyped field.
     """
     if len(text) > LITERAL_CHARS_MAX or _LANGUAGE.search(text):
         return ""
@@ -115,7 +117,7 @@ def _foreign_name(text: str) -> str:
 
 
 def _is_code(text: str, node: Node) -> bool:
-    """Whether a query of bare words is a piece of code, whose punctuation counts."""
+    """Whether a query of bare words is a piece of code with significant punctuation."""
     terms = node.children if isinstance(node, And) else (node,)
     plain = all(isinstance(term, Term) and term.field == "text" for term in terms)
     return (
@@ -133,6 +135,6 @@ def _as_literal(text: str) -> Parsed:
 
 
 def _word_query(text: str) -> Parsed | None:
-    """The words of a text, all of which one chunk must hold."""
+    """Return a query for all words of a text in one chunk."""
     words = [match[0] for match in re.finditer(r"\w+", text)]
     return Parsed(conjoin([Term("text", word) for word in words]), "exact") if words else None

@@ -1,8 +1,8 @@
-"""Which trigrams every match of a regular expression must hold, after Russ Cox's codesearch. Pure.
+"""Trigrams that every match of a regular expression must hold, after Russ Cox's codesearch. Pure.
 
-The expression is RE2's and has been accepted by RE2. What is not understood here asks for nothing,
-so that the answer is never wrong, only less of a filter. Trigrams are those of
-cortex/query/needs.py: bytes in lower case.
+RE2 has accepted the expression. Parts that this parser does not understand set no condition, so
+that the filter never loses a match, only selects less. Trigrams are those of cortex/query/needs.py:
+bytes in lower case.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from itertools import groupby
 
 from cortex.query.needs import ANYTHING, Either, Every, Needs, fold
 
-#: trigrams asked for by one run of literal text; more of them hardly select better
+#: trigrams of one run of literal text; more of them hardly select better
 _RUN_TRIGRAMS_MAX = 24
-#: literal texts that a piece of an expression is written out as: (a|b)[xy]? are six
+#: literal texts that a piece of an expression expands to: (a|b)[xy]? has six
 _VARIANTS_MAX = 24
-#: characters of a class that are variants
+#: characters of a class that are expanded
 _CLASS_MAX = 8
-#: nested groups looked into
+#: nested groups that are parsed
 _DEPTH_MAX = 40
 
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{(\d{1,9})(?:,\d*)?\})\??")
@@ -30,7 +30,8 @@ _PROPERTY = re.compile(r"\\[pP](?:\{[^}]*\}|.)")
 _NUMBER = re.compile(r"\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|([0-7]{1,3}))")
 _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|$)", re.DOTALL)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
-#: names a line's end, the file's beginning or end, or turns off that ^ and $ mean lines
+#: matches expressions that name a line's end, the file's beginning or end, or switch off that ^ and
+#: $ match at lines
 _WHOLE_FILE = re.compile(
     r"\\n|\n|\\x\{?0*[aA]\b|\\x0[aA]|\\012|\\C|\\A|\\z|\(\?[a-zA-Z]*s|\(\?[a-zA-Z]*-[a-zA-Z]*m"
 )
@@ -40,7 +41,9 @@ _ZERO_WIDTH = frozenset("bBAz")
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """`needs` is what a match must hold; `multiline` whether the expression names a line's end."""
+    """`needs` is the condition on a matching text; `multiline` is whether the expression names a
+    line's end.
+    """
 
     needs: Needs
     multiline: bool
@@ -51,7 +54,7 @@ class _NotUnderstoodError(Exception):
 
 
 def analyse(pattern: str) -> Analysis:
-    """What a match of `pattern` needs."""
+    """Return the condition of a match of `pattern`."""
     multiline = _WHOLE_FILE.search(_BACKSLASH.sub("", pattern)) is not None
     try:
         reader = _ExpressionParser(pattern, multiline=multiline)
@@ -65,9 +68,7 @@ def analyse(pattern: str) -> Analysis:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of an expression: the literal texts that it stands for, when those are few, else what
-    it needs.
-    """
+    """A part of an expression: its literal texts if they are few, else its condition."""
 
     variants: tuple[str, ...] | None
     other: Needs = ANYTHING
@@ -81,8 +82,8 @@ _EMPTY, _UNKNOWN, _SPACE = _Piece(("",)), _Piece(None), _Piece((" ",))
 
 
 class _ExpressionParser:
-    """One pass over the expression. A sequence is runs of literal text, each in a few variants, and
-    what stands between them.
+    """A pass over the expression. A sequence consists of runs of literal text, each in a few
+    variants, and of other pieces between them.
     """
 
     def __init__(self, pattern: str, *, multiline: bool) -> None:
@@ -113,7 +114,7 @@ class _ExpressionParser:
         while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
             atom = self.atom(depth)
             least, most = self.quantifier()
-            if atom == _SPACE:  # a run of white space is one space in the table
+            if atom == _SPACE:  # the table has one space for a run of white space
                 most = 1
             if atom.variants is None:  # the run ends
                 needs += [_needs_of(run)] + [atom.needs] * bool(least)
@@ -186,12 +187,14 @@ class _ExpressionParser:
             return _Piece((_CONTROLS[following],))
         if following in _ZERO_WIDTH:
             return _EMPTY
-        if following == "s" and not self.multiline:  # elsewhere it may be the line feed between two chunks
+        if (
+            following == "s" and not self.multiline
+        ):  # with multiline it may be the line feed between two chunks
             return _SPACE
         return _UNKNOWN if following.isalnum() else _Piece((following,))
 
     def quantifier(self) -> tuple[int, int]:
-        """(least number of times, most: 1, or 2 for any number above)"""
+        """Return (the least number of repetitions, the most: 1, or 2 for any higher number)."""
         least, most = 1, 1
         while suffix := _QUANTIFIER.match(self.pattern, self.at):
             self.at = suffix.end()
@@ -201,8 +204,8 @@ class _ExpressionParser:
 
 
 def _extend_run(run: tuple[str, ...], following: tuple[str, ...], needs: list[Needs]) -> tuple[str, ...]:
-    """Every text of `run` with each of `following` after it. When those are too many, what `run`
-    needs goes to `needs`, and only the ends of its texts are kept, or nothing.
+    """Return every text of `run` followed by each of `following`. If those are too many, the
+    condition of `run` goes to `needs`, and only the ends of its texts remain, or nothing.
     """
     if len(run) * len(following) > _VARIANTS_MAX:
         needs.append(_needs_of(run))
@@ -213,7 +216,7 @@ def _extend_run(run: tuple[str, ...], following: tuple[str, ...], needs: list[Ne
 
 
 def _all_of(needs: list[Needs]) -> Needs:
-    """All of `needs` as one."""
+    """Return a condition that joins all of `needs`."""
     grams: list[bytes] = []
     parts: list[Needs] = []
     for need in needs:
@@ -228,13 +231,13 @@ def _all_of(needs: list[Needs]) -> Needs:
 
 
 def _needs_of(variants: tuple[str, ...]) -> Needs:
-    """What one of the texts needs."""
+    """Return the condition of a match with one of the texts."""
     return _any_of([tuple(dict.fromkeys(_trigrams(text))) for text in variants])
 
 
 def _any_of(gram_lists: list[tuple[bytes, ...]]) -> Needs:
-    """What all of `gram_lists` need and, of the rest, what one does; those that begin alike share what
-    they have in common.
+    """Return the trigrams that all of `gram_lists` share, joined with alternatives for the others;
+    lists with the same first trigram share it.
     """
     common = tuple(gram for gram in gram_lists[0] if all(gram in grams for grams in gram_lists))
     rests = dict.fromkeys(tuple(gram for gram in grams if gram not in common) for grams in gram_lists)
@@ -248,7 +251,9 @@ def _any_of(gram_lists: list[tuple[bytes, ...]]) -> Needs:
 
 
 def _trigrams(run: str) -> list[bytes]:
-    """The trigrams of a run, but none over a line's end (a match may span two chunks)."""
+    """Return the trigrams of a run, without those across a line's end (a match may span two
+    chunks).
+    """
     grams: list[bytes] = []
     for simple, characters in groupby(run, _is_simple):
         if simple:
@@ -260,7 +265,7 @@ def _trigrams(run: str) -> list[bytes]:
 
 
 def _is_simple(character: str) -> bool:
-    """Whether upper and lower case are the same everywhere: \u03a3 has two lower cases, and Python
+    r"""Whether upper and lower case are the same everywhere: \u03a3 has two lower cases, and Python
     and RE2 differ.
     """
     if character == "\n" or "\ud800" <= character <= "\udfff":

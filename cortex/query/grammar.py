@@ -1,4 +1,4 @@
-"""Reads the tokens of a keyword query into a tree. Pure; docs/SEARCH.md describes the language.
+"""Parser of a keyword query's tokens to a tree. Pure; docs/SEARCH.md describes the language.
 
 query   = list ("OR" list)*
 list    = operand ("AND"? operand)*
@@ -19,9 +19,7 @@ _PREFIXES = ("+", "-", "not", "field")
 
 
 class QueryParser:
-    """One pass over the tokens of `query`. `boolean` is set when an operator is met, `case` by
-    `case:yes`.
-    """
+    """A pass over the tokens of `query`. `boolean` is set by an operator, `case` by `case:yes`."""
 
     def __init__(self, query: str) -> None:
         self.boolean = False
@@ -31,7 +29,9 @@ class QueryParser:
         self._at = 0
 
     def read(self) -> Node:
-        """Raises BadQuery, with the position. Every group is closed, so all tokens are read."""
+        """Parse the query. Raises BadQuery, with the position. Every group is closed, so all tokens
+        are read.
+        """
         return self._alternatives(DEFAULT_FIELD)
 
     @property
@@ -62,7 +62,9 @@ class QueryParser:
         )
 
     def _list(self, name: str) -> tuple[str, Node]:
-        """What is joined by AND or a space; and the sign of a lone operand, for OR."""
+        """Parse operands joined by AND or a space; return with it the sign of a single operand, for
+        OR.
+        """
         sign = self._now.kind
         nodes = [self._operand(name)]
         while self._now.kind not in ("or", ")", "end"):
@@ -106,7 +108,9 @@ class QueryParser:
         return make_leaf(token, suffix, name)
 
     def _suffix(self, token: Token) -> str:
-        """What belongs to `token`: the ~ of a word or a phrase, the number after a comparison."""
+        """Return the suffix of `token`: the ~ of a word or a phrase, the number after a
+        comparison.
+        """
         wanted = "word" if token.kind == "compare" else "near"
         follows = token.kind in ("word", "phrase", "compare") and self._now.kind == wanted
         return self._next().text if follows else ""

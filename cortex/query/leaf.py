@@ -1,4 +1,4 @@
-"""What a word, a phrase, an expression or a range of a query means: a leaf of its tree. Pure."""
+"""Leaves of the query tree, from words, phrases, expressions and ranges. Pure."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from cortex.query.lex import Token
 from cortex.query.tree import DEFAULT_FIELD, Anything, Fuzzy, Node, Phrase, Range, Regex, Term, Wildcard
 from cortex.system.errors import BadQuery
 
-#: edits beyond which a term is another word; the automata grow with it
+#: largest edit distance of a term; the automata grow with it
 DISTANCE_MAX = 2
-#: words between those of a phrase
+#: largest slop of a phrase, in words
 SLOP_MAX = 100
-#: letters from which an unnumbered `~` allows two edits
+#: letters from which a `~` without a number allows two edits
 _LONG_WORD = 6
 #: upper end of line numbers
 _LINE_MAX = (1 << 32) - 1
 
 _BOUNDS = re.compile(r"([\[{])\s*(\S+)\s+TO\s+(\S+?)\s*([\]}])")
-#: a backslash and what it stands before, a run of stars, a question mark inside a word, any other
+#: a backslash with the next character, a run of stars, a question mark inside a word, any other
 #: character
 _PIECE = re.compile(r"\\(.)|(\*+)|(\?)(?=\w)|(.)", re.DOTALL)
 
 
 def make_leaf(token: Token, suffix: str, name: str) -> Node:
-    """The meaning of `token` in field `name`; `suffix` is its `~2`, of a comparison the number.
-    Raises BadQuery.
+    """Return the leaf for `token` in field `name`; `suffix` is its `~2`, or the number of a
+    comparison. Raises BadQuery.
     """
     if name == "start_line":
         return _line_range(token, suffix)
@@ -47,12 +47,12 @@ def make_leaf(token: Token, suffix: str, name: str) -> Node:
 
 
 def literal(text: str) -> str:
-    """An expression for RE2 that matches `text` and nothing else."""
+    """Return an RE2 expression that matches exactly `text`."""
     return re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", text)
 
 
 def auto_distance(text: str) -> int:
-    """The edits that a `~` without a number allows."""
+    """Return the edits that a `~` without a number allows."""
     return 2 if len(text) >= _LONG_WORD else 1
 
 
@@ -64,8 +64,8 @@ def _word_leaf(token: Token, name: str) -> Node:
 
 
 def _split_pieces(text: str) -> list[str]:
-    """Text and wildcards in turn. A `?` is a wildcard only inside a word: `Some(x)?` ends with a
-    question mark.
+    """Split into text and wildcards, in turn. A `?` is a wildcard only inside a word: `Some(x)?`
+    ends with a question mark.
     """
     pieces = [""]
     for match in _PIECE.finditer(text):
@@ -104,7 +104,7 @@ def _parse_distance(suffix: str, text: str, at: int) -> int:
 
 
 def _line_range(token: Token, suffix: str) -> Node:
-    """A range of lines: `7`, `>=7`, `[7 TO 9]`; `*` is every line."""
+    """Return a range of lines: `7`, `>=7`, `[7 TO 9]`; `*` is every line."""
     at = token.at
     if token.kind == "word" and not suffix:
         if token.text == "*":

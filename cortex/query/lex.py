@@ -1,7 +1,7 @@
-"""Cuts a keyword query into tokens: which characters are operators, which belong to words? Pure.
+"""Lexer of keyword queries: which characters are operators, which belong to words. Pure.
 
-Code can be typed as it is (`std::vector`, `foo()`, `->next`), so what a character means depends on
-where it stands.
+Code can be typed as it is (`std::vector`, `foo()`, `->next`), so the meaning of a character depends
+on its place.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from cortex.query.tree import FIELDS, OTHER_NAMES
 from cortex.system.errors import BadQuery
 
-#: groups inside groups; parsing and compiling recurse, so the depth is bounded
+#: nesting depth of groups; parsing and compiling recurse, so it is bounded
 DEPTH_MAX = 50
 #: terms of a query; each is a walk over postings
 TERMS_MAX = 1_024
@@ -34,7 +34,7 @@ _OPERATORS = {"AND": "and", "OR": "or", "NOT": "not"}
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`text` as it stands in the query, from position `at` on (0-based).
+    """A token: `text` as in the query, from position `at` on (0-based).
 
     Kinds: word, phrase, regex, range, compare (a word follows), field (the name alone), near (`~`),
     boost (`^`), and, or, not, +, -, (, ), end.
@@ -70,10 +70,10 @@ class _Scanner:
 
 
 def cut_query(query: str) -> list[Token]:
-    """The tokens of `query`, "end" the last; every group is closed.
+    """Return the tokens of `query`, "end" the last; every group is closed.
 
     Raises BadQuery, with the position, for an open quote or parenthesis, an unknown field, and more
-    terms than TERMS_MAX.
+    than TERMS_MAX terms.
     """
     scan = _Scanner(query)
     literal_names = "::" in query
@@ -92,7 +92,9 @@ def cut_query(query: str) -> list[Token]:
 
 
 def _scan_close(scan: _Scanner) -> None:
-    """A `)` outside a word: it closes a group, or a parenthesis of an earlier word (`foo(a b)`)."""
+    """Scan a `)` outside a word: it closes a group, or a parenthesis of an earlier word (`foo(a
+    b)`).
+    """
     if not scan.open:
         raise BadQuery(
             f"The parenthesis at position {scan.at + 1} of the query closes nothing; write \\) for the character."
@@ -131,8 +133,8 @@ def _scan_operand(scan: _Scanner, literal_names: bool) -> None:
 
 
 def _field_of(query: str, field_match: re.Match[str]) -> str:
-    """The field that a name before a colon means: under another name only where its value follows
-    at once, for `path: str` and `file://x` are code.
+    """Return the field of a name before a colon. Names of other search engines need a value right
+    after the colon, for `path: str` and `file://x` are code.
     """
     follows = query[field_match.end() : field_match.end() + 1]
     return (
@@ -172,7 +174,7 @@ def _scan_quoted(scan: _Scanner) -> None:
 
 
 def _scan_word(scan: _Scanner) -> None:
-    """Everything up to a space, a quote, the end of a group, or the ~ and ^ that end the word."""
+    """Scan up to a space, a quote, the end of a group, or the ~ and ^ that end the word."""
     query, at = scan.query, scan.at
     while at < len(query) and not query[at].isspace() and query[at] != '"':
         character = query[at]
@@ -191,7 +193,7 @@ def _scan_word(scan: _Scanner) -> None:
 
 
 def _scan_suffix(scan: _Scanner) -> None:
-    """The ~ and the ^ that end an operand."""
+    """Scan the ~ and the ^ that end an operand."""
     if suffix := _SUFFIX.match(scan.query, scan.at):
         for kind in ("near", "boost"):
             if suffix[kind]:

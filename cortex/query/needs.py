@@ -1,12 +1,12 @@
-"""What a text must hold for an expression to match it: trigrams; how texts are folded. Pure."""
+"""Conditions on trigrams that a text must fulfil to match an expression; folding of texts. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 _LOWER = bytes(range(256)).lower()
-#: the one letter that a search in any case finds and that has no ASCII letter as its lower case
-#: (KELVIN SIGN has)
+#: the only letter that matches an ASCII letter in any case, but has no ASCII lower case (KELVIN
+#: SIGN has one)
 _LONG_S = "\u017f".encode()
 
 
@@ -30,8 +30,8 @@ ANYTHING = Every()
 
 
 def fold(text: bytes) -> bytes:
-    """UTF-8 `text` as its trigrams are made: in lower case, each run of white space one space, and
-    one at either end.
+    """Return UTF-8 `text` in the form that trigrams are made of: in lower case, each run of white
+    space as one space, and a space at either end.
 
     A quarter of the code is indentation: without it there is a quarter less to index.
     """

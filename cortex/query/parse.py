@@ -1,4 +1,4 @@
-"""Parses a query into a tree, as its match type asks, within limits. Pure; see grammar.py."""
+"""Parser of a query to a tree, by its match type, within limits. Pure; see grammar.py."""
 
 from __future__ import annotations
 
@@ -29,31 +29,32 @@ from cortex.system.errors import BadQuery
 from cortex.terms import tokens
 from ipc.messages import MatchType
 
-#: words of all terms of a query together, and parts of one of them; each is looked for
+#: words of all terms of a query together, and parts of a single term; each is searched
 WORDS_MAX = 1_024
-#: ways in which the words of a phrase may stand apart: the search goes through all of them wherever
-#: a text repeats a word, and 12 words at a distance of 100 took minutes and gigabytes
+#: arrangements of a phrase's words within its slop: the search tries all of them wherever a text
+#: repeats a word, and 12 words at a distance of 100 took minutes and gigabytes
 WAYS_MAX = 2_000
-#: words of a query that stand for many (wildcards, edits); each walks through all indexed words,
-#: 10 ms and half a megabyte for ~2
+#: words with wildcards or edits, which match many words; each walks through all indexed words, 10
+#: ms and half a megabyte for ~2
 WIDE_MAX = 64
-#: letters of all words with edits; the automaton of each takes a tenth of a megabyte for a letter
+#: letters of all words with edits; the automaton of a word takes a tenth of a megabyte for each
+#: letter
 EDITED_CHARS_MAX = 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """`match_type` is what the answer echoes; `node` is what to look for."""
+    """A parsed query: `node` is searched, `match_type` is echoed in the answer."""
 
     node: Node
     match_type: MatchType
 
 
 def parse(query: str, match_type: MatchType | None = None) -> Parsed:
-    """The meaning of `query`. Raises BadQuery with a sentence that names the position.
+    """Parse `query`. Raises BadQuery with a sentence that names the position.
 
-    `match_type` says how bare terms are meant; it gives way to operators in the query. "regex" and
-    "substring" take the whole query as it is.
+    `match_type` is the kind of bare terms; operators in the query override it. "regex" and
+    "substring" take the whole query literally.
     """
     check_query(query)
     if match_type == "regex":
@@ -73,7 +74,7 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
 
 
 def _check_size(node: Node) -> Node:
-    """`node`, unless it has too many words, or of those that stand for many."""
+    """Return `node`, unless it has too many words, or too many that match many words."""
     words = wide = edited = 0
     for leaf in leaves(node, excluded=True):
         text = _text_of(leaf)
@@ -102,7 +103,7 @@ def _check_size(node: Node) -> Node:
 
 
 def _text_of(leaf: Leaf) -> str:
-    """What is cut into words of a term; a wildcard is part of one."""
+    """Return the text of a term that is cut into words; a wildcard is part of a word."""
     match leaf:
         case Term(text=text) | Phrase(text=text) | Fuzzy(text=text):
             return text
@@ -112,7 +113,7 @@ def _text_of(leaf: Leaf) -> str:
 
 
 def _check_ways(leaf: Term | Phrase, words: int) -> None:
-    """Raises BadQuery for words that may stand apart in too many ways."""
+    """Raise BadQuery if the words of a phrase have too many arrangements."""
     slop = leaf.slop if isinstance(leaf, Phrase) else 0
     if not slop or math.comb(slop + words - 1, slop) <= WAYS_MAX:
         return
@@ -123,7 +124,7 @@ def _check_ways(leaf: Term | Phrase, words: int) -> None:
 
 
 def _with_case(node: Node) -> Node:
-    """`node` and, as an expression that heeds case, the text that it was written as."""
+    """Return `node` joined with a case-sensitive expression of its text."""
     match node:
         case Regex():
             return replace(node, case=True)
@@ -147,7 +148,7 @@ def _with_case(node: Node) -> Node:
 
 
 def _apply_match_type(node: Node, match_type: MatchType | None) -> Node:
-    """Bare terms as `match_type` means them. A "phrase" is made of all terms of the query."""
+    """Apply `match_type` to bare terms. A "phrase" is made of all terms of the query."""
     if match_type == "phrase":
         terms = node.children if isinstance(node, And) else (node,)
         if all(isinstance(term, Term) and term.field == terms[0].field for term in terms):  # type: ignore[union-attr]
@@ -175,7 +176,7 @@ def _map_terms(node: Node, change: Callable[[Term], Leaf]) -> Node:
 
 
 def _match_type_of(query_leaves: list[Leaf]) -> MatchType:
-    """What a query without operators is, by its leaves."""
+    """Return the match type of a query without operators, by its leaves."""
     kinds = {_KINDS[type(leaf)] for leaf in query_leaves}
     return kinds.pop() if len(kinds) == 1 else ("exact" if not kinds else "boolean")
 

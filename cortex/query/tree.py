@@ -1,14 +1,14 @@
-"""What a keyword query means: a tree of frozen nodes. Made by parse.py, searched for by engines."""
+"""Nodes of a query's tree, all frozen. parse.py makes them, engines search them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: field that a term without a field is looked for in
+#: field of a term without a field
 DEFAULT_FIELD = "text"
 #: every field that a query may name
 FIELDS = ("text", "title", "symbols", "file_path", "tags", "chunk_type", "language", "start_line", "case")
-#: what the languages of other search engines call a field (GitHub's, zoekt's) → its name here
+#: names of fields in other search engines (GitHub's, zoekt's) → names here
 OTHER_NAMES = {
     "path": "file_path",
     "file": "file_path",
@@ -22,7 +22,7 @@ OTHER_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words as written, looked for as one: an identifier, a qualified name. `position`: 0-based."""
+    """Words as written, searched as one: an identifier, a qualified name. `position`: 0-based."""
 
     field: str
     text: str
@@ -31,7 +31,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Quoted words side by side; with `slop`, near each other: so many moves of a word away."""
+    """Quoted words next to each other; `slop` allows that many moves of a word."""
 
     field: str
     text: str
@@ -41,7 +41,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """Text pieces with "*" (anything) and "?" (one character) between them as own pieces: ("get",
+    """Pieces of text with "*" (anything) and "?" (one character) as pieces between them: ("get",
     "*", "Name").
     """
 
@@ -90,7 +90,7 @@ class Anything:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """What does not match `child`."""
+    """Chunks that do not match `child`."""
 
     child: Node
 
@@ -105,14 +105,14 @@ class Boost:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """What matches every child."""
+    """Chunks that match every child."""
 
     children: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """What matches a child, all of `required`, and none of `excluded` (+ and - beside OR)."""
+    """Chunks that match a child, all of `required`, and none of `excluded` (+ and - next to OR)."""
 
     children: tuple[Node, ...]
     required: tuple[Node, ...] = ()
@@ -124,7 +124,9 @@ Node = Leaf | Anything | Not | Boost | And | Or
 
 
 def leaves(node: Node, *, excluded: bool = False) -> list[Leaf]:
-    """The leaves that a match may hold, left to right; with `excluded` those it must not, too."""
+    """Return the leaves that a match may hold, left to right; with `excluded` also those of
+    excluded nodes.
+    """
     match node:
         case Boost(child=child):
             return leaves(child, excluded=excluded)
@@ -141,7 +143,7 @@ def leaves(node: Node, *, excluded: bool = False) -> list[Leaf]:
 
 
 def conjoin(nodes: list[Node]) -> Node:
-    """What matches all of `nodes`: one list, also of those that are lists."""
+    """Return a node that matches all of `nodes`, with nested lists flattened."""
     flat: list[Node] = []
     for node in nodes:
         flat.extend(node.children if isinstance(node, And) else [node])
@@ -153,8 +155,8 @@ def negate(node: Node) -> Node:
 
 
 def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None]:
-    """(expressions that must match, expressions that must not, the rest of the query) of a list
-    joined by AND.
+    """Split a list joined by AND into (expressions that must match, expressions that must not, the
+    other nodes).
     """
     wanted: list[Regex] = []
     excluded: list[Regex] = []

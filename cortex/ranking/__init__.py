@@ -1,9 +1,10 @@
 """Pure ranking: signals of the lanes in, ranked chunks out. No file, no clock, no socket.
 
 `candidates` holds the chunks of all lanes as columns, `evidence` computes the signals of a file,
-`weights` their weights, `fusion` the sum and the order, `ranked` a hit with its explanation.
-`names` compares a question with file names, `pasted` and `traces` read stack traces, `lines`
-chooses lines of a function, `together` joins the candidates of several projects. docs/RANKING.md.
+`weights` their weights, `fusion` the sum and the order, `ranked_hits` a hit with its explanation.
+`names` compares a question with file names, `pasted_text` and `traces` read stack traces, `lines`
+scores lines of a function, `related` finds tests and mentions by names, `multi_project` joins the
+candidates of several projects. docs/RANKING.md.
 """
 
 from cortex.ranking.evidence import score_candidates

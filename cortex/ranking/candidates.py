@@ -1,4 +1,4 @@
-"""Every chunk that a lane named, once, as columns: those of a file together."""
+"""All chunks that any lane returned, each once, as columns; the chunks of a file are adjacent."""
 
 from __future__ import annotations
 
@@ -14,42 +14,43 @@ from cortex.terms.records import covers
 from ipc.messages import Hit, Signals
 from ipc.messages.signals import FILE, KIND, OF
 
-#: lists of signals and of kinds of which is remembered what they mean: the same in each question
+#: entries of the memos of signal and kind lists: they are the same for each question
 _MEMO = 64
 #: chunks of a file whose scores are added
 TOP_CHUNKS = 3
-#: what is remembered of a kind of chunks, as bits
+#: properties of a chunk kind, as bits
 COVERING, DOCUMENTS = 1, 2
 
-#: those of words, and the files that the question names (pasted.py): that words found a chunk
+#: columns of the word lanes, and of files that the question names (pasted_text.py): they count as
+#: found by words
 _BY_WORDS = ("body", "path", "defs", "comments", "defx", "cited")
-#: that of meaning; the lines that the question names; what both workers tell of each chunk, found
-#: by words or not
+#: column of the vector lane; of lines that the question names; and signals that both workers report
+#: for each chunk
 _OTHERS = ("cosine", "line", "file_references", "foreign")
-#: the place of each among the columns of the candidates
+#: index of each column
 COLUMNS = {name: at for at, name in enumerate((*_BY_WORDS, *_OTHERS))}
-#: what each is of a chunk that nobody told it of
+#: values of a chunk that no reply describes
 _MISSING = np.array([[np.nan if name == "cosine" else 0.0] for name in COLUMNS])
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Every chunk that a lane named, once, the chunks of a file together; n of m files. Files of
-    several projects (together.py) may have one path.
+    """All n chunks that any lane returned, each once, the chunks of each of the m files adjacent.
+    Files of several projects (multi_project.py) may have equal paths.
     """
 
-    #: the replies, and for each chunk which of them tells of it, and as what number there
+    #: the replies, and for each chunk the index of its reply and its index in that reply
     replies: Sequence[Signals]
     reply: Array
     at: Array
     keys: Array
     lanes: Array  #: float64 [len(COLUMNS), n]; "cosine" is NaN where the vector lane has none
-    covering: Array  #: bool [n]: of the kinds that hold each line of a file once
+    covering: Array  # of kinds that hold each line of a file once
     documents: Array  #: bool [n]
-    file: Array  #: int64 [n], ascending: the place in `paths`
+    file: Array  # index in `paths`
     starts: Array  #: int64 [m]: the first chunk of each file
     paths: list[str]
-    projects: list[str]  #: whose each of `paths` is; "" where one project is asked
+    projects: list[str]  # project of each of `paths`; "" for a single project
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -62,13 +63,11 @@ class Candidates:
         return self.replies[int(self.reply[at])].hit(int(self.at[at]))
 
     def tie(self, at: int) -> tuple[bytes, int]:
-        """What decides between chunks that are worth the same: the id; the key, where one id is of
-        several.
-        """
+        """Return the tie breaker of equal chunks: the id, then the key, for an id may repeat."""
         return self.replies[int(self.reply[at])].id(int(self.at[at])), int(self.keys[at])
 
     def sources(self, chunks: Sequence[int]) -> list[Source]:
-        """Which lanes found each of `chunks`."""
+        """Return the lanes that found each of `chunks`."""
         lanes = self.lanes[:, chunks]
         by_words: list[bool] = np.any(lanes[: len(_BY_WORDS)] > 0, axis=0).tolist()
         missing: list[bool] = np.isnan(lanes[COLUMNS["cosine"]]).tolist()
@@ -78,13 +77,13 @@ class Candidates:
         ]
 
     def best(self, values: Array) -> Array:
-        """The highest of `values` […, n] in each file."""
+        """Return the highest of `values` […, n] in each file."""
         highest: Array = np.maximum.reduceat(values, self.starts, axis=-1)
         return highest
 
     def top(self, *lanes: str) -> list[Array]:
-        """Of each lane: each file's TOP_CHUNKS best (covering ones if it has any) added, ÷ the
-        largest sum.
+        """Return for each lane the sum of each file's TOP_CHUNKS best chunks (covering ones if it
+        has any), as a share of the largest sum.
         """
         has = np.logical_or.reduceat(self.covering, self.starts)
         usable = self.covering | ~has[self.file]
@@ -99,8 +98,8 @@ class Candidates:
 
 
 def collect(replies: Sequence[Signals]) -> Candidates | None:
-    """One candidate for each row key that any lane names: the replies' own order has no say. None
-    for no candidate.
+    """Join the replies to one candidate for each row key; the order of the replies does not matter.
+    None without candidates.
     """
     if not replies:
         return None
@@ -116,7 +115,7 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
         signal_rows, rows = _columns_of(signals.names)
         values[rows, end - len(signals) : end] = signals.values[signal_rows]
         kinds.append(_kinds_of(signals.kinds)[signals.rows[KIND]])
-    # A key is of one file; of what several replies tell of one, the first is in front.
+    # A key belongs to one file; of several replies with it, the first one comes first.
     order = np.lexsort((keys, file))
     starts = run_starts(keys[order])
     first = order[starts]
@@ -141,23 +140,25 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
 
 @functools.lru_cache(_MEMO)
 def _columns_of(names: tuple[str, ...]) -> tuple[Array, Array]:
-    """(which of the signals `names` are columns of the candidates; which columns)"""
+    """Return (indexes of the signals `names` that are columns of the candidates; indexes of those
+    columns).
+    """
     numbers = [number for number, name in enumerate(names) if name in COLUMNS]
     return np.array(numbers, np.int64), np.array([COLUMNS[names[number]] for number in numbers], np.int64)
 
 
 @functools.lru_cache(_MEMO)
 def _kinds_of(kinds: tuple[str, ...]) -> Array:
-    """U8 [n]: of each kind whether it covers every line of a file once (COVERING), and whether it
-    is documents (DOCUMENTS).
+    """Return uint8 [n]: for each kind the bits COVERING (it holds every line of a file once) and
+    DOCUMENTS.
     """
     bits = (COVERING * covers(kind) + DOCUMENTS * (kind == "documentation") for kind in kinds)
     return np.array(list(bits), np.uint8)
 
 
 def _files_of(signals: Signals, files: dict[str, int]) -> Array:
-    """I64 [n]: the number in `files`, which it adds to, of each candidate's file. A chunk without a
-    path stands for itself.
+    """Return int64 [n]: the number in `files` of each candidate's file; new files are added. A
+    chunk without a path counts as a file.
     """
     if "" not in signals.paths and _are_plain(signals.paths):
         numbers = [files.setdefault(path, len(files)) for path in signals.paths]
@@ -172,7 +173,7 @@ def _files_of(signals: Signals, files: dict[str, int]) -> Array:
 
 
 def _split_names(names: Collection[str]) -> tuple[list[str], list[str]]:
-    """What `split_name` says of each: (whose, the path)."""
+    """Return (projects, paths) of the names, as `split_name`."""
     if _are_plain(names):
         return [""] * len(names), list(names)
     pairs = [split_name(name) for name in names]
@@ -180,14 +181,14 @@ def _split_names(names: Collection[str]) -> tuple[list[str], list[str]]:
 
 
 def _are_plain(names: Iterable[str]) -> bool:
-    """Whether all are paths of the only project: one look at all of them takes as long as one call
-    for each of a few.
+    """Whether all names are paths of a single project. One test of all names takes as long as a
+    call for each of a few.
     """
     return OF not in "".join(names)
 
 
 def run_starts(ascending: Array) -> Array:
-    """I64: where each run of equal values begins."""
+    """Return int64: the start of each run of equal values."""
     same = np.empty(len(ascending), bool)
     same[:1] = False
     np.equal(ascending[1:], ascending[:-1], out=same[1:])
@@ -196,7 +197,9 @@ def run_starts(ascending: Array) -> Array:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """(whose a file is, its path); "" for the only project, and for a chunk that is of no file."""
+    """Return (project of a file, its path); "" for a single project, and for a chunk without a
+    file.
+    """
     project, is_joint, path = name.partition(OF)
     if not is_joint:
         return "", name

@@ -1,4 +1,4 @@
-"""What speaks for a file and against it: the values of the signals of docs/RANKING.md."""
+"""Evidence for and against a file: the values of the signals of docs/RANKING.md."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from cortex.system.arrays import Array
 from cortex.terms.paths import EXAMPLE, FOREIGN, TEST, PathTraits, is_build, path_traits, superseded
 from ipc.messages import Signals
 
-#: the z-score of a cosine is divided by this, so that a good one is about 1 like the other signals
+#: divisor of a cosine's z-score, so that a good one is about 1 like the other signals
 Z_SCALE = 4.0
 #: bound of the z-score: a handful of rows has hardly any deviation
 Z_MAX = 12.0
-#: what a chunk's meaning adds at most to how much it speaks of a question, beside its words' 1
+#: largest part of a chunk's cosine in its relevance, besides 1 for its words
 SPEAKING_Z_MAX = 1.5
-#: what is left of the penalties when the question asks for tests or examples
+#: remaining share of the penalties if the question asks for tests or examples
 ASKED_PENALTY = 0.25
 
-#: paths of which is remembered what they say, less than a kilobyte each
+#: entries of the memo of paths, less than a kilobyte each
 _PATHS = 20_000
 
-#: what a file's name and its folders' say to the question, both 0-1
+#: signals of a file's name and of its folders' names, both 0-1
 NAMES = ("sshare", "folders")
-#: float [3, 8]: of all that the file of a path may be, whether it is a test's, an example's,
-#: somebody else's
+#: float [3, 8]: for each combination of class bits, whether it has TEST, EXAMPLE, FOREIGN
 _KINDS = np.array([[bool(kinds & flag) for kinds in range(8)] for flag in (TEST, EXAMPLE, FOREIGN)], float)
-#: signals of some questions only, on top of the others
+#: signals of some questions only, in addition to the others
 ON_TOP = ("cited", "asked")
-#: all signals, in the order in which they are explained and added up
+#: all signals, in the order of explanation and summation
 ORDER = (
     *("ctop3", "path", *NAMES, "defs", "comments", "defx", "smax", "refs", "test", "example"),
     *("document", "foreign", "superseded"),
@@ -43,7 +42,7 @@ ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class PathProfile:
-    """What is worked out of a path once, whatever is asked of it."""
+    """Properties of a path that do not depend on the question."""
 
     description: PathTraits
     stem: Name
@@ -58,7 +57,7 @@ def describe_path(path: str) -> PathProfile:
 
 @dataclass(frozen=True, slots=True)
 class Cosines:
-    """The distribution that makes cosines comparable: `missing` stands for a chunk that the lane
+    """The distribution that makes cosines comparable; `missing` is used for a chunk that the lane
     did not return.
     """
 
@@ -78,7 +77,7 @@ def distribution(vector: Signals | None) -> Cosines:
     mean = vector.stats.get("cosine_mean", 0.0)
     missing = mean
     if len(vector) < vector.stats.get("rows", 0.0):
-        # The lane was cut: what it left out lies between the mean and its last cosine.
+        # The lane was cut: chunks left out lie between the mean and its last cosine.
         missing = (mean + float(vector.row("cosine").min())) / 2
     return Cosines(mean, vector.stats.get("cosine_std", 0.0), missing)
 
@@ -86,8 +85,8 @@ def distribution(vector: Signals | None) -> Cosines:
 def score_candidates(
     lanes: Sequence[Signals], paths: Collection[str]
 ) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """(the row keys of the candidates in the files `paths`; how much each speaks of the question by
-    itself: its share of the best BM25, plus its cosine as `smax` counts it, if that is good).
+    """Return (the row keys of the candidates in the files `paths`; the relevance of each by itself:
+    its share of the best BM25, plus its cosine as in `smax`, if that is good).
     """
     candidates = collect([signals for signals in lanes if len(signals)])
     if candidates is None:
@@ -102,14 +101,14 @@ def score_candidates(
 def signal_values(
     question: str, profile: QuestionProfile, candidates: Candidates, smax: Array
 ) -> dict[str, Array]:
-    """Signal → its value for each file."""
+    """Return signal → values for all files."""
     path_profiles = list(map(describe_path, candidates.paths))
     descriptions = [path_profile.description for path_profile in path_profiles]
     penalty = ASKED_PENALTY if profile.tests else 1.0
     test, example, foreign = _KINDS[:, [description.kinds for description in descriptions]]
     best = dict(zip(COLUMNS, candidates.best(candidates.lanes), strict=True))
     body, defs = candidates.top("body", "defs")
-    # Of an ordinary question they say nothing, and are not among what is explained.
+    # For an ordinary question they are left out, also from explanations.
     rare = {"cited": best["cited"]} if best["cited"].any() else {}
     if (kind := _kind_evidence(profile, candidates, body, best)) is not None:
         rare["asked"] = kind
@@ -136,31 +135,32 @@ def signal_values(
 def _kind_evidence(
     profile: QuestionProfile, candidates: Candidates, body: Array, best: Mapping[str, Array]
 ) -> Array | None:
-    """Float [m]: what the text of a file says that is of the kind that the question asks for; None
-    where it asks for neither. Nothing is defined there, and nothing refers to it.
+    """Return float [m]: how well the text of a file of the requested kind (build file, document)
+    matches; None if the question asks for neither. Such files have no definitions and no
+    references.
     """
     if not (profile.build or profile.documents):
         return None
     pages: Array = body * _documents_alone(candidates) if profile.documents else np.zeros(len(body))
     if not profile.build:
         return pages
-    if profile.build_alone:  # what it does may stand in a remark or in its name alone
+    if profile.build_alone:  # its purpose may be only in a comment or in its name
         body = np.maximum.reduce([body, shares(best["comments"]), shares(best["path"])])
     kind: Array = np.maximum(pages, body * np.array([is_build(path) for path in candidates.paths]))
     return kind
 
 
 def _documents_alone(candidates: Candidates) -> Array:
-    """Float [m]: 1 for a file of which only documents were found, unless all candidates are
-    documents.
+    """Return float [m]: 1 for a file with documents only among its candidates, unless all
+    candidates are documents.
     """
     alone = np.logical_and.reduceat(candidates.documents, candidates.starts)
     return np.zeros(len(alone)) if candidates.documents.all() else alone.astype(float)
 
 
 def _comment_scores(candidates: Candidates, best: Array) -> Array:
-    """The comments' BM25 of each file, `best` of all its chunks. A document is all comment, which
-    would count its text twice; so it has none, unless the candidates are documents only.
+    """Return each file's BM25 of comments; `best` is over all its chunks. A document is all
+    comment, which would count its text twice; so it gets 0, unless all candidates are documents.
     """
     documents = candidates.documents
     if documents.all() or not documents.any():

@@ -1,8 +1,8 @@
-"""Fuses the lanes' signals: scores files by a weighted sum, shows each file's best chunk.
+"""Fusion of the lanes' signals: a weighted sum for each file, represented by its best chunk.
 docs/RANKING.md explains it.
 
 Pure and deterministic: the same signals in any order give the same ranking; ties are broken by
-chunk id. All of it is columns: objects are made of what is returned alone.
+chunk id. Data are columns; objects are made for the result alone.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from cortex.system.arrays import Array
 from ipc.messages import Signals
 from ipc.messages.signals import FILE, OF
 
-#: score = 1 / (1 + exp(-STEEPNESS · (sum / positive - 1/2))): 0.05 at 0, 0.5 at half of all that is
-#: good, 0.95 at all
+#: score = 1 / (1 + exp(-STEEPNESS · (sum / positive - 1/2))): 0.05 at 0, 0.5 at half of all good
+#: signals, 0.95 at all
 STEEPNESS = 6.0
-#: tables of weights that are remembered: with vectors and without, and what a question adds
+#: entries of the memo of weights: with vectors and without, and the signals of some questions
 _TABLES = 16
 
 
@@ -40,11 +40,11 @@ def rank(
     *,
     extra_signals: Sequence[Signals] = (),
 ) -> list[Ranked]:
-    """The best `limit` chunks: distinct files first, each with its best chunk, then more chunks of
-    the same files.
+    """Return the best `limit` chunks: distinct files first, each with its best chunk, then more
+    chunks of the same files. Scores fall along the list.
 
-    A lane that did not answer is None. `extra_signals` are the signals of what the question names
-    (pasted.py). Scores fall along the list.
+    A lane that did not answer is None. `extra_signals` are the signals of places and names in the
+    question (pasted_text.py).
     """
     candidates = collect(
         [signals for signals in (text, vector, *extra_signals) if signals is not None and len(signals)]
@@ -56,9 +56,9 @@ def rank(
     signals = signal_values(question, prepare(question), candidates, cosines.z(candidates.best(cosine)))
     names, counts, positive = _scales(weights, tuple(name for name in ON_TOP if name in signals))
     values = np.array([signals[name] for name in names])
-    # One after the other, so that a sum is the same to the last bit beside however many others.
+    # Added one by one, so that a sum is the same to the last bit with any number of other files.
     totals = np.add.accumulate(values * np.array(counts)[:, None], axis=0)[-1]
-    files = np.flatnonzero(totals >= _nth(totals, limit))  # of no other a chunk is looked for
+    files = np.flatnonzero(totals >= _nth(totals, limit))  # only these files need a chunk
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = shares(candidates.lane("body")) + cosine
     picked = dict(zip(_pick_chunks(candidates, files, strength), files.tolist(), strict=True))
@@ -82,7 +82,7 @@ def _make_ranked(
     sums: tuple[Array, Array],
     scales: tuple[tuple[str, ...], tuple[float, ...], float],
 ) -> list[Ranked]:
-    """The chunks `chunks`, each with the sum of its file and the values of each signal of that."""
+    """Make the result objects for `chunks`, each with its file's sum and signal values."""
     names, counts, positive = scales
     totals, values = sums
     base = _squash(0.0, positive)
@@ -104,12 +104,12 @@ def _make_ranked(
 
 @functools.lru_cache(_TABLES)
 def _scales(weights: Weights, rare: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[float, ...], float]:
-    """(the signals of a question that has the `rare` ones beside the others, the weight of each,
-    the sum of a file whose every good signal is 1).
+    """Return (the signals of a question that has the `rare` ones, the weight of each, the sum of a
+    file with 1 for every good signal).
     """
     names = tuple(name for name in ORDER if name in rare or name not in ON_TOP)
     scales = {name: float(getattr(weights, name)) for name in names}
-    # A question that names no file and no kind of file loses nothing by what comes on top.
+    # A question that names no file and no kind of file loses nothing by the additional signals.
     good = [name for name in names if name not in NAMES + ON_TOP and scales[name] > 0]
     good += [name for name in NAMES if scales[name] > 0]
     positive = sum(scales[name] for name in good) or 1.0
@@ -117,16 +117,16 @@ def _scales(weights: Weights, rare: tuple[str, ...]) -> tuple[tuple[str, ...], t
 
 
 def _nth(values: Array, number: int) -> float:
-    """The `number`th highest of `values`; below all where there are no more."""
+    """Return the value at index `number` in falling order; minus infinity if there are no more."""
     if len(values) <= number:
         return -math.inf
     return float(np.partition(values, len(values) - number)[len(values) - number])
 
 
 def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Ranked]:
-    """By cosine alone, of those that are not below `least`: distinct files first, each with its
-    nearest chunk, then more chunks of the same files, which score no higher than the last of the
-    files. A cosine below 0 scores 0.
+    """Rank by cosine alone, without cosines below `least`: distinct files first, each with its
+    nearest chunk, then more chunks of the same files, with scores no higher than the last file's. A
+    cosine below 0 scores 0.
     """
     cosines, keys, files = vector.row("cosine").tolist(), vector.keys.tolist(), vector.rows[FILE].tolist()
     above_floor = [at for at, cosine in enumerate(cosines) if max(0.0, cosine) >= least]
@@ -135,7 +135,7 @@ def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Rank
     places = {}
     for at in best:
         file = vector.paths[files[at]]
-        if not split_name(file)[1]:  # a chunk of no file stands for itself
+        if not split_name(file)[1]:  # a chunk without a file counts as a file
             file = f"{file}{OF}{vector.id(at).decode()}"
         places[at] = counts[file] = counts.get(file, 0) + 1
     order = sorted(best, key=lambda at: places[at] > 1)[:limit]
@@ -161,8 +161,8 @@ def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Rank
 
 
 def _pick_chunks(candidates: Candidates, files: Array, strength: Array) -> list[int]:
-    """The chunk that stands for each of `files` (ascending): the one with the named line, else of
-    those that hold the asked definition, if any, the best.
+    """Return the best chunk of each of `files` (ascending): the one with the named line, else the
+    best of those with the requested definition, if any.
     """
     wanted = np.zeros(len(candidates.paths), bool)
     wanted[files] = True
@@ -181,8 +181,8 @@ def _pick_chunks(candidates: Candidates, files: Array, strength: Array) -> list[
 def _in_order(
     candidates: Candidates, chunks: Sequence[int], keys: Iterable[tuple[float, ...]]
 ) -> Iterator[int]:
-    """The chunks in the order of their keys, and of their ids where these are equal: only of such
-    the ids are looked at, and only as far as somebody asks.
+    """Yield the chunks in the order of their keys, and of their ids where keys are equal. Ids are
+    compared only for equal keys, and only as far as the caller iterates.
     """
     for _, alike in groupby(sorted(zip(keys, chunks, strict=True)), itemgetter(0)):
         same = [chunk for _, chunk in alike]
@@ -192,7 +192,9 @@ def _in_order(
 def _further_chunks(
     candidates: Candidates, by_file: dict[int, Ranked], strength: Array, remaining: Array, limit: int
 ) -> list[Ranked]:
-    """Further chunks of the shown files, best first, below the lowest score of a first place."""
+    """Return further chunks of the listed files, best first, below the lowest score of a first
+    place.
+    """
     floor = min(ranked.score for ranked in by_file.values())
     keys = zip((-strength[remaining]).tolist(), (~candidates.covering[remaining]).tolist(), strict=True)
     further = list(islice(_in_order(candidates, remaining.tolist(), keys), limit - len(by_file)))
@@ -220,7 +222,7 @@ def _further_chunks(
 
 
 def _squash(total: float, positive: float) -> float:
-    """A sum of any size → 0-1, strictly rising; `positive` is the sum of a file whose every good
-    signal is 1.
+    """Map a sum of any size to 0-1, strictly rising; `positive` is the sum of a file with 1 for
+    every good signal.
     """
     return 1.0 / (1.0 + math.exp(-STEEPNESS * (total / positive - 0.5)))

@@ -1,17 +1,17 @@
-"""What each line of a definition is worth to a question, where not all of them are shown. Pure."""
+"""Relevance of each line of a definition to a question, for excerpts. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-#: what the lines next to one that is worth something are worth of it; those behind them, the square
+#: share of a line's score that its neighbours get; the lines next to those get its square
 NEIGHBOUR_SHARE = 0.55
-#: what a comment, and the text of a docstring, is worth of what its words give
+#: share of the score of words in a comment or docstring
 COMMENT_SHARE = 0.2
-#: what a statement that decides is worth: where values come from and go to
+#: score of a control statement: it tells where values come from and go to
 DECIDES = 0.05
-#: lines between two shown ones that are shown too, rather than named as left out
+#: largest gap between two selected lines that is filled, not reported as left out
 GAP_MAX = 2
 
 _COMMENT = re.compile(r"^\s*(?:#(?!\[|include|define|if|endif)|//|/\*|\*(?:\s|/|$)|--\s|;;|%%)")
@@ -24,8 +24,9 @@ _TRIPLE = re.compile(r'"""|\'\'\'')
 def weigh_lines(
     lines: Mapping[int, str], words: Mapping[int, float], sure: Mapping[int, float]
 ) -> dict[int, float]:
-    """What each of the `lines` (by number, in order) is worth with its neighbours. `words`: what
-    its words give, of 1 for all of the question; `sure`: what it is worth beside them.
+    """Return number → score of each of `lines` (by number, in order), with shares of its
+    neighbours. `words` is the score of a line's words, of 1 for all of the question; `sure` is
+    added to it.
     """
     comments = comments_of(lines)
     scores: dict[int, float] = {}
@@ -45,7 +46,7 @@ def weigh_lines(
 
 
 def fill_short_gaps(numbers: Collection[int]) -> Iterator[int]:
-    """The numbers in order, with those of gaps of at most GAP_MAX."""
+    """Yield the numbers in order, and those in gaps of at most GAP_MAX."""
     before = None
     for number in sorted(numbers):
         if before is not None and number - before <= GAP_MAX + 1:
@@ -55,7 +56,7 @@ def fill_short_gaps(numbers: Collection[int]) -> Iterator[int]:
 
 
 def comments_of(lines: Mapping[int, str]) -> set[int]:
-    """The numbers of those that are comments, or the text of a docstring."""
+    """Return the numbers of comment and docstring lines."""
     comments, inside = set(), False
     for number, text in lines.items():
         marks = len(_TRIPLE.findall(text)) if '""' in text or "''" in text else 0

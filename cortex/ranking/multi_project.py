@@ -1,8 +1,8 @@
-"""What the workers of several projects tell, put together as the workers of one would have told it,
-so that it is ranked once: no score of one project is compared with another's. Pure.
+"""Joint candidates of several projects, in the form of a single project's, so that they are ranked
+together: scores of different projects are never compared. Pure.
 
-A file is named by its project's number and its path, a chunk by that number and its row key, until
-it is ranked; `split_hit` takes both apart again.
+Until the ranking, a file is named by its project's number and its path, a chunk by that number and
+its row key; `split_hit` separates them again.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from cortex.system.arrays import Array
 from ipc.messages import Hit, Located, Signals
 from ipc.messages.signals import FILE, ID_END, KIND, path_of
 
-#: bits of a row key: they are counted from 1, or after a loss from the clock, 65 µs each; the bits
-#: above are the project's number
+#: bits of a row key: keys count from 1, or after a loss from the clock, 65 µs each; the bits above
+#: are the project's number
 KEY_BITS = 48
-#: what of a lane's reply is no lane
+#: signals of a reply that are not lanes
 _NOT_LANES = ("references", "file_references", "foreign")
 
 
 def join_words(replies: Mapping[int, Signals], limit: int) -> Signals | None:
-    """The text workers' replies by their projects' numbers: of each lane the best `limit` chunks of
-    all. None for no reply.
+    """Join the text workers' replies, by project number: of each lane the best `limit` chunks of
+    all. None without replies.
     """
     if not replies:
         return None
@@ -42,11 +42,11 @@ def join_words(replies: Mapping[int, Signals], limit: int) -> Signals | None:
 def join_meaning(
     replies: Mapping[int, Signals], limit: int, spaces: Mapping[int, str] | None = None
 ) -> Signals | None:
-    """The vector workers' replies by their projects' numbers: the `limit` nearest of all, with mean
-    and deviation over the rows of all. None for no reply.
+    """Join the vector workers' replies, by project number: the `limit` nearest chunks of all, with
+    mean and deviation over the rows of all. None without replies.
 
-    `spaces`: whose vectors are of which model. Cosines of different models do not compare: each
-    is told by how far it stands out among those of its own, and the mean is 0 then.
+    `spaces` maps projects to their models. Cosines of different models do not compare: each becomes
+    its deviation from the mean of its own model, and the mean is 0.
     """
     if not replies:
         return None
@@ -69,12 +69,12 @@ def join_meaning(
 
 
 def join_names(replies: Mapping[int, Signals]) -> Signals | None:
-    """What was found for one name, in all projects."""
+    """Join the hits of one name in all projects."""
     return _concatenate(replies, {}) if replies else None
 
 
 def join_places(replies: Mapping[int, Located]) -> Located | None:
-    """What lies at the places that a question names, in all projects."""
+    """Join the chunks at the places that a question names, in all projects."""
     if not replies:
         return None
     spots = tuple(
@@ -89,18 +89,18 @@ def join_places(replies: Mapping[int, Located]) -> Located | None:
 
 
 def split_hit(hit: Hit) -> tuple[int, Hit]:
-    """(the number of its project, the hit as that one tells it)"""
+    """Return (project number, the hit with its key and path in that project)."""
     number = hit.key >> KEY_BITS
     return number, replace(hit, key=project_key(hit.key), path=split_name(hit.path)[1])
 
 
 def join_hit(number: int, hit: Hit) -> Hit:
-    """The hit of a project with this number, as `split_hit` takes it apart."""
+    """Return the hit with the project's number in its key and path: the inverse of `split_hit`."""
     return replace(hit, key=_joint_key(number, hit.key), path=path_of(number, hit.path))
 
 
 def project_key(key: int) -> int:
-    """A row key as its project has it."""
+    """Return a row key as in its own project."""
     return key & ((1 << KEY_BITS) - 1)
 
 
@@ -109,7 +109,9 @@ def _joint_key(number: int, key: int) -> int:
 
 
 def _concatenate(replies: Mapping[int, Signals], stats: dict[str, float]) -> Signals:
-    """All candidates, in the order of the numbers; a signal that a reply lacks is 0 there."""
+    """Concatenate all candidates, in the order of project numbers; signals that a reply lacks are
+    0.
+    """
     order = sorted(replies)
     names = tuple(dict.fromkeys(name for number in order for name in replies[number].names))
     values, keys, rows = [], [], []
@@ -144,7 +146,7 @@ def _concatenate(replies: Mapping[int, Signals], stats: dict[str, float]) -> Sig
 
 
 def _select(signals: Signals, selected: Array) -> Signals:
-    """Those at `selected` (ascending) alone, with the paths of those."""
+    """Return the candidates at `selected` (ascending) alone, with only their paths."""
     if len(selected) == len(signals):
         return signals
     ends = signals.rows[ID_END].astype(np.int64)
@@ -165,20 +167,20 @@ def _select(signals: Signals, selected: Array) -> Signals:
 
 
 def _keep_best(values: Array, limit: int) -> None:
-    """Make 0 of all but the `limit` highest, and those that are as high as the last of them: which
-    of two copies is there must not depend on whose it is.
+    """Set all values to 0 but the `limit` highest and those equal to the last of them: of two equal
+    copies, the project must not decide.
     """
     values[values < _limit_value(values, limit)] = 0.0
 
 
 def _limit_value(values: Array, limit: int) -> float:
-    """The least of the `limit` highest."""
+    """Return the lowest of the `limit` highest values."""
     at = max(0, len(values) - limit)
     return float(np.partition(values, at)[at]) if len(values) else 0.0
 
 
 def _spread(replies: Iterable[Signals]) -> tuple[float, float]:
-    """Mean and deviation of the cosines of all rows that were compared."""
+    """Return mean and deviation of the cosines of all compared rows."""
     weighted = [(reply.stats.get("matching", reply.stats.get("rows", 0.0)), reply.stats) for reply in replies]
     rows = sum(count for count, _ in weighted)
     if not rows:
@@ -192,7 +194,7 @@ def _spread(replies: Iterable[Signals]) -> tuple[float, float]:
 
 
 def _standardise(reply: Signals, spread: tuple[float, float]) -> Signals:
-    """Its cosines by how far they stand out among those of their model."""
+    """Replace its cosines by their deviation within their model."""
     mean, deviation = spread
     scale = 1.0 / deviation if deviation > 0 else 0.0
     values = reply.values.copy()

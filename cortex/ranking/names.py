@@ -1,5 +1,5 @@
-"""How much of a file's name a question holds: words by their stems, short forms of them (`auth`,
-`impl`, `ctx`), and two words side by side as one (`ratelimit`). Pure.
+"""Overlap of a question with file names: words by their stems, short forms of them (`auth`, `impl`,
+`ctx`), and two adjacent words as one (`ratelimit`). Pure.
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ from cortex.terms.paths import (
     question_words,
 )
 
-#: what a part of a name is worth that is a short form of a word of the question; 1 is one that
-#: the question holds
+#: score of a part of a name that is a short form of a word in the question; the word itself has 1
 SHORT = 0.7
-#: letters of a short form at least, and letters that are cut from its word at least: `parse` is
-#: none of `parser`, which the stems are for
+#: fewest letters of a short form, and fewest letters cut off: `parse` is no short form of `parser`,
+#: which stems cover
 SHORT_CHARS_MIN, CUT_MIN = 3, 2
-#: letters of one without vowels at most: `ctx`, `msg`, `impl` begins its word
+#: most letters of a short form without vowels after the first letter: `ctx`, `msg`
 CONSONANTS_MAX = 4
 _VOWELS = frozenset("aeiou")
-#: names of folders that are remembered, for the files in them: as many as 40 000 files are in
+#: entries of the memo of names, as many as 40 000 files have folders
 _NAMES = 1 << 12
-#: parts of names whose stems are remembered: about as many as the paths of 20 000 files have
+#: entries of the memo of stems, about the parts in the paths of 20 000 files
 _STEMS = 1 << 13
-#: questions of which is remembered what names are compared with: those that are asked at a time
+#: entries of the memo of questions: those in progress at a time
 _QUESTIONS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The parts of a name, and its marks: a question that has none of them holds no part of it."""
+    """The parts of a name, and its marks: a question without any of the marks contains no part of
+    it.
+    """
 
     parts: tuple[str, ...]
     marks: frozenset[str]
@@ -51,17 +52,17 @@ def name_of(parts: tuple[str, ...]) -> Name:
 
 
 def _begin_mark(word: str) -> str:
-    """The mark of what begins as a word does, or is one; no stem has the sign."""
+    """Return the mark of words with the same beginning; its sign occurs in no stem."""
     return f"={word[:SHORT_CHARS_MIN]}"
 
 
 def _letter_mark(word: str) -> str:
-    """The mark of what may be some consonants of a word."""
+    """Return the mark of a possible short form made of consonants."""
     return f"#{word[0]}"
 
 
 class QuestionProfile:
-    """What a question asks for, and what a part of a name is worth to it (0-1)."""
+    """The kinds of files that a question asks for, and the scores of name parts for it (0-1)."""
 
     def __init__(self, question: str) -> None:
         self.tests, self.documents = asks_for_tests(question), asks_for_documents(question)
@@ -83,12 +84,12 @@ class QuestionProfile:
         self._shares: dict[tuple[str, ...], float] = {}
 
     def shares(self, names: Iterable[Name]) -> list[float]:
-        """The share (0-1) of the parts of each name that the question holds: mostly none."""
+        """Return for each name the share (0-1) of its parts in the question: mostly 0."""
         none, cached = self._marks.isdisjoint, self._shares
         return [
             0.0
             if none(name.marks)
-            else cached[name.parts]  # files of a folder lie side by side
+            else cached[name.parts]  # files of a folder are adjacent
             if name.parts in cached
             else self._share(name.parts)
             for name in names
@@ -114,7 +115,7 @@ class QuestionProfile:
 
 @functools.lru_cache(_QUESTIONS)
 def prepare(question: str) -> QuestionProfile:
-    """What names are compared with; the same for a question that was asked lately."""
+    """Return the profile of a question, cached for repeated questions."""
     return QuestionProfile(question)
 
 
@@ -124,13 +125,13 @@ def _stem(piece: str) -> str:
 
 
 def _is_cut(piece: str) -> bool:
-    """Whether `piece` may be some consonants of a word, and not the first of its letters alone."""
+    """Whether `piece` may be some consonants of a word, with its first letter."""
     return SHORT_CHARS_MIN <= len(piece) <= CONSONANTS_MAX and _VOWELS.isdisjoint(piece[1:])
 
 
 def is_short_form(piece: str, word: str) -> bool:
-    """Whether `piece` stands for the longer `word`: as its begin, or as some of its consonants. Both
-    in lower case.
+    """Whether `piece` is a short form of the longer `word`: its beginning, or some of its
+    consonants. Both in lower case.
     """
     if len(piece) < SHORT_CHARS_MIN:
         return False

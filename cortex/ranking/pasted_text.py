@@ -1,10 +1,10 @@
-"""Reads what people paste: stack traces, error messages, issue texts. Pure; an ordinary question
-comes out as it went in.
+"""Reader of pasted texts: stack traces, error messages, issue texts. Pure; an ordinary question is
+returned unchanged.
 
 A pasted text is mostly noise (frames of libraries, versions, greetings), and its first words are
-rarely the telling ones. What tells is taken out of it: the files and lines that it names, the
-functions of its frames, its error messages, what stands in quotes or looks like code.
-docs/RANKING.md, "Pasted texts". How a single frame is read: traces.py.
+rarely significant. This module extracts the significant parts: named files and lines, functions of
+frames, error messages, quoted texts and code. docs/RANKING.md, "Pasted texts". traces.py parses
+single frames.
 """
 
 from __future__ import annotations
@@ -20,28 +20,27 @@ from cortex.ranking.traces import ENDING, KNOWN_ENDINGS, START, Frame, clean_pat
 from cortex.terms import tokens
 from ipc.messages import Hit, Located, Place, Signals, signals_of
 
-#: a text without any of these marks, and shorter than this, is not looked at
+#: a text without any of these marks, and shorter than PASTED_CHARS_MIN, is not examined
 _TELLS = re.compile(r"[\n`/\\]|\(\)|\.\w+[:(]\d")
 PASTED_CHARS_MIN = 160
-#: words from which a text counts as pasted whatever it holds; the longest of 423 annotated
-#: questions has 16
+#: words from which on a text counts as pasted; the longest of 423 annotated questions has 16
 PASTED_WORDS_MIN = 40
-#: frames that make a trace of a text in one line
+#: frames from which on a text in one line counts as a trace
 TRACE_FRAMES_MIN = 2
-#: characters of a text that are looked at: its beginning and, where the last frames and messages
+#: characters of a text that are examined: its beginning and, where the last frames and messages
 #: are, its end; and of a line
 HEAD_CHARS, TAIL_CHARS, LINE_CHARS_MAX = 24_000, 8_000, 600
-#: words of a pasted text that are asked for beside its frames and code: the text worker looks up
-#: 64, parts counted
+#: words of a pasted text in the query, besides its frames and code: the text worker looks up 64,
+#: including parts
 PROSE_WORDS_MAX = 40
-#: places, names, messages and quoted texts that are used
+#: places, names, messages and quoted texts that are used, at most
 PLACES_MAX, NAMES_MAX, MESSAGES_MAX, QUOTES_MAX = 12, 6, 3, 4
-#: what a cited file is worth by its place in the order, the first ones; any later one
+#: score of a cited file by its rank: the first ones; any later one
 _CITED, _CITED_LATER = (1.0, 0.6, 0.45, 0.4, 0.35), 0.3
-#: what a definition of a name in a question is worth, of what the name alone would give it: the
-#: first; and chunks that may define a name, above which it tells nothing
+#: score of the first name's definition, as a share of a query for the name alone; and most chunks
+#: that may define a name, above which it is ignored
 NAME_SHARE, DEFINITIONS_MAX = 0.6, 5
-#: files that one path may be, from which on it tells nothing; parts of two paths that have to agree
+#: files that may match a path, from which on it is ignored; parts of two paths that have to agree
 AMBIGUOUS, SHARED_MIN = 4, 2
 
 # Every expression is linear in the text: it starts at the beginning of a word or a line only, and
@@ -54,7 +53,7 @@ _BLOB = re.compile(
 _QUOTED = re.compile(
     r"`([^`\n]{3,120})`|\"([^\"\n]{3,120})\"|“([^”\n]{3,120})”|(?<!\w)'([^'\n]{3,120})'(?!\w)"
 )
-#: identifiers that are more than one plain word: dotted, with ::, snake or camel case, called
+#: identifiers that are not a single plain word: dotted, with ::, snake or camel case, called
 _CODE = re.compile(
     r"(?<![\w/.\\])(?:[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+(?:\(\))?|[A-Za-z_]\w*\(\)"
     r"|[A-Za-z]\w*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)(?![\w/])"
@@ -75,9 +74,9 @@ _TEMPLATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a question is asked as: `query` of the lanes, `places` that it names (the surest first),
-    `names` of code whose definitions it is about. An ordinary question has its own text, and
-    neither places nor names.
+    """The search for a question: the lanes' `query`, the `places` that it names (the surest first),
+    and `names` of code to look up definitions of. For an ordinary question `query` is its own text,
+    without places and names.
     """
 
     query: str
@@ -86,7 +85,7 @@ class Reading:
 
 
 def read_question(question: str) -> Reading:
-    """Never raises; a text in which nothing is recognised is left as it is."""
+    """Read a question. Never raises; a text without recognised parts stays as it is."""
     if not _TELLS.search(question) and len(question) < PASTED_CHARS_MIN:
         return Reading(question)
     text = _bound_length(question)
@@ -112,8 +111,8 @@ def read_question(question: str) -> Reading:
 
 
 def cite(places: Sequence[Place], located: Located) -> Signals | None:
-    """The signals "cited" (what a file is worth for being named, 0-1) and "line" (1 for the chunk
-    that holds a named line); None when the index holds nothing of what is named.
+    """Return the signals "cited" (score of a file that is named, 0-1) and "line" (1 for the chunk
+    with a named line); None if the index holds no named place.
     """
     by_place: dict[int, list[tuple[Hit, bool]]] = {}
     for spot in located.spots:
@@ -138,8 +137,8 @@ def cite(places: Sequence[Place], located: Located) -> Signals | None:
 
 
 def define(signals: Signals, place: int) -> Signals | None:
-    """The signal "defx" of what defines the name that was asked for, number `place` of the
-    question's; None when nothing does, or so much that the name tells nothing.
+    """Return the signal "defx" of chunks that define the question's name with number `place`; None
+    if none does, or too many.
     """
     values = signals.row("defx")
     defining = np.flatnonzero(values)
@@ -158,7 +157,9 @@ def _bound_length(text: str) -> str:
 
 
 def _mentioned_files(text: str) -> Iterator[Frame]:
-    """Files named without a line: in a link to a forge, with folders, or alone in backquotes."""
+    """Yield files named without a line: in a link to a forge, with folders, or alone in
+    backquotes.
+    """
     for match in _BLOB.finditer(text):
         yield Frame(match["path"], int(match["line"] or 0))
     plain = _URL.sub(" ", text)
@@ -177,13 +178,15 @@ def _collect_places(frames: Iterable[Frame]) -> tuple[Place, ...]:
 
 
 def _error_messages(text: str) -> list[str]:
-    """The error messages, the last first: in most languages that is the cause of the others."""
+    """Return the error messages, the last first: in most languages it is the cause of
+    the others.
+    """
     messages = [_NUMBER.sub(" ", match["message"]) for match in traces.ERROR.finditer(text)]
     return list(dict.fromkeys(" ".join(message.split()) for message in reversed(messages)))
 
 
 def _extract_prose(text: str) -> str:
-    """The text without frames, error lines, links, numbers and lines of templates."""
+    """Return the text without frames, error lines, links, numbers and template lines."""
     prose_lines: list[str] = []
     behind = False  # the line before was a frame of Python, whose source line follows
     for line in _URL.sub(" ", text).split("\n"):
@@ -195,7 +198,7 @@ def _extract_prose(text: str) -> str:
         behind = frame
         if frame or traces.is_frame(line):
             if indented and prose_lines and traces.names_function(prose_lines[-1]):
-                prose_lines.pop()  # the function whose place this line is
+                prose_lines.pop()  # the function of this frame
             continue
         if not (_TEMPLATE.match(line) or traces.ERROR.match(line)):
             prose_lines.append(_NUMBER.sub(" ", line))
@@ -208,15 +211,17 @@ def _identifiers(text: str) -> list[str]:
 
 
 def _marked_names(question: str) -> tuple[str, ...]:
-    """The identifiers that a short question marks as code: in backquotes, or with `()` behind."""
+    """Return the identifiers that a short question marks as code: in backquotes, or followed by
+    `()`.
+    """
     marked = [match[1] or match[2] for match in _MARKED.finditer(question)]
     marked = [name.removesuffix("()") for name in marked if not _TICKED_FILE.fullmatch(f"`{name}`")]
     if len(tokens.words(question)) <= max((len(tokens.words(name)) for name in marked), default=0):
-        return ()  # nothing but the identifier: the text worker knows what to do
+        return ()  # only an identifier: the text worker handles it
     return tuple(dict.fromkeys(marked))[:NAMES_MAX]
 
 
 def _quoted_texts(text: str) -> list[str]:
-    """Quoted texts of several words, the literals of messages most likely."""
+    """Return quoted texts of several words, most likely literals of messages."""
     quoted = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
     return [quote for quote in dict.fromkeys(quoted) if len(tokens.words(quote)) > 1]

@@ -1,4 +1,4 @@
-"""What a ranking returns: hits, their scores, and the signals that made them, to be explained."""
+"""Results of a ranking: hits, their scores, and the signals behind them, for explanations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Source = Literal["lex", "vec", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One signal of an explained hit; `value × weight` are what is added up."""
+    """One signal of an explained hit; `value × weight` is added up."""
 
     name: str
     value: float
@@ -21,8 +21,8 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A hit, its score (0-1, higher is better, falling along the list) and the signals that made
-    it, by `names`, with their `values` and `weights`.
+    """A hit, its score (0-1, higher is better, falling along the list) and its signals: `names`,
+    with their `values` and `weights`.
 
     `place` is 1 for the best chunk of its file, 2 for the next; from 2 on the score is `factor` ×
     the lowest score of a first place. `total` is the sum of `terms`.
@@ -45,8 +45,8 @@ class Ranked:
         return tuple(map(Term, self.names, self.values, self.weights))
 
     def explanation(self) -> dict[str, Any]:
-        """Each signal with its value, weight and product; the products add up to `sum`, and `base`
-        (the score of a file for which nothing speaks) and the points to `score`.
+        """Return each signal with its value, weight and product. The products add up to `sum`; the
+        points and `base` (the score of a file without any signal) add up to `score`.
         """
         base = self.base * self.factor
         slope = (self.score - base) / self.total if self.total else 0.0

@@ -1,4 +1,4 @@
-"""What belongs to a piece of code, judged by names: its tests, what of a text mentions it. Pure."""
+"""Relations of texts to a piece of code, judged by names: its tests, and mentions of it. Pure."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from cortex.terms.paths import EMPTY_STEMS
 
 Why = Literal["name", "calls", "imports", "mentions"]
 
-#: what speaks for a test, best first: it is named like the file, calls what is there, imports the
-#: file, mentions a name
+#: scores of a test's reasons: it calls the code, is named like the file, imports the file, mentions
+#: a name
 _WORTH: dict[Why, float] = {"calls": 3.0, "name": 2.5, "imports": 1.0, "mentions": 0.75}
-#: how tests are named: Python, Go, C; JavaScript, Ruby; Java, C#, Swift, PHP
+#: naming patterns of tests: Python, Go, C; JavaScript, Ruby; Java, C#, Swift, PHP
 _TEST_FORMS = (
     *("test_{}", "{}_test", "{}-test", "{}_unittest"),
     *("{}.test", "{}.spec", "{}_spec"),
     *("{}Test", "{}Tests", "{}Spec", "Test{}", "{}IT"),
 )
-#: names that are looked for in texts
+#: names that are searched in texts
 NAMES_MAX = 8
-#: names that are looked for in many lines, one after the other, of which the expression is kept
+#: entries of the memo of patterns, for names that are searched in many lines
 NAMES_KEPT = 64
 
 _MARKED = re.compile(r"<em>(.*?)</em>")
@@ -32,8 +32,8 @@ _MARKED = re.compile(r"<em>(.*?)</em>")
 
 @dataclass(slots=True)
 class RelatedTest:
-    """A test file, why it belongs, the line to begin at (0: not known) and the functions that call
-    what is tested.
+    """A test file with its reasons, the line to begin at (0: unknown) and the functions that call
+    the tested code.
     """
 
     file: str
@@ -50,19 +50,19 @@ class RelatedTest:
 
 
 def names_of_tests(path: str) -> list[str]:
-    """What the conventions of its language call a test of the file in `path`, without folders."""
+    """Return the names that a test of the file in `path` has by convention, without folders."""
     *folders, name = path.split("/")
     stem, dot, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
     stems = [folders[-1], stem] if stem.lower() in EMPTY_STEMS and folders else [stem]
     names = [f"{form.format(base)}{dot}{ending}" for base in stems for form in _TEST_FORMS]
-    # The same name below a folder of tests: the caller keeps what is a test.
+    # Also the same name in a folder of tests; the caller selects tests.
     return [*names, *(f"{base}{dot}{ending}" for base in stems)]
 
 
 def order_tests(tests: Iterable[RelatedTest], path: str) -> list[RelatedTest]:
-    """The surest first; of those that are as sure, the nearest to `path` in the tree. Beside tests
-    that call something or are named like the file, those that only import it (in Go every test of
-    the package) are left out.
+    """Sort tests, the surest first, then the nearest to `path` in the tree. If any test calls the
+    code or is named like the file, tests that only import it (in Go every test of the package) are
+    left out.
     """
     candidates = list(tests)
     if any("calls" in test.why or "name" in test.why for test in candidates):
@@ -78,21 +78,21 @@ def order_tests(tests: Iterable[RelatedTest], path: str) -> list[RelatedTest]:
 
 
 def pick_names(names: Sequence[str]) -> list[str]:
-    """The names to look for in texts: the last part of each, the longest identifiers first."""
+    """Return the names to search in texts: the last part of each, the longest identifiers first."""
     last = dict.fromkeys(name.rpartition(".")[2] for name in names)
     long_names = [name for name in last if len(name) > 2 and not name.startswith("__")]
     return sorted(long_names, key=lambda name: -len(tokens.part_words(name)))[:NAMES_MAX]
 
 
 def mention_query(names: Sequence[str], paths: Sequence[str] = ()) -> str:
-    """The keyword query for any of the names or paths; "" for none."""
+    """Return the keyword query for any of the names or paths; "" for none."""
     return " OR ".join(f'"{name}"' for name in (*names, *paths) if '"' not in name)
 
 
 def find_mentions(highlights: Iterable[str], names: Sequence[str], paths: Sequence[str] = ()) -> list[str]:
-    """Which of the names and paths the highlighted lines of a hit hold as they are written. A name
-    that is one plain word ("save", "Session") counts where it stands as code: in backquotes,
-    called, or behind a dot.
+    """Return the names and paths that the highlighted lines of a hit contain as written. A name
+    that is a plain word ("save", "Session") must look like code: in backquotes, called, or after a
+    dot.
     """
     mentioned: dict[str, None] = {}
     for line in highlights:
@@ -108,7 +108,7 @@ def find_mentions(highlights: Iterable[str], names: Sequence[str], paths: Sequen
 
 @functools.lru_cache(NAMES_KEPT)
 def _code_pattern(name: str) -> re.Pattern[str]:
-    """What finds a name in a line where it counts."""
+    """Return a pattern that finds a name where it counts as a mention."""
     word = re.escape(name)
     if len(tokens.part_words(name)) > 1:
         return re.compile(rf"(?<!\w){word}(?!\w)")

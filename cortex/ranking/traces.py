@@ -1,4 +1,4 @@
-"""Frames of stack traces and lines of errors, in the forms of some fifteen languages. Pure."""
+"""Parser of stack-trace frames and error lines in the forms of some fifteen languages. Pure."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from itertools import islice
 
 import numpy as np
 
-#: frames that are looked at
+#: largest number of frames
 FRAMES_MAX = 200
 
 # Every expression is linear in the text: it starts at the beginning of a word or a line only, and
 # nothing is nested.
 START = r"(?<![\w./\\@+~-])"
 ENDING = r"[A-Za-z]\w{0,7}"
-#: endings of source files and the like, where nothing else tells a path from a word with a dot
+#: endings of source and similar files, where only the ending tells a path from a word with a dot
 KNOWN_ENDINGS = (
     r"(?:py|pyi|pyx|js|jsx|ts|tsx|mjs|cjs|vue|svelte|go|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|hh|m|mm|cs|fs|vb|rb|rake|php|pl|pm|"
     r"lua|r|jl|swift|dart|ex|exs|erl|hs|ml|mli|clj|cljs|sh|bash|zsh|fish|ps1|sql|html|css|scss|sass|less|md|rst|txt|json|ya?ml|toml|"
     r"ini|cfg|conf|xml|gradle|proto|tf|zig|nim|vim|el|nix|cmake|tpl|erb|haml|ipynb)"
 )
 _PYTHON = re.compile(r'File "(?P<path>[^"\n]{1,400})", line (?P<line>\d{1,7})(?:, in (?P<name>[\w.<>]+))?')
-#: the others name the place as `path:line` or `path(line)`
+#: other languages write the place as `path:line` or `path(line)`
 _FRAME = re.compile(
     rf"(?P<path>{START}(?:[A-Za-z]:)?[\w./\\@+~-]*\w\.{ENDING})(?::line |[:(]|#L|, line )(?P<line>\d{{1,7}})(?!\w)(?::\d+)?\)?"
     r"(?::? in (?P<name>[\w.<>]+))?"
@@ -31,7 +31,7 @@ _JAVA = re.compile(
     r"^[ \t]*at (?:[\w.@-]+/)?(?P<name>[\w$.]+(?:<init>)?)\((?P<file>[\w$]+\.\w+):(?P<line>\d{1,7})\)",
     re.MULTILINE,
 )
-#: the function of a frame, where it stands before the place
+#: the function of a frame, if it precedes the place
 _AT = re.compile(
     r"[ \t]*(?:at|from|in|by|#\d+|\d+:)[ \t]+(?:async |new |0x[0-9a-f]+ (?:in|-) )?(?P<name>[\w.$:<>~]*\w)"
 )
@@ -43,7 +43,7 @@ _ALONE = re.compile(
 _HEAD = re.compile(r"[ \t]*(?:(?:at|from|\d+:|#\d+)[ \t]|\([\w.-]+ [\d.]+\) )|goroutine \d+|created by ")
 #: traces that begin with the outermost call
 _OUTERMOST_FIRST = re.compile(r"most recent call last|^\S+:\d+: in \w", re.MULTILINE)
-#: a line that tells an error, in `message`
+#: a line with an error, in `message`
 ERROR = re.compile(
     r"^[ \t]*(?:E[ \t]+|\*\* \(|PHP )?(?:Fatal error:[ \t]+)?(?:Exception in thread \"[^\"\n]*\" |Caused by: |Uncaught (?:\(in promise\) )?|\[?ERROR\]?[ \t:]+|thread '[^'\n]*' )?"
     r"(?P<message>(?:[\w.$\\]*(?:Error|Exception|Warning|Failure|Fault|Panic)\b(?: \[[\w-]+\])?|panicked at|panic|fatal(?: error)?|"
@@ -53,7 +53,7 @@ ERROR = re.compile(
 _URL = re.compile(r"\bhttps?://\S+")
 _HASH = re.compile(r"h[0-9a-f]{16}|closure|impl|init|locals")
 
-#: paths that no project holds: the languages' own libraries and run times
+#: paths of the languages' own libraries and run times
 _FOREIGN = re.compile(
     r"(?:^|/)(?:lib/python\d[\w.]*/(?!site-packages|dist-packages)|Python\.framework/|usr/local/go/src/|go/src/runtime/|rustc/[0-9a-f]+/|"
     r"usr/include/|usr/lib/gcc/|usr/lib/ruby/\d|runtime/(?:panic|proc|asm_\w+)\.\w+)|^(?:node:|internal/|<)|\.rustup/toolchains"
@@ -61,14 +61,14 @@ _FOREIGN = re.compile(
 _FOREIGN_NAMES = tuple(
     "java. javax. jdk. sun. kotlin. scala. System. Microsoft. std:: core:: alloc:: runtime. rust_begin_".split()
 )
-#: where the packages of others begin: what follows may still be a path of this project
+#: prefix of third-party packages: the remainder may still be a path of this project
 _PACKAGES = re.compile(
     r"^.*?(?:site-packages|dist-packages|node_modules/(?:@[\w.-]+/)?[\w.-]+|pkg/mod/[^@]+@[^/]+|registry/src/[^/]+/[\w.-]+|"
     r"gems/[\w.-]+-\d[\w.]*)/"
 )
-#: names of frames that say nothing
+#: function names without meaning
 _EMPTY_NAMES = frozenset("module lambda listcomp main anonymous call __call__ run init".split())
-#: last parts of the names of machines, which `host:port` would make a file with a line
+#: last parts of host names, lest `host:port` is read as a file with a line
 _HOSTS = frozenset("com org net io dev local internal host".split())
 
 
@@ -80,7 +80,9 @@ class Frame:
 
 
 def find_frames(text: str) -> list[Frame]:
-    """Every place `path:line` of a text, a trace's innermost frame first; none of run times."""
+    """Return every place `path:line` in a text, a trace's innermost frame first,
+    without run times.
+    """
     placed_frames: list[tuple[int, Frame]] = []
     taken = [match.span() for match in _URL.finditer(text) if not _is_local_page(match[0])]
     for match in _PYTHON.finditer(text):
@@ -115,23 +117,23 @@ def is_python_frame(line: str) -> bool:
 
 
 def is_frame(line: str) -> bool:
-    """Whether a line is a frame and nothing else."""
+    """Whether a line is only a frame."""
     return bool(_HEAD.match(line) or _FRAME.match(line.strip()))
 
 
 def names_function(line: str) -> bool:
-    """Whether a line is a function's name alone, as it stands above its place."""
+    """Whether a line is only a function's name, as in the line above its place."""
     return _ALONE.fullmatch(line) is not None
 
 
 def _is_local_page(url: str) -> bool:
-    """Whether a link may be a frame's: a page's script on this machine."""
+    """Whether a link may belong to a frame: a page's script on this machine."""
     return "//localhost" in url or "//127.0.0.1" in url
 
 
 def _nearby_name(text: str, start: int, end: int) -> str:
-    """The function that a frame names before its place, on the same line or the one above, or
-    behind it (Ruby).
+    """Return the function that a frame names before its place, on the same line or the line above,
+    or after it (Ruby).
     """
     begin = text.rfind("\n", 0, start) + 1
     if match := _RUBY_IN.match(text, end):
@@ -145,7 +147,9 @@ def _nearby_name(text: str, start: int, end: int) -> str:
 
 
 def short_name(name: str | None) -> str:
-    """`main.(*Server).handle` → handle, `Store#load` → load; "" for names that say nothing."""
+    """Return the last part of a name: `main.(*Server).handle` → handle, `Store#load` → load; "" for
+    names without meaning.
+    """
     if not name or name.startswith("<"):
         return ""
     parts = [piece for piece in re.split(r"::|[.#$/()*<>\s]+", name) if piece and not _HASH.fullmatch(piece)]
@@ -153,13 +157,13 @@ def short_name(name: str | None) -> str:
 
 
 def clean_path(path: str) -> str:
-    """A path with forward slashes, without what comes before a package of others."""
+    """Return a path with forward slashes, without the prefix of a third-party package."""
     path = re.sub(r"^[A-Za-z]:/", "/", path.replace("\\", "/"))
     return (_PACKAGES.sub("", path) or path).removeprefix("./")
 
 
 def is_foreign(path: str) -> bool:
-    """Whether a path is of a language's own library or run time."""
+    """Whether a path belongs to a language's own library or run time."""
     return _FOREIGN.search(path) is not None
 
 
@@ -168,7 +172,9 @@ def file_stem(path: str) -> str:
 
 
 def _is_no_file(path: str, behind: str) -> bool:
-    """`example.com:443` has an ending that no source file has; `store.load(1)` is a call."""
+    """Whether a match is no file: `example.com:443` has an ending that no source file has, and
+    `store.load(1)` is a call.
+    """
     ending = path.rpartition(".")[2].lower()
     return ("/" not in path and ending in _HOSTS) or (
         behind == "(" and not re.fullmatch(KNOWN_ENDINGS, ending)

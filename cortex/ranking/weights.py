@@ -1,4 +1,4 @@
-"""How much each signal counts, with vectors and without; how `fusion.bm25_weight` moves it."""
+"""Weights of the signals, with and without vectors, and their scaling by `fusion.bm25_weight`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import dataclasses
 import functools
 from dataclasses import dataclass
 
-#: `fusion.bm25_weight` at which the tables below hold as they are
+#: value of `fusion.bm25_weight` for which the tables below hold unchanged
 BM25_WEIGHT = 0.45
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One weight for each signal of a file; docs/RANKING.md says what the signals are."""
+    """One weight for each signal of a file; docs/RANKING.md describes the signals."""
 
     ctop3: float
     path: float
@@ -32,8 +32,9 @@ class Weights:
     asked: float
 
 
-#: fitted on 21 repositories and 423 questions (NDCG@10); each may move by half at a cost of at most
-#: .006. `foreign` is not: hardly a question finds such a file, so it costs what a test costs
+#: fitted on 21 repositories and 423 questions (NDCG@10); each may change by half at a cost of at
+#: most .006. `foreign` is not fitted: hardly a question finds such a file, so it has the penalty of
+#: a test
 WITH_VECTORS = Weights(
     ctop3=2.0,
     path=0.75,
@@ -75,13 +76,13 @@ WITHOUT_VECTORS = Weights(
 _LEXICAL = ("ctop3", "path", "sshare", "folders", "defs", "comments", "defx")
 
 
-@functools.lru_cache(4)  # of a project they are the same each time
+@functools.lru_cache(4)  # constant for a project
 def weigh(*, vectors: bool, bm25_weight: float = BM25_WEIGHT) -> Weights:
-    """The weights for a question whose vector lane answered, or did not.
+    """Return the weights for a question with an answer of the vector lane, or without.
 
     `bm25_weight` b (0-1) multiplies the lexical weights by b / 0.45 and the cosine's by (1 - b) /
     0.55: 0.45 changes nothing, 1 leaves the cosine out, 0 leaves the words out. Without vectors it
-    has no meaning. The penalties stay.
+    has no effect. The penalties stay.
     """
     if not vectors:
         return WITHOUT_VECTORS

@@ -1,7 +1,7 @@
-"""Short texts sealed by who has no key, for who has: what hooks write down, who can ask nobody for
-one. The public half lies beside the sealed folder, and opens nothing.
+"""Public-key encryption of short texts, for hooks, which have no access to the secret key. The
+public half is next to the sealed folder, and opens nothing.
 
-Each box has a key of its own, agreed on by X25519 with a pair that is made for it.
+Each box has its own key, agreed on by X25519 with a key pair made for it.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ import os
 from cortex.sealing.streams import seal_short, unseal_short
 from cortex.system.errors import Damaged
 
-#: the file of the public half, in the sealed folder, and its bytes
+#: name of the file of the public half, in the sealed folder, and its bytes
 PUBLIC, PUBLIC_BYTES = "BOX", 32
-#: what a box begins with: the format and its version
+#: start of a box: the format and its version
 MAGIC = b"cortex-box-1\n"
 _PURPOSE = b"cortex-box\0"
 
 
 def public_half(key: bytes) -> bytes:
-    """What boxes for the owner of `key` are made with."""
+    """Return the public half for boxes to the owner of `key`."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
     return X25519PrivateKey.from_private_bytes(_secret(key)).public_key().public_bytes_raw()
 
 
 def seal_box(public: bytes, raw: bytes) -> bytes:
-    """`raw`, for the owner of the other half alone."""
+    """Encrypt `raw` for the owner of the secret half alone."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
     private_key = X25519PrivateKey.from_private_bytes(os.urandom(32))
@@ -42,7 +42,7 @@ def is_box(raw: bytes) -> bool:
 
 
 def open_box(key: bytes, raw: bytes) -> bytes:
-    """What is in a box. Raises Damaged for one that was not made for us."""
+    """Decrypt a box. Raises Damaged for a box to another key."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
     theirs, sealed = raw[len(MAGIC) : len(MAGIC) + PUBLIC_BYTES], raw[len(MAGIC) + PUBLIC_BYTES :]

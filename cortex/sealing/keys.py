@@ -1,5 +1,6 @@
-"""The key of a project, kept beside what it seals, wrapped by the master key. Where that one is, is
-written down once for all projects: what is locked or lost never makes another one.
+"""Keys of projects, stored in their sealed folders and wrapped by the master key. The place of the
+master key is recorded once for all projects, so that a locked or lost key is never replaced by
+another.
 """
 
 from __future__ import annotations
@@ -25,40 +26,40 @@ from cortex.system import files
 from cortex.system.errors import CortexError, Damaged, Misconfigured, Unavailable
 from ipc.locks import Lock, hold
 
-#: the wrapped key in a project's folder, and the notes beside the folders: on where the master key
-#: is, and which folders elsewhere it wraps the keys of
+#: the wrapped key in a project's folder; and notes next to these folders: the place of the master
+#: key, and sealed folders in other places
 KEY, PLACE, ELSEWHERE = "KEY", "place.json", "elsewhere.json"
-#: bytes of either
+#: largest note, in bytes
 NOTE_BYTES_MAX = 16_384
-#: seconds that a change of the keys is waited for: a keychain may ask its owner meanwhile
+#: seconds to wait for a change of the keys: a keychain may ask its owner meanwhile
 LOCK_S = KEYCHAIN_S + 15.0
 
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """A project's key as it lies on the disk: by which master key it is wrapped, and where that one
-    was then.
+    """A project's wrapped key on the disk, with the name of the master key and its place at that
+    time.
     """
 
     master: str
     place: str
     key: str
-    #: the key that all is being sealed by anew, "" otherwise
+    #: the new key during a change of keys, else ""
     following: str = ""
 
 
 def project_key(store: Path, key_path: str, base: Path | None = None) -> bytes:
-    """The key of the project whose sealed folder is `store`, made where there is none. `base`: the
-    folder of all sealed folders, where this one is elsewhere.
+    """Return the key of the project with the sealed folder `store`, made if there is none. `base`
+    is the folder of all sealed folders, if `store` is elsewhere.
 
-    Raises Misconfigured and Unavailable where the master key is not to be had, Damaged when what
-    lies there was not written by us.
+    Raises Misconfigured and Unavailable if the master key cannot be had, Damaged if the stored key
+    is not ours.
     """
     return project_keys(store, key_path, base)[0]
 
 
 def project_keys(store: Path, key_path: str, base: Path | None = None) -> tuple[bytes, bytes]:
-    """As `project_key`, with the one that all is being sealed by anew, b"" otherwise."""
+    """As `project_key`, with the new key during a change of keys, else b""."""
     with _keys_lock(base or store.parent):
         wrapped = read_wrapped(store)
         if base:
@@ -72,7 +73,7 @@ def project_keys(store: Path, key_path: str, base: Path | None = None) -> tuple[
 
 
 def begin_change(store: Path, key_path: str) -> bytes:
-    """The key that all of a project is to be sealed by anew: beside the one that it has, until
+    """Return a new key for all files of a project; it is valid besides the old one until
     `end_change`. Raises as `project_key`.
     """
     with _keys_lock(store.parent):
@@ -87,7 +88,7 @@ def begin_change(store: Path, key_path: str) -> bytes:
 
 
 def end_change(store: Path, key_path: str, key: bytes) -> None:
-    """From here on the project has this key alone. Raises as `project_key`."""
+    """Make `key` the project's only key. Raises as `project_key`."""
     with _keys_lock(store.parent):
         wrapped = read_wrapped(store)
         if wrapped is not None:
@@ -95,18 +96,18 @@ def end_change(store: Path, key_path: str, key: bytes) -> None:
 
 
 def read_wrapped(store: Path) -> Wrapped | None:
-    """None where there is none. Raises Damaged."""
+    """Return the stored key; None if there is none. Raises Damaged."""
     fields = read_note(store / KEY)
     return None if fields is None else Wrapped(**fields)
 
 
 def master_place(base: Path) -> tuple[str, str]:
-    """(where the master key is, its name), as it was written down; "" where nothing was sealed yet.
-    `base`: the folder of all sealed folders.
+    """Return (place of the master key, its name) from the note; "" if nothing was sealed yet.
+    `base` is the folder of all sealed folders.
     """
     try:
         note = read_note(base / PLACE)
-    except Damaged:  # what wraps the projects' keys says it as well
+    except Damaged:  # the notes with the projects' keys hold it, too
         wrapped = next(
             (
                 candidate
@@ -120,14 +121,14 @@ def master_place(base: Path) -> tuple[str, str]:
 
 
 def wrap_again(store: Path, key: bytes, base: Path, key_path: str) -> None:
-    """Have a key that is known otherwise be wrapped by the master key, made where there is none.
+    """Wrap a key that was found otherwise with the master key, made if there is none.
 
     Raises Misconfigured and Unavailable.
     """
     with _keys_lock(base):
         try:
             master = _master_for_new(base, key_path)
-        except Misconfigured:  # the one that others were wrapped by is gone
+        except Misconfigured:  # the master key of other projects is gone
             master = make_master(key_path)
             write_note(base / PLACE, {"place": master.place, "master": master.name})
         _wrap(store, key, master)
@@ -135,36 +136,36 @@ def wrap_again(store: Path, key: bytes, base: Path, key_path: str) -> None:
 
 
 def rotate(base: Path, key_path: str) -> tuple[int, list[str]]:
-    """Wrap each project's key by a new master key; (how many, the folders whose key is damaged, or
-    wrapped by another one). What is sealed stays as it is. Broken off, it goes on with the next
-    call.
+    """Wrap each project's key with a new master key; return (how many, the folders with a key that
+    is damaged, or wrapped by another master key). Sealed files stay as they are. An interrupted
+    rotation continues with the next call.
 
     Raises Misconfigured and Unavailable.
     """
     with _keys_lock(base):
         place, name = master_place(base)
         if not place:
-            raise Misconfigured("Nothing is sealed yet, so that there is no key to be changed.")
+            raise Misconfigured("Nothing is sealed yet, so there is no key to rotate.")
         masters = _renew_masters(base, _find_masters(place, name, key_path))
         done = {str(store): _wrap_anew(store, masters) for store in (*stores(base), *_noted_stores(base))}
-        # what is not mounted cannot be made anew: it opens by the old key until a rotation meets it
+        # folders that are not mounted open by the old key until a rotation reaches them
         remaining = masters if _missing_stores(base) else masters[:1]
         keep_masters(masters[0].place, [master.key for master in remaining])
     return sum(done.values()), [store for store, is_done in done.items() if not is_done]
 
 
 def forget_master(base: Path, key_path: str = "", *, everything: bool = False) -> str:
-    """Give up the master key, and with it what is sealed of all projects; the place that is not
-    ours to empty, "" for none. What is sealed elsewhere is wrapped by another master key then, but
-    for `everything`.
+    """Delete the master key, and with it the sealed data of all projects; return a message about a
+    place that we may not empty, "" for none. Sealed data elsewhere is wrapped by a new master key
+    first, unless `everything`.
 
-    Raises Misconfigured, as for what is elsewhere and not mounted, and Unavailable; then nothing is
-    given up.
+    Raises Misconfigured, also if a folder elsewhere is not mounted, and Unavailable; then nothing
+    is deleted.
     """
     with _keys_lock(base):
         if not everything and (missing := _missing_stores(base)):
             raise Misconfigured(
-                f"{missing[0]} is not there, and would open no more without the key: bring it back first, or delete "
+                f"{missing[0]} is missing, and could not be opened again without the key: mount it first, or delete "
                 f"{base / ELSEWHERE} if it is gone for good."
             )
         place, name = master_place(base)
@@ -181,7 +182,7 @@ def forget_master(base: Path, key_path: str = "", *, everything: bool = False) -
             if spared and place != ENVIRONMENT:
                 raise
             left = str(error)
-        # their folders stay: what is in them is not plain for that
+        # the folders stay, so that the projects still count as sealed
         for store in (*stores(base), *(stores_elsewhere(base) if everything else ())):
             for file_name in files.names(store):
                 files.remove_tree(store / file_name)
@@ -191,7 +192,7 @@ def forget_master(base: Path, key_path: str = "", *, everything: bool = False) -
 
 
 def stores(base: Path) -> Iterator[Path]:
-    """The sealed folders."""
+    """Yield the sealed folders in `base`."""
     try:
         names = sorted(files.names(base))
     except FileNotFoundError:
@@ -202,12 +203,12 @@ def stores(base: Path) -> Iterator[Path]:
 
 
 def stores_elsewhere(base: Path) -> list[Path]:
-    """The sealed folders that are in other places, as far as they are there."""
+    """List the existing sealed folders in other places."""
     return [store for store in _noted_stores(base) if (store / KEY).is_file()]
 
 
 def _noted_stores(base: Path) -> list[Path]:
-    """As `elsewhere`, with those that are not there: on a disk that is not mounted."""
+    """As `stores_elsewhere`, including missing ones, for example on a disk that is not mounted."""
     try:
         note = read_note(base / ELSEWHERE) or {}
     except Damaged:
@@ -220,7 +221,7 @@ def _missing_stores(base: Path) -> list[Path]:
 
 
 def forget_elsewhere(base: Path, store: Path) -> None:
-    """A folder that was in another place is sealed no more."""
+    """Remove the note of a sealed folder in another place."""
     with _keys_lock(base):
         write_note(
             base / ELSEWHERE, {os.fspath(other): "" for other in _noted_stores(base) if other != store}
@@ -228,7 +229,9 @@ def forget_elsewhere(base: Path, store: Path) -> None:
 
 
 def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
-    """Raises Misconfigured where there was a key, and is none: another would open nothing."""
+    """Raise Misconfigured if the key file is missing from a sealed folder: another key would open
+    nothing.
+    """
     if wrapped is None and store.is_dir() and files.names(store):
         raise Misconfigured(
             f"The key in {store / KEY} is gone: put the file back from a copy, or say `cortex key recover --memory` "
@@ -243,8 +246,10 @@ def _note_elsewhere(base: Path, store: Path) -> None:
 
 
 def _renew_masters(base: Path, masters: list[Master]) -> list[Master]:
-    """The new master key and the one before it, both in their place until all is wrapped anew."""
-    if len(masters) == 1:  # two: it was broken off
+    """Return the new master key and the one before it; both stay stored until all keys are wrapped
+    anew.
+    """
+    if len(masters) == 1:  # two: a rotation was interrupted
         keep_masters(masters[0].place, [os.urandom(KEY_BYTES), masters[0].key])
         masters = read_masters(masters[0].place)
     write_note(base / PLACE, {"place": masters[0].place, "master": masters[0].name})
@@ -255,7 +260,7 @@ def _check_wrapped(done: dict[Path, bool]) -> None:
     for store, is_done in done.items():
         if not is_done:
             raise Misconfigured(
-                f"{store} is wrapped by a key that is not there, and would be lost: recover it first, by `cortex key "
+                f"{store} is wrapped by a key that is missing, and would be lost: recover it first, by `cortex key "
                 "recover --memory`."
             )
 
@@ -273,7 +278,9 @@ def _keys_lock(base: Path) -> Lock:
 
 
 def _master_for_new(base: Path, key_path: str) -> Master:
-    """The master key for a project that had none: the one that others have, if there are any."""
+    """Return the master key for a project that had none: the one of other projects, if there are
+    any.
+    """
     place, name = master_place(base)
     if place:
         return next(candidate for candidate in _find_masters(place, name, key_path) if candidate.name == name)
@@ -288,8 +295,8 @@ def _master_of(wrapped: Wrapped, key_path: str) -> Master:
 
 
 def _find_masters(place: str, name: str, key_path: str) -> list[Master]:
-    """The keys of the first place that has the one of this name. Raises Misconfigured or
-    Unavailable, with every place that was looked at.
+    """Return the keys of the first place that has the key with this name. Raises Misconfigured,
+    which lists all places that were tried, or Unavailable.
     """
     faults: list[str] = []
     for candidate in dict.fromkeys((*named_places(key_path), place)):
@@ -304,9 +311,9 @@ def _find_masters(place: str, name: str, key_path: str) -> list[Master]:
             return masters
         faults.append(f"{candidate}: {'another key' if masters else 'none'}")
     raise Misconfigured(
-        f"The key of what is sealed is not there (looked at {'; '.join(faults)}): put the one back that was in {place} "
-        "(nothing was deleted), or give up what is sealed by `cortex key forget`; memory opens by its recovery key as "
-        "well (`cortex key recover --memory`)."
+        f"The key of the sealed data is missing (tried {'; '.join(faults)}): restore the key that was in {place} "
+        "(nothing was deleted), or give up the sealed data by `cortex key forget`. Memory also opens by its recovery key "
+        "(`cortex key recover --memory`)."
     )
 
 
@@ -331,8 +338,8 @@ def _wrap(store: Path, key: bytes, master: Master, following: bytes = b"") -> No
 
 
 def _wrap_anew(store: Path, masters: list[Master]) -> bool:
-    """Whether the first of the master keys wraps the project's key now; not one that is damaged, or
-    wrapped by none of them.
+    """Wrap the project's key with the first master key; return whether that succeeded. It fails for
+    a damaged key, or one wrapped by none of them.
     """
     wrapped = _read_intact(store)
     old = next((master for master in masters if wrapped and master.name == wrapped.master), None)
@@ -348,7 +355,7 @@ def _wrap_anew(store: Path, masters: list[Master]) -> bool:
 
 
 def _unwrap(store: Path, wrapped: Wrapped, master: Master) -> tuple[bytes, bytes]:
-    """The key, and the following one."""
+    """Return the key, and the new key during a change."""
     both = [bytes.fromhex(wrapped_key) for wrapped_key in (wrapped.key, wrapped.following)]
     try:
         key, following = (unseal_short(master.key, _purpose(store), raw) if raw else b"" for raw in both)
@@ -358,13 +365,13 @@ def _unwrap(store: Path, wrapped: Wrapped, master: Master) -> tuple[bytes, bytes
 
 
 def write_note(path: Path, content: dict[str, str]) -> None:
-    """A note with its checksum, which tells a damaged one from one about another key."""
+    """Write a note with its checksum, which tells a damaged note from one about another key."""
     body = json.dumps(content).encode()
     files.replace(path, b"%08x\n" % zlib.crc32(body) + body, sync=True)
 
 
 def read_note(path: Path) -> dict[str, str] | None:
-    """What `write_note` was given, None where there is none. Raises Damaged, OSError."""
+    """Read a note of `write_note`; None if there is none. Raises Damaged, OSError."""
     try:
         raw = files.read_ours(path, NOTE_BYTES_MAX)
     except FileNotFoundError:

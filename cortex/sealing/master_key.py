@@ -1,7 +1,7 @@
-"""Where the master key is: the keychain, a file that a person named, or the environment. It wraps
-the key of each project, and seals nothing else.
+"""Storage of the master key: the keychain, a file that a person named, or the environment. It wraps
+the keys of projects, and seals nothing else.
 
-A place holds one key in hexadecimal digits; two, the newer one first, while they are being changed.
+A storage place holds one key as hexadecimal digits; during a change two, the newer first.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from cortex.sealing.streams import KEY_BYTES
 from cortex.system import files
 from cortex.system.errors import Misconfigured, Unavailable
 
-#: the places that are no files, as they are written down
+#: the places that are no files, as notes call them
 KEYCHAIN, ENVIRONMENT = "the keychain", VARIABLE
-#: under which names the keychain has it
+#: service and entry in the keychain
 SERVICE, ENTRY = "cortex-context-engine", "master key"
-#: bytes of a file with a key
+#: largest key file, in bytes
 FILE_BYTES_MAX = 4096
-#: seconds that a keychain has, which may ask its owner to open it
+#: deadline of the keychain in seconds: it may ask its owner to unlock it
 KEYCHAIN_S = 60.0
-#: what a keychain says of itself when it keeps secrets as one should (`keyring.core.recommended`)
+#: priority that keychains of secure storage report (`keyring.core.recommended`)
 PRIORITY_MIN = 1.0
 
-#: what was taken from the environment
+#: the key from the environment
 _taken: list[str] = []
 
 
@@ -41,12 +41,12 @@ class Master:
 
     @property
     def name(self) -> str:
-        """16 hex digits that tell it from others, and nothing about it."""
+        """16 hex digits that identify the key without revealing it."""
         return hashlib.blake2b(self.key, digest_size=8, person=b"cortex-master").hexdigest()
 
 
 def named_places(key_path: str) -> list[str]:
-    """The places that a person names, the first of which counts where there is no key yet."""
+    """Return the places that a person configured; the first one counts if there is no key yet."""
     take_from_environment()
     key_file = os.environ.get(FILE_VARIABLE, "")
     places = [key_file, ENVIRONMENT if _taken else "", os.path.expanduser(key_path)]
@@ -59,13 +59,13 @@ def named_places(key_path: str) -> list[str]:
 
 
 def take_from_environment() -> None:
-    """From here on no child inherits the key."""
+    """Move the key out of the environment, so that no child process inherits it."""
     if key := os.environ.pop(VARIABLE, ""):
         _taken[:] = [key]
 
 
 def read_masters(place: str) -> list[Master]:
-    """The keys in a place, none where it holds nothing. Raises Misconfigured and Unavailable."""
+    """Return the keys in a place; empty if it holds none. Raises Misconfigured and Unavailable."""
     if place == KEYCHAIN:
         words = _ask_keychain(lambda ring: ring.get_password(SERVICE, ENTRY)) or ""
     elif place == ENVIRONMENT:
@@ -76,9 +76,7 @@ def read_masters(place: str) -> list[Master]:
 
 
 def keep_masters(place: str, keys: list[bytes]) -> None:
-    """Have a place hold these keys, none: nothing any more. Raises Misconfigured and
-    Unavailable.
-    """
+    """Store these keys in a place; with no keys, empty it. Raises Misconfigured and Unavailable."""
     text = "\n".join(key.hex() for key in keys)
     if place == ENVIRONMENT:
         raise Misconfigured(
@@ -105,8 +103,8 @@ def keep_masters(place: str, keys: list[bytes]) -> None:
 
 
 def make_master(key_path: str) -> Master:
-    """The key that is used from now on, where there was none. Raises Misconfigured where no place
-    for one is named and there is no keychain.
+    """Return the master key to use where there was none: from the configured place, or made there.
+    Raises Misconfigured if no place is configured and there is no keychain.
     """
     for place in named_places(key_path):
         if masters := read_masters(place):
@@ -124,7 +122,7 @@ def make_master(key_path: str) -> Master:
 
 
 def _read_file(place: str) -> str:
-    path = os.path.realpath(place)  # a person's own links lead to it, as those of a container's secrets
+    path = os.path.realpath(place)  # it may be reached by a person's links, like a container's secrets
     try:
         with files.open_ours(path) as file:
             if os.fstat(file.fileno()).st_mode & 0o077:
@@ -145,19 +143,21 @@ def _parse_key(word: str, place: str) -> bytes:
     except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
-        raise Misconfigured(f"What is in {place} is no key: it must be {2 * KEY_BYTES} hexadecimal digits.")
+        raise Misconfigured(
+            f"The content of {place} is no key: it must be {2 * KEY_BYTES} hexadecimal digits."
+        )
     return key
 
 
 def _ask_keychain(ask: Callable[[ModuleType], Any]) -> Any:
-    """What the keychain says, in a thread: it may ask a person first, and never come back."""
+    """Call the keychain in a thread: it may ask a person first, and never return."""
     try:
         import keyring
     except ImportError as error:
         from cortex.system.installation import how_to_add
 
         raise Misconfigured(
-            f"The key of what is sealed belongs in the keychain, and the package keyring is not installed: "
+            f"The key of sealed data belongs in the keychain, and the package keyring is not installed: "
             f"{how_to_add('private')}, or name a file for it by security.key_path or {FILE_VARIABLE}."
         ) from error
     answer: list[Any] = []
@@ -169,7 +169,7 @@ def _ask_keychain(ask: Callable[[ModuleType], Any]) -> Any:
                 answer.append(ask(keyring))
             else:
                 fault.append(keyring.errors.NoKeyringError("none is there that keeps secrets"))
-        except Exception as error:  # a keychain's own, of whatever class
+        except Exception as error:  # keychains raise errors of any class
             fault.append(error)
 
     asking = threading.Thread(target=work, name="keychain", daemon=True)
@@ -189,7 +189,7 @@ def _ask_keychain(ask: Callable[[ModuleType], Any]) -> Any:
 
 
 def _clear_keychain(ring: ModuleType) -> None:
-    if ring.get_password(SERVICE, ENTRY) is not None:  # a keychain raises for what is not there
+    if ring.get_password(SERVICE, ENTRY) is not None:  # a keychain raises if the entry is missing
         ring.delete_password(SERVICE, ENTRY)
 
 

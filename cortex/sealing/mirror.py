@@ -1,9 +1,8 @@
-"""The sealed folder of a project: each file of the plain one as an object of its own, and one
-sealed list, replaced by one rename, of which object is which file. What changed is sealed, and
-nothing else.
+"""The sealed folder of a project: each plain file as a separate object, and a sealed list of paths
+and objects, replaced by one rename. Only changed files are sealed.
 
-Nothing is known here of what the files mean, but for two things: which of them vouch for others,
-and which are not worth keeping.
+Knows the meaning of files in two cases only: files that refer to others, and files not worth
+sealing.
 """
 
 from __future__ import annotations
@@ -22,23 +21,23 @@ from cortex.sealing.streams import seal, unseal
 from cortex.system import files, path_names
 from cortex.system.errors import Damaged
 
-#: the sealed list, and the folder of the objects
+#: the sealed list, and the folder of objects
 LIST, OBJECTS = "LIST", "objects"
-#: random bytes of an object's name, which says nothing
+#: random bytes of an object's name, which reveals nothing
 NAME_BYTES = 12
-#: bytes of the list: some 150 for each file
+#: largest list, in bytes: some 150 for each file
 LIST_BYTES_MAX = 256 << 20
-#: what lives in memory alone: locks, logs, what is being written, the folder in which tantivy
-#: works, which is made anew from what is published, and vectors that can be made again
+#: files that are not sealed: locks, logs, temporary files, tantivy's working folder, which is made
+#: again from the published files, and vectors that can be computed again
 _LEFT_OUT = re.compile(r"(?:.*/)?(?:[^/]*\.(?:lock|log|log\.1|tmp|aside))|index/\d+/text/writer|embeddings")
-#: what vouches for other files, and is written after them. It is read first: what it names may be
-#: newer then, as after a kill, and never older
+#: files that refer to others, and are written after them. They are sealed first: the files that
+#: they refer to may then be newer, as after a kill, and never older
 _VOUCHES = re.compile(r"index/\d+/CURRENT|manifest[^/]*\.json|graph/\.facts/state\.msgpack")
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
-    """One file: its object, the path and the number of the list under which that was sealed; files
-    of one inode share an object.
+    """A file: its object, and the path and list number that went into its encryption; hard links
+    share an object.
     """
 
     object: str
@@ -50,21 +49,21 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SealedList(msgspec.Struct, frozen=True):
-    """`number` rises with each list."""
+    """All sealed files by path. `number` rises with each list."""
 
     number: int = 0
     files: dict[str, Entry] = msgspec.field(default_factory=dict)
 
     @property
     def bytes(self) -> int:
-        """Of the plain files, those of several names once."""
+        """Bytes of the plain files, hard links counted once."""
         return sum({entry.object: entry.size for entry in self.files.values()}.values())
 
 
 @dataclass(slots=True)
 class Mirror:
-    """The sealed folder `store` of the plain folder `home`; `key` is the project's. Used by one at
-    a time.
+    """The sealed folder `store` of the plain folder `home`; `key` is the project's. One caller at a
+    time.
     """
 
     store: Path
@@ -73,7 +72,9 @@ class Mirror:
     listed: SealedList = field(default_factory=SealedList)
 
     def read(self) -> SealedList:
-        """What is sealed. Raises Damaged for what this key did not seal here, OSError."""
+        """Read the list of sealed files. Raises Damaged if this key did not seal it
+        here, OSError.
+        """
         plain = io.BytesIO()
         try:
             with files.open_ours(self.store / LIST) as file:
@@ -86,8 +87,8 @@ class Mirror:
         return self.listed
 
     def restore(self) -> None:
-        """Make the plain files of `listed`, with the times that they had. Raises Damaged, naming
-        the file, and OSError.
+        """Write the plain files of `listed`, with their modification times. Raises Damaged with the
+        file's name, and OSError.
         """
         restored: dict[str, Path] = {}
         entries: dict[str, Entry] = {}
@@ -104,15 +105,16 @@ class Mirror:
         self.listed = SealedList(self.listed.number, entries)
 
     def seal(self, spared: Collection[str] = ()) -> bool:
-        """Seal what changed since `listed`, which becomes what there is now; whether anything had.
-        `spared`: objects that a list by another key names, until this one is in its place.
+        """Seal the changes since `listed`, which becomes the present list; return whether there
+        were any. `spared`: objects in a list with another key, needed until the new list replaces
+        it.
 
-        Raises OSError, and `listed` is what it was: the sealed list before is as good as it was.
+        Raises OSError; then `listed` and the sealed list are unchanged.
         """
         try:
             return self._seal_changed()
         except OSError:
-            self._prune(spared)  # what was sealed until then would take the next try's room
+            self._prune(spared)  # objects sealed until then would take the space of the next try
             raise
 
     def _seal_changed(self) -> bool:
@@ -151,12 +153,14 @@ class Mirror:
                 size = seal(self.key, self._purpose(name, path, number), plain, sealed)
         except FileNotFoundError:  # removed since
             return None
-        if size != info.st_size:  # it is being written: the next time finds another time or size
+        if size != info.st_size:  # it is being written: the next run sees another time or size
             return Entry(name, path, number, size, -1, 0)
         return Entry(name, path, number, size, info.st_mtime_ns, info.st_ino)
 
     def _replace(self, listed: SealedList) -> None:
-        """The objects are on the disk first: a list is never newer than what it names."""
+        """Replace the sealed list. Its objects are flushed first: a list is never newer than its
+        objects.
+        """
         old = {entry.object for entry in self.listed.files.values()}
         for name in {entry.object for entry in listed.files.values()} - old:
             files.sync(self.store / OBJECTS / name)
@@ -196,13 +200,15 @@ class Mirror:
         return self.home / path
 
     def _purpose(self, name: str, path: str, number: int) -> bytes:
-        """An object is sealed as itself: numbers begin again where the list was taken away."""
+        """Return the purpose of an object, with its own name: list numbers start again if the list
+        was removed.
+        """
         place = f"{self.store.name}\0{name}\0{number}\0".encode()
         return b"cortex-file\0" + place + os.fsencode(path)
 
 
 def _walk_files(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
-    """The files below a folder that are worth keeping, by their paths from the first one."""
+    """Yield (path relative to the first folder, status) of the files worth sealing."""
     try:
         listed = files.entries(folder)
     except (FileNotFoundError, NotADirectoryError):  # removed since

@@ -1,6 +1,4 @@
-"""Where the plain bytes of a sealed project may be: in a private folder of a file system in
-memory.
-"""
+"""Locations of a sealed project's plain bytes: a private folder of a file system in memory."""
 
 from __future__ import annotations
 
@@ -16,27 +14,27 @@ from cortex.system import files, hosts
 from cortex.system.errors import Misconfigured
 from cortex.system.mounts import file_system
 
-#: the variables that name a file with the master key, and hold the key itself; the second leaves
-#: the environment as soon as it is read
+#: variables with the path of a master key file, and with the key itself; the second leaves the
+#: environment as soon as it is read
 FILE_VARIABLE, VARIABLE = "CORTEX_KEY_FILE", "CORTEX_KEY"
 #: file systems in memory
 IN_MEMORY = frozenset(("tmpfs", "ramfs"))
-#: below the user's folder there: one for each project
+#: folder below the user's folder in memory, with a subfolder for each project
 PLAIN = "plain"
-#: below the cache, where plain bytes are while they are served if nothing is in memory
+#: folder below the cache for plain bytes while they are served, without a file system in memory
 ON_DISK = "served"
-#: bytes that have to be free for a project of which nothing is sealed yet: a small one takes some
+#: bytes that must be free for a project without sealed files yet; a small one takes some
 FIRST_BYTES = 32 << 20
-#: the folder on the disk that a person permitted, if one did
+#: the folder on the disk that a person permitted, if any
 _permitted: list[Path] = []
-#: how often what is sealed has to fit: while segments are merged, both are there
+#: free space in multiples of the sealed size: during a merge, old and new segments exist
 TIMES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SealedPlace:
-    """One project's: `store` is its sealed folder on the disk, `base` its folder in memory, of
-    which `home` is what was sealed. `old`: the plain folder on the disk, from before.
+    """The folders of one project: `store` is sealed, on the disk; `base` is in memory, and its
+    `home` holds the plain files. `old`: the plain folder on the disk, from before sealing.
     """
 
     store: Path
@@ -44,8 +42,8 @@ class SealedPlace:
     old: Path | None
     #: security.key_path
     key_path: str = ""
-    #: the folder of all keys, where it is not the one that `store` is in. What is sealed there
-    #: cannot be made anew: its key is never replaced
+    #: the folder of all keys, if `store` is elsewhere. Data sealed there cannot be made again: its
+    #: key is never replaced
     keys: Path | None = None
 
     @property
@@ -54,35 +52,39 @@ class SealedPlace:
 
 
 def sealed_base(cache: Path) -> Path:
-    """The folder of all sealed folders, in the user's cache."""
+    """Return the folder of all sealed folders, in the user's cache."""
     return cache / "sealed"
 
 
 def sealed_place(cache: Path, root_id: str, old: Path, key_path: str) -> SealedPlace:
-    """Where the project is sealed, and plain. Raises Misconfigured where nothing is in memory."""
+    """Return the sealed and plain folders of a project. Raises Misconfigured without a file system
+    in memory.
+    """
     store = sealed_base(cache) / root_id
     return SealedPlace(store, plain_of(store), old, key_path)
 
 
 def plain_of(store: str | Path) -> Path:
-    """The folder in memory of a sealed folder. Raises Misconfigured where nothing is in memory."""
+    """Return the folder in memory of a sealed folder. Raises Misconfigured without a file system in
+    memory.
+    """
     return plain_base() / hashlib.sha256(os.fsencode(store)).hexdigest()[:16]
 
 
 def is_sealed(cache: Path, root_id: str) -> bool:
-    """Whether a project was sealed once: it stays so until somebody says otherwise."""
+    """Whether a project was sealed; it stays so until a person changes that."""
     return (sealed_base(cache) / root_id).is_dir()
 
 
 def permit_disk(cache: Path) -> None:
-    """From here on plain bytes may lie below this folder, where nothing is in memory: a person said
-    so.
+    """Permit plain bytes below this folder on systems without a file system in memory, as a person
+    configured.
     """
     _permitted[:] = [cache / ON_DISK / PLAIN]
 
 
 def plain_base() -> Path:
-    """The folder of all plain folders of this user, in memory, or on the disk where that is
+    """Return the folder of all plain folders of this user, in memory, or on the disk if that is
     permitted.
     """
     on_disk = _permitted[0] if _permitted else None
@@ -90,7 +92,7 @@ def plain_base() -> Path:
 
 
 def is_in_memory(base: Path) -> bool:
-    """Whether a plain folder, or where it would be, is in memory."""
+    """Whether a plain folder, existing or not, is in memory."""
     return file_system(base) in IN_MEMORY
 
 
@@ -104,8 +106,8 @@ def is_plain(path: Path) -> bool:
 
 @functools.lru_cache(maxsize=8)
 def _plain_base(runtime: str, uid: int, on_disk: Path | None) -> Path:
-    """The largest of the usual ones, else the one on the disk. In a sandbox ours is bound, and
-    nothing can be made beside it.
+    """Return the largest of the usual folders in memory, else the folder on the disk. In a sandbox
+    our folder is bound, and nothing can be made next to it.
     """
     candidates = [path for path in ("/dev/shm", runtime, f"/run/user/{uid}") if os.path.isabs(path)]  # noqa: S108 - checked
     bases = [
@@ -126,7 +128,7 @@ def _plain_base(runtime: str, uid: int, on_disk: Path | None) -> Path:
 
 
 def check_room(base: Path, bytes_sealed: int) -> None:
-    """Raises Misconfigured when what is sealed would not fit in memory."""
+    """Raise Misconfigured if the sealed files would not fit in memory."""
     needed, free = max(FIRST_BYTES, TIMES * bytes_sealed), shutil.disk_usage(base).free
     if free < needed:
         raise Misconfigured(
@@ -137,7 +139,7 @@ def check_room(base: Path, bytes_sealed: int) -> None:
 
 
 def make_base(base: Path) -> None:
-    """The folder, private on each level that is ours. Raises Misconfigured."""
+    """Make the folder, private on each level that is ours. Raises Misconfigured."""
     try:
         for folder in (base.parent.parent, base.parent, base):
             files.make_private(folder)
@@ -149,7 +151,7 @@ def make_base(base: Path) -> None:
 
 
 def swaps() -> list[str]:
-    """Where the system may write memory to."""
+    """List the devices and files to which the system may write memory."""
     try:
         lines = files.read_plain("/proc/swaps", 65_536).decode(errors="replace").splitlines()[1:]
     except OSError:
@@ -161,5 +163,5 @@ def _megabytes(count: int) -> str:
     return f"{count / 1e6:.0f} MB"
 
 
-#: of a plain folder's name
+#: form of a plain folder's name
 NAME = re.compile(r"[0-9a-f]{16}")

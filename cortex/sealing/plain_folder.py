@@ -1,9 +1,9 @@
-"""Who uses a plain folder: it is opened by the first, and sealed and removed by the last one to
-leave. What killed processes left is removed by whoever comes next.
+"""The plain folder of a sealed one: its first user opens it, its last seals and removes it. Folders
+of killed processes are removed by the next process.
 
-Each process that uses one holds a shared lock on it for life. The key of the project lies beside
-the plain files, in memory as they are: who serves needs no way to the master key, in a sandbox
-neither.
+Each process that uses a folder has a shared lock on it until it ends. The project's key is next to
+the plain files, in memory as they are, so a worker needs no access to the master key, also in a
+sandbox.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from ipc.locks import Lock, hold, holder_of, share, try_lock
 
 log = logging.getLogger(__name__)
 
-#: in the folder in memory: who may open, seal and close it, who uses it, how it is sealed, which is
-#: there as long as it is open, and what is sealed of it
+#: files in the folder in memory: lock for opening, sealing and closing; lock shared by its users;
+#: note of an open folder with its key; list of the sealed files
 TURN, USED, OPEN, LISTED = "turn.lock", "used.lock", "open.json", "listed.msgpack"
-#: seconds that another process has to open or close it: 2 GB take some five
+#: seconds that another process may take to open or close it: 2 GB take some five
 TURN_S = 120.0
-#: bytes of OPEN: a path and a key
+#: largest OPEN, in bytes: a path and a key
 OPEN_BYTES_MAX = 65_536
 
-#: plain folders that this process uses
+#: plain folders in use by this process
 _used: dict[Path, Lock] = {}
 
 
 def ensure_open(place: SealedPlace) -> None:
-    """Have the plain folder be there until this process ends; opened where nobody uses it. What lay
-    plain on the disk goes once that is done.
+    """Open the plain folder, unless it is open, and share it until this process ends. Then remove
+    plain files on the disk from before it was sealed.
 
     Raises Misconfigured, Unavailable and OSError.
     """
@@ -60,7 +60,7 @@ def _begin(place: SealedPlace) -> None:
         _leave(place.base)
         alone = try_lock(place.base / USED)
         if alone is not None:
-            alone.release()  # nobody else comes meanwhile: it is our turn
+            alone.release()  # no other process can come meanwhile: we hold the turn lock
         if alone is not None or not (place.base / OPEN).is_file():
             _clear(place.base)
             _open(place)
@@ -70,14 +70,14 @@ def _begin(place: SealedPlace) -> None:
 
 
 def hold_open(base: Path) -> Lock:
-    """For who keeps a plain folder that others use, and knows nothing else of it."""
+    """Share an open plain folder that other processes use, without its SealedPlace."""
     forbid_dumps()
     with _turn_lock(base):
         return share(base / USED)
 
 
 def close(base: Path) -> bool:
-    """Seal and remove the plain folder if nobody else uses it; whether it is gone."""
+    """Seal and remove the plain folder if it has no other user; return whether it is gone."""
     if not base.is_dir():
         return True
     with _turn_lock(base):
@@ -94,21 +94,21 @@ def close(base: Path) -> bool:
 
 
 def reseal(base: Path) -> bool:
-    """Seal what changed in an open folder; whether anything had. Raises Damaged and OSError: what
-    was sealed before stays.
+    """Seal the changes of an open folder; return whether there were any. Raises Damaged and
+    OSError: the earlier sealed state stays.
     """
     with _turn_lock(base):
         return _seal(base)
 
 
 def open_key(base: Path) -> bytes:
-    """The key of an open folder. Raises OSError and ValueError where it is not open."""
+    """Return the key of an open folder. Raises OSError and ValueError if it is not open."""
     return bytes.fromhex(_read_open_note(base)["key"])
 
 
 def give_up_open(place: SealedPlace) -> None:
-    """Remove what is sealed, and what is plain in memory, whoever has it open: who does goes on
-    elsewhere.
+    """Remove the sealed files and the plain ones in memory, even while in use: users continue in
+    another folder.
     """
     with _turn_lock(place.base):
         _clear(place.base)
@@ -119,14 +119,16 @@ def give_up_open(place: SealedPlace) -> None:
 
 @contextlib.contextmanager
 def _sole_user(place: SealedPlace) -> Iterator[None]:
-    """With nobody else there, and nothing plain. Raises Unavailable while somebody uses it."""
+    """Run the `with` as the only user, with no plain files. Raises Unavailable while the folder is
+    in use.
+    """
     make_base(place.base)
     _leave(place.base)
     with _turn_lock(place.base):
         alone = try_lock(place.base / USED)
         if alone is None:
             raise Unavailable(
-                f"What is sealed of the project is in use: close the agents' windows that have it open ({place.base})."
+                f"The sealed project is in use: close the agents' windows that have it open ({place.base})."
             )
         with alone:
             _clear(place.base)
@@ -134,10 +136,10 @@ def _sole_user(place: SealedPlace) -> Iterator[None]:
 
 
 def seal_anew(place: SealedPlace) -> None:
-    """Have all that is sealed of a project be sealed by another key. Broken off anywhere, it opens
-    by the key that it has then.
+    """Seal all files of a project with a new key. Interrupted at any point, they open with the key
+    in force at that point.
 
-    Raises Misconfigured, Unavailable while somebody uses it, Damaged and OSError.
+    Raises Misconfigured, Unavailable while it is in use, Damaged and OSError.
     """
     with _sole_user(place):
         try:
@@ -158,7 +160,9 @@ def _seal_anew(place: SealedPlace) -> None:
 
 
 def _find_mirror(place: SealedPlace) -> Mirror:
-    """What is sealed, by the key that opens it: a change of keys may have been broken off."""
+    """Return the sealed folder with the key that opens it: a change of keys may have been
+    interrupted.
+    """
     key, following = project_keys(place.store, place.key_path, place.keys)
     mirror = Mirror(place.store, place.home, key)
     try:
@@ -174,7 +178,9 @@ def _find_mirror(place: SealedPlace) -> Mirror:
 
 
 def sealed_fault(base: Path) -> str:
-    """Why what was sealed could not be used when the folder was opened, "" where it could."""
+    """Return why the sealed files could not be used when the folder was opened, "" if
+    they could.
+    """
     try:
         return str(_read_open_note(base).get("fault", ""))
     except (OSError, ValueError):
@@ -182,15 +188,15 @@ def sealed_fault(base: Path) -> str:
 
 
 def give_up(place: SealedPlace) -> None:
-    """Remove what is sealed of a project and what is plain in memory. Raises Unavailable while
-    somebody uses it.
+    """Remove the sealed files of a project and its plain files in memory. Raises Unavailable while
+    it is in use.
     """
     with _sole_user(place):
         files.remove_tree(place.store)
 
 
 def open_folders() -> list[Path]:
-    """The plain folders that are open."""
+    """List the open plain folders."""
     try:
         base = plain_base()
         return [base / name for name in files.names(base) if (base / name / OPEN).is_file()]
@@ -199,7 +205,7 @@ def open_folders() -> list[Path]:
 
 
 def clear_all(spared_stores: Sequence[Path] = ()) -> None:
-    """Remove every plain folder, whoever uses it, but those of these sealed ones."""
+    """Remove every plain folder, even while in use, except those of `spared_stores`."""
     spared = {plain_of(store) for store in spared_stores}
     for base in open_folders():
         if base in spared:
@@ -209,7 +215,7 @@ def clear_all(spared_stores: Sequence[Path] = ()) -> None:
 
 
 def remove_unused_folders() -> list[Path]:
-    """Remove the plain folders that nobody uses: of processes that were killed."""
+    """Remove and return the plain folders without a user: those of killed processes."""
     with contextlib.suppress(OSError, CortexError):
         base = plain_base()
         folders = [base / name for name in files.names(base) if NAME.fullmatch(name)]
@@ -231,8 +237,8 @@ def _remove_unused(base: Path) -> bool:
 
 
 def _open(place: SealedPlace) -> None:
-    """Make the plain folder of what is sealed, as this process alone may now; of nothing where that
-    was damaged, which `OPEN` says then. Raises Misconfigured, Unavailable, OSError.
+    """Make the plain folder from the sealed files, while this process alone may; an empty one if
+    they are damaged, with the fault in `OPEN`. Raises Misconfigured, Unavailable, OSError.
     """
     fault = ""
     try:
@@ -240,7 +246,7 @@ def _open(place: SealedPlace) -> None:
         check_room(place.base, mirror.listed.bytes)
         mirror.restore()
     except Damaged as error:
-        fault = f"{error} The index is made anew."
+        fault = f"{error} The index is built again."
         log.warning("%s", fault)
         files.remove_tree(place.home)
         for name in (LIST, OBJECTS) if place.keys else ("",):
@@ -272,8 +278,8 @@ def _remember(base: Path, listed: SealedList) -> None:
 
 
 def _remove_old(place: SealedPlace) -> None:
-    """Remove what lies plain on the disk from before, unless a watcher still writes it; with it the
-    vectors of all projects, which do not say whose they are.
+    """Remove plain files on the disk from before sealing, unless a watcher still writes them; and
+    the vectors of all projects, which do not tell their project.
     """
     if place.old is None or not os.path.lexists(place.old):
         return
@@ -287,7 +293,9 @@ def _remove_old(place: SealedPlace) -> None:
 
 
 def _clear(base: Path) -> None:
-    """OPEN goes first: without it the rest counts for nothing. On a disk it is written over."""
+    """Remove the content. OPEN goes first: without it all else is ignored. On a disk, files are
+    overwritten.
+    """
     remove = files.remove_tree if is_in_memory(base) else wipe_tree
     for name in (OPEN, LISTED, "home"):
         remove(base / name)

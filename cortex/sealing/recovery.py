@@ -1,5 +1,5 @@
-"""A second way to a key that seals what cannot be made anew: a recovery key, which a person keeps
-on paper. It is shown once, when it is made, and lies nowhere.
+"""Recovery key for irreplaceable sealed data: a second way to its key, which a person stores on
+paper. It is shown once, when it is made, and never stored.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from cortex.sealing.keys import read_note, wrap_again, write_note
 from cortex.sealing.streams import seal_short, unseal_short
 from cortex.system.errors import BadRequest, Damaged, NotFound
 
-#: the note beside the wrapped key, in the sealed folder
+#: the note next to the wrapped key, in the sealed folder
 RECOVERY = "RECOVERY"
 #: random bytes of a recovery key: 32 letters and digits, in groups of four
 RECOVERY_BYTES, GROUP = 20, 4
-#: what is sealed in the note
+#: purpose of the sealed note
 _PURPOSE = b"cortex-recovery-key"
 
 
 def make_recovery(store: Path, key: bytes) -> str:
-    """A new recovery key for the folder's key; an older one opens nothing any more. Raises
+    """Make and return a new recovery key for the folder's key; older ones become invalid. Raises
     OSError.
     """
     raw = os.urandom(RECOVERY_BYTES)
@@ -36,11 +36,11 @@ def has_recovery(store: Path) -> bool:
 
 
 def recover(store: Path, recovery_key: str, base: Path, key_path: str) -> None:
-    """Wrap the folder's key by the master key that there is now, made where there is none. `base`:
-    the folder of all keys.
+    """Wrap the folder's key with the present master key, made if there is none. `base` is the
+    folder of all keys.
 
-    Raises BadRequest for what is not its recovery key, NotFound where it has none, Damaged, and
-    Misconfigured and Unavailable where there is no place for a master key.
+    Raises BadRequest for a wrong recovery key, NotFound if none was made, Damaged, and
+    Misconfigured and Unavailable if there is no place for a master key.
     """
     note = read_note(store / RECOVERY)
     if note is None:

@@ -1,11 +1,9 @@
-"""One file sealed as a stream of pieces, by AES-256-GCM. Pure: which keys there are and where files
-lie is known elsewhere.
+"""Encryption of a file as a stream of pieces, by AES-256-GCM. Pure: knows no keys and no places.
 
-The scheme is that of Tink's streaming AEAD (AES-GCM-HKDF): each file has a key of its own, derived
-from a random salt and from what the file is said to be; a piece's nonce holds its number and
-whether it is the last. A file that was cut, whose pieces were turned round, or that stands in
-another's place, is refused.
-https://developers.google.com/tink/streaming-aead/aes_gcm_hkdf_streaming
+The scheme is that of Tink's streaming AEAD (AES-GCM-HKDF): each file has its own key, derived from
+a random salt and from a `purpose`, which identifies the file; the nonce of a piece holds its number
+and whether it is the last. A truncated file, one with reordered pieces, or one moved to another
+place is refused. https://developers.google.com/tink/streaming-aead/aes_gcm_hkdf_streaming
 """
 
 from __future__ import annotations
@@ -19,19 +17,20 @@ from cortex.system.errors import Damaged, Misconfigured
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-#: what a sealed file begins with: the format and its version
+#: start of a sealed file: the format and its version
 MAGIC = b"cortex-sealed-1\n"
-#: bytes of a key, of a salt, of the part of a nonce that a file's pieces share, and of a tag
+#: bytes of a key, of a salt, of the nonce part that all pieces of a file share, and of a tag
 KEY_BYTES, SALT_BYTES, PREFIX_BYTES, TAG_BYTES = 32, 32, 7, 16
-#: bytes of a piece: each has to be in memory as a whole
+#: bytes of a piece, which is in memory as a whole
 PIECE_BYTES = 1 << 20
-#: pieces of one file: their number has four bytes in the nonce
+#: largest number of pieces: it has four bytes in the nonce
 PIECES_MAX = 1 << 32
 HEAD_BYTES = len(MAGIC) + SALT_BYTES + PREFIX_BYTES
 
 
 def seal(key: bytes, purpose: bytes, plain: BinaryIO, sealed: BinaryIO) -> int:
-    """Write all of `plain` sealed; `what` is said again by who opens it. Returns the plain bytes.
+    """Encrypt all of `plain` into `sealed`; `unseal` needs the same `purpose`. Returns the number
+    of plain bytes.
 
     Raises OSError, and Misconfigured without the library.
     """
@@ -46,9 +45,9 @@ def seal(key: bytes, purpose: bytes, plain: BinaryIO, sealed: BinaryIO) -> int:
 
 
 def unseal(key: bytes, purpose: bytes, sealed: BinaryIO, plain: BinaryIO) -> int:
-    """Write what was sealed; what is written counts for nothing until this has returned.
+    """Decrypt `sealed` into `plain`; the output must not be used before this returns.
 
-    Returns the plain bytes. Raises Damaged for bytes that were not sealed so, OSError.
+    Returns the number of plain bytes. Raises Damaged for bytes that were not sealed so, OSError.
     """
     head = sealed.read(HEAD_BYTES)
     if len(head) != HEAD_BYTES or not head.startswith(MAGIC):
@@ -63,18 +62,18 @@ def unseal(key: bytes, purpose: bytes, sealed: BinaryIO, plain: BinaryIO) -> int
 
 
 def seal_short(key: bytes, purpose: bytes, raw: bytes) -> bytes:
-    """A few bytes, as a key, sealed in one piece."""
+    """Encrypt a few bytes, as a key, in one piece."""
     salt = os.urandom(SALT_BYTES)
     return salt + _cipher(key, salt, purpose).encrypt(bytes(12), raw, None)
 
 
 def unseal_short(key: bytes, purpose: bytes, raw: bytes) -> bytes:
-    """What `seal_short` was given. Raises Damaged."""
+    """Decrypt bytes of `seal_short`. Raises Damaged."""
     return _decrypt(_cipher(key, raw[:SALT_BYTES], purpose), bytes(12), raw[SALT_BYTES:])
 
 
 def _pieces(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool]]:
-    """(number, bytes, whether it is the last) of the pieces of a file; an empty one has one."""
+    """Yield (number, bytes, whether it is the last) of a file's pieces; an empty file has one."""
     piece = file.read(size)
     for number in range(PIECES_MAX):
         following = file.read(size) if len(piece) == size else b""
@@ -95,7 +94,7 @@ def _decrypt(cipher: AESGCM, nonce: bytes, raw: bytes) -> bytes:
     try:
         return cipher.decrypt(nonce, raw, None)
     except InvalidTag as error:
-        raise Damaged("Its bytes are not those that were sealed.") from error
+        raise Damaged("Its bytes differ from the sealed ones.") from error
 
 
 def _cipher(key: bytes, salt: bytes, purpose: bytes) -> AESGCM:

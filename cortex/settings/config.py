@@ -1,8 +1,9 @@
-"""Configuration: one frozen dataclass of defaults, files, environment and flags; all paths.
+"""The effective configuration and all paths: defaults, files, environment and flags in one frozen
+dataclass.
 
 Order: defaults < the user's config.yml < the project's .cortex/config.yml < CORTEX_* < flags. The
-settings are in table.py, what the project's own file may set in trust.py, which folder is the
-project's in home.py.
+settings are in table.py, the limits of a project's own file in trust.py, a project's folders in
+home.py.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ from cortex.terms.languages import canonical, nearest_language
 from cortex.terms.suggestions import hint, hint_for
 from ipc.messages import PROTOCOL
 
-#: bumped when the files of an index change shape; each number has a folder of its own in `index/`
+#: raised when the file formats of an index change; each number has its own folder in `index/`
 INDEX_FORMAT = 11
 
 
@@ -68,7 +69,7 @@ class Config:
     """The effective configuration of one project; `root` is absolute and real."""
 
     root: Path
-    #: the folder below the root that was asked for, and is served from the root's index; "": all
+    #: the requested folder below the root, served from the root's index; "": all
     subfolder: str = ""
     embedding: Embedding = field(default_factory=Embedding)
     server: Server = field(default_factory=Server)
@@ -82,31 +83,31 @@ class Config:
     explicit_root: bool = False
     #: True when server.chunks_dir was set
     explicit_chunks: bool = False
-    #: whether it is sealed because it was, and no setting asks for it
+    #: whether it stays sealed although no setting asks for it
     kept_sealed: bool = False
-    #: settings of the project's file that count for nothing, because its user did not agree to them
+    #: settings of the project's file that are ignored, because its user did not agree to them
     ignored: tuple[str, ...] = ()
-    #: whether this process indexes for Milvus: it has a copy of its own of what is current there
+    #: whether this process indexes for Milvus: it has its own copy of the current index files
     writes: bool = False
-    #: what its user set of `security`, without the project: memory is of all projects
+    #: the user's own `security` settings, without the project's: memory belongs to all projects
     own_security: Security = field(default_factory=Security)
 
     @property
     def folder(self) -> Path:
-        """The folder that was asked for: what an agent knows as its project."""
+        """The requested folder, which an agent takes for its project."""
         return self.root / self.subfolder
 
     @property
     def home(self) -> Path:
-        """The project's folder in the user's cache, in memory if it is sealed: everything that
-        Cortex makes is below it.
+        """The project's folder in the user's cache, in memory if it is sealed: all files that
+        Cortex makes are below it.
         """
         sealing = self.sealing
         return sealing.home if sealing else cache_home(self.root, self.root_id)
 
     @property
     def sealing(self) -> SealedPlace | None:
-        """Where it is sealed, and plain, if it is. Raises Misconfigured."""
+        """The sealed and the plain place of the project; None if unsealed. Raises Misconfigured."""
         if not self.security.encrypt_index:
             return None
         plain = cache_home(self.root, self.root_id)
@@ -114,8 +115,8 @@ class Config:
 
     @property
     def chunks_dir(self) -> Path:
-        """Where our chunk files are written; an absolute `server.chunks_dir` replaces the root, and
-        the user's own links lead to it.
+        """The folder of our chunk files. `server.chunks_dir` is relative to the root, or absolute
+        and may be reached by the user's own links.
         """
         setting = self.server.chunks_dir
         if not setting:
@@ -125,12 +126,14 @@ class Config:
 
     @property
     def data(self) -> DataFolder:
-        """Where memory is kept: of the person, not of the project. Raises Misconfigured."""
+        """The folder of memory, which belongs to the person, not to the project. Raises
+        Misconfigured.
+        """
         return find_data(self.memory, self.server, self.security, self.own_security)
 
     @property
     def sandbox(self) -> bool:
-        """Whether its set runs in a sandbox."""
+        """Whether the worker processes run in a sandbox."""
         return self.security.sandbox
 
     @property
@@ -139,13 +142,13 @@ class Config:
 
     @property
     def remote(self) -> bool:
-        """Whether Milvus keeps the index: this machine has a copy of its small files alone."""
+        """Whether Milvus stores the index: this machine has a copy of its small files alone."""
         return self.engines.text == "milvus"
 
     @property
     def index_dir(self) -> Path:
-        """The index of this format; those of other formats are beside it. What Milvus keeps has a
-        folder for each place and name there: after another setting nothing is answered from before.
+        """The index of this format, next to those of other formats. An index in Milvus has a folder
+        for each address and name, so that no answer comes from an earlier setting.
         """
         if not self.remote:
             return self.home / "index" / str(INDEX_FORMAT)
@@ -158,7 +161,7 @@ class Config:
 
     @property
     def manifest(self) -> Path:
-        """The indexer's memory of what is in `chunks_dir`: each such folder has its own."""
+        """The indexer's record of the content of `chunks_dir`, one for each such folder."""
         setting = self.server.chunks_dir
         mark = f"-{hashlib.sha256(setting.encode()).hexdigest()[:8]}" if setting else ""
         return self.home / f"manifest{mark}.json"
@@ -169,7 +172,9 @@ class Config:
 
     @property
     def runtime_dir(self) -> Path:
-        """The folder of this project's sockets and locks: short, private, one for each protocol."""
+        """The folder of this project's sockets and locks: short, private, a separate folder for
+        each protocol.
+        """
         return runtime_base() / f"{self.root_id}-p{PROTOCOL}"
 
     @property
@@ -177,8 +182,8 @@ class Config:
         return root_id(self.root)
 
     def hash(self) -> str:
-        """12 hex digits over everything that workers act on; two processes with equal hashes may
-        share a set.
+        """Return 12 hex digits over all settings that workers depend on; processes with equal
+        hashes may share workers.
         """
         body = {
             "embedding": self.embedding,
@@ -201,19 +206,19 @@ class Config:
         return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
 
 
-#: environment variables with names of their own, beside the CORTEX_<SECTION>_<FIELD> twins
+#: environment variables with short names, besides the CORTEX_<SECTION>_<FIELD> forms
 ALIASES = {
     "CORTEX_CHUNKS_DIR": ("server", "chunks_dir"),
     "CORTEX_EMBEDDING_ENDPOINT": ("embedding", "endpoint"),
 }
 
-#: field of `embedding` → the provider that is meant by who sets it
+#: field of `embedding` → the provider that it implies
 IMPLIED = {"endpoint": "http", "model_path": "onnx"}
 
-#: of installed packages, which a project's own ignore files leave out
+#: settings of installed packages, which ignore files of a project leave out
 PACKAGES: Layer = {"indexing": {"respect_gitignore": False}}
 
-#: environment variables with a meaning of their own
+#: environment variables that are no settings
 OWN_VARIABLES = {
     "CORTEX_HOME",
     "CORTEX_PAGER",
@@ -230,17 +235,16 @@ OWN_VARIABLES = {
 def load(
     project: str | os.PathLike[str] | None = None, flags: dict[str, dict[str, Any]] | None = None
 ) -> Config:
-    """The effective configuration for `project`, a folder or a known name (found as in `find_root`
-    when None).
-
-    A folder that is a part of a project with an index (`whole_of`) has that one's.
+    """Return the effective configuration for `project`, a folder or a known name (found as in
+    `find_root` if None). A folder inside an indexed project (`enclosing_project`) has that
+    project's.
 
     `flags` is {section: {field: value}}. Raises Misconfigured with one sentence that names the
     source of the fault.
     """
     take_from_environment()
     root, explicit = find_root(resolve_project(project))
-    cache_base()  # raises early what every path would
+    cache_base()  # raises early the error that every path would raise
     root, subfolder = enclosing_project(root)
     project_file = read_project(root)
     project_layer, ignored = project_file.trusted_layer()
@@ -281,7 +285,7 @@ def _permit(security: Security) -> None:
 
 
 def _check_sealing(config: Config) -> None:
-    """Raises Misconfigured for what would write plain bytes of a sealed project, or send them."""
+    """Raise Misconfigured if bytes of a sealed project would be written plain, or sent."""
     if not config.sealing:
         return
     off = "or switch security.encrypt_index off"
@@ -293,7 +297,7 @@ def _check_sealing(config: Config) -> None:
 
 
 def _check_engines(config: Config) -> None:
-    """Raises Misconfigured for an index in Milvus that cannot be."""
+    """Raise Misconfigured if the settings for Milvus contradict each other or others."""
     if config.engines.text != config.engines.vector:
         raise Misconfigured(
             f"engines.text is {config.engines.text} and engines.vector {config.engines.vector}: one generation is "
@@ -303,7 +307,7 @@ def _check_engines(config: Config) -> None:
         return
     if not config.milvus.uri:
         raise Misconfigured(
-            "engines.text is milvus, and milvus.uri says no place: set it to a server, http://host:19530, or to a "
+            "engines.text is milvus, and milvus.uri is empty: set it to a server, http://host:19530, or to a "
             "file of milvus-lite, ~/.cortex/milvus.db."
         )
     if config.sealing:
@@ -314,7 +318,7 @@ def _check_engines(config: Config) -> None:
 
 
 def _imply_provider(embedding: dict[str, Any]) -> None:
-    """A server or a model that was named without a provider is meant to be used."""
+    """Set the provider that a configured server or model implies, if none is set."""
     implied = [provider for key, provider in IMPLIED.items() if embedding.get(key)]
     if "provider" in embedding or not implied:
         return
@@ -327,14 +331,18 @@ def _imply_provider(embedding: dict[str, Any]) -> None:
 
 
 def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
-    """Where memory is kept, for whoever has no project. Raises Misconfigured as `load` does."""
+    """Return the folder of memory for a caller without a project. Raises Misconfigured as `load`
+    does.
+    """
     sections = _person_sections(flags)
     _permit(sections["security"])
     return find_data(sections["memory"], sections["server"], sections["security"], sections["security"])
 
 
 def load_security() -> Security:
-    """What a person set of `security`, for whoever has no project. Raises Misconfigured."""
+    """Return a person's own `security` settings, for a caller without a project. Raises
+    Misconfigured.
+    """
     security: Security = _person_sections()["security"]
     _permit(security)
     return security
@@ -349,7 +357,9 @@ def _person_sections(flags: Layer | None = None) -> dict[str, Any]:
 
 
 def _merge_layers(*layers: tuple[str, Layer]) -> dict[str, Any]:
-    """The sections of all layers: (source, layer) each, a later one wins. Raises Misconfigured."""
+    """Return the sections of all layers, (source, layer) each; later ones win. Raises
+    Misconfigured.
+    """
     values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
     for source, layer in layers:
         _check(layer, source)
@@ -360,15 +370,15 @@ def _merge_layers(*layers: tuple[str, Layer]) -> dict[str, Any]:
 
 
 def _read_user() -> dict[str, Any]:
-    """The user's own file, which links of the user may lead to."""
+    """Read the user's own file, which may be a link."""
     path = user_config()
     return _sections(path, read_settings(Path(os.path.realpath(path))))
 
 
 def read_project(root: Path) -> ProjectFile:
-    """The project's own file, which is never read through a link: it comes with a clone.
+    """Read the project's own file, never through a link: it comes with a clone.
 
-    Raises Misconfigured with one sentence for what cannot be read or understood.
+    Raises Misconfigured with one sentence if it cannot be read or understood.
     """
     path = project_config(root)
     raw = _read_plain(path, root)
@@ -378,7 +388,7 @@ def read_project(root: Path) -> ProjectFile:
 
 def _read_plain(path: Path, root: Path) -> bytes:
     if (root / PROJECT_FOLDER).is_symlink():
-        return b""  # refused by whoever opens the project
+        return b""  # opening the project refuses the link
     if path.is_symlink():
         raise Misconfigured(f"{path} must be a plain file, not a link; put a copy in its place.")
     return read_raw(path)
@@ -395,8 +405,8 @@ def _sections(path: Path, data: Any) -> dict[str, Any]:
 
 
 def _with_off(section: str, fields: Any) -> Any:
-    """The settings of a section; a bare `off`, which YAML takes for `false`, is a word where that
-    is a value.
+    """Return the settings of a section with a bare `off`, which YAML reads as `false`, as the word
+    where that is a value.
     """
     if section not in SECTIONS or not isinstance(fields, dict):
         return fields
@@ -408,9 +418,9 @@ def _with_off(section: str, fields: Any) -> Any:
 
 
 def _check(layer: Layer, source: str) -> dict[str, Any]:
-    """The sections of `layer`, of their types.
+    """Return the sections of `layer` as typed objects.
 
-    Raises Misconfigured for a section or setting that there is not, or a value that it cannot have.
+    Raises Misconfigured for an unknown section or setting, or an invalid value.
     """
     built = {}
     for section, fields in layer.items():
@@ -479,7 +489,7 @@ def _check_languages(names: tuple[str, ...]) -> None:
     for name in names:
         if not canonical(name):
             near = nearest_language(name)
-            advice = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists those there are."
+            advice = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists all languages."
             raise Misconfigured(f"indexing.languages names {name!r}, which is no language{advice}")
 
 

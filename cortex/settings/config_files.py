@@ -1,5 +1,5 @@
-"""Reads a configuration file as plain data: nothing in it can take time, memory or another file.
-What the settings are called, and whose file it is, is known elsewhere.
+"""Bounded reading of a configuration file as plain data: no content can cost much time or memory,
+or open another file.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from typing import Any
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 
-#: bytes of a configuration file: all settings with comments are a tenth of it
+#: largest configuration file, in bytes: all settings with comments take a tenth of it
 FILE_BYTES_MAX = 64 * 1024
-#: characters of a name or a value: a path has 4 096 at most
+#: longest name or value, in characters: a path has at most 4 096
 TEXT_CHARS_MAX = 4096
-#: values of a number: what 64 bits hold
+#: largest number: a signed integer of 64 bits
 NUMBER_MAX = (1 << 63) - 1
 
 
 def read_settings(path: Path) -> Any:
-    """What the file says; None when there is none, or nothing in it. A link is not followed.
+    """Return the data of a file; None if it is missing or empty. Follows no link.
 
-    Raises Misconfigured with one sentence: it cannot be read, is too large, is no plain YAML.
+    Raises Misconfigured with one sentence if it cannot be read, is too large, or is not plain YAML.
     """
     return parse_settings(path, read_raw(path))
 
 
 def read_raw(path: Path) -> bytes:
-    """The file's bytes; none when there is no file. Raises as `read_settings`."""
+    """Return the file's bytes, b"" if it is missing. Raises as `read_settings`."""
     try:
         raw = files.read_plain(path, FILE_BYTES_MAX + 1)
     except (FileNotFoundError, NotADirectoryError):
@@ -40,9 +40,9 @@ def read_raw(path: Path) -> bytes:
 
 
 def parse_settings(path: Path, raw: bytes) -> Any:
-    """What the bytes of the file at `path` say. Raises as `read_settings`."""
+    """Parse the bytes of the file at `path`. Raises as `read_settings`."""
     if not raw.strip():
-        return None  # most projects have no file, and the parser costs an import
+        return None  # most projects have no such file, and the parser costs an import
     from cortex.settings.yaml_data import parse
 
     data = parse(path, raw)
@@ -51,7 +51,9 @@ def parse_settings(path: Path, raw: bytes) -> Any:
 
 
 def _check(path: Path, value: Any, name: str) -> None:
-    """Raises Misconfigured for what no setting is: what passes can be shown in a sentence."""
+    """Raise Misconfigured for values that no setting can have; all others are safe to quote in a
+    message.
+    """
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str) or not key.isprintable() or len(key) > TEXT_CHARS_MAX:

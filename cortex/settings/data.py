@@ -1,4 +1,4 @@
-"""Where memory is kept: one folder of a person's, for all projects, with the sockets of its set."""
+"""The folder of memory: one per person, for all projects, with the sockets of its processes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from cortex.system import files
 from cortex.system.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
-#: the folder below it of what is sealed, and of the key
+#: subfolder of sealed data and its key
 SEALED = "sealed"
 
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
-    """The folder `root`, absolute and real; below it no link is followed."""
+    """The folder `root`, absolute and real; no link is followed below it."""
 
     root: Path
     settings: Memory = field(default_factory=Memory)
-    #: seconds without a front after which the set ends, and that a call may take
+    #: seconds without a front before its processes end, and seconds of one call
     idle_exit_s: float = 600.0
     deadline_s: float = 10.0
-    #: whether its set runs in a sandbox
+    #: whether its processes run in a sandbox
     sandbox: bool = False
-    #: whether it is to be sealed; one that is stays so until somebody says otherwise
+    #: whether to seal it; a sealed one stays sealed until a person changes that
     seals: bool = False
     #: security.key_path
     key_path: str = ""
@@ -44,7 +44,9 @@ class DataFolder:
 
     @property
     def sealing(self) -> SealedPlace | None:
-        """Where what is made of the store is sealed, and plain, if it is. Raises Misconfigured."""
+        """The sealed and the plain place of data derived from the store; None if unsealed. Raises
+        Misconfigured.
+        """
         if not (self.seals or self.is_sealed):
             return None
         store = self.root / SEALED
@@ -52,7 +54,7 @@ class DataFolder:
 
     @property
     def home(self) -> Path:
-        """The folder of what is made of the store, in memory if it is sealed. Raises
+        """The folder of data derived from the store, in memory if it is sealed. Raises
         Misconfigured.
         """
         sealing = self.sealing
@@ -60,32 +62,34 @@ class DataFolder:
 
     @property
     def run_dir(self) -> Path:
-        """The logs of its set."""
+        """The folder of its processes' logs."""
         return self.home / "run"
 
     @property
     def runtime_dir(self) -> Path:
-        """The folder of its sockets and locks: short, private, one for each protocol."""
+        """The folder of its sockets and locks: short, private, a separate folder for
+        each protocol.
+        """
         return runtime_base() / f"{self.root_id}-p{PROTOCOL}"
 
     @property
     def root_id(self) -> str:
-        """16 hex digits, never those of a project in the same folder."""
+        """16 hex digits, different from those of a project in the same folder."""
         return hashlib.sha256(b"memory\0" + os.fsencode(self.root)).hexdigest()[:16]
 
     def hash(self) -> str:
-        """12 hex digits over what its workers act on: of `memory` alone, for all projects share
-        them.
+        """Return 12 hex digits over all settings that its workers depend on: of `memory` alone, for
+        all projects share them.
         """
         settings = dataclasses.asdict(self.settings) | {"data_dir": os.fspath(self.root)}
         settings["sealed"] = self.seals or self.is_sealed
-        for name in ("remotes", "git"):  # fronts act on them
+        for name in ("remotes", "git"):  # only fronts use them
             del settings[name]
         return hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
 
     def make(self) -> Path:
-        """The folder, made and checked, with that of its logs. Raises Misconfigured when it cannot
-        be written, or is another's; Unavailable when there is no space.
+        """Make and check the folder and its log folder. Raises Misconfigured if it cannot be
+        written, or is another user's; Unavailable if there is no space.
         """
         try:
             files.make_private(self.root)
@@ -103,7 +107,7 @@ class DataFolder:
         return self.root
 
     def _check_installed(self) -> None:
-        """Raises Misconfigured before a key is made for what could not be sealed then."""
+        """Raise Misconfigured if the package for sealing is missing, before a key is made."""
         if self.is_sealed or importlib.util.find_spec("sqlcipher3"):
             return
         from cortex.system.installation import how_to_add
@@ -115,9 +119,10 @@ class DataFolder:
 
 
 def find_data(settings: Memory, server: Server, security: Security, own_security: Security) -> DataFolder:
-    """The folder that is set; `own`: what a person set, and no project.
+    """Return the configured folder; `own_security` holds the person's settings without the
+    project's.
 
-    Raises Misconfigured for one that is not absolute: processes work in different folders.
+    Raises Misconfigured for a relative path: processes have different working folders.
     """
     folder = settings.data_dir or Memory().data_dir
     if folder == "~" or folder.startswith("~/"):

@@ -1,5 +1,5 @@
-"""Where the sources of a project's installed packages are, and which of these places its user wants
-to be asked about: each is a project of its own, which is only read.
+"""Locations of the sources of a project's installed packages, and notes of those that a user added
+as read-only projects.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ import orjson
 from cortex.settings.home import cache_base, user_home
 from cortex.system import files
 
-#: bytes of a list of packages: a lock file of thousands
+#: largest list of packages, in bytes: a lock file of thousands
 LIST_BYTES_MAX = 8 << 20
-#: bytes of a note, and modules of Go or Rust that become a project each
+#: largest note, in bytes; and modules of Go or Rust that become a project each
 NOTE_BYTES_MAX, MODULES_MAX = 1 << 20, 100
-#: what a place of packages lies in: other folders are not looked up in the notes
+#: names of folders that contain packages: other paths are not looked up in the notes
 MARKS = frozenset(("site-packages", "node_modules", "mod", "registry"))
-#: a direct dependency of a module of Go
+#: a direct dependency of a Go module
 _GO = re.compile(r"^\s*(?:require\s+)?([\w.~-]+(?:/[\w.~-]+)+)\s+(v[\w.+-]+)\s*$", re.MULTILINE)
 
 
 def installed_packages(root: Path) -> dict[str, Path]:
-    """The places that are there, by what they hold. No link is followed below the root."""
+    """Return name → existing folder of packages. No link is followed below the root."""
     places = dict(_python(root))
     if _is_folder(root / "node_modules"):
         places["node"] = root / "node_modules"
@@ -38,7 +38,7 @@ def installed_packages(root: Path) -> dict[str, Path]:
 
 
 def write_note(root: Path, places: dict[str, Path]) -> None:
-    """Remember them, in place of those that were noted of this project. Raises OSError."""
+    """Save the places of a project's packages, in place of earlier ones. Raises OSError."""
     files.make_folder(_notes(), anywhere=True)
     content = {"root": os.fspath(root), "places": {name: os.fspath(place) for name, place in places.items()}}
     files.replace(
@@ -47,7 +47,7 @@ def write_note(root: Path, places: dict[str, Path]) -> None:
 
 
 def read_notes() -> Iterator[tuple[str, Path, Path]]:
-    """(name, place, the project's root) of all that are remembered and there."""
+    """Yield (name, place, the project's root) of all saved places that exist."""
     names: list[str] = []
     with contextlib.suppress(OSError):
         names = sorted(files.names(_notes()))
@@ -61,7 +61,7 @@ def read_notes() -> Iterator[tuple[str, Path, Path]]:
 
 
 def is_noted(root: Path) -> bool:
-    """Whether packages are at this place that somebody asked for."""
+    """Whether `root` is a saved place of packages."""
     return not MARKS.isdisjoint(root.parts) and any(place == root for _, place, _ in read_notes())
 
 
@@ -70,7 +70,7 @@ def _notes() -> Path:
 
 
 def _python(root: Path) -> Iterator[tuple[str, Path]]:
-    """Of each virtual environment in the root, `.venv` first."""
+    """Yield the package folders of each virtual environment in the root, `.venv` first."""
     for name in _folders(root):
         if not os.path.isfile(root / name / "pyvenv.cfg"):
             continue
@@ -81,7 +81,7 @@ def _python(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _go(root: Path) -> Iterator[tuple[str, Path]]:
-    """Of each module that go.mod asks for itself; the cache writes `A` as `!a`."""
+    """Yield the folders of modules that go.mod requires; the cache writes `A` as `!a`."""
     base = os.environ.get("GOMODCACHE") or os.path.join(
         os.environ.get("GOPATH") or os.path.join(user_home(), "go"), "pkg", "mod"
     )
@@ -92,7 +92,7 @@ def _go(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _rust(root: Path) -> Iterator[tuple[str, Path]]:
-    """Of each crate that Cargo.toml asks for, in the version that is locked."""
+    """Yield the folders of crates that Cargo.toml requires, in their locked versions."""
     with contextlib.suppress(tomllib.TOMLDecodeError, AttributeError, TypeError, KeyError):
         wanted = set(tomllib.loads(_read_text(root / "Cargo.toml")).get("dependencies", {}))
         source = Path(os.environ.get("CARGO_HOME") or os.path.join(user_home(), ".cargo"), "registry", "src")

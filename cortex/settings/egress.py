@@ -1,4 +1,4 @@
-"""What leaves the machine with a configuration, in a sentence. Sends nothing itself."""
+"""Sentences about the data that a configuration sends to other machines. Sends nothing itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cortex.system.errors import Misconfigured
 
 
 def describe_egress(config: Config) -> str:
-    """What is sent to another machine, and where; "" where nothing is."""
+    """Describe the data that is sent to other machines, and its destinations; "" for none."""
     return " ".join(
         filter(None, (_sources_sentence(config), _index_sentence(config), _memory_sentence(config)))
     )
@@ -45,13 +45,13 @@ def _memory_sentence(config: Config) -> str:
         return ""
     try:
         address = urlsplit(read_reference(database, "memory.database"))
-    except (Misconfigured, ValueError):  # whoever opens it says so
+    except (Misconfigured, ValueError):  # opening the database reports it
         return ""
     hosts = [address.hostname or "", *parse_qs(address.query).get("host", [])]
     elsewhere = [host for host in hosts if host and host[0] != "/" and not is_loopback(f"http://{host}")]
     if not elsewhere:
         return ""
     return (
-        f"What is noted and said in sessions is kept on {elsewhere[0]} (memory.database); of secrets in it, those of known "
-        "formats are taken out."
+        f"Notes and sessions are stored on {elsewhere[0]} (memory.database); of secrets in them, those of known "
+        "formats are removed."
     )

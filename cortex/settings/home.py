@@ -1,6 +1,4 @@
-"""Whose folder this is: the project's root, its folder in the user's cache, and the runtime
-folders. No values.
-"""
+"""The root of a project, its folder in the user's cache, and the runtime folders. No settings."""
 
 from __future__ import annotations
 
@@ -20,25 +18,24 @@ from cortex.sealing.places import SealedPlace, is_sealed
 from cortex.system import files, hosts, path_names
 from cortex.system.errors import CortexError, Misconfigured, Unavailable
 
-#: set by `--yes-really`, and so by whatever that process starts: a project may be / or the home
-#: folder
+#: set by `--yes-really` and inherited by child processes: / or the home folder may be a project
 REALLY = "CORTEX_YES_REALLY"
-#: the token that embedding servers want, and that ours is given
+#: token for embedding servers; ours is started with it
 EMBED_TOKEN = "CORTEX_EMBED_TOKEN"  # noqa: S105 - the name of a variable
-#: the token of `cortex serve` and of who asks it; the second is its name in older set-ups
+#: token of `cortex serve` and of its clients; the second is its name in older set-ups
 TOKEN, OLD_TOKEN = "CORTEX_TOKEN", "WORKER_TOKEN"
-#: the port of the older transport of MCP, HTTP+SSE, beside the main one
+#: port of MCP's older transport, HTTP+SSE, besides the main one
 SSE_PORT = "CORTEX_MCP_SSE_PORT"
-#: what to do about a project that cannot be used
+#: advice for a project folder that cannot be used
 ADVICE = "pass an existing one with --project, as an absolute path"
 
 #: sun_path holds 104 bytes on macOS and 108 on Linux, with the final NUL
 SOCKET_PATH_MAX = 103
-#: the folder of a project that holds its configuration, and what other programs wrote for us
+#: a project's folder with its configuration, and with chunk files of other programs
 PROJECT_FOLDER = ".cortex"
-#: how files of a project's run folder begin that note what was asked, one for each day
+#: prefix of the daily files in a run folder that record queries
 USAGE = "usage-"
-#: characters of a project's name that its folder in the cache begins with
+#: characters of a project's name at the start of its cache folder's name
 NAME_CHARS = 40
 
 
@@ -62,16 +59,16 @@ class Folders(Protocol):
 
 
 class Sockets(Protocol):
-    """Who has a folder of sockets and locks."""
+    """An object with a folder of sockets and locks."""
 
     @property
     def runtime_dir(self) -> Path: ...
 
 
 def variable_folder(variable: str) -> str:
-    """The folder that an environment variable names, "" for none.
+    """Return the folder that an environment variable names, "" for none.
 
-    Raises Misconfigured for one that is not absolute: processes work in different folders.
+    Raises Misconfigured for a relative path: processes have different working folders.
     """
     folder = os.environ.get(variable) or ""
     if folder and not path_names.is_absolute(folder):
@@ -80,7 +77,7 @@ def variable_folder(variable: str) -> str:
 
 
 def user_home() -> str:
-    """The user's home folder. Raises Misconfigured as `place` does."""
+    """Return the user's home folder. Raises Misconfigured as `variable_folder` does."""
     return variable_folder(path_names.home_variable()) or os.path.expanduser("~")
 
 
@@ -96,11 +93,11 @@ def project_config(root: Path) -> Path:
 
 
 def cache_base() -> Path:
-    r"""Where everything is that Cortex makes: `CORTEX_HOME`, else `cortex` in the user's cache
-    folder (a relative XDG_CACHE_HOME does not count, as its specification says), on Windows
+    r"""Return the folder of all files that Cortex makes: `CORTEX_HOME`, else `cortex` in the user's
+    cache folder (a relative XDG_CACHE_HOME is ignored, as its specification demands), on Windows
     `%LOCALAPPDATA%\cortex\cache`.
 
-    Raises Misconfigured for a place that is not absolute: processes work in different folders.
+    Raises Misconfigured for a relative path: processes have different working folders.
     """
     base = os.path.expanduser(os.environ.get("CORTEX_HOME") or _usual_cache())
     if not path_names.is_absolute(base):
@@ -119,22 +116,23 @@ def _usual_cache() -> str:
 
 @functools.lru_cache(maxsize=16)
 def real(folder: str | Path) -> Path:
-    """A folder that the user named, which links may lead to. Below it none is followed."""
+    """Resolve the links of a folder that the user named. Below it no link is followed."""
     return Path(os.path.realpath(folder))
 
 
 def cache_home(root: Path, root_id: str) -> Path:
-    """The folder in the user's cache of the project in `root`: its name, and what tells it from
-    another one of this name.
+    """Return the cache folder of the project in `root`: its name with an identifier, as names
+    repeat.
     """
     name = re.sub(r"[^\w.-]+", "-", root.name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
     return cache_base() / "projects" / f"{name or 'project'}-{root_id}"
 
 
 def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool]:
-    """(root, named explicitly?): the argument, CORTEX_PROJECT, CLAUDE_PROJECT_DIR, or the nearest
-    parent with .git or .cortex/config.yml. Never /, the home folder or anything above it; one that
-    was named only with REALLY set.
+    """Return (root, whether it was named explicitly): from the argument, CORTEX_PROJECT,
+    CLAUDE_PROJECT_DIR, or the nearest parent with .git or .cortex/config.yml.
+
+    Never /, the home folder or a folder above it, unless it is named and REALLY is set.
     """
     requested = project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")
     if requested:
@@ -171,17 +169,17 @@ def _why_no_folder(root: Path) -> str:
 
 
 def too_high(folder: Path) -> bool:
-    """Whether it is the home folder, or above it."""
+    """Whether `folder` is the home folder, or above it."""
     home = Path(user_home()).resolve()
     return folder == home or folder in home.parents
 
 
 def runtime_base() -> Path:
-    r"""`${XDG_RUNTIME_DIR:-/tmp}/cortex-<uid>`; the temporary folder when that makes socket paths
-    too long. On Windows, whose notes of ports have no such bound, `%LOCALAPPDATA%\cortex\run`.
+    r"""Return `${XDG_RUNTIME_DIR:-/tmp}/cortex-<uid>`, or the temporary folder if that makes socket
+    paths too long; on Windows, where port files have no such limit, `%LOCALAPPDATA%\cortex\run`.
 
-    Agents start us with few variables: where XDG_RUNTIME_DIR is missing its usual value is tried,
-    so that their fronts and a person's terminal meet at one set.
+    Agents start us with few variables: if XDG_RUNTIME_DIR is missing, its usual value is tried, so
+    that their fronts and a person's terminal use the same workers.
     """
     if hosts.WINDOWS:
         runtime_folder = variable_folder("XDG_RUNTIME_DIR")
@@ -195,7 +193,7 @@ def runtime_base() -> Path:
     runtime_folder = variable_folder("XDG_RUNTIME_DIR") or usual
     for base in (runtime_folder, "/tmp", tempfile.gettempdir()):  # noqa: S108 - private_dir checks it
         path = real(base) / f"cortex-{uid}"
-        # in a sandbox ours is there, and nothing can be made beside it
+        # in a sandbox our folder exists, and nothing can be made next to it
         is_usable = (os.path.isdir(base) and os.access(base, os.W_OK)) or path.is_dir()
         if is_usable and len(os.fsencode(path)) + 40 <= SOCKET_PATH_MAX:
             return path
@@ -205,7 +203,7 @@ def runtime_base() -> Path:
 def private_dir(path: Path) -> Path:
     """Make `path` (0700) and check that it is a real folder owned by this user.
 
-    Raises Misconfigured for a link, another owner, or one that cannot be made.
+    Raises Misconfigured for a link, another owner, or a folder that cannot be made.
     """
     try:
         files.make_private(path)
@@ -217,18 +215,17 @@ def private_dir(path: Path) -> Path:
 
 
 def open_runtime(owner: Sockets) -> Path:
-    """The owner's runtime folder, made and checked, each level of it."""
+    """Make and check the owner's runtime folder and the folder above it."""
     private_dir(runtime_base())
     return private_dir(owner.runtime_dir)
 
 
 def open_home(project: Folders) -> Path:
-    """The project's folder in the user's cache, made and checked, with a note of whose it is.
+    """Make and check the project's folder in the user's cache, with a note of the project's root. A
+    sealed one is opened, and stays open until this process ends.
 
-    A sealed one is opened, and stays so until this process ends.
-
-    Raises Misconfigured when it cannot be written, or is a link or another's; also when `.cortex`
-    in the project is a link: nothing behind one is read; and when the project was sealed after its
+    Raises Misconfigured if it cannot be written, is a link or another user's; if `.cortex` in the
+    project is a link, for nothing behind it is read; and if the project was sealed after its
     configuration was read.
     """
     refuse_link(project.root / PROJECT_FOLDER)
@@ -247,7 +244,7 @@ def open_home(project: Folders) -> Path:
         for folder in (home.parent, home, project.run_dir):
             files.make_private(folder)
             files.sweep(folder)
-        with contextlib.suppress(FileNotFoundError):  # another process removes what nobody needs
+        with contextlib.suppress(FileNotFoundError):  # another process removes unused files meanwhile
             files.reopen(home)
         note = json.dumps({"root": os.fspath(project.root)}).encode()
         if not _holds(home / "project.json", note):
@@ -272,25 +269,25 @@ def _holds(path: Path, raw: bytes) -> bool:
 
 
 def refusal(error: OSError) -> type[CortexError]:
-    """What a fault of the system is: Unavailable for one that goes by itself (no space, no
-    descriptor), so that whoever met it is started again; else Misconfigured.
+    """Return the error class for a fault of the system: Unavailable for a passing one (no space, no
+    descriptors), so that the process is restarted; else Misconfigured.
     """
     passing = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
     return Unavailable if error.errno in passing else Misconfigured
 
 
 def refuse_link(folder: Path) -> None:
-    """Raises Misconfigured when `folder`, in a project, is a link: a clone can bring one that leads
-    anywhere.
+    """Raise Misconfigured if `folder`, in a project, is a link: a clone can bring a link to any
+    place.
     """
     if folder.is_symlink():
         raise Misconfigured(f"{folder} must be a real folder, not a link; move it away.")
 
 
 def open_project_folder(root: Path) -> Path:
-    """`.cortex` in the project, made if need be: for a person's configuration, and nothing else.
+    """Make `.cortex` in the project if it is missing: for a person's configuration alone.
 
-    Raises Misconfigured when it is a link or cannot be made.
+    Raises Misconfigured if it is a link or cannot be made.
     """
     folder = root / PROJECT_FOLDER
     refuse_link(folder)

@@ -1,6 +1,5 @@
-"""Which project a folder belongs to, for what is remembered: the folder that git keeps it in, so
-that all worktrees of a repository are one; or its remote, where a person named that. git itself is
-not asked.
+"""Identity of a project for memory: the folder with its git data, so that all worktrees of a
+repository are one project; or its remote, if a person listed that. Does not run git.
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ from pathlib import Path
 
 from cortex.system import files
 
-#: bytes of a file of git's that names another: one path
+#: largest git file that points to a folder, in bytes
 POINTER_BYTES_MAX = 8_192
-#: bytes that are read of a repository's configuration
+#: bytes of a repository's configuration that are read
 CONFIG_BYTES_MAX = 65_536
-#: characters of the name that an identity begins with; the column holds 64
+#: characters of the name at the start of an identity; the column holds 64
 NAME_CHARS = 40
 
 
 def identity_of(root: Path, remotes: Collection[str] = ()) -> str:
-    """`<name>-<16 hex digits>`, the same for every worktree of a repository and every folder in it;
-    without git for this folder alone.
+    """Return `<name>-<16 hex digits>`, the same for every worktree of a repository and every folder
+    in it; without git for this folder alone.
 
-    The same for every repository whose origin is one of `remotes`. Those are their person's: a
-    repository can claim any origin.
+    It is also the same for all repositories with the same origin among `remotes`. Only a person may
+    list remotes: a repository can claim any origin.
     """
     common = _common_folder(root)
     plain_remotes = {plain_remote(remote) for remote in remotes}
@@ -38,7 +37,7 @@ def identity_of(root: Path, remotes: Collection[str] = ()) -> str:
 
 
 def plain_remote(address: str) -> str:
-    """The address of a repository, the same for all ways to it: host/owner/name."""
+    """Return a repository's address as host/owner/name, the same for all forms of its URL."""
     stripped = re.sub(r"^[a-z][a-z0-9+.-]*://", "", address.strip(), flags=re.IGNORECASE)
     host, mark, path = re.sub(r"^[^/@]*@", "", stripped).partition("/")
     if ":" in host:  # git@host:path, or a port
@@ -53,15 +52,15 @@ def _identity_name(name: str, digest_input: bytes) -> str:
 
 
 def origin_of(root: Path) -> str:
-    """Where the repository of a folder came from, as it says itself: host/owner/name; "" when it
-    does not, and without git.
+    """Return the origin of a folder's repository as host/owner/name, from its configuration; "" if
+    it has none, and without git.
     """
     common = _common_folder(root)
     return _origin_in(common) if common else ""
 
 
 def _origin_in(common: Path) -> str:
-    """Where a repository came from, as its own configuration says; "" when it does not."""
+    """Return the origin in a repository's configuration; "" for none."""
     section, origin = "", ""
     for line in _read_text(common / "config", CONFIG_BYTES_MAX).splitlines():
         stripped = line.strip()
@@ -83,10 +82,11 @@ def _common_folder(root: Path) -> Path | None:
 
 
 def _worktree_common(place: Path) -> Path | None:
-    """The common folder of the worktree that the file `place` makes; None for anything else.
+    """Return the common folder of the worktree with the pointer file `place`; None for anything
+    else.
 
-    A folder can come with a `.git` that names anybody's repository: it belongs there only when that
-    repository names it, too.
+    A folder can come with a `.git` file that points to any repository: it belongs there only if
+    that repository points back.
     """
     pointer = _read_text(place)
     if not pointer.startswith("gitdir:"):

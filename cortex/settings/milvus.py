@@ -1,7 +1,7 @@
-"""Where Milvus is, and how a project is called there. Reads settings, and opens nothing.
+"""The address of Milvus, and a project's name in it. Reads settings and opens nothing.
 
-A file, `….db`, is milvus-lite's: one process opens it and serves it on a unix socket in the runtime
-folder, all others ask that one.
+A file (`….db`) belongs to milvus-lite: one process opens it and serves it on a Unix socket in the
+runtime folder, all others connect there.
 """
 
 from __future__ import annotations
@@ -19,49 +19,52 @@ from cortex.settings.reference import read_reference
 from cortex.settings.table import FILE_ENDING
 from cortex.system.errors import Misconfigured
 
-#: how addresses of servers begin
+#: prefixes of server addresses
 SCHEMES = ("http://", "https://")
-#: names of projects and of collections: they stand in filters
+#: valid names of projects and of collections, as they appear in filters
 _PROJECT, _COLLECTION = re.compile(r"[\w./@+-]+"), re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
-#: bytes of a project's name: it begins the keys of rows and of parts, of which Milvus takes 300
+#: longest project name, in bytes: it begins the keys of rows and partitions, of which Milvus takes
+#: 300
 PROJECT_BYTES_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
 class MilvusPlace:
-    """One project in one Milvus."""
+    """A project in a Milvus."""
 
-    #: what a client connects to
+    #: address that a client connects to
     address: str
     token: str = field(repr=False)
-    #: what the collections' names begin with
+    #: prefix of the collections' names
     collection: str
     project: str
     dimensions: int
-    #: the file of milvus-lite; None where a server is asked
+    #: the file of milvus-lite; None for a server
     file: Path | None = None
 
     @property
     def folder(self) -> Path | None:
-        """The runtime folder of the socket and the lock of `file`."""
+        """The runtime folder with the socket and the lock of `file`."""
         return None if self.file is None else Path(self.address.removeprefix("unix:")).parent
 
     @property
     def label(self) -> str:
-        """The place in a sentence; no secret is in it."""
+        """The place as text for messages, without secrets."""
         return str(self.file) if self.file else self.address
 
     @property
     def missing_message(self) -> str:
-        """What is said where it holds nothing of the project."""
+        """The error text for a Milvus without data of the project."""
         return (
-            f"Milvus at {self.label} has nothing of a project {self.project}: run `cortex index --to milvus` where its "
-            "files are, or set milvus.project to what it is called there."
+            f"Milvus at {self.label} has no data of a project {self.project}: run `cortex index --to milvus` where its "
+            "files are, or set milvus.project to its name there."
         )
 
 
 def milvus_place(config: Config) -> MilvusPlace:
-    """Raises Misconfigured for an address or a name that cannot be."""
+    """Return the place that the configuration names. Raises Misconfigured for an invalid address or
+    name.
+    """
     settings = config.milvus
     project = project_of(config.root, settings)
     if not _PROJECT.fullmatch(project) or len(os.fsencode(project)) > PROJECT_BYTES_MAX:
@@ -72,8 +75,8 @@ def milvus_place(config: Config) -> MilvusPlace:
         )
     if not _COLLECTION.fullmatch(settings.collection):
         raise Misconfigured(
-            f"milvus.collection is {settings.collection!r}: it takes letters, digits and _, none first that is a "
-            "digit; set another."
+            f"milvus.collection is {settings.collection!r}: use letters, digits and _, and no digit at the "
+            "beginning."
         )
     token = read_reference(settings.token, "milvus.token")
     uri, dimensions = settings.uri, config.embedding.dimensions

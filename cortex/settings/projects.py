@@ -1,8 +1,7 @@
-"""Which projects there are beside the one at hand, by the names that people and agents have for
-them: those of the user's `projects.yml`, repositories that were cloned to be read, installed
-packages.
+"""Other projects by name: those of the user's `projects.yml`, repositories that were cloned for
+reading, installed packages.
 
-Nothing is opened here but that file, and folders are only listed.
+Opens only that file; folders are only listed.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from cortex.system import files
 from cortex.system.errors import Misconfigured
 from cortex.terms.suggestions import hint_for
 
-#: folders below the fixed part of a glob in which repositories are looked for: `~/code/**` has
+#: depth below the fixed part of a glob at which repositories are searched: `~/code/**` has
 #: owner/name, and seldom a group above them
 DEPTH_MAX = 4
-#: folders that one glob looks into: a home folder that was named by mistake has far more
+#: folders that one glob opens; a home folder that was named by mistake has far more
 FOLDERS_MAX = 5_000
-#: what a file may hold
+#: keys of the file
 FILE_KEYS = ("projects", "repo_globs")
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectEntry:
-    """One project. `read_only`: it is here to be read, and nothing is written down about it. `of`:
-    the project whose installed packages these are.
+    """A project. `read_only`: it is only read, and no memory is stored about it. `of`: the project
+    that has it as installed packages.
     """
 
     name: str
@@ -49,13 +48,13 @@ def projects_file() -> Path:
 
 
 def clones_base() -> Path:
-    """Where repositories are that were cloned to be read: `<host>/<owner>/<name>` below it."""
+    """Return the folder of cloned repositories: `<host>/<owner>/<name>` below it."""
     return cache_base() / "clones"
 
 
 def known_projects() -> dict[str, ProjectEntry]:
-    """By name: those that the file names first, then what its globs find, then clones,
-    then installed packages. A folder that is gone is left out.
+    """Return all projects by name: first those in the file, then repositories that its globs find,
+    then clones, then installed packages. Missing folders are left out.
 
     Raises Misconfigured for a file that cannot be understood.
     """
@@ -73,18 +72,18 @@ def known_projects() -> dict[str, ProjectEntry]:
 
 
 def is_clone(root: Path) -> bool:
-    """Whether it was fetched into the cache."""
+    """Whether the project was cloned into the cache."""
     return ".." not in root.parts and root.is_relative_to(clones_base())
 
 
 def is_read_only(root: Path) -> bool:
-    """Whether it is here to be read: nothing is written down about it."""
+    """Whether the project is only read: no memory is stored about it."""
     return is_clone(root) or dependencies.is_noted(root)
 
 
 def resolve_project(project: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
-    """The folder of a project that may be said by its name; a folder that is there is meant by
-    its path. Raises Misconfigured as `known_projects` does.
+    """Return the folder of a project that may be given by name; an existing folder counts as a
+    path. Raises Misconfigured as `known_projects` does.
     """
     if not isinstance(project, str) or not project or Path(project).expanduser().is_dir():
         return project
@@ -126,8 +125,8 @@ def _absolute(path: Path, written_path: Any) -> str:
 
 
 def _repositories(glob: str) -> Iterator[Path]:
-    """The folders with a `.git` that a glob means; `**` is any number of folders. None below one
-    of them: what is inside a repository belongs to it. No link is followed.
+    """Yield the folders with a `.git` that match a glob; `**` is any number of folders. Does not
+    descend into a repository, and follows no link.
     """
     parts = PurePath(glob).parts
     fixed = next((at for at, component in enumerate(parts) if _is_pattern(component)), len(parts))
@@ -149,7 +148,7 @@ def _repositories(glob: str) -> Iterator[Path]:
 
 
 def _remaining_patterns(patterns: tuple[str, ...], name: str) -> Iterator[tuple[str, ...]]:
-    """What is left of the patterns in a folder of this name, for each way to read them."""
+    """Yield the patterns that remain inside a folder with this name, for each way to match it."""
     if not patterns or name.startswith("."):
         return
     if patterns[0] == "**":
@@ -164,7 +163,7 @@ def _is_pattern(component: str) -> bool:
 
 
 def _folders(folder: Path) -> list[str]:
-    """The folders in it, and a worktree's `.git`, which is a file."""
+    """List the folders in `folder`, and a worktree's `.git`, which is a file."""
     with contextlib.suppress(OSError):
         entries = files.entries(folder)
         return sorted(n for n, info in entries.items() if stat.S_ISDIR(info.st_mode) or n == ".git")
@@ -172,7 +171,7 @@ def _folders(folder: Path) -> list[str]:
 
 
 def by_name(roots: Sequence[Path]) -> dict[str, Path]:
-    """By their names; of two that are the same each says the folder above it, too."""
+    """Return the roots by name; equal names get the parent folder's name as prefix."""
     names = [root.name for root in roots]
     return {
         root.name if names.count(root.name) == 1 else f"{root.parent.name}/{root.name}": root

@@ -1,4 +1,4 @@
-"""Settings that name a variable of the environment in place of a secret."""
+"""Settings that name an environment variable in place of a secret."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from cortex.system.errors import Misconfigured
 
 
 def read_reference(reference: str, setting: str) -> str:
-    """What is told, or for `$NAME` what the variable NAME holds. Raises Misconfigured when it
-    holds nothing.
+    """Return `reference` itself, or the value of the variable NAME for `$NAME`. Raises
+    Misconfigured if that is unset or empty.
     """
     if not reference.startswith("$"):
         return reference

@@ -1,5 +1,5 @@
-"""Whether a folder is a part of a project that has an index: it is served from that one, through a
-filter, and gets none of its own.
+"""Folders inside an indexed project: they are served from the project's index through a filter, and
+get no index of their own.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from cortex.settings import dependencies
 from cortex.settings.home import PROJECT_FOLDER, cache_base, cache_home, private_dir, too_high
 from cortex.system import files
 
-#: a larger manifest is not looked through: such a folder gets an index of its own
+#: a larger manifest is not searched: such a folder gets an index of its own
 MANIFEST_BYTES_MAX = 256 << 20
 
 
 def root_id(root: Path) -> str:
-    """What tells a project from others: 16 hex digits of its folder's path."""
+    """Return the identifier of a project: 16 hex digits of a hash of its folder's path."""
     return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
 def enclosing_project(folder: Path) -> tuple[Path, str]:
-    """(the root of the project that `folder` is served from, its path below that; "" for the root).
+    """Return (the root of the project that serves `folder`, the folder's path below that root; ""
+    for the root itself).
 
-    A folder is a part of the nearest one above it whose index holds files of it, up to the root of
-    its repository. It is a project of its own where it has `.git` or `.cortex`, where an index of
-    it is kept already, and where it was fetched to be read.
+    That project is the nearest folder above whose index holds files of `folder`, up to the root of
+    the repository. `folder` is a project of its own if it has `.git` or `.cortex` or an index, or
+    if it holds installed packages that a user added.
     """
     if _is_own(folder) or dependencies.is_noted(folder):
         return folder, ""
@@ -47,7 +48,7 @@ def enclosing_project(folder: Path) -> tuple[Path, str]:
 
 
 def keep_own(folder: Path) -> None:
-    """Have the folder keep an index of its own from now on. Raises Misconfigured."""
+    """Give the folder an index of its own from now on. Raises Misconfigured."""
     private_dir(cache_home(folder, root_id(folder)))
 
 
@@ -61,20 +62,20 @@ def _is_marked(folder: Path) -> bool:
 
 
 def _has_index_of(root: Path, subfolder: str) -> bool:
-    """Whether an index is kept of `root`, and was made of files below `part`. What lies sealed
-    cannot be looked into: it counts, lest a part of it is written plain.
+    """Whether `root` has an index with files below `subfolder`. A sealed index cannot be read and
+    counts as one, lest a part of it is written unsealed.
     """
     manifests = [*_manifests(cache_home(root, root_id(root)))]
     if not manifests:
         return is_sealed(cache_base(), root_id(root))
-    with contextlib.suppress(TypeError):  # a name that no index holds
+    with contextlib.suppress(TypeError):  # a name that is not Unicode, which no index holds
         wanted = orjson.dumps(f"{subfolder}/").removesuffix(b'"')
         return any(wanted in raw for raw in manifests)
     return False
 
 
 def _manifests(home: Path) -> Iterator[bytes]:
-    """What lists the files that were read, of each folder of chunk files."""
+    """Yield the manifests, which list the files that were read, of each folder of chunk files."""
     with contextlib.suppress(OSError):
         for name in files.names(home):
             if name.startswith("manifest") and name.endswith(".json"):

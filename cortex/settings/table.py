@@ -1,5 +1,5 @@
-"""Every setting: its type, its default, its bounds, and what of it a project's own file may set
-without its user's consent. Where values come from is in config.py.
+"""Every setting: its type, its default, its bounds, and the values that a project's own file may
+set without its user's consent. config.py reads the values.
 """
 
 from __future__ import annotations
@@ -11,44 +11,43 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, get_type_hints
 
 Provider = Literal["static", "http", "local", "onnx"]
-#: whose sessions with agents are read: those of projects that ask memory, everybody's, nobody's
+#: which agent sessions are read: of projects that use memory, of all projects, none
 Sessions = Literal["project", "all", "off"]
-#: when memory is sealed: with the index, always, or never
+#: when to seal memory: with the index, always, or never
 SealsMemory = Literal["index", "on", "off"]
 
-#: who keeps vectors and words: this machine, or a Milvus that many ask
+#: where vectors and words are stored: on this machine, or in a Milvus that many machines share
 Keeper = Literal["local", "milvus"]
 
-#: how the name of a file of milvus-lite ends
+#: suffix of a milvus-lite file
 FILE_ENDING = ".db"
 
-#: where an embedding server is looked for when nothing is configured; its other spelling has no
-#: path
+#: address of an embedding server if none is configured; its short form has no path
 ENDPOINT_DEFAULT = "http://localhost:8121/embed"
-#: endpoints that a project's file may name without consent
+#: endpoints that a project's file may set without consent
 ENDPOINTS_OPEN = ("", ENDPOINT_DEFAULT, ENDPOINT_DEFAULT.removesuffix("/embed"))
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What holds for one setting, beside its type. `harmless` is asked of a value in the file of a
-    project that nobody agreed to: it comes with a clone, and whoever wrote it may mean ill.
+    """The limits of one setting besides its type. `harmless` tests a value in a project's file
+    before its user has agreed to the file: it comes with a clone, and its author may be hostile.
     """
 
-    #: the bounds of a number, for everybody
+    #: bounds of a number, for every source
     low: float = -math.inf
     high: float = math.inf
-    #: whether a stranger may set this value
+    #: whether an untrusted file may set this value
     harmless: Callable[[Any], bool] = lambda _value: True
-    #: what a value that is not harmless does, for the person who is asked for consent
+    #: effect of a value that is not harmless, for the person who decides on consent
     effect: str = ""
-    #: whether it is the person's own, for all projects: a project's file sets it never
+    #: whether it belongs to the person, for all projects: a project's file never sets it
     personal: bool = False
-    #: of such a setting, what a project's file may say of its project alone
+    #: for such a setting, the values that a project's file may set for its own project
     of_project: Callable[[Any], bool] = lambda _value: False
 
 
-#: the rule of a setting that needs none
+#: the rule of an unrestricted setting
 FREE = Rule()
 
 
@@ -93,15 +92,15 @@ class Embedding:
 
     @property
     def quick(self) -> bool:
-        """Whether a question takes so little (0.04 ms) that the vector worker embeds it itself, and
-        no set needs an embed worker.
+        """Whether embedding a query is so cheap (0.04 ms) that the vector worker does it itself,
+        and no embed worker is needed.
         """
         return self.provider == "static"
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    #: "" is our own folder in the cache, beside which the project's `.cortex/chunks` is read
+    #: "" is our own folder in the cache, next to which the project's `.cortex/chunks` is read
     chunks_dir: Annotated[
         str, Rule(harmless=_one_of(""), effect="writes chunk files there, and believes those that are there")
     ] = ""
@@ -124,9 +123,9 @@ class Server:
     answer_tokens: Annotated[
         int, Rule(100, 1_000_000, _up_to(10_000), "fills an agent's context with that many tokens an answer")
     ] = 1_500
-    #: whether what was asked is noted in the project's cache, for `cortex stats`
+    #: whether queries are recorded in the project's cache, for `cortex stats`
     stats: bool = True
-    #: whether answers name the commits that last changed what they show
+    #: whether answers name the commits that last changed the code in them
     history: bool = True
 
 
@@ -156,16 +155,16 @@ class Fusion:
 @dataclass(frozen=True, slots=True)
 class Memory:
     data_dir: Annotated[str, Rule(personal=True)] = "~/.cortex/default"
-    #: the PostgreSQL server that keeps a team's memory, or $NAME of a variable; "": the folder
+    #: PostgreSQL server of a team's memory, or $NAME of a variable; "": the folder
     database: Annotated[str, Rule(personal=True)] = ""
-    #: whose memory it is there
+    #: name of the team in that database
     team: Annotated[str, Rule(personal=True)] = "cortex"
-    #: repositories whose clones are one project, by their origin
+    #: remotes whose clones count as one project
     remotes: Annotated[tuple[str, ...], Rule(personal=True)] = ()
     sessions: Annotated[Sessions, Rule(personal=True, of_project=_one_of("off"))] = "project"
-    #: whether the last commits are kept as notes
+    #: whether the last commits are stored as notes
     git: Annotated[bool, Rule(personal=True, of_project=_one_of(False))] = False
-    #: hours between two runs of upkeep by the clock; 0: it runs only when it is asked for
+    #: hours between two runs of upkeep; 0: only on request
     upkeep_hours: Annotated[float, Rule(0, 720, personal=True)] = 1.0
     forgetting: Annotated[bool, Rule(personal=True)] = False
     #: days after which a note is marked as deleted; 0: never
@@ -175,15 +174,16 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    #: whether sets run in a sandbox
+    #: whether worker processes run in a sandbox
     sandbox: Annotated[bool, Rule(personal=True)] = False
-    #: whether what is made of the sources lies sealed on the disk; a project may ask for it
+    #: whether data derived from the sources is sealed on the disk; a project may ask for it
     encrypt_index: Annotated[bool, Rule(personal=True, of_project=_one_of(True))] = False
-    #: whether memory lies sealed: as the person, and no project, asks for the index
+    #: whether to seal memory; `index`: as the person, not a project, set encrypt_index
     encrypt_memory: Annotated[SealsMemory, Rule(personal=True)] = "index"
-    #: whether plain bytes may lie on the disk while they are served, where nothing is in memory
+    #: whether plain bytes may be on the disk while they are served, on systems without a file
+    #: system in memory
     plain_runtime: Annotated[bool, Rule(personal=True)] = False
-    #: a file with the master key, in place of the keychain; ~ is the home folder
+    #: file with the master key, in place of the keychain; ~ is the home folder
     key_path: Annotated[str, Rule(personal=True)] = ""
 
 
@@ -195,18 +195,18 @@ class Engines:
 
 @dataclass(frozen=True, slots=True)
 class Milvus:
-    #: a server, http(s)://…, or a file, ….db, of milvus-lite
+    #: a server (http(s)://…) or a milvus-lite file (….db)
     uri: Annotated[str, Rule(personal=True)] = ""
-    #: what the server lets in, or $NAME of a variable
+    #: access token of the server, or $NAME of a variable
     token: Annotated[str, Rule(personal=True)] = field(default="", repr=False)
-    #: what its collections are called
+    #: prefix of the collections' names
     collection: Annotated[str, Rule(personal=True)] = "cortex"
-    #: how the project is called there; "": by the origin of its repository, else by its folder
+    #: the project's name there; "": from the origin of its repository, else from its folder
     project: Annotated[str, Rule(personal=True)] = ""
-    #: a PostgreSQL server by whose locks one indexer at a time writes a project, or $NAME of a
+    #: PostgreSQL server whose locks let one indexer at a time write a project, or $NAME of a
     #: variable
     lease: Annotated[str, Rule(personal=True)] = ""
-    #: whether the person vouches that one indexer at a time writes a project
+    #: whether the person guarantees that one indexer at a time writes a project
     single_writer: Annotated[bool, Rule(personal=True)] = False
 
 
@@ -224,7 +224,7 @@ SECTIONS: dict[str, type] = {
 
 @functools.cache
 def rules(section: str) -> Mapping[str, Rule]:
-    """Field → its rule, for the settings of one section."""
+    """Return field → rule for the settings of one section."""
     hints = get_type_hints(SECTIONS[section], include_extras=True)
     return {
         name: next(

@@ -1,7 +1,7 @@
-"""What a project's own file may do: it comes with a clone, so its settings that are not harmless
-count only after the user's consent, which is kept by the project's path and the file's content.
+"""Limits of a project's own file: it comes with a clone, so settings that are not harmless count
+only after the user's consent, which is stored by the project's path and the file's content.
 
-Which settings are harmless is said beside each in table.py.
+table.py marks the harmless values of each setting.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from cortex.settings.table import rules
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 
-#: bytes of a note of consent; ours are a path and a hash
+#: largest note of consent, in bytes; ours are a path and a hash
 NOTE_BYTES_MAX = 16_384
 
 #: sections whose settings belong together: one server's vector size is wrong for another model
 TOGETHER = ("embedding",)
 
-#: section → field → value, as a file holds them
+#: section → field → value, as in a file
 Layer = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class ConsentItem:
-    """One setting of a project's file that needs consent, and what it does."""
+    """A setting of a project's file that needs consent, and its effect."""
 
     name: str
     value: Any
@@ -53,9 +53,9 @@ class ProjectFile:
         return hashlib.sha256(self.raw).hexdigest()
 
     def trusted_layer(self) -> tuple[Layer, tuple[str, ...]]:
-        """(the settings that count, the names of those that are ignored).
+        """Return (the settings that count, the names of the ignored ones).
 
-        Raises Misconfigured when a folder that was agreed to leads out of the project.
+        Raises Misconfigured if an approved folder leads out of the project.
         """
         gone = {name for name in _names(self.layer) if is_personal(name)}
         if self.consent_items and not has_consent(self):
@@ -66,8 +66,8 @@ class ProjectFile:
         return layer, tuple(name for name in lost if not self.says(name))
 
     def says(self, name: str) -> bool:
-        """Whether the file sets a person's own setting as a project may for itself: who reads for
-        the project looks here, and nobody else is concerned.
+        """Whether the file sets a personal setting to a value that a project may set for itself.
+        Code that reads for this project alone asks here; the setting itself stays the person's.
         """
         section, _, key = name.partition(".")
         fields = self.layer.get(section, {})
@@ -75,7 +75,9 @@ class ProjectFile:
 
 
 def find_consent_items(layer: Layer, built: Mapping[str, Any]) -> tuple[ConsentItem, ...]:
-    """The settings of `layer` that a stranger may not set; `built`: its sections, with types."""
+    """Return the settings of `layer` that need consent; `built` holds its sections as typed
+    objects.
+    """
     return tuple(
         ConsentItem(f"{section}.{key}", value, rule.effect)
         for section, fields in layer.items()
@@ -85,7 +87,9 @@ def find_consent_items(layer: Layer, built: Mapping[str, Any]) -> tuple[ConsentI
 
 
 def is_personal(name: str) -> bool:
-    """Whether `section.setting` is a person's own, which no project sets, with consent or not."""
+    """Whether `section.setting` belongs to the person: no project sets it, with consent
+    or without.
+    """
     section, _, key = name.partition(".")
     return rules(section)[key].personal
 
@@ -95,7 +99,9 @@ def _names(layer: Layer) -> list[str]:
 
 
 def _remove_settings(layer: Layer, removed_names: AbstractSet[str]) -> tuple[Layer, tuple[str, ...]]:
-    """`layer` without the settings `asked`, and the names of all that it lost."""
+    """Return `layer` without the settings `removed_names`, and the names of all that
+    were removed.
+    """
     remaining: dict[str, dict[str, Any]] = {}
     lost = []
     for section, fields in layer.items():
@@ -111,7 +117,7 @@ def _remove_settings(layer: Layer, removed_names: AbstractSet[str]) -> tuple[Lay
 def has_consent(file: ProjectFile) -> bool:
     """Whether the user agreed to exactly this file in this place.
 
-    A note that is another user's, or behind a link, counts for nothing.
+    A note that is another user's, or behind a link, does not count.
     """
     try:
         note = json.loads(files.read_ours(note_of(file.root), NOTE_BYTES_MAX))
@@ -121,7 +127,7 @@ def has_consent(file: ProjectFile) -> bool:
 
 
 def give_consent(file: ProjectFile) -> None:
-    """Remember the user's consent to this file. Raises Misconfigured when it cannot be kept."""
+    """Store the user's consent to this file. Raises Misconfigured if it cannot be written."""
     note = note_of(file.root)
     try:
         files.make_private(note.parent)
@@ -131,7 +137,7 @@ def give_consent(file: ProjectFile) -> None:
 
 
 def revoke(root: Path) -> bool:
-    """Forget the consent for the project in `root`; False when there was none."""
+    """Remove the consent for the project in `root`; False if there was none."""
     note = note_of(root)
     existed = os.path.lexists(note)
     try:
@@ -142,7 +148,7 @@ def revoke(root: Path) -> bool:
 
 
 def note_of(root: Path) -> Path:
-    """Where the consent for the project in `root` is kept."""
+    """Return the path of the stored consent for the project in `root`."""
     return cache_base() / "trust" / f"{hashlib.sha256(os.fsencode(root)).hexdigest()}.json"
 
 
@@ -151,8 +157,8 @@ def _content(file: ProjectFile) -> dict[str, str]:
 
 
 def check_inside(layer: Layer, root: Path) -> None:
-    """Misconfigured when `server.chunks_dir` of a project's file leads out of it: what is behind a
-    link can become another place after it was agreed to.
+    """Raise Misconfigured if `server.chunks_dir` of a project's file leads out of the project: a
+    link may get another target after the consent.
     """
     chunks = layer.get("server", {}).get("chunks_dir")
     if chunks and not (root / str(chunks)).resolve().is_relative_to(root):
@@ -163,7 +169,7 @@ def check_inside(layer: Layer, root: Path) -> None:
 
 
 def say_ignored(root: Path, names: tuple[str, ...]) -> str:
-    """What is to be said about settings that are ignored; "" for none."""
+    """Return a message about ignored settings; "" for none."""
     personal = [name for name in names if is_personal(name)]
     sentences = [_say_personal(root, personal)] if personal else []
     if unapproved := [name for name in names if name not in personal]:
@@ -173,15 +179,15 @@ def say_ignored(root: Path, names: tuple[str, ...]) -> str:
 
 def _say_personal(root: Path, names: Sequence[str]) -> str:
     return (
-        f"{', '.join(names)} in {project_config(root)} {'is' if len(names) == 1 else 'are'} ignored: what is kept for "
-        f"all projects is set in {user_config()}, the environment or by flags."
+        f"{', '.join(names)} in {project_config(root)} {'is' if len(names) == 1 else 'are'} ignored: settings "
+        f"for all projects belong in {user_config()}, the environment or flags."
     )
 
 
 def _say_unapproved(root: Path, names: Sequence[str]) -> str:
     is_single = len(names) == 1
     return (
-        f"{', '.join(names)} in {project_config(root)} {'is' if is_single else 'are'} ignored: such settings may come from "
-        f"whoever made the project, and its user has not agreed to {'it' if is_single else 'them'}. `cortex trust` shows "
+        f"{', '.join(names)} in {project_config(root)} {'is' if is_single else 'are'} ignored: they come with "
+        f"the project, and its user has not agreed to {'it' if is_single else 'them'}. `cortex trust` shows "
         "them to a person and asks."
     )

@@ -1,4 +1,4 @@
-"""Bytes of a configuration file → plain data: YAML without aliases and deep nesting."""
+"""Parser of YAML configuration files to plain data, without aliases and deep nesting."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ import yaml
 
 from cortex.system.errors import Misconfigured
 
-#: collections inside collections: the file, a section, a list
+#: deepest nesting of collections: the file, a section, a list
 DEPTH_MAX = 8
 
 
 def parse(path: Path, raw: bytes) -> Any:
-    """What the bytes of the file at `path` say. Raises Misconfigured for what is no such YAML."""
+    """Parse the bytes of the file at `path`. Raises Misconfigured if they are not YAML of this
+    kind.
+    """
     try:
-        return yaml.load(raw.decode("utf-8"), _Loader)  # noqa: S506 - a SafeLoader that knows less
+        return yaml.load(raw.decode("utf-8"), _Loader)  # noqa: S506 - a restricted SafeLoader
     except UnicodeDecodeError as error:
         raise Misconfigured(f"Cannot read {path}: {error}.") from error
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""
         raise Misconfigured(f"{path} is not valid YAML{line}: {getattr(error, 'problem', error)}.") from error
-    except ValueError as error:  # a number of thousands of digits, a date that is none
+    except ValueError as error:  # a number of thousands of digits, an invalid date
         raise Misconfigured(f"{path} holds a value that cannot be read: {error}.") from error
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses aliases, which write a few bytes out to billions of values, and deep nesting."""
+    """Refuse aliases, which expand a few bytes to billions of values, and deep nesting."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

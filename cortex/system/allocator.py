@@ -1,5 +1,5 @@
-"""Memory of this process: how to give it back to the system, what is forgotten where nobody asks,
-and how not to look for garbage during bulk work.
+"""Memory of this process: how to return it to the system, which caches to drop when idle, and how
+to pause the garbage collector during bulk work.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from typing import Protocol
 from cortex.system import files
 from cortex.system.hosts import c_library
 
-#: what the system says of the memory that this process has mapped
+#: the system's list of memory mappings of this process
 MAPS = Path("/proc/self/maps")
-#: bytes from which on something is put aside in a file
+#: bytes from which on `put_aside` uses a file
 ASIDE_BYTES = 256 << 10
 
 
 class Forgetful(Protocol):
-    """Holds what was worked out, and can be worked out again."""
+    """An object that holds a cache which it can rebuild."""
 
     def forget(self) -> None: ...
 
 
-#: what `forget` asks, for as long as somebody else needs it
+#: caches that `forget` drops, while other code refers to them
 _FORGETFUL: weakref.WeakSet[Forgetful] = weakref.WeakSet()
 
 
 def may_forget(holder: Forgetful) -> None:
-    """Have `one` forget when nobody has asked this process for a while."""
+    """Have `forget` drop the cache of `holder` when this process has been idle for a while."""
     _FORGETFUL.add(holder)
 
 
 def forget() -> None:
-    """Let go of what those hold that said they may forget, and give it back. For the thread that
-    answers.
+    """Drop the caches of all objects that registered with `may_forget`, and return the memory. Call
+    it in the thread that answers.
     """
     for holder in _FORGETFUL:
         holder.forget()
@@ -47,18 +47,17 @@ def forget() -> None:
 
 
 def trim() -> None:
-    """Give freed memory back to the system: glibc keeps the hundred megabytes of bulk work for
-    itself otherwise.
-    """
+    """Return freed memory to the system: glibc would keep the hundred megabytes of bulk work."""
     with contextlib.suppress(OSError, AttributeError):
         c_library().malloc_trim(0)
 
 
 def release_mapped_files(folder: Path) -> None:
-    """Have what was read of the mapped files in `folder` count as memory of this process no more,
-    whichever library has mapped them: it stays in the system's cache, and what is needed of it is
-    there again in microseconds. Only what this process cannot write to; nothing where the system
-    does not say what is mapped.
+    """Drop pages of mapped files in `folder` from the memory of this process, whichever library
+    mapped them. They stay in the system's cache and return in microseconds.
+
+    Only mappings that this process cannot write to; does nothing if the system does not list
+    mappings.
     """
     begin = f"{folder.resolve()}/"
     with contextlib.suppress(OSError, AttributeError):
@@ -71,8 +70,9 @@ def release_mapped_files(folder: Path) -> None:
 
 
 def put_aside(folder: Path, raw: memoryview) -> mmap.mmap | memoryview:
-    """`raw` as a mapped file in `folder`, which has no name any more and ends with this process: so
-    `let_go` lets go of it as well. `raw` itself where it is little, or such a file cannot be.
+    """Return `raw` as a mapped file in `folder` that has no name and ends with this process, so
+    that `release_mapped_files` can drop it. Returns `raw` itself if it is small or no such file can
+    be made.
     """
     if raw.nbytes < ASIDE_BYTES or not hasattr(mmap, "MADV_DONTNEED"):
         return raw
@@ -83,16 +83,16 @@ def put_aside(folder: Path, raw: memoryview) -> mmap.mmap | memoryview:
                 return mmap.mmap(file.fileno(), raw.nbytes, access=mmap.ACCESS_READ)
         finally:
             files.remove(path)
-    except (OSError, ValueError):  # a full disk, a folder that may only be read
+    except (OSError, ValueError):  # a full disk, a read-only folder
         return raw
 
 
 @contextlib.contextmanager
 def no_collector() -> Iterator[None]:
-    """Without the cycle collector, which walks over millions of live objects again and again while
-    they are made.
+    """Run the `with` without the cycle collector, which walks over millions of live objects again
+    and again while they are made.
 
-    Only around work that makes no cycles to speak of: they stay until the end.
+    Only for work that makes few cycles: they stay until the end.
     """
     was_on = gc.isenabled()
     gc.disable()

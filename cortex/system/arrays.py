@@ -1,5 +1,5 @@
-"""The type of every array that is handed around or travels, numpy's, of any dtype and shape; arrays
-⇄ bytes. numpy is imported with the first array: a tenth of a second that many questions do without.
+"""The type of all numpy arrays in interfaces, of any dtype and shape; arrays ⇄ bytes. numpy is
+imported with the first array: that takes a tenth of a second, and many queries need none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ _DTYPES = frozenset({"|u1", "|i1", "<u4", "<u8", "<i4", "<i8", "<f2", "<f4", "<f
 
 
 def to_frame(name: str, array: Array) -> tuple[tuple[str, list[int]], bytes | memoryview]:
-    """((dtype, shape), the bytes) of array `name`. Raises TypeError for what does not travel."""
+    """Return ((dtype, shape), bytes) of array `name`. Raises TypeError for a dtype with no wire
+    form.
+    """
     import numpy as np
 
     array = np.ascontiguousarray(array)
@@ -30,8 +32,8 @@ def to_frame(name: str, array: Array) -> tuple[tuple[str, list[int]], bytes | me
 
 
 def from_frame(name: str, dtype: Any, shape: Sequence[Any], data: memoryview) -> tuple[Array, int]:
-    """(the array of `to_frame`, read-only; its bytes), which `data` begins with. Raises ValueError
-    for what is not one.
+    """Return (the array of `to_frame`, read-only; its bytes), read from the start of `data`. Raises
+    ValueError if it is none.
     """
     import numpy as np
 

@@ -1,6 +1,4 @@
-"""That what is in a process's memory stays there: no core file, and no look at it by who runs as
-the same user.
-"""
+"""Protection of a process's memory: no core file, and no tracing by processes of the same user."""
 
 from __future__ import annotations
 
@@ -8,14 +6,14 @@ import contextlib
 
 from cortex.system.hosts import c_library
 
-#: prctl's number for whether a process may be dumped, and so be traced (linux/prctl.h)
+#: prctl's number of the flag that allows core dumps and tracing (linux/prctl.h)
 _SET_DUMPABLE = 4
 
 
 def forbid_dumps() -> None:
-    """Of this process; the processes that it starts write no core file either.
+    """Forbid dumps and tracing of this process; its child processes write no core file either.
 
-    Where the system has no such switch, nothing changes.
+    Does nothing where the system has no such switch.
     """
     try:
         import resource

@@ -1,6 +1,4 @@
-"""Products of one vector with many, by what this machine's processor has for it. What they mean is
-known elsewhere.
-"""
+"""Dot products of one vector with many, by the fastest instructions of this machine's processor."""
 
 from __future__ import annotations
 
@@ -9,8 +7,8 @@ import simsimd
 
 from cortex.system.arrays import Array
 
-#: what simsimd knows of processors and would add up float16 in float16 with, which is off by a
-#: thousandth: as much as what a hundred near rows differ by
+#: instruction sets with which simsimd would add float16 in float16: off by a thousandth, as much as
+#: the scores of a hundred near rows differ
 _ROUGH = ("sapphire", "sve_f16")
 
 for _name in _ROUGH:
@@ -18,8 +16,8 @@ for _name in _ROUGH:
 
 
 def products(query: Array, rows: Array) -> Array:
-    """float32 [n] of a vector [dimensions] with each of `rows` [n, dimensions], int8 or float16
-    both.
+    """Return float32 [n]: the dot product of a vector [dimensions] with each of `rows` [n,
+    dimensions]. Both are int8, or both float16.
     """
     if not len(rows):
         return np.zeros(0, np.float32)

@@ -1,44 +1,43 @@
-"""Every error that is raised on purpose: one tree, each class with its code on the wire.
-
-And the exit codes of every program, which say the same to a shell and to the supervisor.
+"""Every error that is raised on purpose, in one tree, each class with its code on the wire; and the
+exit codes of all programs, for shells and for the supervisor.
 """
 
 from __future__ import annotations
 
-#: done; of a question: something was found
+#: done; of a query: it has hits
 EXIT_OK = 0
-#: a question's answer is empty
+#: a query has no hits
 EXIT_NOTHING = 1
-#: what nobody foresaw; a restart may help
+#: an unexpected error; a restart may help
 EXIT_FAILED = 1
-#: wrong usage or configuration: a restart is of no use
+#: wrong usage or configuration; a restart does not help
 EXIT_USAGE = 2
-#: somebody who is needed does not answer
+#: a process or server that is needed does not answer
 EXIT_UNAVAILABLE = 3
-#: of a supervisor: the project's cache folder is not the one that it was started with
+#: of a supervisor: the project's cache folder was replaced or removed since it started
 EXIT_HOME_GONE = 4
-#: another process has the place, and may be about to end: a later start may have it
+#: another process holds the lock, and may end soon: a later start may succeed
 EXIT_OCCUPIED = 5
-#: Ctrl-C, as shells count it: 128 and the signal's number
+#: Ctrl-C, as shells report it: 128 and the signal's number
 EXIT_INTERRUPTED = 130
-#: none, but what a program answers itself that is to begin anew in its own place
+#: no exit code, but a request: the program asks to be started again in its own place
 ANEW = -1
 
 
 class CortexError(Exception):
-    """Root of the tree. The message is one sentence: what is wrong, where, and what to do."""
+    """Root of the tree. The message is one sentence: the fault, its place and the remedy."""
 
     code = "internal"
 
 
 class BadRequest(CortexError):  # noqa: N818 - errors name the condition
-    """The caller's arguments cannot be answered as they are; asking again unchanged is useless."""
+    """The caller's arguments cannot be answered; sending them again unchanged is useless."""
 
     code = "bad_request"
 
 
 class BadQuery(BadRequest):
-    """The query itself is empty, unreadable or too long: what a client counts as a wrong call."""
+    """The query itself is empty, unreadable or too long; clients count it as a wrong call."""
 
     code = "bad_query"
 
@@ -50,21 +49,19 @@ class Misconfigured(CortexError):  # noqa: N818
 
 
 class Occupied(Misconfigured):
-    """Another process has the place; its work or its end may be a matter of seconds
-    (EXIT_OCCUPIED).
-    """
+    """Another process holds the lock; it may release it within seconds (EXIT_OCCUPIED)."""
 
     code = "occupied"
 
 
 class NotReady(CortexError):  # noqa: N818
-    """Nothing is published yet, or the generation that was asked for is not open here."""
+    """Nothing is published yet, or the requested generation is not open in this process."""
 
     code = "not_ready"
 
 
 class Unavailable(CortexError):  # noqa: N818
-    """Somebody who is needed does not answer (EXIT_UNAVAILABLE)."""
+    """A process or server that is needed does not answer (EXIT_UNAVAILABLE)."""
 
     code = "unavailable"
 
@@ -91,5 +88,5 @@ def _tree(root: type[CortexError]) -> list[type[CortexError]]:
     return [root, *(leaf for child in root.__subclasses__() for leaf in _tree(child))]
 
 
-#: wire code → class, for the client to raise what the worker raised
+#: wire code → class, so that a client raises the error that the worker raised
 BY_CODE: dict[str, type[CortexError]] = {error.code: error for error in _tree(CortexError)}

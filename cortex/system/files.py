@@ -1,11 +1,11 @@
-"""The one place that opens, makes, replaces and removes files: of the project, of its folder in the
-cache, of the runtime folder. What is written in them is known elsewhere.
+"""The only module that opens, creates, replaces and removes files: of projects, of their folders in
+the cache, of the runtime folder.
 
-A clone can bring links, pipes and files of any size, so nothing here follows a link, on no step of
-the way: whoever names a folder of the user's own resolves it first (`cache_base`, `find_root`).
-Only regular files are opened, never waiting for the other end of a pipe, and reads are bounded.
-What is to be changed lies in a folder of this user; new files are 0600, new folders 0700, and
-temporary names are random and new.
+A clone can bring links, pipes and files of any size, so no function here follows a link at any step
+of a path: callers resolve folders of the user first (`cache_base`, `find_root`). Only regular files
+are opened, without waiting for the other end of a pipe, and reads are bounded. Changes are made
+only in folders of this user; new files are 0600, new folders 0700, and temporary names are random
+and new.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from cortex.system import folder_operations
 from cortex.system.folder_operations import Folder
 from cortex.system.hosts import user_id
 
-# What only some calls need is imported by them: a hook of an agent's program imports this module
-# for each event, and pathlib, shutil and secrets are half of its time.
+# Some imports are local to functions: a hook of an agent's program imports this module for each
+# event, and pathlib, shutil and secrets would be half of its time.
 if TYPE_CHECKING:
     from pathlib import Path
 
 Name = str | os.PathLike[str]
 
-#: how a file is made that was not there
+#: flags to create a file that must not exist
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 #: random bytes of a temporary name
 _RANDOM_BYTES = 8
 _LEFT = re.compile(rf"\..+\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}\.tmp")
-#: seconds after which nobody writes a temporary file any more
+#: age in seconds from which on a temporary file has no writer any more
 LEFT_S = 3600.0
 
 
 def open_plain(path: Name) -> BinaryIO:
-    """Open a regular file for reading, whoever owns it: a source, a file of another program.
+    """Open a regular file for reading, of any owner: a source, a file of another program.
 
-    Raises OSError, also for a link on the way and for everything that is not a regular file.
+    Raises OSError, also for a link on the way and for anything but a regular file.
     """
     return os.fdopen(_require_regular(_open_readable(_absolute(path)), path), "rb")
 
 
 def open_ours(path: Name) -> BinaryIO:
-    """As `open_plain`, for a file that Cortex made: raises PermissionError for another's."""
+    """As `open_plain`, for a file of this user: raises PermissionError for another's."""
     file = open_plain(path)
     try:
         _check_owner(file.fileno(), path)
@@ -59,18 +59,18 @@ def open_ours(path: Name) -> BinaryIO:
 
 
 def read_plain(path: Name, bytes_max: int) -> bytes:
-    """The first `bytes_max` bytes at most of a file that is opened as by `open_plain`. Raises
-    OSError as it does.
+    """Read at most `bytes_max` bytes from the start of a file, opened as by `open_plain`.
 
-    Who has to tell a file that is too large from one that fits asks for one byte more than fits.
+    To tell a file that is too large from one that fits, ask for one byte more than fits. Raises
+    OSError as `open_plain` does.
     """
     with open_plain(path) as file:
         return file.read(min(bytes_max, os.fstat(file.fileno()).st_size + 1))
 
 
 def read_ours(path: Name, bytes_max: int) -> bytes:
-    """All of a file that is opened as by `open_ours`. Raises OSError as it does, and when the file
-    has more than `bytes_max` bytes.
+    """Read a whole file, opened as by `open_ours`. Raises OSError as it does, and if the file has
+    more than `bytes_max` bytes.
     """
     with open_ours(path) as file:
         if os.fstat(file.fileno()).st_size > bytes_max:
@@ -79,17 +79,19 @@ def read_ours(path: Name, bytes_max: int) -> bytes:
 
 
 def entries(folder: Name) -> dict[str, os.stat_result]:
-    """What is in a folder, by name; of a link the link. Raises OSError as `open_plain` does."""
+    """Return name → status of a folder's entries; of a link the link's own. Raises OSError as
+    `open_plain` does.
+    """
     with _open_folder(folder) as directory, os.scandir(directory) as listing:
         listed: dict[str, os.stat_result] = {}
         for entry in listing:
-            with contextlib.suppress(FileNotFoundError):  # removed since
+            with contextlib.suppress(FileNotFoundError):  # removed meanwhile
                 listed[entry.name] = entry.stat(follow_symlinks=False)
         return listed
 
 
 def names(folder: Name) -> list[str]:
-    """The names in a folder. Raises OSError as `open_plain` does."""
+    """Return the names in a folder. Raises OSError as `open_plain` does."""
     with _open_folder(folder) as directory:
         return os.listdir(directory)
 
@@ -98,14 +100,14 @@ def names(folder: Name) -> list[str]:
 def replacing(
     path: Name, *, sync: bool = False, mode: int | None = None, moment_ns: int | None = None
 ) -> Iterator[BinaryIO]:
-    """A new file to be written, renamed over `path` at the end of the `with`: readers see the old
-    or the new one.
+    """Yield a new file that is renamed over `path` at the end of the `with`: readers see the old or
+    the new one.
 
-    `sync` has the system write the file to the disk first, so that a power cut leaves no empty one.
-    `mode` is for what is not ours alone; without it nobody else can read the file. `moment_ns` is
-    when it is to have been written, for a file that is put back.
-    A folder that stands at `path` is moved aside. When the body or the rename fails, the new file
-    is removed, `path` stays as it was, and what was raised goes on. Raises OSError.
+    `sync` flushes the file to the disk first, so that a power cut leaves no empty one. `mode` sets
+    the rights of a file that others may read; by default only this user can. `moment_ns` sets the
+    modification time, for a file that is restored. A folder at `path` is moved aside. If the body
+    or the rename fails, the new file is removed, `path` stays as it was, and the exception goes on.
+    Raises OSError.
     """
     with _own_parent(path) as (folder, name):
         temporary, descriptor = _create(folder, name)
@@ -130,7 +132,7 @@ def replacing(
 
 @contextlib.contextmanager
 def replacing_by_name(path: Name) -> Iterator[Path]:
-    """As `replacing`, for a library that writes to a path: that of a new, empty file."""
+    """As `replacing`, for a library that writes to a path: yields that of a new, empty file."""
     folder, name = os.path.split(path)
     temporary = write_new(folder, name, b"")
     try:
@@ -143,13 +145,15 @@ def replacing_by_name(path: Name) -> Iterator[Path]:
 
 
 def replace(path: Name, raw: bytes, *, sync: bool = False, mode: int | None = None) -> None:
-    """Make `raw` the content of `path` by one rename, as `replacing` does. Raises OSError."""
+    """Replace the content of `path` by `raw` with one rename, as `replacing` does.
+    Raises OSError.
+    """
     with replacing(path, sync=sync, mode=mode) as file:
         file.write(raw)
 
 
 def write_new(folder: Name, stem: str, raw: bytes | memoryview) -> Path:
-    """Write a file of a new name in `folder`, to be moved to its place. Raises OSError."""
+    """Write a file with a new name in `folder`, to be moved to its place later. Raises OSError."""
     from pathlib import Path
 
     path = Path(folder, stem)
@@ -165,7 +169,7 @@ def write_new(folder: Name, stem: str, raw: bytes | memoryview) -> Path:
 
 
 def create(path: Name, raw: bytes) -> None:
-    """Write a file that is not there yet. Raises OSError, FileExistsError for one that is."""
+    """Write a file that must not exist. Raises OSError, FileExistsError if it does."""
     with _own_parent(path) as (folder, name):
         descriptor = folder_operations.open_in(folder, name, _NEW)
     with os.fdopen(descriptor, "wb") as file:
@@ -179,25 +183,25 @@ def move(source: Name, target: Name) -> None:
 
 
 def overwrite(path: Name) -> int:
-    """A descriptor that writes over what is in a file. Raises OSError."""
+    """Return a descriptor that writes over the content of a file. Raises OSError."""
     with _own_parent(path) as (folder, name):
         return folder_operations.open_in(folder, name, os.O_WRONLY)
 
 
 def sync(path: Name) -> None:
-    """Have a file, or the names in a folder, be on the disk before what follows."""
+    """Flush a file, or the names in a folder, to the disk."""
     with _parent_folder(path) as (folder, name):
         folder_operations.sync(folder, name)
 
 
 def link(source: Name, target: Name) -> None:
-    """Give a file of ours a second name. Raises OSError, where there are no hard links too."""
+    """Give a file of ours a second name. Raises OSError, also where there are no hard links."""
     with _own_parent(source) as (source_folder, old), _own_parent(target) as (target_folder, new):
         folder_operations.link_in((source_folder, old), (target_folder, new))
 
 
 def link_all(names: Iterable[str], source: Name, target: Name) -> None:
-    """As `link`, for the files `names` of a folder; those before a fault stay linked."""
+    """As `link`, for the files `names` of a folder; links made before a failure stay."""
     with (
         _open_folder(source, folder_operations.STEP) as source_folder,
         _open_folder(target, folder_operations.STEP) as target_folder,
@@ -209,22 +213,22 @@ def link_all(names: Iterable[str], source: Name, target: Name) -> None:
 
 
 def remove(path: Name) -> None:
-    """Remove a file, or a link itself; one that is not there is removed. Raises OSError."""
+    """Remove a file, or a link itself; a missing file is no error. Raises OSError."""
     with contextlib.suppress(FileNotFoundError), _own_parent(path) as (folder, name):
         folder_operations.unlink_in(folder, name)
 
 
 def remove_empty(folder: Name) -> None:
-    """Remove a folder in which nothing is; one that holds something, or is none, stays. Raises
-    OSError for one in a folder of others.
+    """Remove an empty folder; one with content, or anything else, stays. Raises OSError if the
+    parent belongs to another user.
     """
     with _own_parent(folder) as (parent, name), contextlib.suppress(OSError):
         folder_operations.rmdir_in(parent, name)
 
 
 def remove_tree(path: Name) -> None:
-    """Remove a folder with all that is in it, as `rm -r` does: of a link goes the link. What is not
-    there is removed. Raises OSError.
+    """Remove a folder with its content, as `rm -r` does; of a link only the link. A missing path is
+    no error. Raises OSError.
     """
     with contextlib.suppress(FileNotFoundError), _own_parent(path) as (folder, name):
         info = folder_operations.stat_in(folder, name)
@@ -237,8 +241,8 @@ def remove_tree(path: Name) -> None:
 
 
 def sweep(folder: Name, older_than_s: float = LEFT_S) -> None:
-    """Remove the temporary files that killed processes left in `folder`. What cannot be listed or
-    removed stays.
+    """Remove temporary files that killed processes left in `folder`. Files that cannot be listed or
+    removed stay.
     """
     limit = time.time() - older_than_s
     with contextlib.suppress(OSError):
@@ -250,8 +254,8 @@ def sweep(folder: Name, older_than_s: float = LEFT_S) -> None:
 
 
 def make_folder(path: Name, *, anywhere: bool = False) -> None:
-    """Make a folder (0700) and those above it; `anywhere`: also in a folder of another user, as
-    /tmp is. Raises OSError, also when there is one that is another's or a link.
+    """Make a folder (0700) and its parents; with `anywhere` also in a folder of another user, as
+    /tmp is. Raises OSError, also if the path exists and is a link or another user's.
     """
     parent = os.path.dirname(_absolute(path))
     if not os.path.lexists(parent):
@@ -263,15 +267,15 @@ def make_folder(path: Name, *, anywhere: bool = False) -> None:
 
 
 def check_folder(path: Name) -> None:
-    """For a library that opens files in a folder by itself. Raises OSError when there is none, a
-    link on the way, or it is another's.
+    """Check a folder before a library opens files in it. Raises OSError if it is missing or another
+    user's, or if a link is on the way.
     """
     with _open_folder(path, folder_operations.STEP) as folder:
         _check_owner(folder, path)
 
 
 def make_private(path: Name) -> None:
-    """As `make_folder`, anywhere, and nobody else may look into it. Raises OSError."""
+    """As `make_folder` with `anywhere`, and deny others all rights to it. Raises OSError."""
     make_folder(path, anywhere=True)
     with _open_folder(path) as folder:
         if folder_operations.stat_of(folder).st_mode & 0o077:
@@ -279,11 +283,11 @@ def make_private(path: Name) -> None:
 
 
 def reopen(tree: Name) -> None:
-    """Let their owner read and write the files and folders of ours in a tree that were closed to
-    it: by a restored copy, or a slip of chmod. Links, and what is another's, stay. Raises OSError.
+    """Give their owner back the right to read and write files and folders of ours in a tree, after
+    a restored copy or a mistaken chmod. Links and files of other users stay. Raises OSError.
     """
-    opened = hasattr(os, "fwalk")  # where there is none, rights are not these
-    while opened:  # what a closed folder holds is seen once it is open
+    opened = hasattr(os, "fwalk")  # systems without fwalk have no such rights
+    while opened:  # the content of a closed folder becomes visible once it is open
         opened = False
         for _, names, others, folder in os.fwalk(_absolute(tree), follow_symlinks=False):
             for name in (*names, *others):
@@ -296,8 +300,8 @@ def reopen(tree: Name) -> None:
 
 
 def close_to_others(folder: Name) -> list[Path]:
-    """Take from everybody else what they may do with a folder of ours and what is right in it;
-    returns what was open to them. Links, and what is another's, stay. Raises OSError.
+    """Take all rights of others to a folder of ours and to its direct entries; return the paths
+    that were open. Links and files of other users stay. Raises OSError.
     """
     from pathlib import Path
 
@@ -313,8 +317,9 @@ def close_to_others(folder: Name) -> list[Path]:
 
 
 def open_log(path: Name) -> int:
-    """A descriptor that appends to a log, made if need be. What stands there and is no file of ours
-    alone (a link, a pipe, a second name) gives way to a new one. Raises OSError.
+    """Return a descriptor that appends to a log, created if missing. Anything at `path` but a
+    regular file of ours (a link, a pipe, a file with a second name) is replaced by a new file.
+    Raises OSError.
     """
     with _own_parent(path) as (folder, name):
         with contextlib.suppress(FileNotFoundError):
@@ -331,9 +336,10 @@ def open_log(path: Name) -> int:
 
 
 def count_up(path: Name, raw: bytes, bytes_max: int) -> int:
-    """Append to a file of ours that is made if need be; the moment of that, in nanoseconds since
-    the epoch, later than each before although the clock was set back. Raises OSError, and appends
-    nothing then, when the file would have more than `bytes_max` bytes.
+    """Append to a file of ours, created if missing, and return the moment of that: nanoseconds
+    since the epoch, later than each earlier one even if the clock was set back.
+
+    Raises OSError, and appends nothing, if the file would exceed `bytes_max` bytes.
     """
     with os.fdopen(open_log(path), "ab", buffering=0) as file:
         before = os.fstat(file.fileno())
@@ -346,7 +352,7 @@ def count_up(path: Name, raw: bytes, bytes_max: int) -> int:
 
 
 def count_anew(path: Name, length: int) -> None:
-    """Give a file of `count_up` this length; its moment stays. Raises OSError."""
+    """Truncate a file of `count_up` to `length` bytes; its moment stays. Raises OSError."""
     with os.fdopen(open_log(path), "ab", buffering=0) as file:
         moment_ns = os.fstat(file.fileno()).st_mtime_ns
         file.truncate(length)
@@ -354,29 +360,29 @@ def count_anew(path: Name, length: int) -> None:
 
 
 def trim_log(path: Name, bytes_max: int) -> None:
-    """Of a log with more than `bytes_max` bytes, move the newer half to `<path>.1` and empty it.
+    """If a log has more than `bytes_max` bytes, move its newer half to `<path>.1` and empty it.
 
-    The writers append, so they go on at the new end. Raises OSError.
+    Writers append, so they go on at the new end. Raises OSError.
     """
     if os.lstat(path).st_size <= bytes_max:
         return
     with os.fdopen(open_log(path), "ab") as log, open_ours(path) as old:
-        size = os.fstat(old.fileno()).st_size  # not that of a link which has just given way
+        size = os.fstat(old.fileno()).st_size  # not of the path: open_log may have replaced a link
         old.seek(max(0, size - bytes_max // 2))
         replace(f"{os.fspath(path)}.1", old.read(bytes_max))
         log.truncate(0)
 
 
 def _absolute(path: Name) -> str:
-    # No link is followed, so ".." leads back to where the words say.
+    # No link is followed, so ".." can be resolved by the text.
     return os.path.abspath(path)
 
 
 def _open_readable(path: str) -> int:
-    """A descriptor of `path`, reached without a link.
+    """Return a descriptor of `path`, reached without a link.
 
-    Linux tells where what was opened lies, which is quicker than going there step by step (on one
-    machine 30 us instead of 100); when that is not `path`, the steps decide.
+    Linux tells the path of an open descriptor, which is quicker than opening each folder on the way
+    (30 µs instead of 100 on one machine); if that is not `path`, the steps decide.
     """
     descriptor = -1
     if not folder_operations.BY_PATH:
@@ -407,7 +413,7 @@ def _require_regular(descriptor: int, path: Name) -> int:
 
 @contextlib.contextmanager
 def _open_folder(path: Name, how: int = folder_operations.LIST) -> Iterator[Folder]:
-    """A folder, reached step by step."""
+    """Yield a folder, opened step by step."""
     folder = folder_operations.reach(_absolute(path), how)
     try:
         yield folder
@@ -417,7 +423,7 @@ def _open_folder(path: Name, how: int = folder_operations.LIST) -> Iterator[Fold
 
 @contextlib.contextmanager
 def _parent_folder(path: Name) -> Iterator[tuple[Folder, str]]:
-    """(the folder that `path` is in, its last part)."""
+    """Yield (the folder that holds `path`, its last part)."""
     parent, name = os.path.split(_absolute(path))
     with _open_folder(parent, folder_operations.STEP) as folder:
         yield folder, name
@@ -425,7 +431,7 @@ def _parent_folder(path: Name) -> Iterator[tuple[Folder, str]]:
 
 @contextlib.contextmanager
 def _own_parent(path: Name) -> Iterator[tuple[Folder, str]]:
-    """As `_inside`, for something to be changed: the folder must be this user's."""
+    """As `_parent_folder`, for changes: the folder must be this user's."""
     with _parent_folder(path) as (folder, name):
         _check_owner(folder, path)
         yield folder, name
@@ -443,8 +449,8 @@ def _rename(source: tuple[Folder, str], target: tuple[Folder, str], path: Name) 
 
 
 def _move_aside(folder: Folder, name: str) -> None:
-    """Give a folder that stands where a file belongs another name: whose it is nobody knows, so
-    nothing of it is deleted.
+    """Rename a folder that is in the place of a file: its owner is unknown, so none of it is
+    deleted.
     """
     aside = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.aside"
     folder_operations.replace_in((folder, name), (folder, aside))
@@ -455,12 +461,14 @@ def _is_ours_alone(info: os.stat_result) -> bool:
 
 
 def _check_owner(target: Folder, path: Name) -> None:
-    """Of a folder, or of an open file by its descriptor."""
+    """Raise PermissionError if a folder, or an open file by its descriptor, is another user's."""
     if folder_operations.stat_of(target).st_uid != user_id():
         raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
 
 
 def _create(folder: Folder, name: str) -> tuple[str, int]:
-    """(name, descriptor) of a new, empty file beside `name`, which nobody could know before."""
+    """Return (name, descriptor) of a new, empty file next to `name`, with a name that nobody can
+    guess.
+    """
     temporary = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.tmp"
     return temporary, folder_operations.open_in(folder, temporary, _NEW)

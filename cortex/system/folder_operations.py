@@ -1,10 +1,10 @@
-"""What is done to a name in a folder that was reached without a link: by the folder's descriptor,
-or by its path where the system opens no folders (Windows). For `cortex.system.files` alone.
+"""Operations on a name in a folder, for `cortex.system.files` alone: by the folder's descriptor, or
+by its path on systems that open no folders (Windows).
 
-By a descriptor nobody can put a link in the way meanwhile. By a path each step is looked at before,
-and what was opened is looked at again: who may write to a folder on the way could still be quicker,
-and in the user's own profile that is the user alone. There a file that somebody has open can be
-neither replaced nor removed for that moment, so both are tried again for RETRY_S.
+With a descriptor nobody can put a link in the way meanwhile. With a path each step is checked
+before, and the opened file is checked again: another writer of a folder on the way could still be
+quicker, and in the user's own profile that is the user alone. On Windows an open file can be
+neither replaced nor removed, so both are tried again for RETRY_S.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from collections.abc import Callable
 from cortex.system.hosts import WINDOWS, flags
 
 Name = str | os.PathLike[str]
-#: a folder: its descriptor, or its path
+#: a folder, as its descriptor or its path
 Folder = int | str
 
-#: whether folders are told by their paths
+#: whether folders are given by their paths
 BY_PATH = os.open not in os.supports_dir_fd
-#: how a folder on the way is opened; O_PATH (Linux) needs no right to list it
+#: flags to open a folder on the way; O_PATH (Linux) needs no right to list it
 STEP = flags("O_PATH", "O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC")
-#: how a folder is opened whose names are wanted
+#: flags to open a folder that is listed
 LIST = flags("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC")
-#: how a file is opened: O_NONBLOCK does not wait for the writer of a pipe
+#: flags to open a file; O_NONBLOCK does not wait for the writer of a pipe
 FILE = flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT")
-#: seconds for which a file that somebody has open is tried again, and between two tries
+#: seconds of trying again while a file is open elsewhere, and between two tries
 RETRY_S, RETRY_LOOK_S = 1.0, 0.01
-#: bit of a link's, a junction's and a mounted folder's attributes (winnt.h)
+#: attribute bit of links, junctions and mounted folders (winnt.h)
 _REPARSE_POINT = 0x400
 
 
 def reach(path: str, how: int = STEP) -> Folder:
-    """A folder by its absolute path, step by step. Raises OSError for a link on the way."""
+    """Open a folder by its absolute path, step by step. Raises OSError for a link on the way."""
     if BY_PATH:
         return _walk_to(path)
     parts = [component for component in path.split("/") if component]
@@ -67,7 +67,7 @@ def _walk_to(path: str) -> str:
 
 
 def is_link(info: os.stat_result) -> bool:
-    """Whether it leads elsewhere: a link, or what Windows has of that kind."""
+    """Whether it is a link, or Windows' junction or mounted folder."""
     return stat.S_ISLNK(info.st_mode) or bool(getattr(info, "st_file_attributes", 0) & _REPARSE_POINT)
 
 
@@ -77,7 +77,7 @@ def leave(folder: Folder) -> None:
 
 
 def explain_error(error: OSError, folder: Folder, name: str, path: Name) -> OSError:
-    """The error with the whole path, and with a word on a link."""
+    """Return the error with the whole path, and with a remark if `name` is a link."""
     with contextlib.suppress(OSError):
         if is_link(stat_in(folder, name)):
             return _link_error(name, path)
@@ -89,10 +89,10 @@ def _link_error(name: str, path: Name) -> OSError:
 
 
 def sync(folder: Folder, name: str) -> None:
-    """Have a file, or the names in a folder, be on the disk; by a path only a file."""
+    """Flush a file, or the names in a folder, to the disk; by a path only a file."""
     if isinstance(folder, str) and stat.S_ISDIR(stat_in(folder, name).st_mode):
         return
-    # Windows writes out what was opened to be written alone
+    # Windows flushes only descriptors that were opened for writing
     descriptor = open_in(folder, name, os.O_RDONLY if isinstance(folder, int) else os.O_RDWR)
     try:
         os.fsync(descriptor)
@@ -105,7 +105,7 @@ def stat_of(folder: Folder) -> os.stat_result:
 
 
 def stat_in(folder: Folder, name: str) -> os.stat_result:
-    """Of a link the link."""
+    """Return the status of an entry; of a link the link's own."""
     if isinstance(folder, int):
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     return os.lstat(os.path.join(folder, name))
@@ -154,7 +154,7 @@ def rmdir_in(folder: Folder, name: str) -> None:
 
 
 def remove_tree_in(folder: Folder, name: str) -> None:
-    import shutil  # half of the time of a hook, which needs none of it
+    import shutil  # half of the start time of a hook, which needs none of it
 
     if isinstance(folder, int):
         shutil.rmtree(name, dir_fd=folder)
@@ -163,7 +163,7 @@ def remove_tree_in(folder: Folder, name: str) -> None:
 
 
 def link_in(source: tuple[Folder, str], target: tuple[Folder, str]) -> None:
-    """Both by descriptors, or both by paths."""
+    """Make a hard link. Both folders are descriptors, or both paths."""
     (source_folder, old), (target_folder, new) = source, target
     if isinstance(source_folder, int) and isinstance(target_folder, int):
         os.link(old, new, src_dir_fd=source_folder, dst_dir_fd=target_folder, follow_symlinks=False)
@@ -176,8 +176,8 @@ def link_in(source: tuple[Folder, str], target: tuple[Folder, str]) -> None:
 
 
 def replace_in(source: tuple[Folder, str], target: tuple[Folder, str]) -> None:
-    """Rename over what is there. Raises IsADirectoryError for a folder in the place of a file, on
-    every system. Both by descriptors, or both by paths.
+    """Rename over an existing file. Raises IsADirectoryError for a folder in the place of a file,
+    on every system. Both folders are descriptors, or both paths.
     """
     (source_folder, old), (target_folder, new) = source, target
     if isinstance(source_folder, int) and isinstance(target_folder, int):
@@ -190,18 +190,20 @@ def replace_in(source: tuple[Folder, str], target: tuple[Folder, str]) -> None:
 
 
 def set_moment(descriptor: int, path: Name, moment_ns: int) -> None:
-    """When an open file is to have been written."""
+    """Set the modification time of an open file."""
     os.utime(descriptor if os.utime in os.supports_fd else path, ns=(moment_ns, moment_ns))
 
 
 def set_mode(descriptor: int, mode: int) -> None:
-    """Rights of an open file, where the system has them."""
+    """Set the rights of an open file, where the system has them."""
     if hasattr(os, "fchmod"):
         os.fchmod(descriptor, mode)
 
 
 def retry_if_open(act: Callable[[], object], *, retries: bool = WINDOWS) -> None:
-    """Do what Windows refuses while somebody has the file open."""
+    """Run `act`, again and again while Windows refuses because another process has the
+    file open.
+    """
     until = time.monotonic() + (RETRY_S if retries else 0.0)
     while True:
         try:
@@ -209,6 +211,6 @@ def retry_if_open(act: Callable[[], object], *, retries: bool = WINDOWS) -> None
         except PermissionError:
             if time.monotonic() >= until:
                 raise
-            time.sleep(RETRY_LOOK_S)  # nobody tells that a file is closed
+            time.sleep(RETRY_LOOK_S)  # no event reports that a file was closed
         else:
             return

@@ -1,9 +1,8 @@
-"""What git knows of a folder, asked of git itself; nothing where there is no git. And a
-repository fetched to be read.
+"""Questions to git about a folder, and clones of repositories that are only read.
 
-A repository may come from somebody else with its `.git`, whose configuration can name programs for
-almost everything. None of them runs: git is asked only what needs none, each is switched off as
-well, and an answer has a deadline and a bound.
+Without git the answers are empty. A repository may come from a stranger with its `.git`, and its
+configuration can name programs for almost everything. None of them runs: only commands that need
+none are used, each program is switched off as well, and an answer has a deadline and a size bound.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ from pathlib import Path
 
 from cortex.system import files, hosts
 
-#: seconds that git has to answer
+#: deadline of an answer, in seconds
 ANSWER_S = 10.0
-#: bytes of an answer that are read; what follows is as if git did not know it
+#: bytes of an answer that are read; the rest counts as unknown to git
 ANSWER_BYTES_MAX = 32 << 20
-#: characters of what git says of a fault
+#: characters of git's message about a failure
 FAULT_CHARS = 300
-#: bytes of the file HEAD that are read, and what it says of a branch
+#: bytes of the file HEAD that are read, and the form of a HEAD that points to a branch
 _HEAD_BYTES_MAX = 4096
 _REF = re.compile(rb"ref: (refs/[!-~]+)")
-#: before every command: nothing of a repository's or the user's configuration starts a program,
-#: reads a file that may be a pipe, or asks a person
+#: before every command: no setting of the repository or the user starts a program, reads a file
+#: that may be a pipe, or asks a person
 _OPTIONS = (
     "--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs",
     "-c", "core.fsmonitor=",
@@ -52,8 +51,8 @@ _OPTIONS = (
     "-c", "log.mailmap=false",
     "-c", "submodule.recurse=false",
 )  # fmt: skip
-#: GIT_ALLOW_PROTOCOL stands above `protocol.<name>.allow` of a repository's own configuration: no
-#: object that is missing is fetched, by whatever command a remote names
+#: GIT_ALLOW_PROTOCOL overrides `protocol.<name>.allow` of a repository's configuration: no missing
+#: object is fetched, whatever command a remote names
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_ATTR_NOSYSTEM": "1",
@@ -64,14 +63,15 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-#: variables that would have git start a program, beside all that begin with GIT_
+#: variables that let git start a program, besides all that begin with GIT_
 _DROPPED = frozenset(("EDITOR", "PAGER", "SSH_ASKPASS", "VISUAL"))
 
 
 def tracked(root: Path, paths: Collection[str]) -> frozenset[str]:
-    """Those of `paths`, relative to `root` and with `/`, that git tracks; none when git cannot say.
+    """Return those of `paths` (relative to `root`, with `/`) that git tracks; none if git cannot
+    tell.
 
-    Listing the index looks at no file: no filter of the repository's is needed for it.
+    Listing the index opens no file, so no filter of the repository runs.
     """
     folders = sorted({os.path.dirname(path) or "." for path in paths})
     if not folders:
@@ -83,9 +83,10 @@ def tracked(root: Path, paths: Collection[str]) -> frozenset[str]:
 def ask(
     root: Path, command: Sequence[str], answer_s: float = ANSWER_S, bytes_max: int = ANSWER_BYTES_MAX
 ) -> bytes:
-    """What git says to `command` in the folder `root`, its first `bytes_max` bytes; nothing when
-    there is no git, no repository, one that git does not trust (another user's), or no answer in
-    time.
+    """Run `command` in the folder `root` and return the first `bytes_max` bytes of git's output.
+
+    Empty if there is no git, no repository, one that git does not trust (another user's), or no
+    answer in time.
     """
     path = search_path(root)
     program = hosts.find_program("git", path)
@@ -107,9 +108,11 @@ def ask(
 
 
 def mark_of_head(root: Path) -> tuple[object, ...]:
-    """What is another whenever HEAD of the repository around `root` is, or may be, another commit:
-    which files say so, and when they were replaced. Empty where only git can tell: in a work tree
-    of another repository's, or without one. Some 30 µs, where asking git takes 10 ms.
+    """Return a value that differs whenever HEAD of the repository around `root` is, or may be,
+    another commit: made from HEAD and from the times of the files that define it.
+
+    Empty if only git can tell: in a linked work tree, or outside of a repository. Takes some 30 µs,
+    asking git 10 ms.
     """
     place = next(
         (candidate for folder in (root, *root.parents) if os.path.lexists(candidate := folder / ".git")), None
@@ -128,7 +131,7 @@ def mark_of_head(root: Path) -> tuple[object, ...]:
 
 
 def _file_identity(path: Path) -> tuple[int, ...]:
-    """What is another once a file was replaced or written; empty for none."""
+    """Return a value that differs once a file was replaced or written; empty for no file."""
     try:
         file_stat = os.lstat(path)
     except OSError:
@@ -137,11 +140,11 @@ def _file_identity(path: Path) -> tuple[int, ...]:
 
 
 def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
-    """Fetch the newest commit of the repository at `url`, by `protocol` alone, into a folder that
-    is not there yet; why that failed, "" when it did not.
+    """Fetch the newest commit of the repository at `url`, by `protocol` alone, into a new folder;
+    return the reason of a failure, "" on success.
 
-    Nothing of the repository runs: no hook, no filter, no submodule. Links in it become files. Nor
-    does the user's configuration count, so nobody is asked for a password.
+    Nothing of the repository runs: no hook, no filter, no submodule. Links in it become files. The
+    user's configuration is ignored, so git cannot ask for a password.
     """
     path = search_path(folder)
     program = hosts.find_program("git", path)
@@ -173,7 +176,7 @@ def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
 
 
 def _wait_for_fault(process: subprocess.Popen[bytes], until_s: float) -> str:
-    """Its last words when it fails, "" when it does not; all of its processes are gone then."""
+    """Return the last line of its error output if it fails, else ""; ends all of its processes."""
     try:
         _, error_output = process.communicate(timeout=until_s)
     except subprocess.TimeoutExpired:
@@ -187,7 +190,7 @@ def _wait_for_fault(process: subprocess.Popen[bytes], until_s: float) -> str:
 
 
 def _read_answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> bytes:
-    """What it writes until then; all of its processes are gone afterwards."""
+    """Return its output until that moment; ends all of its processes."""
     assert process.stdout is not None
     output, ended = b"", False
     try:
@@ -196,7 +199,9 @@ def _read_answer(process: subprocess.Popen[bytes], until: float, bytes_max: int)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, until - time.monotonic()))
     finally:
-        failed = process.poll() != 0 and len(output) < bytes_max  # one that says too much is ended by us
+        failed = (
+            process.poll() != 0 and len(output) < bytes_max
+        )  # a process with too much output is ended below, which is no failure
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 hosts.end_group(process.pid)
@@ -204,7 +209,7 @@ def _read_answer(process: subprocess.Popen[bytes], until: float, bytes_max: int)
 
 
 def search_path(root: Path) -> str:
-    """The user's PATH without what lies in the project, or where a process happens to work."""
+    """Return the user's PATH without folders inside the project and without relative ones."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(
         place

@@ -1,15 +1,14 @@
-"""What differs between Linux, macOS and Windows: the module with a branch for each of them, but for
-the sockets that a set listens at (`sockets`). It knows nothing of what it is used for, and imports
-nothing that one of them lacks.
+"""Differences between Linux, macOS and Windows: the only module with a branch for each of them,
+except for `sockets`. Imports no module that one of them lacks.
 
-Linux is what all of this is made for. macOS has the same calls, but no /proc, no tmpfs, no inotify
-and no slack of timers: `cortex.system.inotify`, `timers`, `dumps`, `allocator`, `mounts` and
-`ports` say so or answer nothing there, and who asks them looks by the clock. Windows lacks more:
+Linux is the main system. macOS has the same calls, but no /proc, no tmpfs, no inotify and no timer
+slack: `cortex.system.inotify`, `timers`, `core_dumps`, `allocator`, `mounts` and `ports` raise or
+return nothing there, and their callers poll. Windows lacks more:
 
-* Unix sockets, and ZeroMQ's ipc://: both go over loopback TCP (`sockets`).
+* Unix sockets, and ZeroMQ's ipc://: both use loopback TCP (`sockets`).
 * flock: `lock` locks one byte far behind the end of the file, for a locked byte cannot be read.
-* signals but two, groups of processes, limits of processor time and memory.
-* users by number: files are guarded by the rights of the user's own profile folder.
+* signals but two, process groups, limits of processor time and memory.
+* numeric user ids: files are guarded by the rights of the user's profile folder.
 
 Nothing here was run on Windows or macOS.
 """
@@ -29,8 +28,8 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-# What only some calls need is imported by them: hooks of agents' programs and supervisors import
-# this module, and are to be quick and small.
+# Some imports are local to functions: hooks of agents' programs and supervisors import this module
+# and have to be quick and small.
 if TYPE_CHECKING:
     import asyncio
 
@@ -40,41 +39,42 @@ Result = TypeVar("Result")
 WINDOWS = sys.platform == "win32"
 MACOS = sys.platform == "darwin"
 LINUX = sys.platform == "linux"
-#: prctl's number for being given the processes whose parents have ended (linux/prctl.h)
+#: prctl's number for adopting orphaned descendants (linux/prctl.h)
 _ADOPT = 36
-#: what ends a process in good order, of what the system has
+#: signals that ask a process to end, as far as the system has them
 STOP_SIGNALS = tuple(
     signal.Signals(getattr(signal, name))
     for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
     if hasattr(signal, name)
 )
-#: codes with which a process ends that a person or the system has ended, and one that took more
-#: processor time than it had (`allot`); none where the system has no such signals
+#: exit codes of a process that a person or the system ended, and of one that used up its processor
+#: time (`allot`); none where the system has no such signals
 ENDED_FROM_OUTSIDE = frozenset(
     -getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
 )
 KILLED = ENDED_FROM_OUTSIDE & {-getattr(signal, name, 0) for name in ("SIGKILL", "SIGTERM")}
 OUT_OF_TIME = -getattr(signal, "SIGPROF", 0) or None
-#: bytes of a pipe that are read at once
+#: bytes of a pipe per read
 _READ_BYTES = 1 << 16
-#: the byte that Windows locks, as two halves of its place: no file is as long
+#: offset of the byte that Windows locks, in two halves: no file is as long
 _LOCKED_LOW, _LOCKED_HIGH = 0, 0x7FFF_FFFF
 #: bits of LockFileEx (minwinbase.h)
 _FAIL_IMMEDIATELY, _EXCLUSIVE = 1, 2
 _OVERLAPPED = struct.Struct("@NNIIP")
-#: bits of CreateProcess (winbase.h): a group of its own, so that Ctrl-C is not its; no window
+#: bits of CreateProcess (winbase.h): a new process group, which Ctrl-C does not reach; no window
 _NEW_GROUP, _NO_WINDOW = 0x200, 0x0800_0000
-#: OpenProcess's right to ask, and GetExitCodeProcess's word for "runs" (winnt.h, minwinbase.h)
+#: OpenProcess's right to query, and GetExitCodeProcess's code of a running process (winnt.h,
+#: minwinbase.h)
 _QUERY_LIMITED, _STILL_ACTIVE = 0x1000, 259
 
 
 def user_id() -> int:
-    """The user, as files name their owner: 0 on Windows, where all of them do."""
+    """Return the user id as files name their owner; 0 on Windows, for all files."""
     return os.getuid() if hasattr(os, "getuid") else 0
 
 
 def flags(*names: str) -> int:
-    """Those of open(2) that the system has, by name."""
+    """Combine those flags of open(2) that the system has, by name."""
     return functools.reduce(lambda bits, name: bits | getattr(os, name, 0), names, 0)
 
 
@@ -94,7 +94,7 @@ def lock(descriptor: int, *, shared: bool = False) -> None:
 
 
 def _lock_byte(descriptor: int, *, shared: bool, library: Any = None) -> None:
-    """By `library`, which is kernel32 where none is given."""
+    """Lock by `library`, kernel32 by default."""
     import ctypes
 
     # OVERLAPPED of minwinbase.h: two pointers, the halves of the place, a handle of no event
@@ -107,7 +107,7 @@ def _lock_byte(descriptor: int, *, shared: bool, library: Any = None) -> None:
 
 
 def _handle(descriptor: int) -> int:
-    """What the system calls an open file."""
+    """Return the system's handle of an open file."""
     if not WINDOWS:
         return descriptor
     import msvcrt
@@ -126,8 +126,9 @@ def _kernel32() -> Any:
 
 
 def send_now(descriptor: int, data: bytes) -> int:
-    """How many bytes of `data` were written without waiting: of a socket's what it takes, of a
-    pipe's all or none. 0 where the system does not say; an end of the reader is told by who waits.
+    """Write without waiting, and return the number of bytes written: to a socket as many as it
+    takes, to a pipe all or none. 0 if the system does not tell. A closed reader is not reported
+    here.
     """
     with contextlib.suppress(ImportError, OSError, AttributeError):
         import fcntl
@@ -145,8 +146,8 @@ def send_now(descriptor: int, data: bytes) -> int:
 
 
 def hang_up_check(descriptor: int) -> Callable[[], bool]:
-    """Tells whether the other end has closed what we read from; never, where the system does not
-    say so of a pipe.
+    """Return a function that tells whether the writer of our pipe has closed it; always False where
+    the system does not report that.
     """
     if not hasattr(select, "poll"):
         return lambda: False
@@ -159,8 +160,8 @@ def hang_up_check(descriptor: int) -> Callable[[], bool]:
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """A loop that waits for descriptors: ZeroMQ's sockets are told by theirs. The usual one of
-    Windows cannot, the other one starts no processes.
+    """Return an event loop that waits for descriptors, as ZeroMQ's sockets need. Windows' default
+    loop cannot; the selector loop starts no processes there.
     """
     import asyncio
 
@@ -168,7 +169,7 @@ def new_loop() -> asyncio.AbstractEventLoop:
 
 
 def run(main: Coroutine[Any, Any, Result]) -> Result:
-    """As asyncio.run, with a loop that `new_loop` makes."""
+    """As asyncio.run, with a loop of `new_loop`."""
     import asyncio
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
@@ -181,8 +182,8 @@ def run(main: Coroutine[Any, Any, Result]) -> Result:
 def read_within(
     descriptor: int, until: float, bytes_max: int, *, polls: bool = not WINDOWS
 ) -> tuple[bytes, bool]:
-    """(what comes out of a pipe until that moment of time.monotonic, whether it ended there). Where
-    a pipe cannot be waited for with a bound (`polls`), a thread reads it.
+    """Return (output of a pipe until that moment of time.monotonic, whether the pipe ended). If a
+    pipe cannot be polled (`polls`), a thread reads it.
     """
     blocks, left = list[bytes](), bytes_max
     take = _polled(descriptor) if polls else _by_thread(descriptor, bytes_max)
@@ -207,8 +208,8 @@ def _polled(descriptor: int) -> Callable[[float, int], bytes | None]:
 
 
 def _by_thread(descriptor: int, bytes_max: int) -> Callable[[float, int], bytes | None]:
-    """The thread has a descriptor of its own, lest ours is closed, and another's, while it reads;
-    it ends with the pipe, or with as much as is wanted.
+    """Read in a thread with a duplicate descriptor, since ours may be closed and reused meanwhile.
+    The thread ends with the pipe, or after `bytes_max` bytes.
     """
     import queue
     import threading
@@ -219,7 +220,7 @@ def _by_thread(descriptor: int, bytes_max: int) -> Callable[[float, int], bytes 
         left, block = bytes_max, b"-"
         try:
             while left and block:
-                with contextlib.suppress(OSError):  # the other end is gone: as at its end
+                with contextlib.suppress(OSError):  # a broken pipe counts as its end
                     block = b""
                     block = os.read(mine, min(left, _READ_BYTES))
                 left -= len(block)
@@ -248,15 +249,15 @@ def replace(source: str, target: str) -> None:
 
 
 def detached_options() -> dict[str, Any]:
-    """Options of Popen for a process that Ctrl-C in our terminal does not reach, and whose
-    descendants can be ended with it (`end_group`).
+    """Return options of Popen for a process that Ctrl-C in our terminal does not reach, and that
+    `end_group` can end together with its descendants.
     """
     return {"creationflags": _NEW_GROUP | _NO_WINDOW} if WINDOWS else {"start_new_session": True}
 
 
 def find_program(name: str, path: str, *, windows: bool = WINDOWS) -> str | None:
-    """A program in one of the folders of `path`, and nowhere else: on Windows shutil.which looks
-    in the folder where this process works first, which may be a project's.
+    """Return the path of a program in one of the folders of `path`. On Windows shutil.which looks
+    first in the current folder, which may be a project's.
     """
     import shutil
 
@@ -267,8 +268,8 @@ def find_program(name: str, path: str, *, windows: bool = WINDOWS) -> str | None
 
 
 def end_group(leader: int) -> None:
-    """End a process that was started `apart`, and what it started, at once; what is gone stays
-    so.
+    """Kill a process that was started with `detached_options`, and its descendants. Processes that
+    have ended are ignored.
     """
     if WINDOWS:
         import subprocess
@@ -282,8 +283,8 @@ def end_group(leader: int) -> None:
 
 
 def adopt_orphans() -> bool:
-    """Have the system give this process those of its descendants whose parents end, as children of
-    its own; False where it does not.
+    """Make this process the parent of its descendants whenever their own parents end; False if the
+    system cannot.
     """
     if not LINUX:
         return False
@@ -294,22 +295,20 @@ def adopt_orphans() -> bool:
 
 
 class Terminable(Protocol):
-    """A process that can be told to."""
+    """A process that can be asked to terminate."""
 
     def terminate(self) -> None: ...
 
 
 def ask_to_end(process: Terminable) -> None:
-    """By a signal, where a process hears one; else its life line tells it, which its parent
-    closes.
-    """
-    if not WINDOWS:  # there it would be an end without order
+    """Ask a process to end, by a signal; on Windows its parent closes its lifeline instead."""
+    if not WINDOWS:  # on Windows terminate() kills at once
         with contextlib.suppress(OSError):
             process.terminate()
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of this number runs, as far as this user may know."""
+    """Whether a process with this number runs, as far as this user may see."""
     if not WINDOWS:
         try:
             os.kill(pid, 0)
@@ -320,7 +319,7 @@ def is_alive(pid: int) -> bool:
         return True
     import ctypes
 
-    library = _kernel32()  # os.kill would end it
+    library = _kernel32()  # os.kill would kill it
     handle = library.OpenProcess(_QUERY_LIMITED, 0, pid)
     if not handle:
         return False
@@ -331,7 +330,9 @@ def is_alive(pid: int) -> bool:
 
 
 def c_library(*, use_errno: bool = False) -> Any:
-    """The system's library of C. Raises OSError on Windows, whose has other functions."""
+    """Return the system's C library. Raises OSError on Windows, whose library has other
+    functions.
+    """
     if WINDOWS:
         raise OSError(errno.ENOSYS, "This system has no such functions")
     import ctypes
@@ -343,7 +344,9 @@ def c_library(*, use_errno: bool = False) -> Any:
 
 
 def _stop_signals() -> list[signal.Signals]:
-    """What asks this process to end; not the end of a terminal that `nohup` keeps from it."""
+    """Return the signals that ask this process to end, without SIGHUP if `nohup` made
+    it ignored.
+    """
     return [
         number
         for number in STOP_SIGNALS
@@ -352,7 +355,7 @@ def _stop_signals() -> list[signal.Signals]:
 
 
 def on_stop(loop: asyncio.AbstractEventLoop, then: Callable[[int], None]) -> None:
-    """Have `then` be called in the loop with what asks this process to end."""
+    """Call `then` in the loop with each signal that asks this process to end."""
     for number in _stop_signals():
         try:
             loop.add_signal_handler(number, then, number)
@@ -370,7 +373,7 @@ def off_stop(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def wait_for_stop() -> None:
-    """Return when this process is asked to end; nothing wakes it before."""
+    """Return when a signal asks this process to end."""
     if hasattr(signal, "sigwait"):
         signals = _stop_signals()
         signal.pthread_sigmask(signal.SIG_BLOCK, signals)
@@ -381,18 +384,18 @@ def wait_for_stop() -> None:
     stop_event = threading.Event()
     for number in STOP_SIGNALS:
         signal.signal(number, lambda _number, _frame: stop_event.set())
-    while not stop_event.wait(1.0):  # a wait without a bound hears no Ctrl-C there
+    while not stop_event.wait(1.0):  # an unbounded wait does not react to Ctrl-C on Windows
         pass
 
 
 def end_by_signals() -> None:
-    """From here on SIGTERM and SIGINT end this process at once; what they said before was heard."""
+    """From now on SIGTERM and SIGINT kill this process at once, without handlers."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
 
 
 def end_within(seconds: float) -> None:
-    """End this process with 0 after so long, whatever it does then."""
+    """End this process with code 0 after `seconds`, whatever it does then."""
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, lambda _number, _frame: os._exit(0))
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -405,14 +408,14 @@ def end_within(seconds: float) -> None:
 
 
 def give_way(nice: int) -> None:
-    """Let other processes go first."""
+    """Lower the priority of this process by `nice`."""
     if hasattr(os, "nice"):
         os.nice(nice)
 
 
 def allot(seconds: float) -> None:
-    """So much processor time from now on before SIGPROF comes; 0 for any. Nothing where the system
-    does not count it.
+    """Send SIGPROF after so much more processor time; 0 for no limit. Does nothing if the system
+    does not count processor time.
     """
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -420,8 +423,8 @@ def allot(seconds: float) -> None:
 
 @contextlib.contextmanager
 def allotted(seconds: float) -> Iterator[None]:
-    """As `allot`, for as long as the `with` takes: code of libraries cannot be broken off, but a
-    process can. Waiting for others (a model server, a busy machine) does not count.
+    """As `allot`, for the `with`: library code cannot be interrupted, but a process can. Waiting
+    for others (a model server, a busy machine) does not count.
     """
     if not seconds:
         yield
@@ -434,7 +437,7 @@ def allotted(seconds: float) -> Iterator[None]:
 
 
 def bound_memory(bytes_max: int) -> None:
-    """So many bytes of data for this process, where the system has such a bound."""
+    """Limit the data segment of this process, where the system has such a limit."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -1,9 +1,8 @@
-"""What happens to some files and folders, told by the system (inotify) through a descriptor that a
-loop waits for: no thread, and no clock. Decides nothing about it.
+"""Changes of a few files and folders, reported by inotify through a descriptor that a loop waits
+for: no thread and no timer.
 
-watchdog's way takes three threads for two folders, each with a clock of its own, and is told of
-each reading as well. Where the system has no inotify, or no more of it to give, whoever uses this
-looks by the clock, and says so.
+watchdog would take three threads with a timer each for two folders, and reports reads as well.
+Where inotify is missing or exhausted, the caller polls instead.
 """
 
 from __future__ import annotations
@@ -20,26 +19,27 @@ from typing import Any
 
 from cortex.system.hosts import c_library
 
-#: bits of inotify(7): what a watch asks for, and what is told
+#: bits of inotify(7): events of a watch
 MODIFIED, ATTRIBUTES, WRITTEN = 0x2, 0x4, 0x8
 MOVED_FROM, MOVED_TO, CREATED, DELETED = 0x40, 0x80, 0x100, 0x200
 DELETED_SELF, MOVED_SELF = 0x400, 0x800
 _UNMOUNTED, _OVERFLOW, _IGNORED = 0x2000, 0x4000, 0x8000
 _DO_NOT_FOLLOW = 0x2000000
-#: what a file or folder can be told of itself: moved, removed, another number of names
+#: events of the watched file or folder itself: moved, removed, changed number of links
 ITSELF = ATTRIBUTES | DELETED_SELF | MOVED_SELF
-#: all that changes what is in a folder
+#: events of a folder's content and of the folder itself
 INSIDE = ITSELF | MODIFIED | WRITTEN | MOVED_FROM | MOVED_TO | CREATED | DELETED
 #: watch, bits, cookie, bytes of the name
 _HEAD = struct.Struct("iIII")
-#: bytes that are read at once: some thousand notices
+#: bytes that are read at once: some thousand events
 _BLOCK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """`path`: what is watched, "" when notices were lost and anything may have happened. `name`: of
-    what it happened to inside of it, "" for itself. `gone`: it is not watched any more.
+    """An event. `path`: the watched path, "" if events were lost and anything may have changed.
+    `name`: the entry of the watched folder, "" for the path itself. `gone`: the path is no longer
+    watched.
     """
 
     path: str
@@ -48,38 +48,38 @@ class Notice:
 
 
 class Notices:
-    """Use it in one thread."""
+    """An inotify instance, for one thread."""
 
     def __init__(self) -> None:
-        """Raises OSError where the system has none, or gives no more of them."""
+        """Raises OSError if the system has no inotify, or no more instances."""
         self._descriptor = _call("inotify_init1", os.O_NONBLOCK | os.O_CLOEXEC)
         self._paths: dict[int, str] = {}
 
     def fileno(self) -> int:
-        """For a selector: can be read when there is something to take."""
+        """The descriptor for a selector: readable when `take` has something to return."""
         return self._descriptor
 
     @property
     def paths(self) -> frozenset[str]:
-        """What is watched."""
+        """The watched paths."""
         return frozenset(self._paths.values())
 
     def watch(self, path: str | os.PathLike[str], bits: int) -> None:
-        """Tell of `path`, which may be watched already. Raises OSError: not there, no more watches,
-        or a link.
+        """Report events of `path`, which may be watched already. Raises OSError if it does not
+        exist, is a link, or the system has no more watches.
         """
         name = os.fspath(path)
         watch = _call("inotify_add_watch", self._descriptor, os.fsencode(name), bits | _DO_NOT_FOLLOW)
         self._paths[watch] = name
 
     def unwatch(self, path: str | os.PathLike[str]) -> None:
-        """Tell of `path` no more."""
+        """Report `path` no more."""
         for watch in [watch for watch, watched in self._paths.items() if watched == os.fspath(path)]:
             del self._paths[watch]
             _call("inotify_rm_watch", self._descriptor, watch, fails=False)  # the system may have done it
 
     def take(self) -> list[Notice]:
-        """All that was told since the last call; waits for nothing."""
+        """Return all events since the last call; does not wait."""
         notices = []
         while data := self._read():
             at = 0
@@ -104,7 +104,7 @@ class Notices:
             return b""
 
     def close(self) -> None:
-        """Safe to call twice."""
+        """Close the descriptor; safe to call twice."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -120,7 +120,9 @@ def _function(name: str) -> Callable[..., int]:
 
 
 def _call(name: str, *arguments: Any, fails: bool = True) -> int:
-    """What a function of inotify answers. Raises OSError, unless it does not matter."""
+    """Return the result of a function of inotify. Raises OSError on failure, unless `fails` is
+    False.
+    """
     answer = _function(name)(*arguments)
     if answer < 0 and fails:
         number = ctypes.get_errno()

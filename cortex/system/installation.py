@@ -1,5 +1,5 @@
-"""How this installation was made, read off what the installers leave behind, and which of its
-extras are there.
+"""How this installation was made, read from the files that installers leave, and its optional
+extras.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import msgspec
 
 from cortex.system import path_names
 
-#: the distribution
+#: name of the distribution
 DISTRIBUTION = "cortex-context-engine"
-#: extra → the modules that it brings: what is heavy (ast-grep takes 46 MB of disk, the SQL grammar
-#: 14) and that most projects do well without
+#: extra → the modules that it installs: heavy packages (ast-grep takes 46 MB of disk, the SQL
+#: grammar 14) that most projects do not need
 EXTRAS: dict[str, tuple[str, ...]] = {
     "documents": ("docx", "openpyxl", "pptx", "pypdf"),
     "milvus": ("milvus_lite", "pymilvus"),
@@ -28,30 +28,32 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "sql": ("tree_sitter_sql",),
 }
 
-#: the extras that are grammars: files are cut otherwise without them
+#: the extras that are grammars: without them, files of these languages are chunked as plain text
 GRAMMARS = ("sql",)
 
 
 @functools.cache
 def is_installed(module: str) -> bool:
-    """Whether it could be imported; it is not."""
+    """Whether `module` can be imported; does not import it."""
     return importlib.util.find_spec(module) is not None
 
 
 def missing_extras(among: Iterable[str] = tuple(EXTRAS)) -> list[str]:
-    """The extras of which a module is not there."""
+    """List the extras with at least one module that is not installed."""
     return [name for name in among if not all(map(is_installed, EXTRAS[name]))]
 
 
 def extra_of(module: str) -> str:
-    """The extra that brings a module, "" for one that is always there."""
+    """Return the extra that installs a module, "" for a module that is always installed."""
     return next((name for name, modules in EXTRAS.items() if module in modules), "")
 
 
 def how_to_add(extras: str, prefix: str = "") -> str:
-    """The command that adds extras (`sql`, or several with commas between them) to what is here;
-    `prefix` as for `how_to_upgrade`. Installers that make an environment anew are told those that
-    are there, too.
+    """Return the command that adds extras (`sql`, or several separated by commas) to this
+    installation.
+
+    `prefix` is as for `how_to_upgrade`. For installers that rebuild the environment, the command
+    lists the installed extras as well.
     """
     folder = Path(prefix or sys.prefix)
     installed = set(EXTRAS) - set(missing_extras())
@@ -66,7 +68,9 @@ def how_to_add(extras: str, prefix: str = "") -> str:
 
 
 def how_to_upgrade(prefix: str = "") -> str:
-    """The command. `prefix`: the environment's folder, this one's where it is empty."""
+    """Return the command that upgrades Cortex. `prefix` is the environment's folder, "" for this
+    one.
+    """
     folder = Path(prefix or sys.prefix)
     if (folder / "uv-receipt.toml").is_file():
         return f"uv tool upgrade {DISTRIBUTION}"
@@ -80,8 +84,8 @@ def how_to_upgrade(prefix: str = "") -> str:
 
 
 def _editable() -> str:
-    """The clone that an editable installation runs from, else ""."""
-    import importlib.metadata  # 1.3 MB, with the parser of mail that it imports
+    """Return the clone that an editable installation runs from, else ""."""
+    import importlib.metadata  # 1.3 MB with the mail parser that it imports
 
     try:
         record = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
@@ -94,5 +98,5 @@ def _editable() -> str:
 
 
 def _is_cache(folder: Path) -> bool:
-    """Whether uvx made the environment for one call."""
+    """Whether uvx made the environment for a single run."""
     return "uv" in folder.parts and any(component.startswith("archive-v") for component in folder.parts)

@@ -1,4 +1,4 @@
-"""Which kind of file system holds a path, and on which of them locks cannot be relied on."""
+"""The kind of file system that holds a path, and the kinds on which locks cannot be relied on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TABLE = Path("/proc/self/mountinfo")
 
 
 def file_system(path: Path, table: Path = TABLE) -> str:
-    """The kind of the file system that holds `path`, "" where the system does not say."""
+    """Return the kind of the file system that holds `path`, "" if the system does not tell."""
     best, kind = -1, ""
     try:
         lines = table.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
@@ -24,6 +24,8 @@ def file_system(path: Path, table: Path = TABLE) -> str:
         if len(parts) < 5 or not fields[0]:
             continue
         place = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), parts[4])
-        if path.is_relative_to(place) and len(place) >= best:  # the last of a place hides the others
+        if (
+            path.is_relative_to(place) and len(place) >= best
+        ):  # a later mount at the same place hides the earlier ones
             best, kind = len(place), fields[0]
     return kind

@@ -1,7 +1,7 @@
-r"""How systems name folders and files, where Windows differs: drives, both slashes, names of any
-case, and where programs keep what is theirs. No file is looked at.
+"""How systems name folders and files, where Windows differs: drives, both slashes, case, and the
+folders for data of programs. Opens no file.
 
-Each function takes the system as an argument, so that what Windows is told can be tested anywhere.
+Each function takes the system as an argument, so that Windows' rules can be tested anywhere.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _DRIVE_OF_URI = re.compile(r"/([A-Za-z])[:|](?=/|$)")
 
 
 def is_absolute(path: str, *, windows: bool = WINDOWS) -> bool:
-    r"""Whether it is one place for every process: on Windows with a drive, for `\x` is one of the
-    drive that a process happens to work on (os.path.isabs took it for one before 3.13).
+    r"""Whether `path` is the same place for every process. On Windows that needs a drive: `\x`
+    depends on the current drive (os.path.isabs accepted it before 3.13).
     """
     if not windows:
         return posixpath.isabs(path)
@@ -30,8 +30,8 @@ def is_absolute(path: str, *, windows: bool = WINDOWS) -> bool:
 
 
 def inside(path: str, root: str, *, windows: bool = WINDOWS) -> str:
-    """A path, absolute or from the folder `root`, as the index names it: from there, with `/`. ""
-    for the folder itself and for what lies elsewhere.
+    """Return a path, absolute or relative to the folder `root`, as the index names it: relative to
+    `root`, with `/`. "" for the folder itself and for paths outside.
     """
     system = ntpath if windows else posixpath
     full_path = system.normpath(system.join(root, path))
@@ -41,8 +41,8 @@ def inside(path: str, root: str, *, windows: bool = WINDOWS) -> str:
 
 
 def stays_inside(path: str, *, windows: bool = WINDOWS) -> bool:
-    r"""Whether a path of the index leads to what is below its folder, as it is written. On Windows
-    `..\x`, `C:x` and a stream of a file (`a.py:b`) do not, whatever the index calls them.
+    r"""Whether a path of the index stays below its folder, judged by its text. On Windows `..\x`,
+    `C:x` and a stream of a file (`a.py:b`) do not.
     """
     if windows:
         path = path.replace("\\", "/")
@@ -50,7 +50,7 @@ def stays_inside(path: str, *, windows: bool = WINDOWS) -> bool:
 
 
 def path_of(uri: str, *, windows: bool = WINDOWS) -> str:
-    """The path that a file:// URI means, "" for another URI. Editors write a drive as /c%3A/."""
+    """Return the path of a file:// URI, "" for another URI. Editors write a drive as /c%3A/."""
     parts = urllib.parse.urlsplit(uri)
     if parts.scheme != "file" or not parts.path:
         return ""
@@ -63,16 +63,16 @@ def path_of(uri: str, *, windows: bool = WINDOWS) -> str:
 
 
 def home_variable(variables: Mapping[str, str] = os.environ, *, windows: bool = WINDOWS) -> str:
-    """The name of the variable that tells the user's home folder. Shells of Windows set HOME as
-    well, to what other programs do not understand (/c/Users/x).
+    """Return the name of the variable that holds the user's home folder. Shells on Windows set HOME
+    as well, to a form that other programs do not understand (/c/Users/x).
     """
     return "USERPROFILE" if windows and variables.get("USERPROFILE") else "HOME"
 
 
 def own_folder(kind: str, user_home: str, variables: Mapping[str, str] = os.environ) -> str:
-    r"""Where Windows has programs keep what is theirs, below the user's profile, whom its rights
-    guard: `cache` and `run` are of this machine (%LOCALAPPDATA%\cortex), `config` goes with its
-    user (%APPDATA%\cortex).
+    r"""Return Cortex's folder on Windows, inside the user's profile and guarded by its rights:
+    `cache` and `run` belong to this machine (%LOCALAPPDATA%\cortex), `config` to the user
+    (%APPDATA%\cortex).
     """
     variable, usual = ("APPDATA", "Roaming") if kind == "config" else ("LOCALAPPDATA", "Local")
     base = variables.get(variable) or ""

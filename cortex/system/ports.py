@@ -1,19 +1,19 @@
-"""Which process listens on a TCP port, as far as the system tells this user."""
+"""The process that listens on a TCP port, as far as the system tells this user."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-#: the tables of sockets, and where processes are (Linux; elsewhere nothing is known)
+#: tables of sockets, and the folder of processes (Linux; unknown elsewhere)
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 PROCESSES = Path("/proc")
-#: the state of a socket that listens, in those tables
+#: state of a listening socket in those tables
 LISTENS = "0A"
 
 
 def holder_of(port: int) -> str:
-    """Who listens, as in `process 42 (cortex serve)`; "" where it cannot be told."""
+    """Return the process that listens, like `process 42 (cortex serve)`; "" if unknown."""
     wanted = {f"socket:[{inode}]" for inode in _inodes(port)}
     if not wanted:
         return ""

@@ -1,10 +1,10 @@
-"""How a process that rests, and has grown, begins anew: its program once more, in its place.
+"""Restart of an idle process that has grown: its own program again, in its place.
 
-What bulk work frees lies between what is kept, so no allocator gives it back: after a first index
-that is most of what such a process holds. All that counts is on the disk, so the same program
-begins again by `exec`: under the same number, with the same life line, log and environment, as one
-that was killed and started would, but in order. One that was forked by a fork server ends instead,
-and says by its exit code that it is to be forked again: after `exec` it would share nothing.
+Memory that bulk work frees lies between live objects, so no allocator gives it back: after a first
+index that is most of the memory of such a process. All state is on the disk, so the same program
+starts again by `exec`, with the same process number, lifeline, log and environment, as if it had
+been killed and restarted, but in good order. A process that a fork server made ends instead, with
+an exit code that asks to be forked again: after `exec` it would share no memory.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from cortex.system.errors import ANEW, EXIT_FAILED
 
 log = logging.getLogger(__name__)
 
-#: bytes that a process must have grown by: to begin anew takes some 0.4 s of processor time. Where
-#: there is more work to come it is worth it for more
+#: growth in bytes from which on a process restarts: a restart takes some 0.4 s of processor time.
+#: While work remains, only the larger growth is worth it
 GROWN_BYTES, LARGE_BYTES = 8 << 20, 128 << 20
-#: what the system says of this process, and the line of what is its own and lies in memory
+#: status of this process, and its line of resident private memory
 _STATUS, _OWN_MEMORY = Path("/proc/self/status"), "RssAnon:"
-#: whether who started this process starts it again when it ends with ANEW
+#: whether the parent starts this process again when it ends with ANEW
 _ends = False
 
 
 def own_bytes() -> int:
-    """Bytes in memory that are this process's own; 0 where the system does not say."""
+    """Return the resident private memory of this process in bytes; 0 if the system does
+    not tell.
+    """
     try:
         lines = _STATUS.read_text().splitlines()
     except OSError:
@@ -37,8 +39,8 @@ def own_bytes() -> int:
 
 
 class Growth:
-    """How much this process has grown since it began, or since it last rested without having
-    worked: what it needs for what there is, is no growth.
+    """How much this process has grown since it began, or since it was last idle without having
+    worked: memory that idle state needs is no growth.
     """
 
     def __init__(self) -> None:
@@ -46,30 +48,30 @@ class Growth:
         self._has_worked = False
 
     def work(self) -> None:
-        """Something was done that may have left memory behind."""
+        """Note that work was done, which may have left memory behind."""
         self._has_worked = True
 
     def is_too_much(self) -> bool:
-        """Whether to begin anew. Asked at rest, once all has been given back that can be."""
+        """Whether to restart. Call it when idle, after all caches were released."""
         if not self._has_worked:
             self._usual = own_bytes()
             return False
         return own_bytes() - self._usual >= GROWN_BYTES
 
     def is_large(self) -> bool:
-        """Whether to begin anew before all is done: others need the memory meanwhile."""
+        """Whether to restart before all work is done: other processes need the memory meanwhile."""
         return self._has_worked and own_bytes() - self._usual >= LARGE_BYTES
 
 
 def end_instead() -> None:
-    """From here on this process ends, with ANEW, where it would begin again in its place."""
-    global _ends  # noqa: PLW0603 - of this process, as its descriptors are
+    """From now on, end this process with ANEW in place of a restart by `exec`."""
+    global _ends  # noqa: PLW0603 - belongs to this process, as its descriptors do
     _ends = True
 
 
 def begin(reason: str = "bulk work has left memory that cannot be given back otherwise") -> int:
-    """Begin this program again, with all locks and sockets let go of. Returns only when that cannot
-    be, or when another process is to begin it, with an exit code.
+    """Start this program again, with all locks and sockets released. Returns an exit code only if
+    that is impossible, or if another process has to start it.
     """
     log.info("begins anew: %s", reason)
     sys.stdout.flush()
@@ -77,7 +79,7 @@ def begin(reason: str = "bulk work has left memory that cannot be given back oth
     if _ends:
         return ANEW
     try:
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - what runs already
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the program that runs already
     except OSError as error:  # a Python that was removed meanwhile
         log.warning("cannot begin anew: %s", error)
         return EXIT_FAILED

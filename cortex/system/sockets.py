@@ -1,9 +1,9 @@
-"""Sockets at which processes of this user listen, by path: Unix sockets, or loopback TCP where the
-system has none (Windows) or a variable says so. It knows nothing of what is said there.
+"""Sockets of this user's processes, found by path: Unix sockets, or loopback TCP on Windows and if
+a variable asks for it.
 
-Over TCP a file in the runtime folder names the port and what a caller has to know; who cannot read
-that file gets no word out of the other end. `ipc.places` does the same for ZeroMQ's ipc://. Never
-run on Windows; LOOPBACK makes a set talk as it does there.
+Over TCP, a file in the runtime folder holds the port and a secret that the caller has to send; a
+caller that cannot read the file gets no answer. `ipc.places` does the same for ZeroMQ's ipc://.
+Never run on Windows; LOOPBACK makes all processes use TCP as they would there.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from typing import TYPE_CHECKING, Any
 
 from cortex.system import hosts
 
-# What only some calls need is imported by them: hooks of agents' programs and supervisors import
-# this module, and are to be quick and small.
+# Some imports are local to functions: hooks of agents' programs and supervisors import this module
+# and have to be quick and small.
 if TYPE_CHECKING:
     import asyncio
     import socket
 
-#: a variable: processes that are started with it talk over loopback TCP, as on Windows
+#: environment variable: processes that start with it use loopback TCP, as on Windows
 LOOPBACK = "CORTEX_LOOPBACK"
-#: where sockets of the network are bound: this machine alone
+#: address of TCP sockets: this machine alone
 LOOPBACK_HOST = "127.0.0.1"
-#: characters of each of the two words of a socket: the caller's, and the answer to it
+#: characters of each half of a socket's secret: the caller's, and the answer to it
 _WORD_CHARS = 32
-#: bytes of a file that names a port
+#: largest port file, in bytes
 _NOTE_BYTES_MAX = 4096
 
 
 def by_loopback() -> bool:
-    """Whether what this process binds is reached over loopback TCP, not by a Unix socket."""
+    """Whether this process listens on loopback TCP, not on Unix sockets."""
     return hosts.WINDOWS or bool(os.environ.get(LOOPBACK))
 
 
 def listen(path: str, backlog: int = 64) -> tuple[socket.socket, str]:
-    """(a socket that listens at `path`, what a caller has to say first). What it says is "" where
-    the file system lets nobody else in; a stranger's connection is to be closed.
+    """Return (a socket that listens at `path`, the secret that a caller has to send first).
 
-    The caller has made place. Raises OSError.
+    The secret is "" if the file system admits this user alone. Connections that do not send it must
+    be closed. The caller has removed any older socket at `path`. Raises OSError.
     """
     import socket
 
@@ -60,7 +60,7 @@ def listen(path: str, backlog: int = 64) -> tuple[socket.socket, str]:
 
 
 def greeting_reply(words: str, line: bytes) -> bytes | None:
-    """The answer to a caller's first line; None for a stranger."""
+    """Return the answer to a caller's first line; None if the line is not the secret."""
     import hmac
 
     is_known = hmac.compare_digest(line, words[:_WORD_CHARS].encode())
@@ -68,8 +68,10 @@ def greeting_reply(words: str, line: bytes) -> bytes | None:
 
 
 def open_socket(path: str, timeout_s: float) -> socket.socket:
-    """A connection to who listens at `path`. Raises OSError, and ValueError for a note that cannot
-    be read; PermissionError when another has the port by now.
+    """Return a connection to the process that listens at `path`.
+
+    Raises OSError, ValueError for a port file that cannot be read, and PermissionError if another
+    program has the port by now.
     """
     import socket
 
@@ -104,7 +106,7 @@ def _introduce(connection: socket.socket, words: str, path: str) -> None:
 
 
 async def open_stream(path: str, limit: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """As `open_socket`, for a loop; wait for it with a bound."""
+    """As `open_socket`, for an event loop; has no deadline of its own."""
     import asyncio
 
     if is_socket(path):
@@ -114,12 +116,12 @@ async def open_stream(path: str, limit: int) -> tuple[asyncio.StreamReader, asyn
 
 
 def is_socket(path: hosts.Name) -> bool:
-    """Whether a Unix socket is at `path`, not a note of a port. Raises OSError for nothing."""
+    """Whether `path` is a Unix socket, not a port file. Raises OSError if nothing is there."""
     return stat.S_ISSOCK(os.lstat(path).st_mode)
 
 
 def write_note(path: hosts.Name, content: dict[str, Any]) -> None:
-    """Leave word at `path`, in a folder that is this user's alone, of where a socket is."""
+    """Write the address of a socket to the port file `path`, in a folder of this user alone."""
     import json
 
     temporary = f"{os.fspath(path)}.{os.urandom(8).hex()}.tmp"
@@ -135,15 +137,17 @@ def write_note(path: hosts.Name, content: dict[str, Any]) -> None:
 
 
 def read_note(path: hosts.Name) -> dict[str, Any]:
-    """What `note` left. Raises OSError; ValueError for what is no note of this user's."""
+    """Read a port file of `write_note`. Raises OSError, and ValueError if it is none of this
+    user's.
+    """
     import json
 
     descriptor = os.open(path, os.O_RDONLY | hosts.flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"))
     with os.fdopen(descriptor, "rb") as file:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode) or info.st_uid != hosts.user_id():
-            raise ValueError(f"{os.fspath(path)} is no note of this user's")
+            raise ValueError(f"{os.fspath(path)} is not a port file of this user")
         content = json.loads(file.read(_NOTE_BYTES_MAX))
     if not isinstance(content, dict):
-        raise ValueError(f"{os.fspath(path)} names no port")  # noqa: TRY004 - as for what is no JSON
+        raise ValueError(f"{os.fspath(path)} is not a port file")  # noqa: TRY004 - the same error as for invalid JSON
     return content

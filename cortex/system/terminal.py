@@ -1,4 +1,4 @@
-"""Text of others as a log, a terminal and a store may have it: no command to any of them."""
+"""Text from outside, made safe for logs, terminals and stores: no character acts as a command."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import re
 import sys
 from types import TracebackType
 
-#: what a terminal obeys or hides: controls but line feed and tab, marks that turn the direction of
-#: writing, separators of lines, halves of characters
+#: characters that a terminal obeys or hides: controls except line feed and tab, direction marks,
+#: line separators, surrogates
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _BREAKS = re.compile("[\t\n]")
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def escape_controls(text: str) -> str:
-    """`text` with what a terminal would obey written out, as numbers; lines stay lines."""
+    """Return `text` with characters that a terminal obeys written as numbers; line breaks stay."""
     return _OBEYED.sub(_escape_sequence, text.replace("\r\n", "\n"))
 
 
 def escape_in_line(text: str) -> str:
-    """As `shown`, on one line."""
+    """As `escape_controls`, on one line: tabs and line breaks are escaped too."""
     return _BREAKS.sub(_escape_sequence, escape_controls(text))
 
 
 def clean(text: str) -> str:
-    """Without what no text holds: NUL, other control characters, halves of surrogate pairs."""
+    """Return `text` without NUL, other control characters and surrogates."""
     return _UNSTORABLE.sub("", text)
 
 
@@ -37,8 +37,8 @@ def _escape_sequence(match: re.Match[str]) -> str:
 
 
 class LogFormat(logging.Formatter):
-    """A record is one line, whatever ids, paths and questions are in it; that of an exception is
-    followed by its trace, each line of it indented.
+    """Format each log record as one line, whatever ids, paths and queries it holds. The trace of an
+    exception follows it, each line indented.
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
@@ -53,7 +53,7 @@ class LogFormat(logging.Formatter):
 
 
 def log_to_stderr(form: str, level: int) -> None:
-    """Write the log of this process to its standard error, and what ends it as well."""
+    """Write the log of this process to standard error, uncaught exceptions included."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormat(form))
     logging.basicConfig(handlers=[handler], level=level)

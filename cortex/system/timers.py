@@ -1,4 +1,4 @@
-"""How exactly threads are woken by the clock, and how often what nobody tells of is looked at."""
+"""Precision of timers in threads, and the pace of polling for changes that no event reports."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from collections.abc import Iterator
 
 from cortex.system.hosts import c_library
 
-#: seconds by which threads that nobody needs in time may be woken late: none outlives what it
-#: looks after by more
+#: seconds by which threads without a deadline may be woken late; none outlives its subject by more
 LATE_S = 10
-#: prctl's number for a thread's slack, in nanoseconds (linux/prctl.h); 0 is what it was born with
+#: prctl's number for a thread's timer slack, in nanoseconds (linux/prctl.h); 0 is its default
 _SET_TIMER_SLACK = 29
 
 
 def paced(usual_s: float, took_s: float, share: float, most_s: float) -> float:
-    """Seconds between two looks by the clock: `usual_s`, and longer, at most `most_s`, where a look
-    takes more than `share` of them. A look at a large project takes as long as it is large.
+    """Return the seconds between two polls: `usual_s`, or longer, at most `most_s`, if a poll takes
+    more than `share` of them. A poll of a project takes as long as the project is large.
     """
     return max(usual_s, min(took_s / share, most_s))
 
 
 @contextlib.contextmanager
 def late_threads() -> Iterator[None]:
-    """For a library that starts a thread which looks at something again and again, and cannot be
-    told not to: what is started meanwhile by this thread sleeps up to LATE_S longer than it asks.
+    """Let threads that are started during the `with` sleep up to LATE_S longer than they ask: for a
+    library that polls in a thread and has no setting for it.
 
-    Threads inherit the slack of who starts them. Nothing changes where the system has no slack.
+    Threads inherit the slack of their parent. Does nothing where the system has no slack.
     """
     _set_slack(LATE_S * 1_000_000_000)
     try:

@@ -1,5 +1,5 @@
-"""Removes files whose bytes are not to be found afterwards: they are written over first. What a
-journal, a snapshot or a flash disk kept of them elsewhere is out of reach.
+"""Removal of files with secret content: their bytes are overwritten first. Copies in a journal, a
+snapshot or a flash disk's spare blocks are out of reach.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import stat
 from cortex.system import files
 from cortex.system.files import Name
 
-#: bytes that are written at once
+#: zeros that are written at once
 PIECE = bytes(1 << 20)
 
 
 def wipe(path: Name) -> None:
-    """Write over a file, and remove it; one that has another name, or is none, loses this name
-    alone. Raises OSError.
+    """Overwrite a file and remove it. A file with further names, or an entry that is no regular
+    file, loses this name only. Raises OSError.
     """
     with contextlib.suppress(FileNotFoundError):
         info = os.stat(path, follow_symlinks=False)
@@ -27,7 +27,7 @@ def wipe(path: Name) -> None:
 
 
 def wipe_tree(path: Name) -> None:
-    """As `wipe`, for a folder with all that is in it, or a file. Raises OSError."""
+    """As `wipe`, for a folder with its content, or for a file. Raises OSError."""
     try:
         listed = files.entries(path)
     except FileNotFoundError:

@@ -1,5 +1,5 @@
-"""The candidates of ambiguous calls in an answer about structure: listed once, and found again by
-those who show each result. Pure.
+"""Candidates of ambiguous calls in answers about structure: a repeated list is sent once, and
+looked up again for display. Pure.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import orjson
 
 
 def fold(results: Iterable[bytes]) -> tuple[bytes, ...]:
-    """Results as JSON, where one with the candidates of an earlier one has, instead of them,
-    `candidates_of`: the place of that in the list, from 0.
+    """Return results as JSON, where a list of candidates that repeats an earlier one is replaced by
+    `candidates_of`: the index of that result, from 0.
     """
     first: dict[tuple[str, ...], int] = {}
     folded = []
@@ -31,8 +31,8 @@ def fold(results: Iterable[bytes]) -> tuple[bytes, ...]:
 
 
 def candidates_of(result: dict[str, Any], results: Sequence[dict[str, Any]]) -> list[str]:
-    """What the call of a result may mean, wherever in the answer it is listed; none for a sure
-    one.
+    """Return the candidates of a result's call, wherever in the answer they are listed; empty for
+    an unambiguous call.
     """
     listing = results[result["candidates_of"]] if "candidates_of" in result else result
     names: list[str] = listing.get("candidates", [])

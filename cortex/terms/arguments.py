@@ -1,5 +1,5 @@
-"""A typed function's arguments as a struct that checks what is sent, and what msgspec says is wrong
-with it, taken apart. Pure.
+"""A typed function's arguments as a struct that validates input, and msgspec's error messages
+parsed. Pure.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def struct_of(
     defaults: Mapping[str, Any] | None = None,
     more: Collection[tuple[str, type, Any]] = (),
 ) -> type[msgspec.Struct]:
-    """The arguments of a function, but for its first and those `without`, with other `defaults`,
-    and `more` of them: (name, type, default).
+    """Return a struct of a function's arguments without its first and the `excluded`, with other
+    `defaults`, and with `more` fields: (name, type, default).
     """
     hints = get_type_hints(function, include_extras=True)
     fields: list[Any] = []
@@ -43,7 +43,9 @@ def struct_of(
 
 @dataclass(frozen=True, slots=True)
 class ArgumentFault:
-    """What is wrong: the argument `name` is missing or unknown, or `why` with that at `path`."""
+    """A fault: the argument `name` is missing or unknown, or the value at `path` is wrong because
+    of `why`.
+    """
 
     what: Literal["missing", "unknown", "wrong"]
     path: str
@@ -52,7 +54,7 @@ class ArgumentFault:
 
 
 def parse_fault(problem: str) -> ArgumentFault:
-    """The sentence of a msgspec.ValidationError, taken apart."""
+    """Parse the message of a msgspec.ValidationError."""
     where = _WHERE.search(problem)
     path = where["path"] if where else ""
     problem = problem[: where.start()] if where else problem

@@ -1,4 +1,4 @@
-"""Keeps numbers that askers choose within their bounds. Pure."""
+"""Bounds for numbers that callers choose. Pure."""
 
 from __future__ import annotations
 

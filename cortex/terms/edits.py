@@ -1,5 +1,5 @@
-"""How many edits lie between a word and each of many: letters left away, added or taken for
-another, and swaps of neighbours (no letter is edited twice).
+"""Edit distances from one word to many: letters removed, added or replaced, and swaps of neighbours
+(no letter is edited twice).
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ import numpy as np
 
 from cortex.system.arrays import Array
 
-#: letters of a word whose columns are bits of a machine's word; longer ones take Python's integers
+#: letters of a word that fit a machine word as bits; longer words use Python's integers
 _BITS = 64
 
 
 def edits(word: str, others: Sequence[str]) -> Array:
-    """int64 [len(others)]. A column of the table of distances is two integers, a bit a row, and all
-    others go on by a letter at once (Hyyrö 2003, "A bit-vector algorithm for computing Levenshtein
-    and Damerau edit distances").
+    """Return the distance from `word` to each of `others`, int64 [len(others)].
+
+    A column of the distance table is two integers, with a bit for each row, and all other words
+    advance by a letter at once (Hyyrö 2003, "A bit-vector algorithm for computing Levenshtein and
+    Damerau edit distances").
     """
     sizes = np.array([len(other) for other in others], np.int64)
     width = max(int(sizes.max(initial=0)), 1)
@@ -26,15 +28,15 @@ def edits(word: str, others: Sequence[str]) -> Array:
 
 
 def edits_of(word: str, letters: Array, sizes: Array) -> Array:
-    """As `edits`, of words of `sizes` letters [n], whose code points are the rows of `letters`
-    [n, as long as the longest]; what is behind a word counts for nothing.
+    """As `edits`, for words of `sizes` letters [n] with code points in the rows of `letters` [n,
+    length of the longest]; values behind a word's end are ignored.
     """
     if not word or not len(sizes) or not sizes.any():
         return np.maximum(sizes, len(word))
     kind = np.dtype(np.uint64 if len(word) <= _BITS else object)
     unit, last = kind.type(1) if len(word) <= _BITS else 1, len(word) - 1
     where = _bits(word, kind)
-    other = min(len(where) - 1, np.iinfo(letters.dtype).max)  # any that is none of the word's
+    other = min(len(where) - 1, np.iinfo(letters.dtype).max)  # any code point that `word` does not contain
     columns = where[np.minimum(letters, other).T]
     distances = np.full(len(sizes), len(word), np.int64)
     more = np.full(len(sizes), (1 << len(word)) - 1, kind)
@@ -51,7 +53,9 @@ def edits_of(word: str, letters: Array, sizes: Array) -> Array:
 
 
 def _bits(word: str, kind: np.dtype) -> Array:
-    """By code point, to the highest of the word and one more: at which places it stands there."""
+    """Return by code point, up to the highest of the word plus one, the bits of its positions in
+    `word`.
+    """
     where = np.zeros(max(map(ord, word)) + 2, kind)
     for at, letter in enumerate(word):
         where[ord(letter)] |= kind.type(1 << at) if kind.kind == "u" else 1 << at

@@ -1,6 +1,6 @@
-"""Globs as in .gitignore, as people and models write them → which of the files there are they mean.
+"""Selection of paths by globs as in .gitignore, read as people and models mean them.
 
-Pure. What a glob's text may be is in cortex/terms/spelling.py.
+Pure. cortex/terms/spelling.py has the forms in which a glob may be written.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import re2
 from cortex.system.errors import BadRequest
 from cortex.terms.ignores import glob_fault, with_ranges
 
-if TYPE_CHECKING:  # slow, and most questions have no glob
+if TYPE_CHECKING:  # a slow import, and most queries have no glob
     from pathspec import GitIgnoreSpec
 
-#: globs of one argument, braces written out; each is held against every path
+#: globs of one argument after braces are expanded; each is matched against every path
 GLOBS_MAX = 256
-#: globs that are tried one by one; of more, one look tells which paths any of them may mean
+#: globs that are tried one by one; with more, one combined pattern preselects the paths
 _FEW = 8
-#: wildcards of a glob up to which Python's expressions, which are quicker, cannot take long
+#: wildcards up to which Python's regular expressions, which are faster, cannot take long
 _WILDCARDS_FEW = 3
-#: the group that pathspec names in each of its expressions
+#: the named group in each expression of pathspec
 _UNNAMED = re.compile(r"\(\?P<\w+>")
 _WILDCARD = re.compile(r"(?<!\\)[.\]][*+]")
 
@@ -31,7 +31,7 @@ Match = Callable[[str], object]
 
 
 def check_globs(globs: Sequence[str], name: str) -> None:
-    """Raises BadRequest for globs of the argument `name` that cannot be read, or are too many."""
+    """Raise BadRequest if the globs of argument `name` cannot be read, or are too many."""
     if len(globs) > GLOBS_MAX:
         raise BadRequest(f"{name} has {len(globs)} globs; at most {GLOBS_MAX} are taken.")
     for glob in globs:
@@ -40,10 +40,11 @@ def check_globs(globs: Sequence[str], name: str) -> None:
 
 
 def matching_paths(paths: Iterable[str], globs: Sequence[str]) -> set[str]:
-    """Those of `paths` that any of `globs` means. A glob that matches none of them means those
-    that have such an end (`auth/session.py` is `src/auth/session.py`, too), else those that are so
-    in any case. With a glob that begins with `!` the last one that matches decides, as it is
-    written.
+    """Return those of `paths` that any of `globs` means.
+
+    A glob that matches no path means the paths that end like it (`auth/session.py` is
+    `src/auth/session.py`, too), else those that match in any case. If a glob begins with `!`, the
+    last matching glob decides, without these readings.
 
     Raises BadRequest for a glob that cannot be read.
     """
@@ -65,12 +66,12 @@ def matching_paths(paths: Iterable[str], globs: Sequence[str]) -> set[str]:
 
 
 def _is_rooted_by_slash(glob: str) -> bool:
-    """Whether a glob is of the root only because a slash is in it."""
+    """Whether a glob is relative to the root only because it contains a slash."""
     return "/" in glob.rstrip("/") and not glob.startswith("/")
 
 
 def _possible(paths: list[str], globs: Sequence[str]) -> list[str]:
-    """Those of `paths` that any of `globs` may mean, read as widely as they are."""
+    """Return those of `paths` that any of `globs` may mean in its widest reading."""
     loose = [f"**/{glob}" if _is_rooted_by_slash(glob) else glob for glob in globs]
     sources = "|".join(f"(?:{regex.pattern})" for regex in _regexes(_parse_globs([*globs, *loose])))
     options = re2.Options()
@@ -92,7 +93,7 @@ def _match_any(regexes: Iterable[re.Pattern[str]], paths: Collection[str]) -> se
 
 
 def _matcher(regex: re.Pattern[str]) -> Match:
-    """What tells whether a path matches, in time that is in proportion to the path."""
+    """Return a function that tests a path, in time proportional to its length."""
     if len(_WILDCARD.findall(regex.pattern)) <= _WILDCARDS_FEW:
         return regex.match
     options = re2.Options()
@@ -102,8 +103,8 @@ def _matcher(regex: re.Pattern[str]) -> Match:
 
 
 def _regexes(spec: GitIgnoreSpec) -> list[re.Pattern[str]]:
-    """One for each glob that is no comment. Matched one by one they are quicker than the spec,
-    which also looks for the last of them.
+    """Return one pattern for each glob that is no comment. Testing them one by one is faster than
+    the spec, which also looks for the last match.
     """
     return [pattern.regex for pattern in spec.patterns if pattern.include and pattern.regex is not None]
 

@@ -1,5 +1,5 @@
-"""Whether a `.h` is C++: by what stands in it. Its name does not tell, and C's grammar reads C++'s
-types in pieces. Pure text.
+"""Recognition of C++ in a `.h` file by its text: the name does not tell, and C's grammar breaks C++
+types into pieces. Pure.
 """
 
 from __future__ import annotations
@@ -7,16 +7,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-#: what is no code: texts, and remarks, which may go on over lines
+#: strings and comments; a comment may span lines
 NO_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)')
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)(.*(?:\\\n.*)*)", re.MULTILINE)
 
-#: what begins a line of C++ alone, also in what a header of both keeps for C++
+#: line starts that only C++ has, also in the part of a header that is for C++ alone
 _CPP_LINE = re.compile(
     r"^[ \t]*(?:class\s+\w|(?:inline\s+)?namespace\b|template\s*<|using\s+\w|(?:public|private|protected)\s*:)",
     re.MULTILINE,
 )
-#: what is C++ wherever C reads it as well
+#: signs of C++ outside of the part for C++ alone
 _SIGNS = re.compile(
     r"""
       ^\#include\s*<[\w/]+>                           # of the standard library, whose names have no end
@@ -38,7 +38,7 @@ _SIGNS = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-#: what opens a struct, a brace, and what may be a function's name at the beginning of something
+#: the start of a struct, a brace, and a possible function name at the start of a statement
 _STRUCTURE = re.compile(
     r"\bstruct\s+(?:[A-Z_]+\s+)?(\w+)\s*\{|([{}])|(?:^|(?<=[;{}]))[ \t]*(\w+)[ \t]*\(", re.MULTILINE
 )
@@ -59,10 +59,10 @@ def _included(directive: re.Match[str]) -> str:
 
 
 def _remove_guarded(text: str) -> str:
-    """`text` without what C never reads: `#ifdef __cplusplus` up to its end, or to `#else`. A
-    header of C says there how C++ is to read it.
+    """Return `text` without the parts that C skips: `#ifdef __cplusplus` up to its end or `#else`.
+    Headers of C use them to be readable for C++.
     """
-    pieces, depth, hidden, start = [], 0, 0, 0  # hidden: the depth of what is left out
+    pieces, depth, hidden, start = [], 0, 0, 0  # hidden: nesting depth of the skipped part
     for match in _DIRECTIVE.finditer(text):
         word, condition = match[1], match[2]
         if word.startswith("if"):
@@ -81,10 +81,10 @@ def _remove_guarded(text: str) -> str:
 
 
 def _has_constructor(text: str) -> bool:
-    """Whether a struct has a function of its name in it; in C a function may have its name, but not
-    there.
+    """Whether a struct contains a function with its name; in C such a function cannot
+    be inside it.
     """
-    open_blocks: list[str] = []  # what is open, "" for what is no struct
+    open_blocks: list[str] = []  # names of open structs, "" for other blocks
     for match in _STRUCTURE.finditer(text):
         struct, brace, called = match.groups()
         if called and open_blocks and open_blocks[-1] == called:

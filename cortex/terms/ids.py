@@ -1,4 +1,4 @@
-"""Graph ids: their parts, what encloses them, the 64-bit keys that stand for names. Pure."""
+"""Graph ids: their parts, their enclosing ids, and 64-bit hashes of names. Pure."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def key_of(text: str) -> int:
 
 
 def keys_of(texts: Iterable[str]) -> Array:
-    """u64 [n], in the order of `texts`."""
-    import numpy as np  # which fronts that only read an id do without
+    """Return the key of each text, u64 [n]."""
+    import numpy as np  # imported late: fronts that only read an id need no numpy
 
     return np.frombuffer(b"".join(map(_digest, texts)), "<u8")
 
@@ -38,23 +38,27 @@ def split_id(name: str) -> list[str]:
 
 
 def split_short(name: str) -> list[str]:
-    """As `split`, without the file's own name: Go's `package.Name` may be in any of its files."""
+    """As `split_id`, without the file's own name: Go's `package.Name` may be in any file of the
+    package.
+    """
     path, colon, scope = name.partition(":")
     return split_id(path.rpartition("/")[0]) + split_id(scope) if colon else split_id(name)
 
 
 def stem_of(path: str) -> str:
-    """A path as ids of the graph begin: without what follows the last dot of its name."""
+    """Return a path without its suffix: the beginning of its graph ids."""
     return path[: path.rindex(".")] if "." in path.rpartition("/")[2][1:] else path
 
 
 def strip_overload(name: str) -> str:
-    """An id without the number of its overload."""
+    """Return an id without the number of its overload."""
     return _COPY.sub("", name)
 
 
 def enclosing_id(name: str) -> str:
-    """The id of what encloses a node: a type, a module, a folder (`.` for the project's own)."""
+    """Return the id that encloses a node: a type, a module, a folder (`.` for the
+    project's root).
+    """
     path, colon, scope = name.partition(":")
     if not colon:
         return path.rpartition("/")[0] or "."
@@ -63,6 +67,8 @@ def enclosing_id(name: str) -> str:
 
 
 def depth(name: str) -> int:
-    """How deep a definition lies in its file: 0 for a module, 1 at the top of it."""
+    """Return the nesting depth of a definition in its file: 0 for the module, 1 for its
+    top level.
+    """
     _, colon, scope = name.partition(":")
     return 1 + scope.count(".") if colon else 0

@@ -1,8 +1,8 @@
-"""The globs of a file like .gitignore, or of a setting → what they take of a tree: within bounds,
-and in linear time. Opens nothing; the globs of a question are in globs.py.
+"""The globs of a file like .gitignore, or of a setting, compiled: within bounds, and matched in
+linear time. Opens no file; globs of a query are in globs.py.
 
-pathspec translates a glob, RE2 looks for all of them at once. What a line cannot be, or would cost
-too much, is told by its number: a file goes on without it, a setting is refused.
+pathspec translates each glob, RE2 matches all of them at once. An invalid or too costly line is
+reported with its number: a file goes on without it, a setting is refused.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING
 
 from cortex.system.errors import Misconfigured
 
-if TYPE_CHECKING:  # slow, and most processes read no glob
+if TYPE_CHECKING:  # a slow import, and most processes read no glob
     from pathspec import GitIgnoreSpec
 
 #: characters of one glob; the longest path of most systems has 4 096
 GLOB_CHARS_MAX = 1_024
-#: globs with wildcards, or after which one is taken back, of one list: each takes RE2 some memory,
-#: and every path is held against all of them
+#: globs of one list with wildcards, or in a list with `!`: each takes memory of RE2, and every path
+#: is matched against all of them
 GLOBS_MAX = 1_000
-#: plain names of one list, which are looked up, and characters of the whole
+#: plain names of one list, which need a lookup only; and characters of the whole list
 NAMES_MAX, CHARS_MAX = 200_000, 4_000_000
-#: how the reason begins why a line of a file does not count
+#: the beginning of the reason for an ignored line of a file
 NO_GLOB = "no glob"
-#: characters of a glob that are shown in a sentence
+#: characters of a glob in a message
 SHOWN_CHARS = 80
-#: globs in one of RE2's sets, which has 8 MB; a set that is too large is halved
+#: globs in one set of RE2, which has 8 MB; a set that is too large is halved
 _SET_GLOBS = 250
 
-#: classes in brackets that git knows by name, as ranges
+#: bracket classes that git knows by name, as ranges
 _CLASSES = {
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
@@ -48,7 +48,7 @@ _SPECIAL = re.compile(r"[*?\[\\]")
 
 @dataclass(frozen=True, slots=True)
 class GlobFault:
-    """A line (1-based) that is no glob, and why."""
+    """A line (1-based) that is no valid glob, and the reason."""
 
     line: int
     text: str
@@ -56,16 +56,17 @@ class GlobFault:
 
     @property
     def quoted(self) -> str:
-        """The line as a sentence may hold it."""
+        """The line, quoted for a message."""
         return repr(self.text[:SHOWN_CHARS] + "…" * (len(self.text) > SHOWN_CHARS))
 
 
 @dataclass(frozen=True, slots=True)
 class Ignores:
-    """Compiled globs; `faults` are those that were left out. The last one that matches decides."""
+    """Compiled globs; `faults` lists the lines that were left out. The last matching
+    glob decides.
+    """
 
-    #: plain names that match wherever they stand, and whole paths; only of a list that takes
-    #: nothing back
+    #: plain names that match at any depth, and whole paths; only for a list without `!`
     names: frozenset[str] = frozenset()
     sets: tuple[GitIgnoreSpec, ...] = ()
     faults: tuple[GlobFault, ...] = ()
@@ -74,7 +75,9 @@ class Ignores:
         return bool(self.names or self.sets)
 
     def decide(self, path: str) -> bool | None:
-        """Whether the globs take `path` (a folder ends in `/`), or take it back; None: neither."""
+        """Return True if the globs ignore `path` (a folder ends in `/`), False if a `!` glob
+        includes it again, None if no glob matches.
+        """
         if self.names and self._matches_name(path):
             return True
         for spec in reversed(self.sets):
@@ -87,7 +90,7 @@ class Ignores:
         return bool(self.decide(path))
 
     def _matches_name(self, path: str) -> bool:
-        """Whether the path, or a folder on its way, has one of the names."""
+        """Whether the path, or a folder above it, has one of the names."""
         end = -1
         for segment in path.split("/"):
             start, end = end + 1, end + 1 + len(segment)
@@ -102,13 +105,13 @@ class Ignores:
 
 
 def read_lines(text: str) -> Ignores:
-    """The globs of a file like .gitignore, as git reads it."""
+    """Compile the globs of a file like .gitignore, as git reads it."""
     lines = text.removeprefix("\ufeff").split("\n")
     return _compile([(number, line.removesuffix("\r")) for number, line in enumerate(lines, 1)])
 
 
 def read_setting(globs: Sequence[str], name: str) -> Ignores:
-    """The globs of the setting `name`. Raises Misconfigured for one that is none."""
+    """Compile the globs of the setting `name`. Raises Misconfigured for an invalid one."""
     ignores = _compile(enumerate(globs, 1))
     for fault in ignores.faults:
         raise Misconfigured(f"The glob {fault.quoted} of {name} {fault.why}; write it as in .gitignore.")
@@ -116,7 +119,7 @@ def read_setting(globs: Sequence[str], name: str) -> Ignores:
 
 
 def glob_fault(glob: str) -> GlobFault | None:
-    """What is wrong with one glob; None for nothing."""
+    """Return the fault of one glob; None if it is valid."""
     ignores = _compile([(1, glob)])
     return ignores.faults[0] if ignores.faults else None
 
@@ -139,7 +142,7 @@ def _compile(lines: Iterable[tuple[int, str]]) -> Ignores:
 
 
 def _valid_lines(lines: Iterable[tuple[int, str]], faults: list[GlobFault]) -> Iterator[tuple[int, str]]:
-    """The lines that may be globs, with what pathspec does not know written otherwise."""
+    """Yield the lines that may be globs, with classes that pathspec does not know rewritten."""
     count = size = 0
     for number, line in lines:
         if not line.strip() or line.startswith("#"):
@@ -167,8 +170,8 @@ def _line_fault(line: str, count: int, size: int) -> str:
 
 
 def with_ranges(line: str) -> str:
-    """The glob with `[[:digit:]]` written `[0-9]`. Raises ValueError for a class that is not
-    known.
+    """Return the glob with `[[:digit:]]` written as `[0-9]`. Raises ValueError for an unknown
+    class.
     """
     if "[:" not in line:
         return line
@@ -181,30 +184,30 @@ def with_ranges(line: str) -> str:
 
 def _class_range(match: re.Match[str]) -> str:
     if match[1] not in _CLASSES:
-        raise ValueError(f"holds the class {match[0]}, which is not known; there are {', '.join(_CLASSES)}")
+        raise ValueError(f"holds the unknown class {match[0]}; known ones are {', '.join(_CLASSES)}")
     return _CLASSES[match[1]]
 
 
 def _is_plain(line: str) -> bool:
-    """Whether a glob is a name, or a path below the root, as it stands."""
+    """Whether a glob is a plain name, or a path below the root, without wildcards."""
     return not _SPECIAL.search(line) and line.strip() == line and "//" not in line and line.strip("/") != ""
 
 
 def _as_lookup(line: str) -> str:
-    """A plain glob as `Ignores.names` has it: with a slash in front when it is a path."""
+    """Return a plain glob as `Ignores.names` holds it: with a slash in front if it is a path."""
     return f"/{line.lstrip('/')}" if "/" in line.rstrip("/") else line
 
 
 def _build_sets(lines: list[tuple[int, str]], faults: list[GlobFault]) -> list[GitIgnoreSpec]:
-    """As few sets as take all of `lines`; a line that none takes is a fault."""
+    """Return as few sets as hold all `lines`; a line that no set accepts is a fault."""
     if not lines:
         return []
     from pathspec import GitIgnoreSpec
 
     try:
         spec = GitIgnoreSpec.from_lines([line for _, line in lines], backend="re2")
-        spec.check_file("a")  # the set is made with the first question
-    except Exception as error:  # pathspec's, re's and RE2's have nothing in common
+        spec.check_file("a")  # RE2 builds the set at the first match
+    except Exception as error:  # pathspec, re and RE2 raise errors without a common class
         if len(lines) == 1:
             number, line = lines[0]
             faults.append(GlobFault(number, line, f"cannot be read ({_reason(error)})"))

@@ -1,16 +1,17 @@
-"""The kinds of definitions that rooms ask for together; which is which a query file says."""
+"""Groups of definition kinds that several packages use; the query files assign the kinds."""
 
 from __future__ import annotations
 
-#: what can have members; functions inside are methods
+#: kinds with members; functions inside are methods
 TYPE_KINDS = frozenset("class struct interface trait enum type".split())
-#: what a search for a name prefers to functions: types, and what other programs call so
+#: kinds that a search by name prefers to functions: types, and names that other languages use for
+#: them
 NAMED_TYPE_KINDS = TYPE_KINDS | frozenset("union module macro protocol record".split())
-#: what can be called
+#: kinds that can be called
 CALLABLE_KINDS = frozenset(("function", "method"))
-#: what is counted as a function of its file
+#: kinds that count as functions of a file
 FUNCTION_KINDS = CALLABLE_KINDS | {"macro"}
-#: what the data chunks show
+#: kinds in data chunks
 DATA_KINDS = frozenset(("constant", "variable", "enum"))
-#: what is a file or a folder as a whole, not a definition in one
+#: kinds that are a whole file or folder, not a definition inside
 WHOLE_KINDS = frozenset(("module", "package"))

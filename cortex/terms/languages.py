@@ -1,8 +1,8 @@
-"""Which language a file is in, by its name: one row for each. A row with a grammar has a query file
-in cortex/indexer/syntax/queries.
+"""The table of languages, one row for each, found by file name. A row with a grammar has a query
+file in cortex/indexer/syntax/queries.
 
-To add a language: one row here, that query file (its captures: parse.py beside it), the
-grammar's wheel in pyproject.toml and scripts/requirements.lock, a sample with its golden file in
+To add a language: one row here, that query file (its captures: parse.py beside it), the grammar's
+wheel in pyproject.toml and scripts/requirements.lock, a sample with its golden file in
 tests/golden/indexer, and `scripts/languages.py` for the table in docs/LANGUAGES.md. To add a
 configuration format: one row with `keys`.
 """
@@ -20,19 +20,19 @@ from cortex.terms.headers import is_cpp
 
 #: entries of the memo of paths: a keyword query may match in some thousand files
 _MEMO = 1 << 13
-#: what a file is: `data` files (configuration) have no definitions, their keys are shown
+#: class of a file: `data` files (configuration) have no definitions, their keys are shown
 Kind = Literal["code", "document", "data"]
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`grammar` is (module, function) of a tree-sitter wheel, or None: such files are cut into
-    windows of lines.
+    """`grammar` is (module, function) of a tree-sitter wheel; files of a language without one are
+    cut into windows of lines.
 
-    `wrappers` are node types whose span a definition takes over when it is their child (decorators,
-    `export`). `clauses`: one function may be written as several definitions in a row, its signature
-    being one of them. `keys`, for a format without a grammar: a pattern that fits the first line of
-    each top-level block, whose first group that took part is its name.
+    `wrappers` are node types that extend the span of a definition inside them (decorators,
+    `export`). `clauses`: a function may be several definitions in a row, its signature among them.
+    `keys`, for a format without a grammar, is a pattern for the first line of each top-level block;
+    its first group that matched is the block's name.
     """
 
     name: str
@@ -192,7 +192,7 @@ KEYED: tuple[Language, ...] = (
     ),
 )
 
-#: languages that are only named: their files are cut into windows of lines
+#: languages without grammar: their files are cut into windows of lines
 WINDOWED: tuple[Language, ...] = (
     Language("restructuredtext", (".rst", ".rest"), kind="document"),
     Language("asciidoc", (".adoc", ".asciidoc"), kind="document"),
@@ -238,7 +238,7 @@ LANGUAGES: tuple[Language, ...] = PARSED + KEYED + WINDOWED
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 _BY_NAME = {name: language for language in LANGUAGES for name in language.names}
 
-#: what else languages are called; each suffix without its dot is one of these, too
+#: other names of languages; each suffix without its dot is one, too
 _ALIASES = {
     "golang": "go",
     "python3": "python",
@@ -280,9 +280,9 @@ _ALIASES = {
     "vimscript": "vim",
     "pwsh": "powershell",
 }
-#: languages that are rows of their own here, and one with another for everybody else
+#: languages that have rows of their own here, and that people count to another
 _ALSO = {"typescript": ("tsx",)}
-#: suffixes that name no language when they stand alone
+#: suffixes that name no language by themselves
 _NO_NAMES = frozenset(("t", "s", "edn", "conf", "cfg", "properties", "in"))
 
 
@@ -317,7 +317,7 @@ _SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([a-z]+)[\d.]*(?:\s|$)")
 
 @functools.lru_cache(_MEMO)
 def language_of(path: str) -> Language:
-    """The row for a file's path, OTHER when none fits."""
+    """Return the row for a file's path, OTHER if none fits."""
     name = path.rpartition("/")[2]
     if name in _BY_NAME:
         return _BY_NAME[name]
@@ -333,24 +333,24 @@ def language_of(path: str) -> Language:
 
 
 def canonical(name: str) -> str:
-    """The language that people call `name`, as the index calls it: `golang` is go, `jsx`
+    """Return the index's name of a language that people call `name`: `golang` is go, `jsx`
     javascript.
 
-    "" for none; case, a dot before it and quotes do not matter.
+    "" if there is none; case, a leading dot and quotes do not matter.
     """
     return _BY_ALIAS.get(name.strip().strip("\"'`").lower().removeprefix("."), "")
 
 
 def expand_language(name: str) -> tuple[str, ...]:
-    """The languages that people mean by `name`: TypeScript is TSX, too; its own name for none of
-    ours.
+    """Return the languages that people mean by `name`: TypeScript includes TSX. An unknown name
+    returns itself.
     """
     language = canonical(name) or name.strip().lower()
     return (language, *_ALSO.get(language, ()))
 
 
 def nearest_language(name: str, among: Sequence[str] = ()) -> str:
-    """The language, of `among` or of all, whose name is nearest to `name`; "" for none."""
+    """Return the language, of `among` or of all, with the name nearest to `name`; "" for none."""
     names = list(among) or [language.name for language in LANGUAGES]
     calls = [call for call, language in _BY_ALIAS.items() if language in names]
     close = difflib.get_close_matches(name.strip().lower(), calls, n=1, cutoff=0.5)
@@ -358,7 +358,7 @@ def nearest_language(name: str, among: Sequence[str] = ()) -> str:
 
 
 def embedded_language(tag: str) -> Language | None:
-    """The language of what follows a `<script …>` or `<style …>` tag; None for data and others."""
+    """Return the language inside a `<script …>` or `<style …>` tag; None for data and others."""
     attributes = dict(_ATTRIBUTE.findall(tag.lower()))
     lang, kind = attributes.get("lang", ""), attributes.get("type", "")
     if tag.lower().startswith("<style"):
@@ -369,8 +369,8 @@ def embedded_language(tag: str) -> Language | None:
 
 
 def sniff(path: str, lines: Sequence[str]) -> Language:
-    """As `language_of`, with a look inside where the name is not enough: scripts without a suffix,
-    C++ in `.h`.
+    """As `language_of`, with a look at the lines if the name is not enough: scripts without a
+    suffix, C++ in `.h`.
     """
     language = language_of(path)
     if language is OTHER and lines:

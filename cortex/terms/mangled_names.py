@@ -1,13 +1,13 @@
-"""The readable parts of names that compilers have mangled: Itanium C++, Rust's two. Pure.
+"""Readable parts of mangled names: Itanium C++ and both schemes of Rust. Pure.
 
-No demangler: arguments, templates and what a back-reference stands for are left out.
+Not a full demangler: arguments, templates and back-references are left out.
 """
 
 from __future__ import annotations
 
 import re
 
-#: parts of one name that are read
+#: largest number of parts of one name
 PARTS_MAX = 32
 
 _LENGTH = re.compile(r"\d{1,4}")
@@ -21,7 +21,7 @@ _RUST_ROOT = re.compile(r"s?[0-9A-Za-z]*_")
 
 
 def demangle(text: str) -> str:
-    """`_ZN5Store4saveEv` → Store.save; "" for what is no mangled name."""
+    """Return `Store.save` for `_ZN5Store4saveEv`; "" if it is no mangled name."""
     text = text.strip().removeprefix("_") if text.strip().startswith("__") else text.strip()
     if re.match(r"_Z[NKStL\d]", text):
         parts = _itanium(text[2:])
@@ -33,7 +33,7 @@ def demangle(text: str) -> str:
 
 
 def _itanium(text: str) -> list[str]:
-    """`N`, then parts with their lengths, up to `E`; or one part, for what is in no scope."""
+    """Parse `N`, then parts with their lengths, up to `E`; or a single part outside of scopes."""
     nested = text.startswith("N")
     at = len(re.match(r"N?[rVKRO]*L?", text)[0])  # type: ignore[index]
     parts: list[str] = []
@@ -50,7 +50,7 @@ def _itanium(text: str) -> list[str]:
         elif text[at] == "I":
             at = _behind_template(text, at)
         elif text[at] in "CD" and text[at + 1 : at + 2].isdigit():
-            parts += parts[-1:]  # a constructor is called as its class is
+            parts += parts[-1:]  # a constructor has the name of its class
             at += 2
         else:
             break
@@ -58,7 +58,7 @@ def _itanium(text: str) -> list[str]:
 
 
 def _behind_template(text: str, at: int) -> int:
-    """Where the arguments that begin with the `I` at `at` end."""
+    """Return the offset behind the arguments that begin with the `I` at `at`."""
     depth = 0
     while at < len(text):
         if match := _LENGTH.match(text, at):
@@ -72,14 +72,14 @@ def _behind_template(text: str, at: int) -> int:
 
 
 def _rust_part(segment: str) -> str:
-    """A part of a legacy Rust name; of `<X as Y>` the X, "" for a closure."""
+    """Return a part of a legacy Rust name: for `<X as Y>` the X, "" for a closure."""
     if owner := _RUST_OWNER.match(segment):
         return owner[1].rpartition(".")[2]
     return "" if _ESCAPED.search(segment) else segment.replace("..", ".")
 
 
 def _rust(text: str) -> list[str]:
-    """The identifiers of a v0 name, up to those of its arguments."""
+    """Return the identifiers of a v0 name, up to its arguments."""
     parts: list[str] = []
     at = 0
     while at < len(text) and len(parts) < PARTS_MAX:

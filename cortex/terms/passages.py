@@ -6,17 +6,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: parts of a path whose words are put before the text that is embedded
+#: last parts of a path; their words precede the embedded text
 PATH_PARTS = 3
-#: characters of a signature that are put before the text of a chunk that does not begin with it
+#: characters of a signature that precede the text of a chunk without it
 SIGNATURE_CHARS = 200
 
 _WORD = re.compile(r"[^A-Za-z0-9]+")
 
 
 def embed_text(metadata: Mapping[str, Any], text: str) -> str:
-    """What is embedded for a chunk: path words, scope and signature in front of its text. A
-    function of the chunk as it is written, so that a later run can tell whether an embedding still
+    """Return the text to embed for a chunk: path words, scope and signature in front of its text.
+
+    Depends on the written chunk alone, so that a later run can tell whether an embedding still
     fits.
     """
     path = " ".join(str(metadata.get("file_path") or "").split("/")[-PATH_PARTS:])

@@ -1,5 +1,5 @@
-"""What a file's path alone says about it: is it a test, an example, somebody else's, a program's,
-and is it named like the question? The one place for each of these. Pure.
+"""Classes of files by their path alone: test, example, vendored, generated, build file, record,
+page; and words by which a question asks for such files. Pure.
 """
 
 from __future__ import annotations
@@ -18,38 +18,37 @@ TEST_FOLDERS = frozenset(
 )
 #: words that begin or end the stem of a test's file: test_a.py, a.test.ts, TestA.java, ATests.cs
 TEST_WORDS = frozenset("test tests spec specs mock mocks conftest unittest unittests".split())
-#: the integration tests of the JVM's build tools: CacheIT.java; in no other language do the two
-#: letters say it
+#: integration tests of the JVM's build tools (CacheIT.java); in other languages `IT` means nothing
 _INTEGRATION = re.compile(r"[a-z]IT\.(?:java|kt|scala|groovy)$")
-#: folders and file names of what shows or accompanies the code but is not it
+#: folders and file names of code that only shows or accompanies the project's code
 EXAMPLE_WORDS = frozenset(
     "example examples doc docs documentation sample samples bench benches benchmark benchmarks demo demos compat legacy "
     "locale locales".split()
 )
-#: first folders of what works on a project and is no part of what it ships
+#: top folders of scripts and CI: they work on the project, and it does not ship them
 _SCRIPT_FOLDERS = frozenset("scripts script hack contrib ci .ci .github .circleci .gitlab".split())
 #: folders that hold copies of other projects, in lower case
 VENDORED_FOLDERS = frozenset(
     "vendor vendors vendored _vendor _vendored third_party third-party thirdparty 3rdparty godeps "
     "site-packages node_modules bower_components".split()
 )
-#: folders of what is built or fetched; a chunk from there is not marked, for a project may have
-#: such folders of its own
+#: folders of built or fetched files; their chunks carry no mark, for a project may use such names
+#: for its own code
 BUILT_FOLDERS = frozenset("dist build out deps generated".split())
-#: names that generators give to files
+#: names of generated files
 _GENERATED = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.\w+)?\.(?:go|h|cc|swift|dart)|\.(?:g|gr|freezed)\.dart|\.(?:g|designer|generated)\.cs"
     r"|\.gen\.\w+|[._-]generated\.\w+|\.generated\.\w+)$|^zz_generated\.",
     re.IGNORECASE,
 )
-#: how the files are named that record, permit or pin, and that no question about code means
+#: names of change logs, licences, lock files and forms: no question about code means them
 _RECORD = re.compile(
     r"^(?:change(?:s|log)|history|news|release[-_ ]?notes|licen[cs]es?|notice|copying|authors|contributors)(?:[.-]|$)"
     r"|(?:^|[._-])lock(?:\.(?:json|ya?ml|hcl|toml))?$|^(?:npm-shrinkwrap\.json|go\.sum|gemfile\.lock)$"
     r"|^(?:(?:issue|pull_request|merge_request)_template)",
     re.IGNORECASE,
 )
-#: how files are named that say how a project is built, checked, packed and run, in lower case
+#: names of files that configure building, checking, packing and running a project, in lower case
 _BUILD = re.compile(
     r"^(?:(?:gnu)?makefile|cmakelists\.txt|(?:docker|container|jenkins|rake|gem|proc|pod|just|vagrant|brew)file(?:\..*)?"
     r"|compose\.ya?ml|docker-compose.*|build|workspace|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|build\.(?:zig|rs|sbt|xml)|pom\.xml"
@@ -58,7 +57,7 @@ _BUILD = re.compile(
     r"|.*\.(?:gradle|gradle\.kts|mk|cmake|gemspec|cabal|csproj|props|service)"
     r"|.*\.(?:conf|ini|cfg|toml|ya?ml|properties|env)|\.\w[\w.-]*)$"
 )
-#: words of a question that asks for them, and of one that may as well speak of code
+#: words of a question about them, and words that may also speak of code
 _BUILD_WORDS = frozenset(
     "ci continuous dependency dependencies extras pinned package packages packaging wheel lint linter linters linting "
     "formatter coverage workflow workflows docker dockerfile container image makefile matrix systemd ruff mypy pytest "
@@ -68,37 +67,37 @@ _BUILD_OR_CODE_WORDS = frozenset("build builds building config configured settin
 _TEMPLATE_FOLDERS = frozenset(
     "issue_template pull_request_template merge_request_templates issue_templates".split()
 )
-#: words of a question that asks for them
+#: words of a question about records
 _RECORD_WORDS = frozenset(
     "change changed changes changelog history release releases released news version versions upgrade upgrading "
     "deprecated license licence licenses copyright notice author authors contributors lock locked pinned dependency "
     "dependencies template templates issue".split()
 )
-#: words of a question that asks for what people wrote for people, and of one that may do so
+#: words of a question about documents, and words that may mean them
 _DOCUMENT_WORDS = frozenset("documentation documents docs readme guide guides tutorial tutorials".split())
 _PAGE_WORDS = frozenset(
     "doc manual page pages introduction overview install installation installing contributing faq".split()
 )
-#: a folder or the last part of a stem that says in which language a page is written
+#: a folder or the last part of a stem that names the language of a page
 _LANGUAGE = re.compile(
     r"(?:ar|bn|cs|da|de|el|en|es|fa|fi|fr|he|hi|hu|id|it|ja|ko|nl|no|pl|pt|ro|ru|sv|th|tr|uk|vi|zh)"
     r"(?:[-_](?:[a-z]{2}|hans|hant))?",
     re.IGNORECASE,
 )
 _PAGES = frozenset("md mdx rst txt adoc html".split())
-#: words of a question that asks for tests or examples themselves
+#: words of a question about tests or examples
 ASKING_WORDS = frozenset(
     "test tests testing tested unittest spec specs fixture fixtures mock mocks mocking benchmark benchmarks bench "
     "example examples sample samples demo demos".split()
 )
-#: file stems that say nothing: the folder's name counts instead
+#: file stems without meaning: the folder's name counts instead
 EMPTY_STEMS = frozenset(("mod", "index", "init", "__init__", "lib", "main"))
-#: (what comes before, number) of the first folder that is named as a version
+#: (path before it, number) of the first folder named like a version
 _VERSION_FOLDER = re.compile(r"^((?:[^/]+/)*?)v(\d{1,4})/", re.IGNORECASE)
 _VERSION = re.compile(r"\bv\d", re.IGNORECASE)
-#: what the file of a path may be, as bits
+#: classes of a file, as bits
 TEST, EXAMPLE, FOREIGN = 1, 2, 4
-#: entries of the memo of paths; a question has a few hundred candidates
+#: entries of the memo of paths; a query has a few hundred candidates
 _MEMO = 20_000
 
 
@@ -108,7 +107,7 @@ def is_test(path: str) -> bool:
     *folders, name = path.split("/")
     if any(folder.lower() in TEST_FOLDERS for folder in folders):
         return True
-    if language_of(name).kind != "code":  # test.yml runs tests, testing.md tells of them
+    if language_of(name).kind != "code":  # test.yml runs tests, testing.md describes them
         return False
     words = _stem_parts(name) or [""]
     return not TEST_WORDS.isdisjoint((words[0], words[-1])) or _INTEGRATION.search(name) is not None
@@ -121,32 +120,36 @@ def is_example(path: str) -> bool:
 
 
 def vendored_folder(path: str) -> str:
-    """The folder of the path that holds copies of other projects, as written; "" for none."""
+    """Return the folder of the path that holds copies of other projects, as written; ""
+    for none.
+    """
     folders = path.split("/")[:-1]
     return next((folder for folder in folders if folder.lower() in VENDORED_FOLDERS), "")
 
 
 def has_generated_name(path: str) -> bool:
-    """Whether the file is named as generators name what they write."""
+    """Whether the file's name has the form of a generator's output."""
     return _GENERATED.search(path.rpartition("/")[2]) is not None
 
 
 @functools.lru_cache(_MEMO)
 def is_foreign(path: str) -> bool:
-    """Whether the path says that nobody of the project wrote the file: vendored or generated."""
+    """Whether the path shows that the file is not written in the project: vendored or generated."""
     return bool(vendored_folder(path)) or has_generated_name(path)
 
 
 @functools.lru_cache(_MEMO)
 def is_built(path: str) -> bool:
-    """Whether the path says that the file is built or fetched: by a folder, or as minified."""
+    """Whether the path shows that the file is built or fetched: by a folder, or as minified."""
     *folders, name = path.lower().split("/")
     return ".min." in name or any(folder in BUILT_FOLDERS for folder in folders)
 
 
 @functools.lru_cache(_MEMO)
 def is_unshipped(path: str) -> bool:
-    """Whether the file is none that the project ships: a script, an example, a page, or foreign."""
+    """Whether the project does not ship the file: a script, an example, a page, vendored, generated
+    or built.
+    """
     first = path.partition("/")[0].lower()
     return first in _SCRIPT_FOLDERS or is_example(path) or is_foreign(path) or is_built(path)
 
@@ -168,20 +171,20 @@ def asks_for_records(question: str) -> bool:
 
 
 def asks_for_documents(question: str) -> bool:
-    """Whether the question asks for documents in so many words."""
+    """Whether the question names documents expressly."""
     return not _DOCUMENT_WORDS.isdisjoint(tokens.part_words(question))
 
 
 def may_ask_for_documents(question: str) -> bool:
-    """Whether the question speaks of documents, or of records, which are some of them."""
+    """Whether the question may mean documents or records, which are documents too."""
     words = _DOCUMENT_WORDS | _PAGE_WORDS | _RECORD_WORDS
     return not words.isdisjoint(tokens.part_words(question))
 
 
 @functools.lru_cache(_MEMO)
 def is_build(path: str) -> bool:
-    """Whether the file says how the project is built, checked, packed or run: by its name, or as
-    what works on the project and defines nothing.
+    """Whether the file configures how the project is built, checked, packed or run: by its name, or
+    as a file without definitions in a script folder.
     """
     first, *others = path.lower().split("/")
     if _BUILD.search((first, *others)[-1]) is not None:
@@ -196,14 +199,15 @@ def asks_for_build(question: str) -> bool:
 
 
 def asks_for_build_alone(question: str) -> bool:
-    """Whether it does so by a word of which code seldom speaks."""
+    """Whether the question does so by a word that seldom speaks of code."""
     return not _BUILD_WORDS.isdisjoint(tokens.part_words(question))
 
 
 @functools.lru_cache(_MEMO)
 def page_of(path: str) -> tuple[str, bool]:
-    """(what a page and its translations have in common, whether this one names no language but
-    English): `docs/ja/a.md`, `docs/a.md` and `docs/a.fr.md` are translations of one.
+    """Return (the path that a page shares with its translations, whether this page is in English or
+    names no language): `docs/ja/a.md`, `docs/a.md` and `docs/a.fr.md` are translations of the same
+    page.
     """
     *folders, name = path.split("/")
     stem, _, ending = name.rpartition(".")
@@ -224,21 +228,21 @@ def page_of(path: str) -> tuple[str, bool]:
 
 
 def question_words(question: str) -> frozenset[str]:
-    """The stems and joined forms that names are compared with."""
+    """Return the stems and joined forms of a question, for comparison with names."""
     return frozenset(tokens.lane_words(question))
 
 
 @dataclass(frozen=True, slots=True)
 class PathTraits:
-    """What a path says to a ranking, whatever was asked: the parts of its file's stem and, each
-    once by its stem, of its folders' names, in lower case.
+    """Features of a path for ranking, independent of the query: `stem` are the parts of the file's
+    stem, `folders` those of the folders' names, each stem once. All in lower case.
     """
 
     #: TEST, EXAMPLE, FOREIGN
     kinds: int
     stem: tuple[str, ...]
     folders: tuple[str, ...]
-    #: what comes before the first folder that is named as a version, and its number
+    #: path before the first folder named like a version, and its number
     version: tuple[str, int] | None
 
 
@@ -257,13 +261,14 @@ def path_traits(path: str) -> PathTraits:
 
 
 def superseded(traits: Iterable[PathTraits], question: str, projects: Iterable[str] = ()) -> list[bool]:
-    """For each path: is it in a folder like `v3` while another is in a `v4` or later beside it, in
-    the same of `projects` (one for each path; none: all are of one)?
+    """Return for each path whether it is in a folder like `v3` while another path is in `v4` or
+    later at the same place, in the same project. `projects` has one entry for each path; none: one
+    project.
 
-    Never where the question names a version itself.
+    All False if the question names a version.
     """
     versions = [path.version for path in traits]
-    if not any(versions):  # as of most projects
+    if not any(versions):  # as in most projects
         return [False] * len(versions)
     versions_with_projects = list(zip(versions, list(projects) or [""] * len(versions), strict=True))
     newest: dict[tuple[str, str], int] = {}
@@ -278,8 +283,8 @@ def superseded(traits: Iterable[PathTraits], question: str, projects: Iterable[s
 
 
 def _stem_parts(path: str) -> list[str]:
-    """The lower-cased parts of the file's name without its extension, or of its folder's for a name
-    like `index`.
+    """Return the lower-cased parts of the file's name without its extension, or of its folder's
+    name for a stem like `index`.
     """
     *folders, name = path.split("/")
     stem = name[: name.rindex(".")] if "." in name[1:] else name

@@ -1,4 +1,4 @@
-"""The nouns inside a process: chunks and what they are made of. No I/O.
+"""Records of chunks, symbols and the indexer's state. No I/O.
 
 docs/CHUNKS.md describes the JSON forms.
 """
@@ -13,15 +13,15 @@ ChunkType = Literal["symbols", "definitions", "data", "documentation", "code"]
 #: every chunk type, in the order of the chunk files that the indexer writes
 CHUNK_TYPES: tuple[str, ...] = ("symbols", "definitions", "data", "documentation", "code")
 
-#: tags of what nobody of the project wrote by hand (indexer/syntax/origins.py)
+#: tags of generated and vendored files (indexer/syntax/origins.py)
 GENERATED, VENDORED = "generated", "vendored"
-#: the kinds that are views of lines which other chunks of a file hold
+#: the kinds that repeat lines of other chunks of the same file
 VIEW_TYPES: frozenset[str] = frozenset(("symbols", "definitions", "data"))
 
 
 def covers(kind: str) -> bool:
-    """Whether chunks of a kind hold lines of a file as they are, each line once: all but the views,
-    so that kinds of other programs are searched as ours.
+    """Whether chunks of a kind hold the lines of a file as they are, each line once: all kinds but
+    the views, so that unknown kinds of other programs are searched too.
     """
     return kind not in VIEW_TYPES
 
@@ -30,9 +30,9 @@ def covers(kind: str) -> bool:
 class Chunk:
     """One chunk as the indexer makes it, before embedding.
 
-    `embed_text` is what is embedded (path words and scope in front); `text` is what is shown.
-    `metadata` as in the chunk files: source, file_path, language, start_line, end_line, … Lines are
-    1-based and inclusive.
+    `embed_text` is embedded (path words and scope in front); `text` is displayed. `metadata` is as
+    in the chunk files: source, file_path, language, start_line, end_line, … Lines are 1-based and
+    inclusive.
     """
 
     id: str
@@ -62,24 +62,24 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that the indexer left out, and why (one short phrase)."""
+    """A file that the indexer left out, and the reason (one short phrase)."""
 
     path: str
     reason: str
 
 
-#: bytes of a file that holds an IndexerState: one path for each file that was just saved
+#: largest file of an IndexerState, in bytes: it holds a path for each file that was just saved
 STATE_BYTES_MAX = 64 << 20
-#: files that an indexer has still to read from which on a run goes on for seconds: while it does, a
-#: generation is published when it is worth it
+#: files from which on a run counts as long (seconds): during it, generations are published only
+#: when that is worth it
 LONG_FILES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class IndexerState:
-    """`run/indexer.json`: what the indexer is doing. `dirty` maps a saved path to the sequence that
-    will hold it; `files` is how many files the last walk found to be indexed. `looking`: it has
-    begun, and not yet compared the files with what was indexed before.
+    """`run/indexer.json`: the state of the indexer. `dirty` maps a saved path to the sequence
+    number that will hold it; `files` is the number of files to index in the last walk. `looking`:
+    it has begun and has not yet compared the files with the last index.
     """
 
     state: Literal["looking", "idle", "indexing", "stopped"]
@@ -91,19 +91,15 @@ class IndexerState:
     dirty: dict[str, int] = field(default_factory=dict)
     message: str = ""
     files: int = 0
-    #: what `pid` is a number of: `ipc.locks.namespace`
+    #: the namespace of `pid`: `ipc.locks.namespace`
     namespace: int = 0
 
     @property
     def is_long(self) -> bool:
-        """Whether it is in the middle of a run over many files: it reads them, or resolves their
-        names.
-        """
+        """Whether a run over many files is in progress: reading them, or resolving their names."""
         return self.state == "indexing" and self.total >= LONG_FILES
 
     @property
     def remaining_share(self) -> float:
-        """The share of a long run's files whose chunk files are still to come; 0 where there is
-        none.
-        """
+        """The share of a long run's files without a chunk file yet; 0 without such a run."""
         return max(0.0, 1 - self.done / self.total) if self.is_long else 0.0

@@ -1,10 +1,12 @@
-"""What keys, tokens and passwords look like. A table alone: who has no time loads nothing else."""
+"""Formats of keys, tokens and passwords. A table without imports: processes short of time load no
+more than this.
+"""
 
 from __future__ import annotations
 
-#: between a name and its value
+#: separator between a name and its value
 IS = r"['\"]?[ \t]{0,4}(?::=|=>|[=!]={1,2}|[:=])[ \t]{0,4}"
-#: kind of secret → what it looks like, as its issuer documents it
+#: kind of secret → its pattern, as its issuer documents it
 FORMATS = {
     "private key": (
         r"-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}(?s:.*?)"

@@ -1,4 +1,4 @@
-"""Finds keys, tokens and passwords in a text by their formats, and takes them out. Pure."""
+"""Search for keys, tokens and passwords in a text by their formats, and their removal. Pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from cortex.terms.secret_formats import FORMATS, IS
 
 _KINDS = tuple(FORMATS)
 _ANY = re2.compile("|".join(f"({pattern})" for pattern in FORMATS.values()))
-#: what stands for a password in examples and code, in place of one
+#: placeholders for a password in examples and code
 _NO_PASSWORD = re2.compile(
     r"(?i)[:=>]\s*['\"]?(?:\$|<|\{|\[|~?/|\.{1,2}/|os\.|process\.|env|getenv|config|self\.|settings|none|null|true|false"
     r"|str\b|string|x{4,}|\*{3,}|\.{3}|your|example|changeme|redacted|required|optional|missing|invalid|incorrect"
     r"|expired|hashed|encrypted|the\b|[a-z_.]+\()"
 )
-#: what is called a key, and what makes a secret of it: the lengths of IBM's, or their names. It is
-#: looked for last: what is none may hold one of another kind
+#: an assignment to a name like `key`, and the value that makes it a secret: a length of IBM's keys,
+#: or one of their names. Searched last: a value that is no such key may hold another kind of secret
 _NAMING = r"(?i:\b[A-Za-z0-9_-]*(?:key|token|pass|pwd|pw|password))" + IS + r"['\"]?[A-Za-z0-9_-]{24,}"
 _NAMED_KEY = re2.compile(_NAMING)
-#: whether a text holds any of them
+#: matches a text that holds any secret
 _GATE = re2.compile("|".join(f"(?:{pattern})" for pattern in (*FORMATS.values(), _NAMING)))
 _KEY = re.compile(
     r"(?:.*\W)?(?:(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{44}|[0-9a-f]{48})"
@@ -32,8 +32,9 @@ _KEY = re.compile(
 
 
 def remove_secrets(text: str) -> tuple[str, list[str]]:
-    """(`text` with `[removed: kind]` in the place of each secret, the kinds that were found). What
-    no text holds goes first: left out later, it would join the halves of one.
+    """Return (`text` with `[removed: kind]` in the place of each secret, the kinds found).
+
+    Control characters go first: removed later, they would join the halves of a secret.
     """
     kinds: list[str] = []
 
@@ -57,12 +58,12 @@ def remove_secrets(text: str) -> tuple[str, list[str]]:
 
 
 def remove_secrets_in(value: Any) -> tuple[Any, list[str]]:
-    """`remove_secrets` in every text of a JSON value, names of fields included."""
-    # most values hold none: one look at all their texts is ten times as fast as one at each
+    """As `remove_secrets`, in all strings of a JSON value, field names included."""
+    # most values hold none: one search over all strings is ten times as fast as a search in each
     texts: list[str] = []
     _gather(value, texts)
     joined_texts = "\n".join(texts)
-    # a NUL goes in any case: no server of a database takes one
+    # a NUL is removed in any case: no database server accepts it
     return _remove_nested(value) if "\0" in joined_texts or _GATE.search(clean(joined_texts)) else (value, [])
 
 

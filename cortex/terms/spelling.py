@@ -1,6 +1,6 @@
-"""What people and models write for a path, a glob, a tag, a place or a symbol → what it may mean.
+"""Readings of a path, a glob, a tag, a place or a symbol as people and models write them.
 
-Pure, and of no index: which reading there is, is for those to say who hold the names.
+Pure and without an index: the callers that have the names decide which reading exists.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from cortex.terms import mangled_names
 from cortex.terms.languages import expand_language
 
-#: letters of a name that is read in other ways; longer ones are pasted texts
+#: longest name that gets other readings, in characters; longer ones are pasted texts
 NAME_CHARS_MAX = 2_000
 #: readings of one name
 READINGS_MAX = 12
-#: globs that the braces of one glob stand for
+#: largest number of globs that the braces of one glob expand to
 GLOBS_MAX = 32
 
-#: tags that are the same: the folder `tests` gives one, what is a test the other
+#: synonymous tags: the folder `tests` gives one, test files the other
 _SAME_TAGS = ({"test", "tests"},)
 
 _PLACE = re.compile(
@@ -29,7 +29,7 @@ _PLACE = re.compile(
     r"|^(?P<hash>.*?)#L(?P<at>\d{1,9})(?:C\d{1,9})?(?:-L?(?P<to>\d{1,9})(?:C\d{1,9})?)?\b.*$"
 )
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
-#: a backslash that stands between folders, not before a character that gitignore gives a meaning
+#: a backslash between folders, not before a character that .gitignore escapes
 _SEPARATOR = re.compile(r"\\(?=[\w.*@-])")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _GENERIC = re.compile(r"<[^<>]*>")
@@ -46,7 +46,7 @@ _DEFINES = re.compile(
     r"protocol|impl|record|mixin|let|var|val|macro)\s+(?P<name>[^\s({:=;]+)"
 )
 _ARITY = re.compile(r"/\d{1,3}$")
-#: parts of a name that no definition has
+#: parts of a name that belong to no definition
 _EMPTY_PARTS = re.compile(
     r"\.(?:prototype|Companion|__proto__|<locals>|<anonymous>|<lambda>|<listcomp>|<dictcomp>|<setcomp>|<genexpr>)(?=\.|$)"
     r"|\.func\d+(?:\.\d+)*$|::\{\{?closure\}?\}(?:#\d+)?|::h[0-9a-f]{16}$|\$\d+(?=\.|$)"
@@ -60,7 +60,7 @@ _NAME = re.compile(r"[^\W\d][\w!?=~-]*")
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """A path, a line of it and the last of several from there on; 0 for none."""
+    """A path with a first and a last line; 0 for none."""
 
     path: str
     line: int = 0
@@ -72,8 +72,8 @@ class FileLines:
 
 
 def read_file_lines(text: str) -> FileLines:
-    r"""`src/a.py:12:3`, `src\a.py#L12`, `a.py:12-20`, `./a.py` → the path with forward slashes, and
-    the lines.
+    r"""Return the path with forward slashes and the lines of `src/a.py:12:3`, `src\a.py#L12`,
+    `a.py:12-20` or `./a.py`.
     """
     text = _unquoted(text)
     match = _PLACE.match(text)
@@ -86,10 +86,9 @@ def read_file_lines(text: str) -> FileLines:
 
 
 def path_below(path: str, root: str) -> str:
-    """A path below the folder `root`, as the index names it: relative, without `./`; `.` is "".
+    """Return a path relative to the folder `root`, as the index names it: without `./`; `.` is "".
 
-    One that lies elsewhere comes back without what is before its folders, as it may still end
-    like one of ours.
+    A path outside returns without its drive and scheme, as it may still end like an indexed path.
     """
     path = _uri_path(path)
     slashed = path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
@@ -101,9 +100,10 @@ def path_below(path: str, root: str) -> str:
 
 
 def read_globs(text: str, root: str) -> tuple[str, ...]:
-    """A glob as in .gitignore, of a path in any spelling; none for the whole project.
+    """Return globs as in .gitignore from a glob or a path in any spelling; none for the whole
+    project.
 
-    `*.{ts,tsx}` is two. What begins with `!` or holds an escape stays as it is.
+    `*.{ts,tsx}` gives two. A glob that begins with `!` or holds an escape stays as it is.
     """
     glob = _unquoted(text)
     if not glob:
@@ -115,7 +115,7 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
     if _DRIVE.match(glob):
         glob = glob.replace("\\", "/")
     if top and (_is_below(glob, top) or glob.startswith(f"{top}\\")):
-        glob = f"/{_forward_slashes(glob[len(top) + 1 :])}"  # a glob that begins with a slash is the root's
+        glob = f"/{_forward_slashes(glob[len(top) + 1 :])}"  # a leading slash means the root
     else:
         glob = _forward_slashes(glob)
     if "/../" in glob:
@@ -126,7 +126,9 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
 
 
 def _uri_path(text: str) -> str:
-    """The path of a file:// URI, or the text as it is; a drive stands behind a slash there."""
+    """Return the path of a file:// URI, or the text as it is; in a URI a slash precedes
+    the drive.
+    """
     if not text.startswith("file://"):
         return text
     path = urllib.parse.unquote(text.removeprefix("file://"))
@@ -134,7 +136,9 @@ def _uri_path(text: str) -> str:
 
 
 def _is_below(path: str, top: str) -> bool:
-    """Both with forward slashes. Names on a drive are the same in any case."""
+    """Whether `path` is `top` or below it, both with forward slashes. On a drive, case does not
+    matter.
+    """
     if _DRIVE.match(f"{top}/"):
         path, top = path.lower(), top.lower()
     return path == top or path.startswith(f"{top}/")
@@ -145,15 +149,15 @@ def _forward_slashes(glob: str) -> str:
 
 
 def same_tags(tag: str) -> tuple[str, ...]:
-    """The tags that mean what `tag` does, itself first, in lower case: `golang` is `go`."""
+    """Return the tags with the meaning of `tag`, itself first, in lower case: `golang` is `go`."""
     tag = tag.strip().lower().removeprefix("#") or tag.strip().lower()
     others = {*expand_language(tag), *(synonym for group in _SAME_TAGS if tag in group for synonym in group)}
     return (tag, *sorted(others - {tag, ""}))
 
 
 def read_list(text: str) -> list[object]:
-    """A list that was sent as one text: JSON, or parted by commas or lines; commas in braces do not
-    part.
+    """Return the entries of a list that was sent as one string: JSON, or separated by commas or
+    lines; commas in braces do not separate.
     """
     stripped = text.strip()
     if stripped[:1] == "[" and stripped[-1:] == "]":
@@ -175,11 +179,11 @@ def read_list(text: str) -> list[object]:
 
 
 def read_symbol(text: str) -> tuple[str, ...]:
-    """What a name may be, the likeliest first, each parted by dots.
+    """Return the possible readings of a symbol name, the likeliest first, with dots between parts.
 
     `(*Store).Save`, `Store->save()`, `Vec<T>::push`, `func (s *Store) Save(`, `_ZN5Store4saveEv`,
-    `Store#save`: all but the name's own parts are taken away. At the end come the shorter ones,
-    for whom the owner is a variable: `s.save` is `save`.
+    `Store#save`: all but the name's own parts are removed. The last readings drop leading parts,
+    for an owner may be a variable: `s.save` is `save`.
     """
     text = _unquoted(text)[:NAME_CHARS_MAX]
     readings: list[str] = []
@@ -195,7 +199,7 @@ def read_symbol(text: str) -> tuple[str, ...]:
 
 
 def _bare_name(text: str) -> str:
-    """A name without its arguments, types, pointers and quotes."""
+    """Return a name without its arguments, types, pointers and quotes."""
     if readable := mangled_names.demangle(text):
         return readable
     if match := _OBJECTIVE_C.match(text):

@@ -1,10 +1,10 @@
-"""Words, their parts and their stems, the same for indexing, queries and highlights. Pure but for
-the memo tables.
+"""Words, their parts and their stems, the same for indexing, queries and highlights. Pure except
+for the memo tables.
 
-A word is a run of letters, digits and underscores. Its parts are what camel case, underscores and
-digits divide it into (getHTTPResponse2 → get http response 2); its joined form is the parts without
-anything between them. Scripts that put no spaces between words (Chinese, Japanese, Korean) give one
-word for each character.
+A word is a run of letters, digits and underscores. Its parts are the pieces between underscores,
+changes of case and digits (getHTTPResponse2 → get http response 2); its joined form is the parts
+without separators. Scripts without spaces between words (Chinese, Japanese, Korean) give one word
+for each character.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from collections.abc import Callable, Iterable, Iterator
 import Stemmer
 
 #: tantivy's simple tokenizer splits at "_" and is four times as fast as its regex tokenizer, so
-#: that identifiers go through it with "_" replaced by a letter that no identifier holds: one byte
-#: in Python, one token in Rust
+#: identifiers pass through it with "_" replaced by a letter that no identifier holds: one byte in
+#: Python, one token in Rust
 UNDERSCORE = "\u00aa"
 
-#: words of more bytes are not indexed: nobody types them (encoded data)
+#: longest indexed word, in bytes: longer ones are encoded data, which nobody types
 WORD_BYTES_MAX = 240
 
-#: entries of a memo table before it starts anew, some 30 MB; a project of 60 000 chunks has 200 000
+#: entries of a memo table before it is cleared, some 30 MB; a project of 60 000 chunks has 200 000
 #: distinct words
 _MEMO_MAX = 200_000
 
 WORD = re.compile(r"\w+")
-#: bytes → themselves where they belong to words, else a space
+#: each byte → itself if it belongs to words, else a space
 _ASCII_WORDS = bytes(at if chr(at).isalnum() or at == ord("_") else 32 for at in range(128)) + bytes(128)
 _INDEXED_WORD = re.compile(r"[^\W_]+")
-#: the parts that camel case divides ASCII letters into
+#: pattern of the camel-case parts of ASCII letters
 CAMEL = r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+"
 _WORD_PART = re.compile(rf"{CAMEL}|[0-9]+")
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 
-#: words of questions that say nothing about code
+#: words of questions that carry no meaning about code
 STOP_WORDS = frozenset(
     "a an and any are as at be been but by can could did do does for from had has have how i if in into is "
     "it its "
@@ -46,8 +46,8 @@ STOP_WORDS = frozenset(
 
 
 class Memo(dict[str, str]):
-    """word → a string made of it. Most words of a text have been seen before, so this is most of
-    the speed.
+    """word → a derived string. Most words of a text were met before, so this gives most of the
+    speed.
     """
 
     def __init__(self, make: Callable[[str], str]) -> None:
@@ -60,20 +60,20 @@ class Memo(dict[str, str]):
         return derived
 
     def join(self, words: Iterable[str]) -> str:
-        # map over the bound method: four times as fast as subscripting, which looks for overrides
+        # map over the bound method: four times as fast as subscripting, which looks for an override
         # each time
         return " ".join(map(self.__getitem__, words))
 
 
 def parts_of(word: str) -> list[tuple[int, int]]:
-    """The spans of the parts inside `word`."""
+    """Return the spans of the parts inside `word`."""
     if word.isascii():
         return [match.span() for match in _WORD_PART.finditer(word)]
     return list(_parts_of_any(word))
 
 
 def _parts_of_any(word: str) -> Iterator[tuple[int, int]]:
-    """`parts_of` for words with letters beyond ASCII: the same rule, by the characters' classes."""
+    """As `parts_of`, for words with letters beyond ASCII: the same rule, by character classes."""
     kinds = "".join(map(_kind, word))
     for match in re.finditer(r"c|U+(?=Ul)|U?l+|U+|d+", kinds):
         yield match.span()
@@ -96,7 +96,7 @@ def _split_parts(word: str) -> str:
 
 
 def _joined_form(word: str) -> str:
-    """The joined form where it differs from the word in lower case, else empty."""
+    """Return the joined form if it differs from the word in lower case, else ""."""
     return word.replace("_", "").lower() if "_" in word.strip("_") else ""
 
 
@@ -104,7 +104,7 @@ _stem = Stemmer.Stemmer("english", 0).stemWord
 
 
 def _lane_form(word: str) -> str:
-    """The stems of the parts and, of an identifier with several parts, the joined form."""
+    """Return the stems of the parts and, for an identifier with several parts, the joined form."""
     parts = _SPLITS[word].lower().split()
     terms = " ".join([_STEMS[word_part] for word_part in parts])
     if len(parts) > 1 and not word[0].isdigit() and len(word) <= WORD_BYTES_MAX:
@@ -119,34 +119,33 @@ _LANES = Memo(_lane_form)
 
 
 def forget() -> None:
-    """Give back what is remembered of the words seen: up to a hundred bytes of memory for each."""
+    """Clear the memo tables: up to a hundred bytes of memory for each word."""
     for memo in (_SPLITS, _STEMS, _JOINED, _LANES):
         memo.clear()
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` as written."""
+    """Return the words of `text` as written."""
     if text.isascii():  # three times as fast as the regular expression
         return text.encode().translate(_ASCII_WORDS).decode().split()
     return WORD.findall(text)
 
 
 def lowered(text: str) -> str:
-    """`text` in lower case, letter by letter: places in the one are places in the other."""
+    """Return `text` in lower case, letter by letter, so that offsets in both are the same."""
     lower = text.lower()
-    if len(lower) != len(text):  # a letter that grows in lower case (\u0130)
+    if len(lower) != len(text):  # a letter that becomes longer in lower case (\u0130)
         lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
     return lower
 
 
 def blank_between(text: str) -> str:
-    """`text` with a space for each character that belongs to no word."""
+    """Return `text` with a space for each character outside of words."""
     if text.isascii():
         return text.encode().translate(_ASCII_WORDS).decode()
-    import numpy as np  # which those that only divide words do without
+    import numpy as np  # imported late: callers that only split words need no numpy
 
-    # One look at each letter that the text holds, however often: a third of the time of a regular
-    # expression.
+    # Each distinct letter is tested once: a third of the time of a regular expression.
     letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     between = np.zeros(1 + int(letters.max()), bool)
     between[[ord(letter) for letter in set(text) if not WORD.match(letter)]] = True
@@ -155,44 +154,50 @@ def blank_between(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """`text` for the analyzer of whole words: underscores hidden, unspaced scripts spaced."""
+    """Return `text` for the analyzer of whole words: underscores replaced, spaces between
+    characters of unspaced scripts.
+    """
     hidden = text.replace("_", UNDERSCORE)
     return hidden if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", hidden)
 
 
 def split_text(word_list: list[str]) -> str:
-    """The parts of the words, for the analyzer of parts."""
+    """Return the parts of the words, for the analyzer of parts."""
     return _SPLITS.join(word_list)
 
 
 def split_name(name: str) -> str:
-    """`split_text` of a name, which mostly is one word."""
+    """As `split_text`, for a name, which is mostly one word."""
     return _SPLITS[name] if name.isidentifier() else split_text(words(name))
 
 
 def joined_text(word_list: list[str]) -> str:
-    """The joined forms of words in snake case (those in camel case are their own joined form)."""
+    """Return the joined forms of words in snake case (camel case words are their own
+    joined form).
+    """
     return _JOINED.join([word for word in word_list if "_" in word])
 
 
 def lane_terms(word: str) -> list[str]:
-    """As `lane_text`, of one word, apart."""
+    """As `lane_text`, for one word, as a list."""
     return _LANES[word].split()
 
 
 def lane_text(word_list: list[str]) -> str:
-    """Stems and joined forms of the words: ready tokens of the ranking lanes, divided by spaces."""
+    """Return stems and joined forms of the words, separated by spaces: ready tokens of the ranking
+    lanes.
+    """
     return _LANES.join(word_list)
 
 
-#: before a term of the word table that is a part or a joined form, and the term of rows with words
-#: that are not ASCII or too long to be indexed
+#: prefix of a term of the word table that is a part or a joined form; and the term of rows with
+#: words that are not ASCII or too long to be indexed
 DERIVED, ODD = "\x01", "\x02"
 
 
 def terms_of(word: str) -> set[str]:
-    """The terms of a word as written in the word table: itself in lower case with its underscores,
-    and what is derived.
+    """Return the terms of a word in the word table: the word in lower case with underscores, and
+    its derived terms.
     """
     lower = word.lower()
     if word.isascii() and len(word) <= WORD_BYTES_MAX:
@@ -208,20 +213,20 @@ def terms_of(word: str) -> set[str]:
 
 
 def whole_words(text: str) -> list[str]:
-    """The terms of the field of whole words, in order: the query side of `spaced`."""
+    """Return the terms of the field of whole words, in order: the query side of `spaced`."""
     indexed_words = _INDEXED_WORD.findall(spaced(text))
     return [word.lower() for word in indexed_words if len(word.encode()) <= WORD_BYTES_MAX]
 
 
 def part_words(text: str) -> list[str]:
-    """The terms of the field of parts, in order."""
+    """Return the terms of the field of parts, in order."""
     return split_text(words(text)).lower().split()
 
 
 def lane_words(text: str) -> list[str]:
-    """The terms of a ranking lane for a question: stop words left out unless nothing else is there,
-    each once.
+    """Return the terms of a question for a ranking lane, each once, without stop words unless it
+    has no other words.
     """
-    distinct_words = list(dict.fromkeys(words(text)))  # of a long text most words come again
+    distinct_words = list(dict.fromkeys(words(text)))  # most words of a long text repeat
     telling = [word for word in distinct_words if word.lower() not in STOP_WORDS] or distinct_words
     return list(dict.fromkeys(lane_text(telling).split()))

@@ -1,9 +1,9 @@
-"""Every message that crosses a process, one frozen dataclass each. No I/O.
+"""Every message between processes, one frozen dataclass each. No I/O.
 
-Fields of type `Array` travel as raw frames (dtype and shape in the JSON), fields of type `Blobs` as
-one raw frame each; everything else is JSON. A message that may be sent again, because carrying it
-out twice is as good as once, says so: `repeatable`. docs/PROTOCOL.md describes each message; a test
-holds it there.
+Fields of type `Array` are sent as raw frames (dtype and shape in the JSON), fields of type `Blobs`
+as one raw frame each; all others as JSON. `repeatable` marks a message that may be sent again,
+because doing it twice has the same result as once. docs/PROTOCOL.md describes each message; a test
+compares both.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""What every worker is asked and told, whatever it is for; failures, events, PROTOCOL."""
+"""Messages for every worker: status, several requests at once, failures, events; and PROTOCOL."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-#: raised with every change that an older process would misread; in the name of the sockets' folder
+#: raised with every change that an older process would misread; part of the name of the sockets'
+#: folder
 PROTOCOL = 4
 
 Blobs = tuple[bytes, ...]
@@ -21,14 +22,16 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class GetStatus:
-    """Asks any worker how it is."""
+    """Request for a worker's status."""
 
     repeatable = True
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a worker is. `config`: hash of the settings in effect; `info`: free-form, for people."""
+    """A worker's status. `config`: hash of the settings in effect; `info`: free-form,
+    for people.
+    """
 
     worker: str
     pid: int
@@ -41,9 +44,9 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Asks any worker several questions at once: `requests` are the frames of repeatable messages.
+    """Request to any worker with several requests: the frames of repeatable messages.
 
-    Each message that travels costs both sides some tenths of a millisecond, whatever is in it.
+    Each message costs both sides some tenths of a millisecond, whatever its content.
     """
 
     repeatable = True
@@ -53,7 +56,7 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answer to Several: the frame of the reply to each of its requests, in their order."""
+    """Reply to Several: the frame of the reply to each of its requests, in their order."""
 
     replies: Blobs
 
@@ -66,5 +69,5 @@ class Reload:
 
 
 def is_repeatable(message: object) -> bool:
-    """Whether `message` says that it may be sent again when nobody knows what became of it."""
+    """Whether `message` may be sent again when its result is unknown."""
     return bool(getattr(message, "repeatable", False))

@@ -1,4 +1,4 @@
-"""What is asked of the graph worker, and what it answers."""
+"""Messages of the graph worker."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ GraphOperation = Literal[
 
 @dataclass(frozen=True, slots=True)
 class GraphSearch:
-    """Asks the graph worker about relations.
+    """Request to the graph worker for relations.
 
     `to` is for the operation path only; `scope` is a glob, "" for all files; `offset` results are
-    passed over. `within`: a folder; a name that has several meanings means one in there, if any.
+    skipped. `within`: a folder; of an ambiguous name, it selects the definition in that folder, if
+    any.
     """
 
     repeatable = True
@@ -39,7 +40,7 @@ class GraphSearch:
 
 @dataclass(frozen=True, slots=True)
 class OutlineSearch:
-    """Asks the graph worker for the symbols of a file or folder ("" for the whole project).
+    """Request to the graph worker for the symbols of a file or folder ("" for the whole project).
 
     The results have at most `max_bytes` together.
     """
@@ -53,7 +54,8 @@ class OutlineSearch:
 
 @dataclass(frozen=True, slots=True)
 class PatternSearch:
-    """Asks the graph worker where files of `language` have the shape of `pattern` (of ast-grep).
+    """Request to the graph worker for the places in files of `language` that match `pattern` (of
+    ast-grep).
 
     `within`: a folder, "" for the project.
     """
@@ -71,9 +73,9 @@ class PatternSearch:
 
 @dataclass(frozen=True, slots=True)
 class NameSearch:
-    """Asks the graph worker for the files' paths, or the definitions' names, that begin so.
+    """Request to the graph worker for paths, or names of definitions, that begin with `prefix`.
 
-    `within`: a folder, whose files alone are told, by their paths in it.
+    `within`: only files in this folder, with paths relative to it.
     """
 
     repeatable = True
@@ -87,12 +89,12 @@ class NameSearch:
 
 @dataclass(frozen=True, slots=True)
 class GraphHits:
-    """The answer to GraphSearch, OutlineSearch, PatternSearch and NameSearch (`candidates`).
+    """Reply to GraphSearch, OutlineSearch, PatternSearch and NameSearch (`candidates`).
 
-    `results` are JSON, `paths` the file that each was cut from. `target` is the id that was meant,
-    "" when it is unknown or may be several: `candidates` are then ids to choose from; with a target
-    they are what else its name might have meant. `next_offset` is where the next page of a
-    GraphSearch begins, 0 when there is none.
+    `results` are JSON, `paths` the file that each was cut from. `target` is the resolved id, "" if
+    it is unknown or ambiguous: `candidates` are then ids to choose from; with a target they are
+    further meanings of its name. `next_offset` is the start of the next page of a GraphSearch, 0 if
+    there is none.
     """
 
     generation: int = 0

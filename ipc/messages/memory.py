@@ -1,6 +1,6 @@
-"""What the memory worker is asked and answers: one pair for every operation on the store.
+"""Messages of the memory worker: one pair for every operation on the store.
 
-What the operations are, and what their arguments mean, is known to cortex.memory alone.
+Only cortex.memory knows the operations and the meaning of their arguments.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class MemoryCall:
-    """Asks the owner of the store for one operation, in the name of a project and of an agent.
+    """Request to the owner of the store for one operation, on behalf of a project and of an agent.
 
-    `operation_id`: of a write, made up once for each write and not for each try; its owner carries
-    it out once and answers a repetition as it answered the first time. `place`: the project's
-    folder, "" when it has none.
+    `operation_id` identifies a write over all its tries; the owner executes it once and answers a
+    repetition as it answered the first time. `place`: the project's folder, "" if it has none.
     """
 
     operation: str
@@ -30,12 +29,12 @@ class MemoryCall:
 
     @property
     def repeatable(self) -> bool:
-        """Whether it may be sent again: it reads only, or its number says that it was sent."""
+        """Whether it may be sent again: it only reads, or its number identifies repetitions."""
         return not self.writes or bool(self.operation_id)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryAnswer:
-    """What the operation answers, for whoever asked. A fault is a Failure."""
+    """Reply with the operation's result. A fault is a Failure."""
 
     answer: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What is asked of the embed, the vector and the text worker, and what they answer."""
+"""Messages of the embed, the vector and the text worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MatchType = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring", 
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """Asks the embed worker for vectors of `texts`."""
+    """Request to the embed worker for vectors of `texts`."""
 
     repeatable = True
 
@@ -26,7 +26,9 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """`vectors` float32 [len(texts), dimensions], unit length; `model`: the embedder's identity."""
+    """Reply with `vectors` float32 [len(texts), dimensions], unit length; `model`: the embedder's
+    identity.
+    """
 
     model: str
     vectors: Array
@@ -34,7 +36,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Restricts a search; what is empty does not.
+    """Restrictions of a search; an empty one restricts nothing.
 
     Chunk types: any of; tags: all of; path globs: any of / none of; `within`: a folder's path.
     """
@@ -49,11 +51,12 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class VectorSearch:
-    """Asks the vector worker for the `limit` chunks nearest to `vector` (float32 [dimensions]).
+    """Request to the vector worker for the `limit` chunks nearest to `vector` (float32
+    [dimensions]).
 
     `model` must be the identity that the served rows were embedded with. `generation` 0 means the
-    newest; another number must still be open there (NotReady if not). `alone`: no words are asked
-    beside it, so what the file of a chunk is about counts, too.
+    newest; another number must still be open there (NotReady if not). `alone`: there is no word
+    search besides it, so the subject of a chunk's file counts, too.
     """
 
     repeatable = True
@@ -68,10 +71,10 @@ class VectorSearch:
 
 @dataclass(frozen=True, slots=True)
 class MeaningSearch:
-    """Asks the vector worker for the `limit` chunks nearest to what `query` means.
+    """Request to the vector worker for the `limit` chunks nearest to the meaning of `query`.
 
-    It embeds the question itself, which only one with a quick embedder does; `generation` and
-    `alone` as in VectorSearch.
+    The worker embeds the query itself, which needs a quick embedder; `generation` and `alone` as in
+    VectorSearch.
     """
 
     repeatable = True
@@ -85,8 +88,8 @@ class MeaningSearch:
 
 @dataclass(frozen=True, slots=True)
 class CountWords:
-    """Asks the text worker how many chunks hold each word that TextSignals of `query` looks for;
-    `keywords`: each that ExactSearch of it scores, read as `match_type`.
+    """Request to the text worker for the number of chunks with each word that TextSignals searches
+    for `query`; with `keywords`, each word that ExactSearch scores, read as `match_type`.
     """
 
     repeatable = True
@@ -99,8 +102,8 @@ class CountWords:
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """The answer to CountWords: of `chunks` so many hold a word, by "field word"; added up over the
-    projects that are asked together it says to each how rare a word is in all of them.
+    """Reply to CountWords: how many of `chunks` hold a word, by "field word". The sums over several
+    projects tell each project how rare a word is in all of them.
     """
 
     generation: int = 0
@@ -108,15 +111,15 @@ class WordCounts:
     holding: dict[str, int] = field(default_factory=dict)
 
 
-#: of no project
+#: counts without any project
 NO_COUNTS = WordCounts()
 
 
 @dataclass(frozen=True, slots=True)
 class Bring:
-    """Asks the text worker what is current of projects in the Milvus where its own is, and to bring
-    what it needs to answer for them: for `within_s` seconds, after which the rest is left for the
-    next question.
+    """Request to the text worker for the current generations of projects in the same Milvus as its
+    own, and to download the data needed to answer for them: for `within_s` seconds, after which the
+    remainder is left for the next request.
     """
 
     repeatable = True
@@ -127,8 +130,8 @@ class Bring:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """The answer to Bring: of each project the generation that can be asked for, 0 where there is
-    none, its live rows, and why there is none ("" where there is one).
+    """Reply to Bring, for each project: the generation that can be searched, 0 for none; its live
+    rows; and the reason for none ("" otherwise).
     """
 
     generations: tuple[int, ...]
@@ -138,9 +141,10 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """Asks `request`, the frame of a question to this worker, of these generations of projects in
-    one Milvus as if they were one project. The reply is its own: its keys begin with the place of
-    their project in `projects`, and so do its paths (cortex/ranking/multi_project.py).
+    """Request to apply `request`, the frame of another message to this worker, to these generations
+    of projects in one Milvus as if they were one project. The reply is that message's; keys and
+    paths in it begin with the index of their project in `projects`
+    (cortex/ranking/multi_project.py).
     """
 
     repeatable = True
@@ -152,8 +156,8 @@ class Among:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """As Among, but each project is asked the one of `requests` that is for it, by itself; what
-    they read is read at once. The reply is Answers.
+    """As Among, but with a message for each project: `requests[i]` goes to project i alone; the
+    data that they need is read at once. The reply is Answers.
     """
 
     repeatable = True
@@ -165,10 +169,10 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class TextSignals:
-    """Asks the text worker for the ranking signals of a free-text `query`.
+    """Request to the text worker for the ranking signals of a free-text `query`.
 
-    The reply holds the best `limit` chunks of each lane. `counts`: of all projects that are asked
-    together; without chunks a word is as rare as it is in this one.
+    The reply holds the best `limit` chunks of each lane. `counts`: of all projects that are
+    searched together; without chunks, a word is as rare as in this project.
     """
 
     repeatable = True
@@ -182,11 +186,11 @@ class TextSignals:
 
 @dataclass(frozen=True, slots=True)
 class ExactSearch:
-    """Asks the text worker to answer a keyword query (syntax: docs/SEARCH.md).
+    """Request to the text worker to answer a keyword query (syntax: docs/SEARCH.md).
 
-    `lines` asks for so many lines in which it matches, grouped, in place of chunks; 0 for chunks.
-    `alike`: a line that stands in several files may come once. `bare`: nobody reads the JSON of
-    chunks, nor what would be suggested where nothing is found. `counts` as in TextSignals.
+    `lines` asks for so many matching lines, grouped, in place of chunks; 0 for chunks. `alike`: a
+    line that occurs in several files may be returned once. `bare`: leave out the JSON of chunks,
+    and suggestions for an empty result. `counts` as in TextSignals.
     """
 
     repeatable = True
@@ -207,13 +211,13 @@ class ExactSearch:
 
 @dataclass(frozen=True, slots=True)
 class ExactHits:
-    """The answer to ExactSearch: best first, `chunks` the chunk JSON of each hit (none where nobody
-    reads it), `scores` in 0–1.
+    """Reply to ExactSearch: best first, `chunks` the chunk JSON of each hit (empty if `bare`),
+    `scores` in 0–1.
 
     `highlights[i]` are at most 3 fragments of hit i with <em> around matched terms,
-    `highlight_lines[i]` their lines, 0 for a line of a view that is none of the file's. `omitted`:
-    why lines are left out, and how many. `classes[i]`: what of lines is compared before scores, the
-    least first: hits of several projects are put in order by them.
+    `highlight_lines[i]` their lines, 0 for a line of a view that is not in the file. `omitted`:
+    reason of left-out lines → how many. `classes[i]`: sort keys of lines before scores, the least
+    first; hits of several projects are merged by them.
     """
 
     generation: int = 0
@@ -232,9 +236,9 @@ class ExactHits:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Asks a vector or text worker for the JSON of the chunks with `keys`.
+    """Request to a vector or text worker for the JSON of the chunks with `keys`.
 
-    They are cut to `detail` and `max_bytes`; `query` chooses the lines that "snippet" keeps.
+    They are cut to `detail` and `max_bytes`; `query` selects the lines of a "snippet".
     """
 
     repeatable = True
@@ -248,7 +252,7 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """One JSON object for each key of a Fetch, in its order; empty bytes for an unknown key."""
+    """Reply to Fetch: a JSON object for each key, in its order; empty bytes for an unknown key."""
 
     generation: int
     truncated: bool
@@ -259,8 +263,8 @@ class Chunks:
 class Place:
     """A chunk's `id`, or a file's `path` with a 1-based `line` (0: the whole file).
 
-    A path may be longer or shorter than the file's in the index: the file that shares most of its
-    last parts is meant.
+    A path may be longer or shorter than the file's in the index: it means the file with the most
+    equal last parts.
     """
 
     path: str = ""
@@ -270,13 +274,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """Asks a vector or text worker for the lines that answer `query`, in and around the chunks with
-    `keys` (best first, each with one of `scores`), as far as `max_bytes` goes.
+    """Request to a vector or text worker for the lines that answer `query`, in and around the
+    chunks with `keys` (best first, each with one of `scores`), within `max_bytes`.
 
-    `limit`: entries that are wanted; 0 leaves it to what they are worth. `places`: lines that the
-    question names. `found`: keys of all chunks of these files that were found, and how much each is
-    `speaking` of the query (0-2.5). `chosen`: the asker selected by filters, nothing that says the
-    same is left out. `names`: of each chunk only the line that says what it is, whatever the query.
+    `limit`: number of entries; 0 lets their scores decide. `places`: lines that the question names.
+    `found`: keys of all hits in these files, `speaking` the relevance of each (0-2.5). `chosen`:
+    the caller selected by filters, so that repetitions are not left out. `names`: only the line of
+    each chunk that declares it, whatever the query.
     """
 
     repeatable = True
@@ -296,9 +300,9 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The answer to Show: the JSON of each entry, a chunk with only what is used; `of`: the number
-    of the key that it stands for. `omitted`: why keys have no entry → how many; `more`:
-    `path:line` of the best files without one.
+    """Reply to Show: the JSON of each entry, a chunk with only its used fields; `of`: the index of
+    its key. `omitted`: reason of left-out keys → how many; `more`: `path:line` of the best files
+    without an entry.
     """
 
     generation: int = 0
@@ -311,9 +315,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Locate:
-    """Asks a vector or text worker what lies at `places`, among the chunks that `filters` keep.
+    """Request to a vector or text worker for the chunks at `places`, among those that `filters`
+    admit.
 
-    `bare`: which chunks alone, without names and vectors.
+    `bare`: the chunks alone, without names and vectors.
     """
 
     repeatable = True
@@ -326,11 +331,11 @@ class Locate:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """What lies at place number `place`: the chunk that covers the line, or the first of the file.
+    """The chunk at place number `place`: the one that covers the line, or the first of the file.
 
-    `shared` is how many of the last parts of the two paths are the same, `whole` whether those are
-    all of the shorter one. `file_rows`: chunks of the file. `symbols`: names that are defined
-    there, those around the line if it is given.
+    `shared` is the number of equal last parts of both paths, `whole` whether those are all of the
+    shorter one. `file_rows`: chunks of the file. `symbols`: names defined there, around the line if
+    it is given.
     """
 
     place: int
@@ -343,10 +348,10 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The answer to Locate: the spots of each place.
+    """Reply to Locate: the spots of each place.
 
-    None where nothing is known of it, several where a path may be several files'. `vectors` float32
-    [spots, dimensions]: of the chunk, of a whole file their mean; 0 where there is none.
+    None for an unknown place, several if a path may mean several files. `vectors` float32 [spots,
+    dimensions]: of the chunk, or the mean of a whole file; 0 if there is none.
     """
 
     generation: int

@@ -1,5 +1,5 @@
-"""What the text and the vector worker tell of their candidates, as columns; and one hit as an
-object. Columns travel as bytes: some hundred objects would cost more than finding them.
+"""Candidates of the text and the vector worker with their signals, as columns; and one hit as an
+object. Columns are sent as bytes: some hundred objects would cost more than the search.
 """
 
 from __future__ import annotations
@@ -9,22 +9,24 @@ from dataclasses import dataclass, field
 
 from cortex.system.arrays import Array
 
-#: the rows of `Signals.rows`: place in `paths`, place in `kinds`, first and last line, and where
-#: its id ends in `ids`
+#: rows of `Signals.rows`: index in `paths`, index in `kinds`, first and last line, and the end of
+#: its id in `ids`
 FILE, KIND, START, END, ID_END = range(5)
-#: what is between a project and the path in it, where several are asked; no path holds it
+#: separator of project number and path in a search over several projects; no path contains it
 OF = "\0"
 
 
 def path_of(number: int, path: str) -> str:
-    """A path by its project's number; `path` may have one already, to which it is added."""
+    """Return a path with its project's number in front; a number that `path` has already is added
+    to it.
+    """
     inner, separator, plain = path.partition(OF)
     return f"{number + int(inner)}{OF}{plain}" if separator else f"{number}{OF}{path}"
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Where a chunk lies. `key` is the row key: unique over all time in one index."""
+    """The place of a chunk. `key` is the row key: never reused in one index."""
 
     key: int
     id: str
@@ -35,18 +37,18 @@ class Hit:
 
     @property
     def file(self) -> str:
-        """Its path in its project, whether or not `path` says whose it is."""
+        """The path in its project, without the project's number."""
         return self.path.rpartition(OF)[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """n candidates with the value of each signal: `values` float32 [len(names), n].
+    """n candidates with the value of each signal: `values` float32 [len(names), n], 0 where a lane
+    has none.
 
-    A value is 0 where a lane has none. `keys` u64 [n]: row keys; `rows` u32 [5, n]: FILE, KIND,
-    START, END and ID_END of each; `ids` u8: their ids in UTF-8, one behind the other; `paths` and
-    `kinds` of the candidates, each once. `stats` holds what a ranking needs beside them (mean and
-    deviation of the cosines, number of files, …).
+    `keys` u64 [n]: row keys; `rows` u32 [5, n]: FILE, KIND, START, END and ID_END of each; `ids`
+    u8: their ids in UTF-8, concatenated; `paths` and `kinds` of the candidates, each once. `stats`
+    holds further numbers for the ranking (mean and deviation of the cosines, number of files, …).
     """
 
     generation: int
@@ -63,22 +65,24 @@ class Signals:
         return len(self.keys)
 
     def id(self, at: int) -> bytes:
-        """The id of candidate `at`, in UTF-8."""
+        """Return the id of candidate `at`, in UTF-8."""
         ends = self.rows[ID_END]
         return self.ids[int(ends[at - 1]) if at else 0 : int(ends[at])].tobytes()
 
     def hit(self, at: int) -> Hit:
-        """Candidate `at` as an object."""
+        """Return candidate `at` as an object."""
         file, kind, start, end, _ = self.rows[:, at].tolist()
         return Hit(int(self.keys[at]), self.id(at).decode(), self.kinds[kind], self.paths[file], start, end)
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """All candidates as objects: for a few."""
+        """All candidates as objects; only for a few."""
         return tuple(map(self.hit, range(len(self))))
 
     def row(self, name: str) -> Array:
-        """The values of the signal `name`, float32 [n]. Raises ValueError when there is none."""
+        """Return the values of the signal `name`, float32 [n]. Raises ValueError if
+        there is none.
+        """
         values: Array = self.values[self.names.index(name)]
         return values
 
@@ -90,7 +94,7 @@ def signals_of(
     values: Array,
     stats: dict[str, float] | None = None,
 ) -> Signals:
-    """The signals of a few `hits`, whose `values` are as in Signals."""
+    """Return the signals of a few `hits`; `values` are as in Signals."""
     import numpy as np
 
     paths: dict[str, int] = {}

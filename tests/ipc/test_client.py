@@ -1,4 +1,6 @@
-"""Asking real worker processes: deadlines, replicas, a dead one, a late one, a second binder."""
+"""Requests to real worker processes: deadlines, replicas, a dead worker, a late reply, a second
+binder.
+"""
 
 import asyncio
 import os
@@ -20,21 +22,21 @@ from ipc.service import answer
 from tests.wait_until import BOUND_S, until, until_async
 
 ROOT = Path(__file__).parents[2]
-#: seconds until a worker must listen, on a machine that has much else to do; who asks it waits less
+#: seconds until a worker must listen, on a busy machine; callers wait less
 START_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A message that changes something and does not say that it may be sent again."""
+    """A message that changes state and is not repeatable."""
 
     text: str
 
 
 register(Note)
 
-#: a real worker: answers Embed with its pid; "hang" takes long, "burn" never ends and listens to
-#: nobody, "bad" and "bug" fail. A Note takes long too
+#: a real worker: answers Embed with its pid; "hang" takes long, "burn" never ends and ignores
+#: signals, "bad" and "bug" fail. A Note takes long too
 WORKER = """
 import os, re, sys, time
 import numpy as np
@@ -124,8 +126,8 @@ def ask_all(folder, *questions, deadline_s=20.0):
 
 
 async def answering(client, number):
-    """The process numbers of so many replicas, once each of them has answered; in turns, so a few
-    rounds are enough.
+    """Return the process numbers of so many replicas, once each has answered; they take turns, so a
+    few rounds are enough.
     """
     pids, deadline = set(), time.monotonic() + BOUND_S
     while len(pids) < number:
@@ -148,7 +150,7 @@ def test_a_question_is_answered_and_errors_come_back_as_themselves(start):
     assert isinstance(unknown, BadRequest)
 
 
-def test_nobody_there_is_unavailable_within_the_deadline(tmp_path):
+def test_without_a_worker_a_request_is_unavailable_within_the_deadline(tmp_path):
     (error,) = ask_all(tmp_path, Embed(("a",)), deadline_s=0.3)
     assert isinstance(error, Unavailable)
     assert "cortex status" in str(error)
@@ -172,31 +174,31 @@ def test_sockets_that_vanish_under_many_askers_are_forgotten_once(tmp_path):
     assert {type(error) for error in asyncio.run(run())} == {Silent}
 
 
-def test_a_silent_worker_is_given_up_at_the_deadline_and_others_go_on(start):
+def test_a_request_to_a_silent_worker_ends_at_its_deadline_and_others_go_on(start):
     start()
     ask_all(start.folder, Embed(("a",)))
     (error,) = ask_all(start.folder, Embed(("hang",)), deadline_s=0.5)
     assert isinstance(error, Unavailable)
 
 
-def test_a_question_that_never_ends_ends_its_worker_and_nothing_else(start):
+def test_a_request_that_never_ends_ends_its_worker_and_nothing_else(start):
     burning = start()
     (error,) = ask_all(start.folder, Embed(("burn",)), deadline_s=1.0)
     assert isinstance(error, Unavailable)
     assert burning.wait(60) == -signal.SIGPROF
-    assert b"in embed" in burning.stderr.read()  # the log says where it was
+    assert b"in embed" in burning.stderr.read()  # the log has a trace
     start()
     (reply,) = ask_all(start.folder, Embed(("a",)))
     assert isinstance(reply, Embedded)
 
 
-def test_a_question_that_waits_may_outlast_its_asker_and_the_worker_lives(start):
+def test_a_request_that_waits_may_outlast_its_caller_and_the_worker_lives(start):
     process = start()
     ask_all(start.folder, Embed(("hang",)), deadline_s=0.3)
     assert process.poll() is None
 
 
-def test_replicas_take_turns_and_a_killed_ones_question_is_asked_again(start):
+def test_replicas_take_turns_and_a_request_to_a_killed_one_is_sent_again(start):
     processes = {p.pid: p for p in (start(0), start(1))}
 
     async def run():
@@ -214,7 +216,7 @@ def test_replicas_take_turns_and_a_killed_ones_question_is_asked_again(start):
     asyncio.run(run())
 
 
-def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
+def test_a_message_to_a_killed_worker_is_not_sent_again_unless_repeatable(start):
     processes = {p.pid: p for p in (start(0), start(1))}
 
     async def run():
@@ -225,9 +227,10 @@ def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
             taken = await until_async(lambda: list(start.folder.glob("hanging-*")))
             pid = int(taken[0].name.split("-")[1])
             processes[pid].kill()
-            with pytest.raises(Unavailable, match="not known whether it was carried out"):
+            with pytest.raises(Unavailable, match="its result is unknown"):
                 await noting
-            # The other one answers in the order of arrival: it would have taken the note by now.
+            # The other worker answers in the order of arrival: it would have received the note by
+            # now.
             other = int((await client.ask("embed", Embed(("a",)), 20)).model)
             assert other != pid
         finally:
@@ -237,12 +240,12 @@ def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
     assert len(list(start.folder.glob("hanging-*"))) == 1
 
 
-def test_silence_about_a_message_that_is_not_repeatable_says_that_nothing_is_known(start):
+def test_silence_after_a_message_that_is_not_repeatable_reports_an_unknown_result(start):
     start()
     ask_all(start.folder, Embed(("a",)))
     (error,) = ask_all(start.folder, Note("remember"), deadline_s=0.5)
     assert isinstance(error, Unavailable)
-    assert "not known whether it was carried out" in str(error)
+    assert "its result is unknown" in str(error)
 
 
 def test_a_worker_that_comes_back_is_found(start):
@@ -309,7 +312,7 @@ def test_expired_requests_are_dropped_and_a_late_reply_reaches_nobody(start):
 
 
 class InProcess:
-    """A worker without a socket: what `answer` needs."""
+    """A worker without a socket, for `answer`."""
 
     handlers = {Embed: lambda request: Embedded("m", np.zeros((len(request.texts), 1), "<f4"))}  # noqa: RUF012
 

@@ -120,7 +120,7 @@ def test_every_message_comes_back_as_it_went(message):
         assert same(getattr(message, name), getattr(back, name)), name
 
 
-def test_questions_may_be_sent_again_and_nothing_else_says_so():
+def test_queries_are_repeatable_and_no_other_message():
     questions = {
         *(GetStatus, Embed, VectorSearch, MeaningSearch, TextSignals, ExactSearch, Fetch, Locate, Show),
         *(
@@ -140,7 +140,7 @@ def test_questions_may_be_sent_again_and_nothing_else_says_so():
     assert not any(b"repeatable" in encode(m) for m in EXAMPLES)
 
 
-def test_a_write_may_be_sent_again_only_under_a_number_of_its_own():
+def test_a_write_is_repeatable_only_with_an_operation_id():
     assert not is_repeatable(MemoryCall("store"))
     assert is_repeatable(MemoryCall("store", operation_id="0190"))
     assert is_repeatable(MemoryCall("recall", writes=False))
@@ -176,7 +176,7 @@ def test_a_message_that_ends_early_is_refused_wherever_it_ends():
             decode(frame[:end])
 
 
-def test_arrays_of_a_message_that_came_begin_where_a_processor_reads_them_at_once():
+def test_arrays_of_a_received_message_are_aligned():
     message = decode(encode(EXAMPLES[7]))
     assert all(getattr(message, name).flags.aligned for name in ("values", "keys", "rows"))
 
@@ -188,7 +188,7 @@ def test_a_wrong_type_is_named_with_its_field():
 
 
 @pytest.mark.parametrize("shape", [b"[-1, 3]", b"[99999]", b"[0,9999999999999999999999]", b'["1"]'])
-def test_an_array_of_a_shape_that_cannot_be_is_refused(shape):
+def test_an_array_of_an_impossible_shape_is_refused(shape):
     body = b'{"fields":{"model":"m","limit":5},"raw":{"vector":["<f4",%b]}}' % shape
     frame = struct.pack(">QdBI", 1, 0.0, 12, len(body)) + b"VectorSearch" + body + bytes(12)
     with pytest.raises(BadRequest, match="VectorSearch"):

@@ -1,5 +1,5 @@
-"""Locks of places: one holder at a time, who says who it is, over the deletion of the file and the
-holder's death.
+"""Locks between processes: one holder at a time, with its number, across deletion of the file and
+the holder's death.
 """
 
 import os
@@ -12,8 +12,8 @@ import pytest
 from cortex.system.errors import Unavailable
 from ipc.locks import hold, holder_of, try_lock
 
-#: a process that holds the lock named by its argument, says so, and waits for the end of its
-#: standard input
+#: a process that takes the lock in its argument, reports it, and waits for the end of its standard
+#: input
 HOLDER = """
 import sys
 from ipc.locks import hold
@@ -29,7 +29,7 @@ def refusal(holder):
 
 @pytest.fixture
 def other(tmp_path):
-    """Another process that holds `tmp_path/x.lock`."""
+    """Start another process that holds `tmp_path/x.lock`."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", HOLDER, str(tmp_path / "x.lock")],
         stdin=subprocess.PIPE,
@@ -75,15 +75,15 @@ def test_a_deleted_lock_is_lost_and_its_path_can_be_locked_again(tmp_path):
     first.release()
 
 
-def test_releasing_twice_lets_go_of_nothing_else(tmp_path):
+def test_releasing_twice_closes_no_other_descriptor(tmp_path):
     first = hold(tmp_path / "x.lock", refusal)
     first.release()
-    with hold(tmp_path / "y.lock", refusal):  # it may have got the number of the first one's descriptor
+    with hold(tmp_path / "y.lock", refusal):  # it may have the first one's descriptor number
         first.release()
         assert holder_of(tmp_path / "y.lock") == os.getpid()
 
 
-def test_a_lock_that_names_nobody_has_an_unknown_holder(tmp_path):
+def test_a_lock_without_a_number_has_an_unknown_holder(tmp_path):
     path = tmp_path / "x.lock"
     with hold(path, refusal):
         path.write_bytes(b"")
@@ -98,7 +98,7 @@ def make_folder(path):
 
 
 @pytest.mark.parametrize("make", [make_folder, os.mkfifo, lambda path: path.symlink_to(path)])
-def test_what_stands_in_the_place_of_a_lock_gives_way(tmp_path, make):
+def test_anything_in_the_place_of_a_lock_is_moved_or_removed(tmp_path, make):
     make(tmp_path / "set.lock")
     with try_lock(tmp_path / "set.lock") as lock:
         assert not lock.lost
@@ -106,7 +106,7 @@ def test_what_stands_in_the_place_of_a_lock_gives_way(tmp_path, make):
     assert [path.read_text() for path in tmp_path.glob("*/kept")] == ["kept"] * (make is make_folder)
 
 
-def test_a_lock_in_a_folder_that_is_gone_is_nobodys(tmp_path):
+def test_a_lock_in_a_missing_folder_has_no_holder(tmp_path):
     assert holder_of(tmp_path / "gone" / "x.lock") is None
     with pytest.raises(FileNotFoundError):
         try_lock(tmp_path / "gone" / "x.lock")

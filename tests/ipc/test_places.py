@@ -1,4 +1,4 @@
-"""Sockets of ZeroMQ over loopback TCP with keys, as they are on Windows, for real."""
+"""ZeroMQ sockets over loopback TCP with keys, as on Windows, for real."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def loopback(monkeypatch):
 
 
 class Plain:
-    """A worker that says how it is."""
+    """A worker with a status only."""
 
     def __init__(self) -> None:
         self.handlers = {}
@@ -43,7 +43,7 @@ class Plain:
 
 @contextlib.contextmanager
 def bound(folder):
-    """A PULL socket at a place."""
+    """Bind a PULL socket at a path."""
     context = zmq.Context()
     socket = context.socket(zmq.PULL)
     leave = bind(context, socket, folder / "p.sock")
@@ -63,7 +63,7 @@ def pushing():
         yield socket
 
 
-def test_a_place_is_a_note_that_its_owner_alone_can_read(tmp_path):
+def test_a_port_file_is_readable_by_its_owner_alone(tmp_path):
     with bound(tmp_path):
         place = tmp_path / "p.sock"
         assert stat.S_IMODE(place.stat().st_mode) == 0o600
@@ -71,7 +71,7 @@ def test_a_place_is_a_note_that_its_owner_alone_can_read(tmp_path):
         assert [path.name for path in tmp_path.iterdir()] == ["p.sock"]
 
 
-def test_what_cannot_be_bound_leaves_nothing_that_keeps_the_context_from_ending(tmp_path):
+def test_a_failed_bind_does_not_keep_the_context_from_ending(tmp_path):
     before = threading.active_count()
     with zmq.Context() as context, context.socket(zmq.PULL) as socket:
         with pytest.raises(FileNotFoundError):
@@ -79,7 +79,7 @@ def test_what_cannot_be_bound_leaves_nothing_that_keeps_the_context_from_ending(
         assert threading.active_count() == before
 
 
-def test_a_client_with_the_keys_is_heard(tmp_path):
+def test_messages_of_a_client_with_the_keys_arrive(tmp_path):
     with bound(tmp_path) as socket, pushing() as caller:
         assert connect(caller, tmp_path / "p.sock") == address_of(tmp_path / "p.sock")
         caller.send(b"hello")
@@ -105,8 +105,8 @@ def _anothers_server(caller, note):
 
 
 @pytest.mark.parametrize("keys", [_no_keys, _the_servers_key_alone, _anothers_server])
-def test_a_client_without_a_key_is_not_heard(keys, tmp_path):
-    """It is refused in the handshake, and what came after it from who has the keys is heard."""
+def test_messages_of_a_client_without_a_key_do_not_arrive(keys, tmp_path):
+    """The handshake refuses it, and a later message from a client with keys arrives."""
     with bound(tmp_path) as socket, pushing() as stranger, pushing() as caller:
         note = orjson.loads((tmp_path / "p.sock").read_bytes())
         keys(stranger, note)
@@ -125,7 +125,7 @@ def test_a_client_without_a_key_is_not_heard(keys, tmp_path):
 
 
 def test_one_client_finds_the_worker_that_replaces_another(tmp_path):
-    """At another port, with other keys."""
+    """The new worker has another port and other keys."""
 
     async def ask() -> None:
         client = Client(tmp_path)
@@ -143,7 +143,7 @@ def test_one_client_finds_the_worker_that_replaces_another(tmp_path):
     asyncio.run(ask())
 
 
-def test_events_are_heard_of_whoever_announces_by_now(tmp_path):
+def test_events_of_a_new_announcer_arrive(tmp_path):
     with zmq.Context() as ears:
         listener = Listener(ears, tmp_path)
         assert listener.patience_s < 1
@@ -161,7 +161,7 @@ def test_events_are_heard_of_whoever_announces_by_now(tmp_path):
         listener.close()
 
 
-def test_a_place_that_holds_no_note_is_nobodys(tmp_path):
+def test_a_path_without_a_port_file_has_no_address(tmp_path):
     place = tmp_path / NAME
     assert address_of(place) == ""
     for text in ("", "{}", "[]", '{"address": '):
@@ -169,7 +169,7 @@ def test_a_place_that_holds_no_note_is_nobodys(tmp_path):
         assert address_of(place) == ""
 
 
-def test_a_socket_of_the_supervisors_lets_in_who_has_read_its_note(tmp_path):
+def test_the_supervisors_socket_admits_a_client_that_read_its_port_file(tmp_path):
     path = str(tmp_path / "s.sock")
     listener, words = sockets.listen(path)
     with listener:
@@ -188,7 +188,7 @@ def test_a_socket_of_the_supervisors_lets_in_who_has_read_its_note(tmp_path):
     assert sockets.greeting_reply(words, words.encode()) is None
 
 
-def test_another_program_on_the_port_of_one_that_was_killed_is_told_so(tmp_path):
+def test_another_program_on_the_port_of_a_killed_one_is_recognised(tmp_path):
     path = str(tmp_path / "s.sock")
     listener, _ = sockets.listen(path)
     with listener:

@@ -1,4 +1,4 @@
-"""A worker that a thread of a program serves, and long work that lets questions pass."""
+"""A worker served by a thread of a program, and long work that lets requests pass."""
 
 import asyncio
 import itertools
@@ -16,12 +16,12 @@ from ipc.messages import Embed, Failure, GetStatus, MemoryAnswer, MemoryCall, Re
 from ipc.service import Serving
 from tests.wait_until import until_async
 
-#: seconds that an answer may take; it bounds a failure, not a pass
+#: deadline of a reply in seconds, which bounds a failure, not a pass
 BOUND_S = 60.0
 
 
 class Worker:
-    """Long work ends when it was asked something else meanwhile."""
+    """A worker with long work that ends after another request."""
 
     def __init__(self):
         self.count, self.closed, self.thread = 0, False, threading.current_thread()
@@ -118,7 +118,7 @@ def test_long_work_that_fails_says_so_and_nothing_else_is_disturbed(served, tmp_
     assert talk(tmp_path, conversation).worker == "memory"
 
 
-def test_messages_that_travel_together_are_answered_in_their_order_and_each_for_itself(served, tmp_path):
+def test_requests_in_one_message_are_answered_in_order_and_independently(served, tmp_path):
     long = MemoryCall("long", {"until": 0}, False)
     messages = (MemoryCall("short", {}, False), Embed(("a",)), long, GetStatus())
 
@@ -141,7 +141,7 @@ def test_work_in_the_background_lets_questions_pass_and_may_fail(served, tmp_pat
     assert [reply.answer["asked"] for reply in talk(tmp_path, conversation)] == [1, 2]
 
 
-def test_it_is_made_and_served_in_a_thread_of_its_own(served):
+def test_a_worker_is_made_and_served_in_a_separate_thread(served):
     assert served.thread is not threading.current_thread()
 
 
@@ -159,13 +159,13 @@ def test_a_worker_that_cannot_be_made_leaves_the_place_free(tmp_path):
             Serving("memory", refuse, tmp_path)
 
 
-def test_the_disk_is_looked_at_by_the_clock_only_while_something_waits_for_it(served, tmp_path):
+def test_the_disk_is_checked_at_shorter_intervals_only_while_the_worker_asks_for_it(served, tmp_path):
     async def conversation(ask):
         served.patient_s = 0.001
         await ask(GetStatus())
         await until_async(lambda: served.looks > 5)
         served.patient_s = 3600.0
-        await ask(GetStatus())  # the loop has come by, and waits for nothing any more
+        await ask(GetStatus())  # the loop has run, and waits for nothing any more
         looks = served.looks
         for _ in range(20):
             await ask(GetStatus())
@@ -175,14 +175,14 @@ def test_the_disk_is_looked_at_by_the_clock_only_while_something_waits_for_it(se
     assert served.looks == looks
 
 
-def test_an_event_is_a_reason_to_look_at_once(served, tmp_path):
+def test_an_event_makes_a_worker_check_the_disk_at_once(served, tmp_path):
     async def conversation(ask):
         await ask(GetStatus())
         before = served.looks
         context = zmq.Context()
         announcer = Announcer(context, tmp_path)
         try:
-            for number in itertools.count(1):  # until it has connected
+            for number in itertools.count(1):  # until the listener has connected
                 announcer.announce(Reload(number))
                 await ask(GetStatus())
                 if served.looks > before:

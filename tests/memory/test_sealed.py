@@ -376,7 +376,7 @@ def test_what_is_made_of_it_is_sealed_at_the_end_and_made_anew_where_that_was_da
     for path in sealed:
         path.write_bytes(path.read_bytes()[:-1])
     worker = open_worker(folder)
-    assert "is made anew" in plain_folder.sealed_fault(folder.sealing.base)
+    assert "is built again" in plain_folder.sealed_fault(folder.sealing.base)
     assert (
         ask(worker, "recall", writes=False, query="quokka042 narwhal042")["results"][0]["title"] == TITLES[42]
     )
@@ -411,7 +411,7 @@ def test_a_memory_that_is_not_mounted_is_named_by_a_rotation(folder, key_file, d
     data.rename(away)
     store, base = data / SEALED, folder.sealing.keys
     assert keys.rotate(base, str(key_file)) == (0, [str(store)])
-    with pytest.raises(Misconfigured, match="is not there"):
+    with pytest.raises(Misconfigured, match="is missing"):
         keys.forget_master(base, str(key_file))
     away.rename(data)
     worker = open_worker(folder)  # by the old key, which was kept for it

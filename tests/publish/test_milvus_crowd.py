@@ -204,5 +204,5 @@ def test_a_project_that_is_not_in_milvus_is_named_and_the_others_answer(configs)
     answer = ask(with_nobody, "cortex_search", query="zebra crossing stripes", projects=["*"])
     assert project_paths(answer)[0] == ("p123", "lib/zebra.py")
     assert answer["index"]["degraded"] == [configs[-1].root.name]
-    assert "Milvus has nothing of a project nobody" in answer["index"]["message"]
+    assert "Milvus has no data of a project nobody" in answer["index"]["message"]
     assert len(answer["index"]["generations"]) == 4 <= NAMED_MAX

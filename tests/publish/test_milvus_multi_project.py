@@ -153,7 +153,7 @@ def test_a_missing_project_is_reported_and_the_others_answer(place):
     brought = place.bring("nobody")
     assert brought.generations[:2] == (1, 1)
     assert brought.generations[2] == 0
-    assert "Milvus has nothing of a project nobody" in brought.why[2]
+    assert "Milvus has no data of a project nobody" in brought.why[2]
 
 
 def test_an_empty_project_is_reported_and_the_others_answer(tmp_path, milvus):

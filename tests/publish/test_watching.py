@@ -189,8 +189,8 @@ def test_work_that_takes_long_says_where_it_is(config, watcher, monkeypatch, cap
 
     monkeypatch.setattr(watcher._builder, "refresh", refresh)
     watcher._publish_all(None)
-    assert "watcher.log says where it is" in faults[0]
-    assert "watcher.log says where it is" in caplog.text
+    assert "watcher.log has a trace" in faults[0]
+    assert "watcher.log has a trace" in caplog.text
     monkeypatch.undo()
     assert not watcher.status().info["fault"]
 

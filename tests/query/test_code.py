@@ -1,4 +1,4 @@
-"""Queries that are pieces of code or lines of a log: which are read as the text that they are."""
+"""Queries that are pieces of code or log lines: the conditions for a literal search."""
 
 import re
 
@@ -36,7 +36,7 @@ from cortex.system.errors import BadRequest
         "while(x",
     ],
 )
-def test_code_and_lines_with_a_colon_are_literal_texts_with_a_note(query):
+def test_code_and_lines_with_a_colon_are_literal_searches_with_a_note(query):
     readings = read_query(query)
     assert isinstance(readings.first.node, Regex)
     assert readings.first.match_type == "substring"
@@ -105,7 +105,7 @@ def test_quoted_code_and_the_other_terms_are_all_required():
         "(a OR b",
     ],
 )
-def test_a_slip_in_the_language_stays_an_error(query):
+def test_a_mistake_in_the_query_language_stays_an_error(query):
     with pytest.raises(BadRequest, match="position"):
         read_query(query)
 
@@ -138,7 +138,7 @@ def test_every_query_that_parses_is_tried_as_parsed(query):
         ("tag:go content:handler", "tags:go text:handler"),
     ],
 )
-def test_fields_have_the_names_that_other_search_engines_taught(written, meant):
+def test_fields_have_the_names_of_other_search_engines_too(written, meant):
     def describe(query):
         node = read_query(query).first.node
         return re.sub(r"position=\d+", "", repr(node))
@@ -147,5 +147,5 @@ def test_fields_have_the_names_that_other_search_engines_taught(written, meant):
 
 
 @pytest.mark.parametrize("query", ["path: str", "file:///etc/hosts", "file:"])
-def test_such_a_name_in_code_stays_code(query):
+def test_a_field_name_of_other_engines_in_code_stays_code(query):
     assert read_query(query).first.match_type == "substring"

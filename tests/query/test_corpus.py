@@ -1,6 +1,4 @@
-"""Every input that the fuzzer found worth keeping gets an answer, or a refusal that names a place,
-in bounded time.
-"""
+"""Every input in the fuzzer's corpus is answered, or refused with a position, in bounded time."""
 
 from pathlib import Path
 
@@ -45,7 +43,7 @@ def snapshot(tmp_path_factory):
     return open_text(folder / "text" / name, opened)
 
 
-@pytest.mark.timeout(30)  # far above what any takes, far below what an exponential one would
+@pytest.mark.timeout(30)  # far above the time of any input, far below that of an exponential one
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_an_input_of_the_corpus_is_answered_or_refused_with_a_place(snapshot, path):
     data = path.read_bytes()

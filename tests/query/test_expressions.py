@@ -90,7 +90,7 @@ def grams_of(text):
         ("", ANYTHING),
     ],
 )
-def test_the_needs_of_an_expression(pattern, needs):
+def test_the_trigrams_that_an_expression_needs(pattern, needs):
     assert analyse(pattern).needs == needs
 
 

@@ -1,5 +1,5 @@
-"""The keyword language: what each query means, what it compiles to, and that any input is answered
-or refused.
+"""The keyword language: the meaning of each query, its compiled form, and that any input is
+answered or refused.
 """
 
 import os
@@ -45,7 +45,7 @@ def node(query, match_type=None):
 
 
 def strip(tree):
-    """The tree without positions, so that a test says what it means."""
+    """Return the tree without positions."""
     match tree:
         case And(children):
             return And(tuple(map(strip, children)))
@@ -65,7 +65,7 @@ def t(text, field="text"):
 
 
 def render(query):
-    """A compiled query in a form that a person can review."""
+    """Return a compiled query in a readable form."""
     text = re.sub(
         r'Regex\("([^\n]*)"\)\n.*?\n, field: Field\((\d+)\)',
         r"/\1/ in Field(\2)",
@@ -239,7 +239,7 @@ def test_a_query_that_cannot_be_read_is_refused_with_the_place(query, sentence):
 @pytest.mark.parametrize("match_type", ["fuzzy", "prefix"])
 @pytest.mark.parametrize("word", ["text::", "中", "a."])
 def test_a_word_of_many_parts_is_refused_however_it_is_meant(word, match_type):
-    """Three thousand of them took gigabytes."""
+    """Three thousand parts took gigabytes."""
     with pytest.raises(BadRequest, match="more than 64 words"):
         parse(word * 65, match_type)
     parse(word * 63, match_type)
@@ -273,7 +273,9 @@ def test_groups_as_deep_as_allowed_compile():
 
 @st.composite
 def conditions(draw, depth=2):
-    """A query, and the same in Python, whose `not`, `and` and `or` bind as ours do."""
+    """Return a query and its equivalent in Python, where `not`, `and` and `or` bind the
+    same way.
+    """
     lists = []
     for _ in range(draw(st.integers(1, 3))):
         count = draw(st.integers(1, 3))
@@ -282,7 +284,7 @@ def conditions(draw, depth=2):
             query = meaning = draw(st.sampled_from("abcd"))
             if depth and draw(st.booleans()):
                 query, meaning = (f"({operand})" for operand in draw(conditions(depth=depth - 1)))
-            # In a list joined by OR a lone + or - has a meaning of its own.
+            # In a list joined by OR, a single + or - has a special meaning.
             sign = draw(st.sampled_from(["", "NOT ", "+", "-"] if count > 1 else ["", "NOT "]))
             operands += [draw(st.sampled_from([" ", " AND "])) if at else "", sign + query]
             python.append("not " * (sign in ("NOT ", "-")) + meaning)

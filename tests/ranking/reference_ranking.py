@@ -1,4 +1,4 @@
-"""The ranking over objects, plainly: what cortex.ranking.rank, over columns, is compared with."""
+"""A plain ranking over objects, the reference for cortex.ranking.rank, which works on columns."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from cortex.terms.records import covers
 from ipc.messages import Hit, Signals
 
 _LANES = ("body", "path", "defs", "comments", "defx", "cosine")
-#: what both workers tell of each chunk, found by words or not
+#: signals that both workers report for each chunk, found by words or not
 _FACTS = ("file_references", "foreign")
-#: what the question names (pasted.py): files, and lines of them
+#: places that the question names (pasted_text.py): files, and lines of them
 _CITED = ("cited", "line")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One signal of an explained hit; `value × weight` are what is added up."""
+    """One signal of an explained hit; `value × weight` is added up."""
 
     name: str
     value: float
@@ -54,7 +54,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A hit, its score (0-1, higher is better, falling along the list) and the terms that made it.
+    """A hit, its score (0-1, higher is better, falling along the list) and its terms.
 
     `place` is 1 for the best chunk of its file, 2 for the next; from 2 on the score is `factor` ×
     the lowest score of a first place. `total` is the sum of `terms`.
@@ -73,11 +73,11 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Every chunk that a lane named, by id, as columns; `file` is its file's place in `paths`."""
+    """All chunks that any lane returned, by id, as columns; `file` is the index in `paths`."""
 
     hits: list[Hit]
     lanes: dict[str, Array]  #: float64 [n]; "cosine" is NaN where the vector lane has none
-    covering: Array  #: bool [n]: of the kinds that hold each line of a file once
+    covering: Array  # of kinds that hold each line of a file once
     file: Array  #: int64 [n]
     paths: list[str]
 
@@ -87,13 +87,15 @@ class _Candidates:
         return "both" if any(self.lanes[lane][at] > 0 for lane in (*_LANES[:-1], "cited")) else "vec"
 
     def best(self, values: Array) -> Array:
-        """The highest of `values` in each file."""
+        """Return the highest of `values` in each file."""
         out = np.full(len(self.paths), -np.inf)
         np.maximum.at(out, self.file, values)
         return out
 
     def top(self, lane: str) -> Array:
-        """Each file's TOP_CHUNKS best (covering ones if it has any) added, ÷ the largest sum."""
+        """Return the sum of each file's TOP_CHUNKS best chunks (covering ones if it has any), as a
+        share of the largest sum.
+        """
         has = np.zeros(len(self.paths), bool)
         has[self.file[self.covering]] = True
         values = np.where(self.covering | ~has[self.file], self.lanes[lane], 0.0)
@@ -106,7 +108,7 @@ class _Candidates:
 
 @dataclass(frozen=True, slots=True)
 class _Cosines:
-    """The distribution that makes cosines comparable: `missing` stands for a chunk that the lane
+    """The distribution that makes cosines comparable; `missing` is used for a chunk that the lane
     did not return.
     """
 
@@ -129,11 +131,11 @@ def rank(
     *,
     extra_signals: Sequence[Signals] = (),
 ) -> list[Ranked]:
-    """The best `limit` chunks: distinct files first, each with its best chunk, then more chunks of
-    the same files.
+    """Return the best `limit` chunks: distinct files first, each with its best chunk, then more
+    chunks of the same files. Scores fall along the list.
 
-    A lane that did not answer is None. `extra_signals` are the signals of what the question names
-    (pasted.py). Scores fall along the list.
+    A lane that did not answer is None. `extra_signals` are the signals of places and names in the
+    question (pasted_text.py).
     """
     candidates = _collect([signals for signals in (text, vector, *extra_signals) if signals is not None])
     if not candidates.hits:
@@ -143,10 +145,10 @@ def rank(
     signals = _signals(question, candidates, cosines.z(candidates.best(cosine)))
     scales = np.array([getattr(weights, name) for name in signals])
     values = np.array(list(signals.values()))
-    # These come on top: a question that names no file and no kind of file loses nothing by them.
+    # A question that names no file and no kind of file loses nothing by these additional signals.
     usual = np.array([name not in ("cited", "asked") for name in signals])
     positive = float(scales[usual & (scales > 0)].sum()) or 1.0
-    # One after the other: `sum` adds in another order where there is one file alone.
+    # One by one: `sum` adds in another order for a single file.
     totals = np.add.accumulate(values * scales[:, None], axis=0)[-1]
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = _shares(candidates.lanes["body"]) + cosine
@@ -179,8 +181,8 @@ def rank(
 
 
 def _collect(replies: Sequence[Signals]) -> _Candidates:
-    """One candidate for each row key that any lane names. In order of the ids: the replies' own
-    order has no say.
+    """Join the lanes to one candidate for each row key, in the order of the ids: the replies' order
+    does not matter.
     """
     hits_by_key = {hit.key: hit for signals in replies for hit in signals.hits}
     hits = sorted(hits_by_key.values(), key=attrgetter("id", "key"))
@@ -193,7 +195,7 @@ def _collect(replies: Sequence[Signals]) -> _Candidates:
             if name in lanes:
                 lanes[name][at] = np.fmax(lanes[name][at], row)
     files: dict[str, int] = {}
-    # A chunk without a path stands for itself.
+    # A chunk without a path counts as a file.
     file = [files.setdefault(hit.path or f"\0{hit.id}", len(files)) for hit in hits]
     return _Candidates(
         hits=hits,
@@ -210,15 +212,15 @@ def _distribution(vector: Signals | None) -> _Cosines:
     mean = vector.stats.get("cosine_mean", 0.0)
     missing = mean
     if len(vector.hits) < vector.stats.get("rows", 0.0):
-        # The lane was cut: what it left out lies between the mean and its last cosine.
+        # The lane was cut: chunks left out lie between the mean and its last cosine.
         missing = (mean + float(vector.values[vector.names.index("cosine")].min())) / 2
     return _Cosines(mean, vector.stats.get("cosine_std", 0.0), missing)
 
 
 def _signals(question: str, candidates: _Candidates, smax: Array) -> dict[str, Array]:
-    """Signal → its value for each file, in the order in which they are explained."""
+    """Return signal → values for all files, in the order of explanations."""
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
-    # Of an ordinary question it says nothing, and is not among what is explained.
+    # For an ordinary question it is left out, also from explanations.
     rare = {"cited": candidates.best(candidates.lanes["cited"])} if candidates.lanes["cited"].any() else {}
     build, documents = asks_for_build(question), asks_for_documents(question)
     if build or documents:
@@ -256,7 +258,7 @@ def _signals(question: str, candidates: _Candidates, smax: Array) -> dict[str, A
 
 
 def _documents(candidates: _Candidates) -> Array:
-    """1 for a file of which only documents were found."""
+    """Return 1 for a file with documents only among its candidates."""
     code = {
         file
         for file, hit in zip(candidates.file.tolist(), candidates.hits, strict=True)
@@ -266,15 +268,15 @@ def _documents(candidates: _Candidates) -> Array:
 
 
 def _foreign(candidates: _Candidates) -> Array:
-    """1 for a file whose chunks are tagged as generated or vendored, or whose path says so."""
+    """Return 1 for a file with chunks tagged as generated or vendored, or with such a path."""
     return np.fmax(
         candidates.best(candidates.lanes["foreign"]), [is_foreign(path) for path in candidates.paths]
     )
 
 
 def _comments(candidates: _Candidates) -> Array:
-    """The comments' BM25 of each chunk. A document is all comment, which would count its text
-    twice; so it has none, unless the candidates are documents only.
+    """Return each chunk's BM25 of comments. A document is all comment, which would count its text
+    twice; so it gets 0, unless all candidates are documents.
     """
     documents = np.array([hit.chunk_type == "documentation" for hit in candidates.hits], bool)
     return (
@@ -290,8 +292,8 @@ def _shares(values: Array) -> Array:
 
 
 def _pick(candidates: _Candidates, strength: Array) -> Array:
-    """Each file's place of the chunk that stands for it: the one with the named line, else of those
-    that hold the asked definition, if any, the best.
+    """Return the index of each file's best chunk: the one with the named line, else the best of
+    those with the requested definition, if any.
     """
     defx = candidates.lanes["defx"]
     other = defx < candidates.best(defx)[candidates.file]
@@ -303,7 +305,9 @@ def _pick(candidates: _Candidates, strength: Array) -> Array:
 def _more(
     candidates: _Candidates, by_file: dict[int, Ranked], strength: Array, remaining: Array, limit: int
 ) -> list[Ranked]:
-    """Further chunks of the shown files, best first, below the lowest score of a first place."""
+    """Return further chunks of the listed files, best first, below the lowest score of a first
+    place.
+    """
     floor = min(ranked.score for ranked in by_file.values())
     remaining = remaining[np.lexsort((~candidates.covering[remaining], -strength[remaining]))][
         : limit - len(by_file)
@@ -330,8 +334,8 @@ def _more(
 
 
 def _squash(total: float, positive: float) -> float:
-    """A sum of any size → 0-1, strictly rising; `positive` is the sum of a file whose every good
-    signal is 1.
+    """Map a sum of any size to 0-1, strictly rising; `positive` is the sum of a file with 1 for
+    every good signal.
     """
     return 1.0 / (1.0 + math.exp(-STEEPNESS * (total / positive - 0.5)))
 

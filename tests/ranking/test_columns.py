@@ -1,4 +1,4 @@
-"""Ranking over columns gives what ranking object by object gives, to the last bit."""
+"""The ranking over columns equals the ranking over objects, to the last bit."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -31,9 +31,9 @@ chunks = st.lists(
 
 
 def replies(rows, random):
-    """The signals of the words, of the meaning and of what is named, each in an order of its own.
+    """Return signals of words, of meaning and of named places, each in a different order.
 
-    Ids are of several rows, and in another order than the keys.
+    Several rows may share an id, and ids are in another order than keys.
     """
     keys = random.sample(range(1, 1000), len(rows))
     hits = [

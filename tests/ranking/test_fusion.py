@@ -1,4 +1,4 @@
-"""The ranking over made-up signals: what beats what, and what must not matter."""
+"""The ranking over made-up signals: precedence, and inputs that must not matter."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ def hit(key, path, kind="code", line=1, name=None):
 
 
 def text(*rows):
-    """Signals of the text worker from (hit, {lane: value}) pairs."""
+    """Make signals of the text worker from (hit, {lane: value}) pairs."""
     values = np.zeros((len(LANES), len(rows)), np.float32)
     for at, (_, lanes) in enumerate(rows):
         for name, value in lanes.items():
@@ -277,7 +277,7 @@ def test_in_semantic_mode_chunks_without_a_path_are_files_of_their_own():
     ]
 
 
-def test_each_chunk_of_the_shown_files_says_how_much_it_speaks_of_the_question():
+def test_each_chunk_of_the_listed_files_gets_its_own_relevance():
     words = text((hit(1, "a.py"), {"body": 4}), (hit(2, "a.py"), {"body": 8}), (hit(3, "b.py"), {"body": 2}))
     near = vector((hit(2, "a.py"), 0.9), (hit(4, "a.py"), 0.5), (hit(5, "c.py"), 0.4), mean=0.1, std=0.1)
     keys, speaking = score_candidates((words, near), {"a.py", "b.py"})
@@ -289,12 +289,12 @@ def test_each_chunk_of_the_shown_files_says_how_much_it_speaks_of_the_question()
     assert score_candidates((), {"b.py"}) == ((), ())
 
 
-def test_chunks_without_a_path_stand_for_themselves():
+def test_chunks_without_a_path_count_as_files():
     ranked = ranked_by_text("x", (hit(1, "", name="one"), {"body": 1}), (hit(2, "", name="two"), {"body": 2}))
     assert [(entry.hit.id, entry.place) for entry in ranked] == [("two", 1), ("one", 1)]
 
 
-def test_nothing_in_gives_nothing_out():
+def test_no_candidates_give_no_results():
     assert rank("x", None, None, weigh(vectors=False), 5) == []
     assert rank("x", text(), vector(), weigh(vectors=True), 5) == []
 
@@ -322,7 +322,7 @@ questions = st.sampled_from(
 
 
 def lanes_of(rows, order, other):
-    """The two replies for the generated rows, each in an order of its own."""
+    """Make the two replies for the generated rows, each in a different order."""
     hits = [hit(key, f"dir/file{file}.py", kind) for key, (file, kind, _, _) in enumerate(rows)]
     lexical = [(hits[at], rows[at][2]) for at in order if any(rows[at][2].values())]
     near = [(hits[at], rows[at][3]) for at in other if rows[at][3] is not None]

@@ -1,5 +1,5 @@
-"""One small project, a few questions, the ranking as it was agreed on. CORTEX_UPDATE_GOLDEN=1
-writes it anew.
+"""One small project, a few questions, and their agreed ranking. CORTEX_UPDATE_GOLDEN=1
+writes it.
 """
 
 import json
@@ -45,8 +45,8 @@ QUESTIONS = [
 
 
 def signals(question):
-    """Lanes of a toy engine: shared words for the body, word overlap for the cosine. Deterministic,
-    not good.
+    """Return lanes of a toy engine: shared words for the body, word overlap for the cosine.
+    Deterministic, not good.
     """
     words = set(lane_words(question))
     hits, body, path, defx, cosine = [], [], [], [], []

@@ -1,4 +1,4 @@
-"""What several projects tell is ranked as if one had told it, whichever way it is split."""
+"""Candidates of several projects are ranked as those of one, whichever way they are split."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def order(question, text, vector, limit=20):
 
 @st.composite
 def worlds(draw):
-    """(hit, lanes, cosine, project) of chunks with distinct values, a few of each file."""
+    """Generate (hit, lanes, cosine, project) of chunks with distinct values, a few of each file."""
     count = draw(st.integers(1, 24))
     values = draw(st.permutations(range(1, 2 * count + 1)))
     out = []
@@ -79,7 +79,7 @@ def test_files_of_one_project_in_several_rank_as_they_do_in_one(world):
     assert all(split_hit(entry.hit)[0] == whose[split_hit(entry.hit)[1].key] for entry in together)
 
 
-def test_one_project_that_is_joined_with_none_is_ranked_to_the_last_bit_as_it_is_alone():
+def test_a_single_joined_project_is_ranked_to_the_last_bit_as_it_is_alone():
     rows = [(hit(1, "a.py"), {"body": 3.0}), (hit(2, "b.py"), {"body": 7.0, "defs": 1.0})]
     cosines = [(chunk, 0.1 * at + 0.3) for at, (chunk, _) in enumerate(rows)]
     alone = order("words", words(rows), meaning(cosines))
@@ -88,14 +88,14 @@ def test_one_project_that_is_joined_with_none_is_ranked_to_the_last_bit_as_it_is
     assert [split_hit(entry.hit) for entry in joined] == [(4, entry.hit) for entry in alone]
 
 
-def test_files_of_one_path_and_chunks_of_one_key_in_two_projects_are_two():
+def test_equal_paths_and_keys_in_two_projects_are_different_files_and_chunks():
     reply = words([(hit(1, "a.py"), {"body": 3.0})])
     ranked = order("words", join_words({0: reply, 1: reply}, 9), None)
     assert [split_hit(entry.hit) for entry in ranked] == [(0, hit(1, "a.py")), (1, hit(1, "a.py"))]
     assert [entry.place for entry in ranked] == [1, 1]
 
 
-def test_chunks_of_no_file_stand_for_themselves_in_each_project():
+def test_chunks_without_a_file_count_as_files_in_each_project():
     reply = words([(hit(1, ""), {"body": 3.0}), (hit(2, ""), {"body": 2.0})])
     ranked = order("words", join_words({0: reply, 1: reply}, 9), None)
     assert sorted(split_hit(entry.hit)[0] for entry in ranked) == [0, 0, 1, 1]
@@ -146,7 +146,7 @@ def test_cosines_of_different_models_are_compared_by_how_far_they_stand_out():
     assert apart.stats["cosine_std"] == pytest.approx(1, abs=1e-6)
 
 
-def test_a_place_is_looked_for_in_all_projects_and_counts_less_the_more_have_it():
+def test_a_place_is_searched_in_all_projects_and_counts_less_the_more_have_it():
     def located(path):
         return Located(1, (Spot(0, hit(1, path), shared=1),), "", np.zeros((1, 1), np.float32))
 
@@ -157,7 +157,7 @@ def test_a_place_is_looked_for_in_all_projects_and_counts_less_the_more_have_it(
     assert join_places({}) is None
 
 
-def test_a_name_that_too_many_projects_define_tells_nothing():
+def test_a_name_that_too_many_projects_define_is_ignored():
     reply = words([(hit(1, "a.py"), {"defx": 1.0})])
     assert len(define(join_names(dict.fromkeys(range(5), reply)), 0)) == 5
     assert define(join_names(dict.fromkeys(range(6), reply)), 0) is None

@@ -1,4 +1,4 @@
-"""How much of a file's name a question holds."""
+"""Overlap of a question with a file's name."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from cortex.terms.paths import path_traits
         ("cmd", "command"),
     ],
 )
-def test_a_short_form_stands_for_its_word(piece, word):
+def test_a_short_form_counts_as_its_word(piece, word):
     assert is_short_form(piece, word)
     assert QuestionProfile(f"where is the {word} made").shares([name_of((piece,))]) == [SHORT]
 
@@ -46,7 +46,7 @@ def test_two_words_side_by_side_are_one_of_a_name():
     assert profile.shares([name_of(("limitrate",))]) == [0.0]
 
 
-def test_a_share_is_that_of_the_parts_and_whole_words_count_by_their_stems():
+def test_a_share_is_that_of_the_parts_and_words_count_by_their_stems():
     profile = QuestionProfile("parsing the configuration")
     assert profile.shares([name_of(path_traits("src/parser/config_loader.py").stem)]) == pytest.approx(
         [SHORT / 2]
@@ -55,7 +55,7 @@ def test_a_share_is_that_of_the_parts_and_whole_words_count_by_their_stems():
     assert profile.shares([name_of(())]) == [0.0]
 
 
-def test_words_that_say_nothing_have_no_short_forms():
+def test_stop_words_have_no_short_forms():
     assert QuestionProfile("what would they do with these").shares([name_of(("wou", "the", "wit"))]) == [0.0]
 
 

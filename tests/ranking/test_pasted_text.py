@@ -1,5 +1,5 @@
-"""Pasted texts: what is taken out of traces, messages and issues, and what becomes of it.
-CORTEX_UPDATE_GOLDEN=1 writes anew.
+"""Pasted texts: the parts extracted from traces, messages and issues, and their effect.
+CORTEX_UPDATE_GOLDEN=1 writes the golden file.
 """
 
 import json
@@ -139,7 +139,7 @@ def test_a_cited_file_comes_first_with_the_chunk_that_holds_the_line():
     assert (cited_signal["value"], cited_signal["weight"], cited_signal["product"]) == (1.0, 6.0, 6.0)
     plain_rank = rank("words", lexical, None, weigh(vectors=False), 3)
     assert "cited" not in plain_rank[0].explanation()["signals"]
-    # Nothing changes for what is not cited.
+    # Files that are not cited stay as they are.
     assert plain_rank[0].score == ranked[1].score
 
 
@@ -152,7 +152,7 @@ def test_a_file_that_only_the_question_names_is_a_result():
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="aA1.:/\\_`'\"()#[]<>, \n\tFile at in error", max_size=400))
-def test_no_text_is_too_odd_to_be_read(text):
+def test_any_text_is_read(text):
     reading = read_question(text)
     assert reading.query.strip() or not text.strip()
     assert all(place.path for place in reading.places)

@@ -1,8 +1,8 @@
-"""100 questions about this repository and parts of the standard library: the rank of each first
-relevant file, kept.
+"""100 questions about this repository and parts of the standard library, with the rank of each
+first relevant file.
 
-The whole path but processes and sockets: indexed, published, asked as a tool asks. A change of the
-ranking shows as a list of ranks that moved; it fails only where quality drops.
+The whole path except processes and sockets: indexed, published, searched as by a tool. A change of
+the ranking shows as a list of moved ranks; it fails only where quality drops.
 CORTEX_UPDATE_GOLDEN=1 accepts the new ranks. The standard library is the running interpreter's, so
 ranks may differ a little between versions of Python; golden ones are of 3.11.
 """
@@ -22,22 +22,23 @@ import pytest
 from cortex.ask.questions import Search
 from cortex.ask.search import find
 
-#: seconds: the whole repository is indexed, and asked a hundred questions, beside other tests
+#: seconds: the whole repository is indexed and searched a hundred times, while other tests run
 pytestmark = pytest.mark.timeout(600)
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "golden" / "quality"
 RANKS = FOLDER / "ranks.txt"
-#: what of this repository is asked about; tests are there to be ranked below
+#: folders of this repository in the index; the questions are about code, and tests must rank below
+#: it
 SOURCES = ("cortex", "ipc", "workers", "docs", "README.md", "tests/e2e")
 #: ranks that count, and what the mean may lose (one rank 1 that becomes 3 costs 0.008)
 DEPTH, LOSS_MAX = 10, 0.02
 #: a file at this golden rank or a later one may fall out of the ranks that count: a neighbour is
 #: enough
 EDGE = 7
-#: questions whose files are all gone are left out; of more than these the list is out of date
+#: questions whose files are all gone are left out; with more of them the list is out of date
 GONE_MAX = 6
-#: of the questions whose files are there, the share that must find one among the ranks that count
+#: share of the questions with existing files that must find one among the ranks that count
 FOUND_MIN = 0.95
 
 
@@ -65,8 +66,8 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ranks(corpus, serve):
-    """Question → the rank of its first relevant file, 0 for none; questions whose files are all
-    gone are not in it.
+    """Question → the rank of its first relevant file, 0 for none; without questions whose files are
+    all gone.
     """
     # One loop for all of them: asyncio.run prints its task with the whole answer when it ends.
     return asyncio.run(_ranks(serve(corpus), corpus))
@@ -85,7 +86,7 @@ async def _ranks(served, corpus):
 
 
 def golden():
-    """Question → its rank as it was agreed on: `rank category question` a line."""
+    """Return question → its agreed rank, from lines `rank category question`."""
     rows = [line.split(maxsplit=2) for line in RANKS.read_text().splitlines() if line[:1] != "#"]
     return {question: int(rank) for rank, _, question in rows}
 
@@ -99,7 +100,7 @@ def mean(ranks):
 
 
 def moved(old, new):
-    """A line for each rank that moved, the worst first."""
+    """Return a line for each moved rank, the worst first."""
     both = sorted(
         (question for question in old if question in new), key=lambda q: gain(new[q]) - gain(old[q])
     )

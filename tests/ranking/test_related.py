@@ -1,4 +1,4 @@
-"""Which tests and texts belong to a piece of code, by names alone."""
+"""Tests and texts that belong to a piece of code, by names alone."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The key of a project: wrapped by a master key that is in one place, and never made twice."""
+"""The key of a project: wrapped by a master key in one place, and never made twice."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from cortex.system.errors import Damaged, Misconfigured, Unavailable
 
 
 class Keychain(keyring.backend.KeyringBackend):
-    """Keeps what it is told; `locked` is what a person's own does who said no."""
+    """A fake keychain; `locked` behaves like a real one after a person refused to unlock it."""
 
     priority = 5
 
@@ -97,7 +97,7 @@ def test_a_key_file_that_others_can_read_is_refused(base, file):
         project_key(base / "a", str(file))
 
 
-def test_a_key_that_is_gone_or_another_is_one_sentence_and_nothing_is_deleted_or_made(base, file, tmp_path):
+def test_a_missing_or_wrong_key_is_one_sentence_and_nothing_is_deleted_or_made(base, file, tmp_path):
     project_key(base / "a", str(file))
     before = all_bytes(base)
     raw = file.read_bytes()
@@ -116,7 +116,7 @@ def test_a_key_that_is_gone_or_another_is_one_sentence_and_nothing_is_deleted_or
     project_key(base / "a", str(file))
 
 
-def test_what_is_no_key_is_refused(base, file):
+def test_an_invalid_key_is_refused(base, file):
     file.parent.mkdir()
     file.write_text("hello\n")
     file.chmod(0o600)
@@ -141,7 +141,7 @@ def test_the_environment_gives_a_key_and_no_child_inherits_it(base, monkeypatch)
         rotate(base, "")
 
 
-def test_whatever_is_started_once_the_settings_were_read_inherits_no_key(tmp_path, monkeypatch):
+def test_processes_started_after_reading_the_settings_inherit_no_key(tmp_path, monkeypatch):
     monkeypatch.setenv("CORTEX_KEY", "cd" * 32)
     load(tmp_path)
     assert "CORTEX_KEY" not in os.environ
@@ -177,7 +177,7 @@ def test_a_locked_keychain_never_falls_through_to_a_new_key(base, keychain, file
     project_key(base / "a", "")
     before = all_bytes(base)
     keychain.locked = True
-    for key_path in ("", str(file)):  # a file that somebody names meanwhile is no way round it
+    for key_path in ("", str(file)):  # a newly configured file does not bypass the lock
         with pytest.raises(Unavailable, match="unlock it"):
             project_key(base / "a", key_path)
         with pytest.raises(Unavailable, match="unlock it"):
@@ -186,7 +186,7 @@ def test_a_locked_keychain_never_falls_through_to_a_new_key(base, keychain, file
     assert not file.exists()
 
 
-def test_without_a_keychain_it_says_what_to_name(base, keychain, monkeypatch):
+def test_without_a_keychain_the_error_names_the_alternatives(base, keychain, monkeypatch):
     monkeypatch.setattr(Keychain, "priority", 0)
     with pytest.raises(Misconfigured, match=r"security\.key_path or CORTEX_KEY_FILE"):
         project_key(base / "a", "")
@@ -194,7 +194,7 @@ def test_without_a_keychain_it_says_what_to_name(base, keychain, monkeypatch):
 
 
 @pytest.mark.parametrize("harm", ["flipped", "cut", "of another project"])
-def test_a_wrapped_key_that_is_not_as_it_was_is_damage(base, file, harm):
+def test_an_altered_wrapped_key_is_damage(base, file, harm):
     project_key(base / "a", str(file))
     project_key(base / "b", str(file))
     path = base / "a" / KEY
@@ -210,7 +210,7 @@ def test_a_wrapped_key_that_is_not_as_it_was_is_damage(base, file, harm):
         project_key(base / "a", str(file))
 
 
-def test_a_damaged_note_of_the_place_is_told_by_the_projects(base, file):
+def test_a_damaged_note_of_the_key_place_is_replaced_by_the_projects_notes(base, file):
     key = project_key(base / "a", str(file))
     recorded = master_place(base)
     (base / PLACE).write_bytes(b"rubbish")
@@ -237,7 +237,7 @@ def test_a_rotation_that_is_broken_off_anywhere_leaves_every_project_open_and_go
     stores = [base / name for name in "abc"]
     wanted = [project_key(store, str(file)) for store in stores]
     write = keys.write_note
-    for allowed in (0, 1, 2, 2, 1):  # writes: the place, then each project that is left
+    for allowed in (0, 1, 2, 2, 1):  # writes: the place, then each remaining project
         left = [allowed]
 
         def broken(*args, left=left):
@@ -275,7 +275,7 @@ def test_a_key_that_is_gone_from_the_keychain_can_be_forgotten(base, keychain):
 
 
 @pytest.mark.parametrize("harm", ["cut", "of another project"])
-def test_a_damaged_project_keeps_no_rotation_from_its_end_and_is_named(base, file, harm):
+def test_a_damaged_project_does_not_stop_a_rotation_and_is_reported(base, file, harm):
     wanted, _ = (project_key(base / name, str(file)) for name in "ab")
     raw = (base / "b" / KEY).read_bytes()
     (base / "b" / KEY).write_bytes(raw[:-1] if harm == "cut" else (base / "a" / KEY).read_bytes())
@@ -284,7 +284,7 @@ def test_a_damaged_project_keeps_no_rotation_from_its_end_and_is_named(base, fil
     assert project_key(base / "a", str(file)) == wanted
 
 
-def test_who_waited_for_a_rotation_finds_the_project_under_the_new_key(base, file, monkeypatch):
+def test_a_process_that_waited_for_a_rotation_opens_the_project_with_the_new_key(base, file, monkeypatch):
     wanted, changing = project_key(base / "a", str(file)), keys._keys_lock
 
     def after_a_rotation(base):
@@ -310,7 +310,7 @@ def test_an_index_of_another_machine_is_refused_and_kept(base, file, tmp_path):
     assert all_bytes(copy) == before
 
 
-def test_what_is_written_down_holds_no_key(base, file):
+def test_no_note_contains_a_key(base, file):
     key = project_key(base / "a", str(file))
     note = json.loads((base / "a" / KEY).read_bytes().partition(b"\n")[2])
     assert set(note) == {"master", "place", "key"}

@@ -1,4 +1,4 @@
-"""What is sealed of a folder: only what changed, and never believed when it is not as it was."""
+"""The sealed copy of a folder: only changes are sealed, and altered files are refused."""
 
 import os
 import shutil
@@ -46,7 +46,7 @@ def objects(mirror):
 
 
 def restored(mirror, folder):
-    """The files that come of the sealed folder, by their paths."""
+    """Return the files restored from the sealed folder, by path."""
     other = Mirror(mirror.store, folder, KEY)
     other.read()
     other.restore()
@@ -65,7 +65,7 @@ def test_files_come_back_with_their_bytes_times_and_second_names(mirror, tmp_pat
     assert {path.stat().st_mode & 0o777 for path in files.values()} == {0o600}
 
 
-def test_only_what_changed_is_sealed_and_what_is_gone_goes(mirror):
+def test_only_changed_files_are_sealed_and_missing_ones_are_removed(mirror):
     before = objects(mirror)
     write(mirror.home / "index/9/segments/rows-2.seg", "more")
     os.remove(mirror.home / "empty")
@@ -77,7 +77,7 @@ def test_only_what_changed_is_sealed_and_what_is_gone_goes(mirror):
     assert objects(mirror) == after
 
 
-def test_who_restored_it_seals_nothing_anew(mirror, tmp_path):
+def test_restored_files_are_not_sealed_again(mirror, tmp_path):
     before = objects(mirror)
     other = Mirror(mirror.store, tmp_path / "again", KEY)
     other.read()
@@ -110,7 +110,7 @@ def test_every_flipped_byte_of_the_list_is_refused_by_name(mirror, tmp_path):
 
 
 @pytest.mark.parametrize("harm", ["flipped", "cut", "emptied", "removed", "of another file"])
-def test_an_object_that_is_not_as_it_was_is_refused_by_name(mirror, tmp_path, harm):
+def test_an_altered_object_is_refused_by_name(mirror, tmp_path, harm):
     names = sorted(objects(mirror))
     for at, name in enumerate(names):
         path = mirror.store / OBJECTS / name
@@ -131,7 +131,7 @@ def test_an_object_that_is_not_as_it_was_is_refused_by_name(mirror, tmp_path, ha
 
 
 def test_an_object_of_an_older_list_is_refused(mirror, tmp_path):
-    """Somebody puts back one file of yesterday, under the name that it has today."""
+    """An attacker restores a file of yesterday, under its name of today."""
     path = "index/9/CURRENT"
     old = objects(mirror)[mirror.listed.files[path].object]
     write(mirror.home / "new", "generation 2")
@@ -143,7 +143,7 @@ def test_an_object_of_an_older_list_is_refused(mirror, tmp_path):
 
 
 def test_an_object_of_before_the_list_was_taken_away_is_refused(mirror, tmp_path):
-    """Numbers of lists begin again then."""
+    """List numbers start again without a list."""
     path = "index/9/CURRENT"
     old = objects(mirror)[mirror.listed.files[path].object]
     (mirror.store / LIST).unlink()
@@ -165,7 +165,7 @@ def test_a_sealed_folder_of_another_project_or_key_is_refused(mirror, tmp_path):
 
 
 def test_after_an_end_at_any_point_of_sealing_the_list_before_opens(mirror, tmp_path, monkeypatch):
-    """The disk refuses the first, second, … write; what is sealed stays what it was."""
+    """The disk refuses the first, second, … write; the sealed state stays as before."""
     import cortex.sealing.mirror as module
 
     before = objects(mirror)
@@ -185,13 +185,13 @@ def test_after_an_end_at_any_point_of_sealing_the_list_before_opens(mirror, tmp_
         with pytest.raises(OSError, match="space"):
             mirror.seal()
         assert "a" not in restored(mirror, tmp_path / f"again-{allowed}")
-        assert objects(mirror) == before  # what did not come to its end takes no room
+        assert objects(mirror) == before  # an interrupted seal leaves no files
     monkeypatch.setattr(module, "seal", seal)
     assert mirror.seal()
     assert {"a", "b"} <= set(restored(mirror, tmp_path / "last"))
 
 
-def test_what_a_list_names_is_on_the_disk_before_the_list_is(mirror, monkeypatch):
+def test_objects_are_on_the_disk_before_their_list(mirror, monkeypatch):
     events, fsync, rename = [], os.fsync, os.replace
 
     def synced(descriptor):

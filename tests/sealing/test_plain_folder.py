@@ -1,4 +1,4 @@
-"""Who opens the plain folder of a sealed project, and who closes it."""
+"""Opening and closing of the plain folder of a sealed project."""
 
 import errno
 import os
@@ -41,7 +41,7 @@ def place(tmp_path, monkeypatch):
 
 
 def leave(place):
-    """As at the end of a process."""
+    """Release the folder, as at the end of a process."""
     plain_folder._leave(place.base)
     return close(place.base)
 
@@ -50,7 +50,7 @@ def put(place, text, name="manifest.json"):
     (place.home / name).write_text(text)
 
 
-def test_the_last_to_leave_seals_and_removes_what_is_plain(place):
+def test_the_last_user_seals_and_removes_the_plain_folder(place):
     ensure_open(place)
     other = share(place.base / USED)
     put(place, "one")
@@ -63,14 +63,14 @@ def test_the_last_to_leave_seals_and_removes_what_is_plain(place):
     assert (place.home / "manifest.json").read_text() == "one"
 
 
-def test_what_is_plain_is_private_on_each_level(place):
+def test_plain_folders_are_private_on_each_level(place):
     ensure_open(place)
     for folder in (place.base.parent.parent, place.base.parent, place.base, place.home):
         assert folder.stat().st_mode & 0o777 == 0o700
     assert (place.base / OPEN).stat().st_mode & 0o777 == 0o600
 
 
-def test_what_killed_processes_left_is_removed_at_the_next_start(place):
+def test_plain_folders_of_killed_processes_are_removed_at_the_next_start(place):
     ensure_open(place)
     put(place, "one")
     assert reseal(place.base)
@@ -82,7 +82,7 @@ def test_what_killed_processes_left_is_removed_at_the_next_start(place):
     assert (place.home / "manifest.json").read_text() == "one"
 
 
-def test_what_a_killed_process_left_is_never_taken_up(place):
+def test_the_plain_folder_of_a_killed_process_is_never_reused(place):
     ensure_open(place)
     put(place, "one")
     reseal(place.base)
@@ -92,7 +92,7 @@ def test_what_a_killed_process_left_is_never_taken_up(place):
     assert (place.home / "manifest.json").read_text() == "one"
 
 
-def test_a_folder_that_is_used_stays_when_what_others_left_is_removed(place):
+def test_a_folder_in_use_stays_when_unused_ones_are_removed(place):
     ensure_open(place)
     assert remove_unused_folders() == []
     assert place.home.is_dir()
@@ -138,7 +138,7 @@ def test_two_processes_that_open_at_once_have_one_folder(place, tmp_path):
 
 
 @pytest.mark.parametrize("harm", ["list", "object", "key"])
-def test_what_was_damaged_is_named_and_begun_anew(place, harm):
+def test_damaged_sealed_files_are_reported_and_made_again(place, harm):
     ensure_open(place)
     put(place, "one")
     leave(place)
@@ -176,7 +176,7 @@ def test_without_its_key_nothing_is_opened_and_nothing_deleted(place, tmp_path):
     assert (place.home / "manifest.json").read_text() == "one"
 
 
-def test_too_little_memory_is_said_before_anything_is_opened(place, monkeypatch):
+def test_too_little_memory_is_reported_before_anything_is_opened(place, monkeypatch):
     ensure_open(place)
     put(place, "x" * 1000)
     leave(place)
@@ -205,7 +205,7 @@ def test_a_plain_folder_that_is_a_link_or_anothers_is_refused(place, tmp_path):
     assert not list(elsewhere.iterdir())
 
 
-def test_what_lay_plain_on_the_disk_goes_when_a_project_is_sealed(place):
+def test_plain_files_on_the_disk_are_removed_when_a_project_is_sealed(place):
     for name in ("index/9/CURRENT", "chunks/a.json", "run/usage.jsonl"):
         (place.old / name).parent.mkdir(parents=True, exist_ok=True)
         (place.old / name).write_text("plain")
@@ -221,7 +221,7 @@ def test_what_lay_plain_on_the_disk_goes_when_a_project_is_sealed(place):
     assert not vectors.exists()
 
 
-def test_what_lies_plain_on_the_disk_stays_where_the_project_cannot_be_sealed(place, tmp_path):
+def test_plain_files_on_the_disk_stay_if_the_project_cannot_be_sealed(place, tmp_path):
     (tmp_path / "key").write_text("no key")
     (tmp_path / "key").chmod(0o600)
     (place.old / "index").mkdir(parents=True)
@@ -233,7 +233,7 @@ def test_what_lies_plain_on_the_disk_stays_where_the_project_cannot_be_sealed(pl
     assert vectors.is_dir()
 
 
-def test_what_is_given_up_is_gone_and_not_while_it_is_used(place):
+def test_sealed_files_can_be_given_up_unless_they_are_in_use(place):
     ensure_open(place)
     put(place, "one")
     other = share(place.base / USED)
@@ -245,7 +245,7 @@ def test_what_is_given_up_is_gone_and_not_while_it_is_used(place):
     assert not place.home.exists()
 
 
-def test_where_nothing_is_in_memory_plain_bytes_lie_on_the_disk_if_that_is_permitted_and_are_written_over(
+def test_without_a_file_system_in_memory_permitted_plain_bytes_are_on_the_disk_and_overwritten(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(places, "IN_MEMORY", frozenset())
@@ -267,7 +267,7 @@ def test_where_nothing_is_in_memory_plain_bytes_lie_on_the_disk_if_that_is_permi
     places._plain_base.cache_clear()
 
 
-def test_all_is_sealed_by_another_key_and_opens_wherever_that_is_broken_off(place, monkeypatch):
+def test_a_change_of_keys_can_be_interrupted_anywhere(place, monkeypatch):
     ensure_open(place)
     put(place, "one")
     put(place, "two", "other")
@@ -306,7 +306,7 @@ def test_all_is_sealed_by_another_key_and_opens_wherever_that_is_broken_off(plac
     assert (place.home / "other").read_text() == "two"
 
 
-def test_a_disk_that_is_full_while_all_is_sealed_by_another_key_costs_nothing(place, monkeypatch):
+def test_a_full_disk_during_a_change_of_keys_loses_nothing(place, monkeypatch):
     ensure_open(place)
     put(place, "one")
     leave(place)
@@ -324,7 +324,7 @@ def test_a_disk_that_is_full_while_all_is_sealed_by_another_key_costs_nothing(pl
     assert not plain_folder.sealed_fault(place.base)
 
 
-def test_what_is_in_use_is_not_sealed_anew(place):
+def test_sealed_files_in_use_are_not_sealed_again(place):
     ensure_open(place)
     other = share(place.base / USED)
     with pytest.raises(Unavailable, match="in use"):

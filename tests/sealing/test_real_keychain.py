@@ -1,4 +1,4 @@
-"""A keychain as people have it: the Secret Service of GNOME on a bus of its own."""
+"""A real keychain: GNOME's Secret Service on a separate bus."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 )
 pytest.importorskip("secretstorage")
 
-#: a keyring that is opened by a password, then what is asked of it; it ends before its bus does
+#: unlocks a keyring by a password, then queries it; it ends before its bus does
 UNLOCKED = """
 printf geheim | gnome-keyring-daemon --unlock --components=secrets --foreground >/dev/null 2>&1 &
 "$@"

@@ -1,4 +1,4 @@
-"""A sealed file is refused whole for whatever was done to it."""
+"""A sealed file is refused as a whole after any change."""
 
 import io
 
@@ -33,13 +33,13 @@ def opened(raw, what=b"a", key=KEY):
 
 
 @pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, 3 * PIECE + 5])
-def test_what_was_sealed_comes_back(size):
+def test_sealed_bytes_are_restored(size):
     raw = bytes(range(256)) * 2
     assert opened(sealed(raw[:size])) == raw[:size]
 
 
 @given(st.binary(max_size=4 * PIECE))
-def test_any_bytes_come_back_and_none_of_eight_in_a_row_are_seen(raw):
+def test_any_bytes_are_restored_and_no_eight_in_a_row_are_visible(raw):
     sealed_bytes = sealed(raw)
     assert opened(sealed_bytes) == raw
     assert not any(raw[at : at + 8] in sealed_bytes[len(streams.MAGIC) :] for at in range(len(raw) - 7))

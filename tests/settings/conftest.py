@@ -1,4 +1,4 @@
-"""A project of its own, and nothing of the machine's environment."""
+"""A project for each test, without the machine's environment."""
 
 import os
 

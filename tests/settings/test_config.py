@@ -1,5 +1,5 @@
-"""Configuration: the order of the layers, what a project may not set, and one sentence for every
-fault.
+"""Configuration: the order of the layers, settings that a project may not set, and one sentence for
+every fault.
 """
 
 import json
@@ -67,7 +67,7 @@ def test_the_user_may_set_what_a_project_may_not(project, monkeypatch):
     assert loaded.embedding.provider == "http"
 
 
-def test_a_model_that_is_named_is_used_and_one_beside_a_server_is_asked_about(project, monkeypatch):
+def test_a_configured_model_implies_its_provider_and_a_model_with_a_server_is_refused(project, monkeypatch):
     monkeypatch.setenv("CORTEX_EMBEDDING_MODEL_PATH", "/models/one")
     assert config.load(project).embedding.provider == "onnx"
     monkeypatch.setenv("CORTEX_EMBEDDING_ENDPOINT", "http://10.1.2.3:8121/embed")
@@ -126,7 +126,7 @@ def test_a_named_folder_that_is_the_home_folder_or_above_is_refused(tmp_path, mo
         ("%CD%", "placeholder"),
     ],
 )
-def test_a_named_folder_that_is_none_says_why_and_what_to_pass(tmp_path, folder, why):
+def test_a_project_that_is_no_folder_is_refused_with_reason_and_advice(tmp_path, folder, why):
     (tmp_path / "file").write_text("")
     with pytest.raises(Misconfigured, match=why) as error:
         home.find_root(tmp_path / folder)
@@ -163,7 +163,7 @@ def test_a_cortex_folder_that_is_a_link_is_refused(tmp_path):
         home.open_home(config.load(root))
 
 
-def test_everything_that_is_made_goes_to_the_users_cache(project, monkeypatch, tmp_path):
+def test_all_files_are_made_in_the_users_cache(project, monkeypatch, tmp_path):
     def home_of():
         return config.load(project).home
 
@@ -200,7 +200,7 @@ def test_the_folder_in_the_cache_is_private_and_says_whose_it_is(project, tmp_pa
     assert list((project / ".cortex").iterdir()) == []
 
 
-def test_who_read_the_settings_before_a_project_was_sealed_writes_nothing_plain_any_more(project):
+def test_a_process_that_started_before_a_project_was_sealed_writes_nothing_plain(project):
     before = config.load(project)
     home.open_home(before)
     (config.cache_base() / "sealed" / before.root_id).mkdir(parents=True)

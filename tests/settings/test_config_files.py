@@ -1,4 +1,4 @@
-"""A configuration file is data of some settings' size, whatever a clone puts in its place."""
+"""A configuration file is data of bounded size, whatever a clone puts in its place."""
 
 import os
 import resource
@@ -71,7 +71,7 @@ def test_a_file_that_holds_more_than_settings_is_refused_in_one_sentence(project
 
 
 @pytest.mark.parametrize("where", ["project", "user"])
-def test_what_is_no_file_is_refused_without_waiting(project, where):
+def test_anything_but_a_regular_file_is_refused_without_waiting(project, where):
     path = place(where, project)
     os.mkfifo(path)
     refused(project, "Not a regular file")
@@ -104,7 +104,7 @@ def test_bytes_that_are_no_text_are_refused(project):
 
 
 def test_no_refused_file_takes_memory(project):
-    """In a process of its own, which may have 300 MB of it."""
+    """Runs in a process with at most 300 MB of memory."""
     path = place("project", project)
     path.write_text(BOMB)
     code = f"from pathlib import Path; from cortex.settings.config_files import read_settings; read_settings(Path({str(path)!r}))"

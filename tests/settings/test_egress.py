@@ -1,4 +1,6 @@
-"""Who sends text elsewhere says so: in the first answer, and in `cortex doctor`."""
+"""A configuration that sends text elsewhere is reported in the first answer and by
+`cortex doctor`.
+"""
 
 import pytest
 
@@ -20,7 +22,7 @@ FAR = Embedding(provider="http", endpoint="https://vectors.example.org/embed")
         Embedding(provider="local"),
     ],
 )
-def test_where_nothing_leaves_the_machine_nothing_is_said(tmp_path, embedding):
+def test_without_egress_there_is_no_message(tmp_path, embedding):
     assert describe_egress(Config(root=tmp_path, embedding=embedding)) == ""
 
 
@@ -41,7 +43,7 @@ def test_doctor_says_what_leaves_the_machine(tmp_path):
     assert (state, FAR.endpoint in message) == ("odd", True)
 
 
-def test_an_index_in_milvus_on_another_machine_is_said_and_its_token_is_not(tmp_path):
+def test_an_index_in_milvus_elsewhere_is_reported_without_its_token(tmp_path):
     def milvus_config(uri):
         return Config(
             root=tmp_path, engines=Engines("milvus", "milvus"), milvus=Milvus(uri, token="secret-of-ours")

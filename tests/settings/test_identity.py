@@ -1,4 +1,4 @@
-"""Which project a folder is, for what is remembered: the repository, and only the one it is in."""
+"""The project of a folder, for memory: its repository, and only if the folder belongs to it."""
 
 import shutil
 import subprocess
@@ -46,7 +46,7 @@ def test_a_copy_and_a_clone_are_projects_of_their_own(repository, tmp_path):
     assert len({identity_of(tmp_path / name) for name in ("shop", "copy", "clone")}) == 3
 
 
-def test_clones_of_a_remote_that_their_person_named_are_one_project(repository, tmp_path):
+def test_clones_of_a_configured_remote_are_one_project(repository, tmp_path):
     git(tmp_path, "clone", "-q", str(repository), str(tmp_path / "clone"))
     addresses = ("git@Example.org:ada/shop.git", "https://ada:x@example.org/ada/shop/")
     for name, address in zip(("shop", "clone"), addresses, strict=True):

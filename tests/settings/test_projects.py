@@ -29,13 +29,13 @@ def test_without_the_file_there_are_none():
     assert known_projects() == {}
 
 
-def test_projects_of_the_file_have_its_names_and_those_that_are_gone_are_left_out(tmp_path, write):
+def test_projects_have_the_names_in_the_file_and_missing_ones_are_left_out(tmp_path, write):
     (tmp_path / "shop").mkdir()
     write("projects: {the-shop: ROOT/shop, gone: ROOT/gone}\n")
     assert roots() == {"the-shop": (tmp_path / "shop").resolve()}
 
 
-def test_a_mistyped_name_is_told_what_was_meant_and_a_path_is_taken_as_it_is(tmp_path, write):
+def test_a_mistyped_name_gets_a_suggestion_and_a_path_is_used_as_it_is(tmp_path, write):
     (tmp_path / "shop").mkdir()
     write("projects: {the-shop: ROOT/shop}\n")
     assert resolve_project("the-shop") == (tmp_path / "shop").resolve()
@@ -76,7 +76,7 @@ def test_a_worktree_is_a_repository(tmp_path, write):
     assert set(roots()) == {"tree"}
 
 
-def test_two_repositories_of_one_name_say_the_folder_above_them(tmp_path, write):
+def test_two_repositories_with_one_name_get_their_parent_folders_as_prefix(tmp_path, write):
     first, other = (
         repository(tmp_path / "code" / "ada" / "shop"),
         repository(tmp_path / "code" / "bob" / "shop"),
@@ -85,7 +85,7 @@ def test_two_repositories_of_one_name_say_the_folder_above_them(tmp_path, write)
     assert roots() == {"ada/shop": first, "bob/shop": other}
 
 
-def test_what_the_file_names_has_no_second_name_by_a_glob(tmp_path, write):
+def test_a_project_in_the_file_has_no_second_name_by_a_glob(tmp_path, write):
     shop = repository(tmp_path / "code" / "shop")
     write("projects: {mine: ROOT/code/shop}\nrepo_globs: ['ROOT/code/*']\n")
     assert roots() == {"mine": shop}

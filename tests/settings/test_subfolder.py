@@ -1,4 +1,4 @@
-"""Which folder is served from the index of a project around it, and which has its own."""
+"""Folders that are served from the index of an enclosing project, and folders with their own."""
 
 import orjson
 import pytest
@@ -19,18 +19,18 @@ def repo(tmp_path):
 
 
 def read(root, *paths):
-    """Have an index of `root` that was made of the files at `paths`."""
+    """Make an index of `root` from the files at `paths`."""
     home = cache_home(root, root_id(root))
     home.mkdir(parents=True, exist_ok=True)
     (home / "manifest.json").write_bytes(orjson.dumps({"files": {path: {} for path in paths}}))
 
 
-def test_a_folder_that_the_project_around_it_has_read_is_a_part_of_that(repo):
+def test_a_folder_in_the_index_of_an_enclosing_project_is_served_from_it(repo):
     assert enclosing_project(repo / "packages" / "api") == (repo, "packages/api")
     assert enclosing_project(repo / "packages" / "api" / "src") == (repo, "packages/api/src")
 
 
-def test_the_configuration_of_a_part_is_the_projects_and_names_the_folder(repo):
+def test_a_subfolder_has_the_configuration_of_its_project_and_its_own_path(repo):
     config = configuration.load(repo / "packages" / "api")
     whole_project = configuration.load(repo)
     assert (config.root, config.subfolder, config.folder) == (repo, "packages/api", repo / "packages" / "api")
@@ -62,7 +62,7 @@ def test_a_worktree_in_a_repository_is_a_project_of_its_own(repo):
     assert enclosing_project(folder) == (folder, "")
 
 
-def test_a_folder_keeps_the_index_that_it_has_and_that_it_was_told_to_make(repo):
+def test_a_folder_keeps_its_own_index(repo):
     api, source = repo / "packages" / "api", repo / "packages" / "api" / "src"
     keep_own(api)
     assert enclosing_project(api) == (api, "")
@@ -90,7 +90,7 @@ def test_names_with_quotes_and_letters_of_all_alphabets_are_found(tmp_path):
         assert enclosing_project(folder) == (root, name)
 
 
-def test_of_a_project_that_lies_sealed_every_folder_is_a_part(repo, monkeypatch):
+def test_every_folder_of_a_sealed_project_is_served_from_it(repo, monkeypatch):
     folder = repo / "packages" / "other"
     folder.mkdir()
     monkeypatch.setattr("cortex.settings.subfolder.is_sealed", lambda _base, name: name == root_id(repo))

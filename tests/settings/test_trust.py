@@ -1,4 +1,6 @@
-"""The project's own file: what of it counts without its user's consent, and how consent is kept."""
+"""The project's own file: settings that count without its user's consent, and storage
+of consent.
+"""
 
 import dataclasses
 import os
@@ -10,7 +12,7 @@ from cortex.settings import config, trust
 from cortex.settings.table import SECTIONS, Embedding, rules
 from cortex.system.errors import Misconfigured
 
-#: a value for each setting that a project's file may not set by itself, and what it would do
+#: a value for each setting that a project's file may not set without consent, and its effect
 HOSTILE = {
     "embedding.provider": "local",
     "embedding.endpoint": "http://127.0.0.1:9/embed",
@@ -26,7 +28,7 @@ HOSTILE = {
     "indexing.respect_gitignore": "false",
     "indexing.max_file_kb": 1048576,
 }
-#: settings whose every value is harmless: the worst that each can do is said beside it
+#: settings without a harmful value; beside each is the worst that it can do
 FREE = {
     "embedding.dimensions": "another size than the model's ends the start with a sentence",
     "server.auto_index": "no index, or one in the user's own cache",
@@ -41,7 +43,7 @@ FREE = {
 }
 
 
-#: what no project may set, and what one might
+#: settings that no project may set, and an attempt for each
 PERSONAL = {
     "memory.data_dir": "/tmp/elsewhere",
     "memory.database": "postgresql://elsewhere/memory",
@@ -101,7 +103,7 @@ def test_a_project_may_ask_to_be_sealed_and_not_the_other_way_round(project, mon
 
 
 @pytest.mark.parametrize("name", PERSONAL)
-def test_what_is_a_persons_own_is_never_taken_from_a_projects_file(project, name):
+def test_personal_settings_are_never_taken_from_a_projects_file(project, name):
     section, key = name.split(".")
     file = write(project, f"{section}: {{{key}: {PERSONAL[name]}}}\nserver: {{debounce_ms: 7}}")
     assert not file.consent_items
@@ -115,7 +117,7 @@ def test_what_is_a_persons_own_is_never_taken_from_a_projects_file(project, name
     sentence = trust.say_ignored(loaded.root, loaded.ignored)
     assert name in sentence
     assert "cortex trust" not in sentence
-    assert "is set in" in sentence
+    assert "belong in" in sentence
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -241,7 +243,7 @@ def test_a_folder_outside_the_project_is_refused_even_when_it_was_agreed_to(proj
         config.load(project)
 
 
-def test_what_is_ignored_is_named_in_one_sentence_with_the_file(project):
+def test_ignored_settings_are_named_in_one_sentence_with_the_file(project):
     write(project, "embedding: {provider: local, endpoint: 'http://127.0.0.1:9/'}")
     sentence = trust.say_ignored(project, config.load(project).ignored)
     for word in ("embedding.provider", "embedding.endpoint", "config.yml", "`cortex trust`"):

@@ -1,4 +1,4 @@
-"""Memory that is given back to the system."""
+"""Tests of returning memory to the system."""
 
 import mmap
 import sys
@@ -12,13 +12,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says
 
 
 def resident(path):
-    """Bytes of the file that count as memory of this process."""
+    """Return the bytes of the file that count as memory of this process."""
     lines = Path("/proc/self/smaps").read_text().splitlines()
     at = next(number for number, line in enumerate(lines) if line.endswith(str(path)))
     return next(1024 * int(line.split()[1]) for line in lines[at:] if line.startswith("Rss:"))
 
 
-def test_what_was_read_of_mapped_files_is_let_go_of_and_there_again(tmp_path):
+def test_pages_of_mapped_files_are_released_and_read_again(tmp_path):
     inside, outside = tmp_path / "index" / "a", tmp_path / "b"
     inside.parent.mkdir()
     maps = []
@@ -34,7 +34,7 @@ def test_what_was_read_of_mapped_files_is_let_go_of_and_there_again(tmp_path):
     assert [bytes(mapped) for mapped in maps] == read
 
 
-def test_what_is_put_aside_counts_as_no_memory_once_it_is_let_go_of_and_leaves_no_file(tmp_path):
+def test_data_put_aside_takes_no_memory_after_a_release_and_leaves_no_file(tmp_path):
     raw = bytes(range(256)) * 4096
     aside = allocator.put_aside(tmp_path, memoryview(raw))
     assert list(tmp_path.iterdir()) == []
@@ -47,7 +47,7 @@ def test_what_is_put_aside_counts_as_no_memory_once_it_is_let_go_of_and_leaves_n
     assert aside[:] == raw
 
 
-def test_what_cannot_be_put_aside_or_is_little_stays_as_it_is(tmp_path):
+def test_small_data_and_data_that_cannot_be_put_aside_stays_in_memory(tmp_path):
     little, much = memoryview(b"abc"), memoryview(bytes(allocator.ASIDE_BYTES))
     assert allocator.put_aside(tmp_path, little) is little
     assert allocator.put_aside(tmp_path / "missing", much) is much

@@ -1,4 +1,4 @@
-"""A process that holds what is sealed elsewhere leaves no core file, and is not looked into."""
+"""A process that forbids dumps leaves no core file, and cannot be traced."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-#: forbids dumps, does as a fault would, and says what the system says of it
+#: forbids dumps, ends as after a fault, and prints the system's flag
 CHILD = """
 import ctypes, os, resource, sys
 from cortex.system.core_dumps import forbid_dumps

@@ -1,4 +1,4 @@
-"""Products of vectors: exact for bytes, and nowhere as rough as float16 added up in float16."""
+"""Products of vectors: exact for bytes, and more exact than sums in float16 everywhere."""
 
 import numpy as np
 import simsimd
@@ -11,7 +11,7 @@ def test_products_of_bytes_are_exact():
     assert products(rows[7], rows).tolist() == (rows.astype(int) @ rows[7].astype(int)).tolist()
 
 
-def test_products_of_float16_are_added_up_in_more_also_of_rows_that_lie_apart():
+def test_products_of_float16_are_summed_in_higher_precision_also_for_strided_rows():
     table = np.zeros(300, [("crc", "<u4"), ("vector", "<f2", 384)])
     table["vector"] = np.random.default_rng(2).standard_normal((300, 384)) / 384**0.5
     rows = table["vector"]
@@ -22,5 +22,5 @@ def test_products_of_float16_are_added_up_in_more_also_of_rows_that_lie_apart():
     assert not capabilities["sve_f16"]
 
 
-def test_of_no_rows_there_are_no_products():
+def test_no_rows_give_no_products():
     assert products(np.ones(4, np.float16), np.zeros((0, 4), np.float16)).tolist() == []

@@ -1,4 +1,4 @@
-"""The error tree is whole: every class has a wire code of its own and comes back as itself."""
+"""The error tree is complete: every class has its own wire code and is restored from it."""
 
 from cortex.system import errors
 from cortex.system.errors import BY_CODE, CortexError

@@ -1,4 +1,4 @@
-"""The one module that opens files: no links, no pipes, bounds, and only folders of our own."""
+"""The only module that opens files: no links, no pipes, bounds, and only folders of this user."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ from cortex.system import files, folder_operations
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["by-descriptors", "by-paths"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Unix, and as on Windows, where nothing opens a folder."""
+    """Run as on Unix, and as on Windows, where folders cannot be opened."""
     monkeypatch.setattr(folder_operations, "BY_PATH", request.param)
 
 
@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A folder of the user's own that nothing of ours may touch."""
+    """A folder of the user's own that Cortex must not touch."""
     folder = tmp_path / "elsewhere"
     (folder / "inner").mkdir(parents=True)
     (folder / "kept").write_bytes(b"kept")
@@ -50,7 +50,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-# How a file is replaced
+# Replacing a file
 
 
 @pytest.mark.parametrize("sync", [False, True])
@@ -122,7 +122,7 @@ def test_a_library_writes_to_a_name_beside_the_file(path):
     assert names(path.parent) == ["state.json"]
 
 
-# How one is read
+# Reading
 
 
 def test_a_plain_file_is_read_up_to_the_bound(path):
@@ -141,7 +141,7 @@ def test_a_file_of_a_terabyte_takes_no_memory(path):
     assert len(files.read_plain(path, 1000)) == 1000
 
 
-def test_a_path_with_dots_is_what_its_words_say(path):
+def test_dots_in_a_path_are_resolved_by_its_text(path):
     (path.parent / "inner").mkdir()
     assert files.read_plain(f"{path.parent}/inner/../{path.name}", 100) == b"old"
 
@@ -171,7 +171,7 @@ def test_a_link_among_the_folders_above_is_not_followed(path, tmp_path, read):
             read(tmp_path / folder / path.name)
 
 
-def test_a_link_to_the_very_folder_is_a_link_as_well(path, tmp_path):
+def test_a_link_to_the_same_folder_is_refused_too(path, tmp_path):
     (tmp_path / "self").symlink_to(".")
     with pytest.raises(OSError, match="is a link"):
         files.read_plain(tmp_path / "self" / path.name, 100)
@@ -186,11 +186,11 @@ def test_a_pipe_a_socket_and_a_device_are_refused_without_waiting(tmp_path, read
         read("/dev/zero")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(os.fspath(tmp_path / "s"))
-        with pytest.raises(OSError):  # noqa: PT011 - each system has a word of its own
+        with pytest.raises(OSError):  # noqa: PT011 - each system has its own message
             read(tmp_path / "s")
 
 
-def test_a_folder_and_what_is_missing_are_refused(tmp_path, path):
+def test_a_folder_and_a_missing_file_are_refused(tmp_path, path):
     with pytest.raises(OSError, match="Not a regular file"):
         files.open_plain(tmp_path)
     with pytest.raises(FileNotFoundError):
@@ -200,7 +200,7 @@ def test_a_folder_and_what_is_missing_are_refused(tmp_path, path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="descriptors are counted in /proc")
-def test_what_is_refused_leaves_no_descriptor_open(tmp_path, path, elsewhere):
+def test_a_refused_file_leaves_no_descriptor_open(tmp_path, path, elsewhere):
     (tmp_path / "link").symlink_to(elsewhere)
     before = names(Path("/proc/self/fd"))
     for _ in range(5):
@@ -228,7 +228,7 @@ def test_a_folder_is_listed_without_following_links(tmp_path, path, elsewhere):
             look(tmp_path / "folder")
 
 
-# What is changed
+# Changing files and folders
 
 
 def write_by_name(path: Path) -> None:
@@ -264,7 +264,7 @@ def test_nothing_is_changed_behind_a_link(tmp_path, elsewhere, write):
 
 
 @pytest.mark.parametrize("write", [WRITES[0], write_by_name, files.remove, files.remove_tree])
-def test_a_link_in_the_place_of_a_file_goes_and_what_it_leads_to_stays(tmp_path, elsewhere, write):
+def test_a_link_in_the_place_of_a_file_is_replaced_and_its_target_stays(tmp_path, elsewhere, write):
     before = content(elsewhere)
     link = tmp_path / "link"
     for target in ("elsewhere/kept", "elsewhere", "elsewhere/new"):
@@ -297,7 +297,7 @@ def test_a_file_of_another_user_is_not_taken_for_ours(path):
         files.read_ours(path, 100)
 
 
-def test_a_removed_tree_takes_its_links_and_not_what_they_lead_to(tmp_path, elsewhere):
+def test_removing_a_tree_removes_its_links_and_not_their_targets(tmp_path, elsewhere):
     before = content(elsewhere)
     tree = tmp_path / "tree" / "deep"
     tree.mkdir(parents=True)
@@ -322,7 +322,7 @@ def test_made_folders_are_private_and_there_may_be_one_already(tmp_path):
         files.make_folder(tmp_path / "file")
 
 
-def test_what_a_killed_writer_left_goes_after_a_while_and_nothing_else(tmp_path, elsewhere):
+def test_temporary_files_of_a_killed_writer_are_removed_later_and_nothing_else(tmp_path, elsewhere):
     with files.replacing(tmp_path / "state.json"):
         (fresh,) = set(names(tmp_path)) - {"elsewhere"}
         for name in (
@@ -387,7 +387,7 @@ def test_a_folder_in_the_place_of_a_file_moves_aside_with_what_is_in_it(tmp_path
     assert (aside / "kept").read_bytes() == b"kept"
 
 
-def test_of_a_large_log_the_newer_half_is_kept_beside_it(tmp_path):
+def test_the_newer_half_of_a_large_log_is_moved_to_a_second_file(tmp_path):
     append(tmp_path / "worker.log", b"0" * 60 + b"1" * 50)
     files.trim_log(tmp_path / "worker.log", 200)
     assert names(tmp_path) == ["worker.log"]
@@ -408,7 +408,7 @@ def test_a_log_to_be_trimmed_that_is_a_link_empties_nothing(tmp_path, elsewhere)
     assert content(elsewhere) == before
 
 
-def test_what_is_closed_to_its_owner_is_opened_and_nothing_elsewhere(tmp_path):
+def test_files_closed_to_their_owner_are_reopened_and_nothing_elsewhere(tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text("x")
     tree = tmp_path / "tree"

@@ -1,4 +1,4 @@
-"""git is asked without running anything that a repository's own configuration names."""
+"""git runs without any program that a repository's configuration names."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(place: Path, *arguments: str, check: bool = True) -> bytes:
-    """As a person would call it, from inside."""
+    """Run git as a person would, inside the repository."""
     done = subprocess.run(
         ["git", *arguments],
         cwd=place / "tree",
@@ -66,7 +66,7 @@ def hooks(place: Path) -> None:
 
 
 def signed(place: Path) -> None:
-    """A last commit that says it is signed: git asks `gpg.program` about it."""
+    """Make a last commit that claims a signature: git runs `gpg.program` to check it."""
     body = run(place, "cat-file", "commit", "HEAD").decode()
     head, _, message = body.partition("\n\n")
     signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
@@ -99,7 +99,7 @@ def missing_objects(place: Path, url: str, **settings: str) -> None:
     )
 
 
-#: what of a repository runs a program → how it is set
+#: feature of a repository that runs a program → its set-up
 TRAPS: dict[str, Callable[[Path], object]] = {
     "core.fsmonitor": lambda place: configure(place, core__fsmonitor=str(place / "trap")),
     "hooks": hooks,
@@ -160,7 +160,7 @@ TRAPS: dict[str, Callable[[Path], object]] = {
         ),
     ),
 }
-#: those that the same questions run when they are asked without care: these tests can fail
+#: the programs that the same commands run without protection: these tests can fail
 SHARP = ("core.fsmonitor", "include.path", "gpg.program", "ext:: remote", "sshCommand", "uploadpack")
 
 
@@ -179,7 +179,7 @@ async def look_at_commits(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SHARP)
-def test_the_traps_are_sharp(place, name):
+def test_the_traps_run_without_protection(place, name):
     TRAPS[name](place)
     (place / "sprung").unlink(missing_ok=True)
     run(place, "ls-files", check=False)
@@ -187,7 +187,7 @@ def test_the_traps_are_sharp(place, name):
     assert (place / "sprung").exists()
 
 
-def test_what_git_tracks_is_known_whatever_the_configuration_says(place):
+def test_tracked_files_are_known_under_any_configuration(place):
     for name in ("core.fsmonitor", "pager", "gpg.program", "filter", "submodule", "alias"):
         TRAPS[name](place)
     (place / "tree" / "new.json").write_text("{}")
@@ -232,7 +232,7 @@ def test_a_repository_of_another_user_is_not_asked(place):
     assert git.tracked(place / "tree", PATHS) == frozenset()
 
 
-def test_no_repository_and_no_git_know_nothing(place, tmp_path, monkeypatch):
+def test_without_repository_or_git_the_answers_are_empty(place, tmp_path, monkeypatch):
     (tmp_path / "plain").mkdir()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     assert git.tracked(tmp_path / "plain", ["a.json"]) == frozenset()
@@ -249,7 +249,7 @@ def fake(place: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
 
 
 def name_of(process: str) -> bytes:
-    """What a process is called; nothing when it has ended."""
+    """Return the name of a process; "" once it has ended."""
     return subprocess.run(["ps", "-o", "args=", "-p", process], check=False, capture_output=True).stdout
 
 
@@ -260,12 +260,12 @@ def test_a_git_that_never_answers_is_ended_with_its_children(place, monkeypatch)
     until(lambda: b"sleep" not in name_of(child), "the end of git's child")
 
 
-def test_of_an_endless_answer_only_the_beginning_is_read(place, monkeypatch):
+def test_only_the_beginning_of_an_endless_answer_is_read(place, monkeypatch):
     fake(place, monkeypatch, "exec yes")
     assert git.ask(place / "tree", ["log"], bytes_max=1000) == b"y\n" * 500
 
 
-def test_the_mark_of_head_is_another_once_head_is_and_none_where_only_git_can_tell(place, tmp_path):
+def test_the_mark_of_head_changes_with_head_and_is_empty_if_only_git_can_tell(place, tmp_path):
     tree = place / "tree"
     before = git.mark_of_head(tree)
     assert before

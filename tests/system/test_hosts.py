@@ -22,9 +22,9 @@ from tests.wait_until import BOUND_S, until
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for room in ("ipc", "cortex", "workers") for path in (ROOT / room).rglob("*.py"))
 
-#: modules of the standard library that Windows has not
+#: modules of the standard library that Windows lacks
 MISSING = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
-#: what its modules of a name that all systems have lack (docs.python.org, "Availability: Unix")
+#: attributes that modules on Windows lack (docs.python.org, "Availability: Unix")
 UNIX_ONLY = {
     "os": set(
         "O_CLOEXEC O_DIRECTORY O_NOFOLLOW O_NONBLOCK O_PATH chown fchmod fchown fork fwalk getegid geteuid getgid getloadavg "
@@ -90,7 +90,7 @@ def test_every_module_can_be_imported_where_there_is_no_unix():
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-#: (module, what it uses) → why it may
+#: (module, attribute that it uses) → why it may
 ALLOWED = {
     ("cortex.system.files", "os.fwalk"): "asks first whether it is there",
     ("cortex.system.folder_operations", "os.fchmod"): "asks first whether it is there",
@@ -107,14 +107,14 @@ ALLOWED = {
 }
 
 
-#: the modules that are for what systems differ in, and those of what is done on Linux alone: nobody
-#: uses these where `may_fork` says no
+#: the modules for differences of systems, and those that run on Linux alone: `may_fork` guards
+#: their use
 FOR_IT = ("cortex.system.hosts", "cortex.system.sockets")
 ON_LINUX = ("cortex.processes.fork_client", "cortex.processes.forkserver")
 
 
 def used() -> set[tuple[str, str]]:
-    """What of Unix modules name outside of those that are for it."""
+    """Return the uses of Unix modules outside the modules for differences of systems."""
     uses = set()
     for path in SOURCES:
         module = name_of(path)
@@ -127,13 +127,15 @@ def used() -> set[tuple[str, str]]:
     return {use for use in uses if use[0] not in (*FOR_IT, *ON_LINUX)}
 
 
-def test_what_only_unix_has_is_used_in_the_modules_for_it():
+def test_unix_features_are_used_only_in_the_modules_for_them():
     assert used() - ALLOWED.keys() == set()
     assert ALLOWED.keys() - used() == set()
 
 
 class Kernel:
-    """LockFileEx as winbase.h describes it: one byte, held alone or shared, never waited for."""
+    """LockFileEx as winbase.h describes it: one byte, locked exclusively or shared, without
+    waiting.
+    """
 
     def __init__(self) -> None:
         self.locks: dict[int, bool] = {}
@@ -150,7 +152,7 @@ class Kernel:
         return 1
 
 
-def test_locks_of_windows_are_of_a_byte_that_nobody_reads_and_go_as_they_are_asked_for():
+def test_locks_on_windows_lock_an_unread_byte_exclusively_or_shared():
     kernel = Kernel()
     hosts._lock_byte(1, shared=True, library=kernel)
     hosts._lock_byte(2, shared=True, library=kernel)
@@ -164,7 +166,7 @@ def test_locks_of_windows_are_of_a_byte_that_nobody_reads_and_go_as_they_are_ask
     assert {place[2:4] for place in kernel.places} == {(0, 0x7FFF_FFFF)}
 
 
-def test_what_somebody_has_open_is_tried_again_for_a_while():
+def test_an_operation_on_an_open_file_is_retried_for_a_while():
     tries = iter([PermissionError(), PermissionError(), None])
 
     def act() -> None:
@@ -182,19 +184,19 @@ def _refuse() -> None:
     raise PermissionError
 
 
-def test_processes_of_windows_are_started_in_a_group_of_their_own(monkeypatch):
+def test_processes_on_windows_start_in_a_new_group(monkeypatch):
     monkeypatch.setattr(hosts, "WINDOWS", True)
     assert hosts.detached_options() == {"creationflags": 0x0800_0200}
     assert sockets.by_loopback()
 
 
-def test_where_nothing_counts_processor_time_nothing_is_bounded(monkeypatch):
+def test_without_processor_timers_there_is_no_limit(monkeypatch):
     monkeypatch.delattr("signal.setitimer")
     with hosts.allotted(0.001):
         assert sum(range(100_000)) > 0
 
 
-def test_the_end_of_a_terminal_that_nohup_keeps_from_a_process_does_not_end_it():
+def test_a_process_under_nohup_survives_the_end_of_its_terminal():
     heard: list[int] = []
 
     async def listen() -> None:
@@ -239,8 +241,10 @@ def test_a_loop_of_windows_waits_for_descriptors(monkeypatch):
     assert isinstance(hosts.run(of()), asyncio.SelectorEventLoop)
 
 
-def test_every_loop_that_zeromq_is_told_by_is_of_that_kind():
-    """`asyncio.run` is for what starts processes, which that kind cannot on Windows."""
+def test_every_loop_with_zeromq_sockets_is_a_selector_loop():
+    """`asyncio.run` is for code that starts processes, which the selector loop cannot
+    on Windows.
+    """
     starts = {name_of(path) for path in SOURCES if "asyncio.run(" in path.read_text(encoding="utf-8")}
     assert starts == {"cortex.front.agents.connections"}
 

@@ -1,4 +1,4 @@
-"""What the system tells of files and folders."""
+"""Events of files and folders from the system."""
 
 import os
 
@@ -19,7 +19,7 @@ def notices():
     instance.close()
 
 
-def test_all_that_changes_what_is_in_a_folder_is_told_by_name(notices, tmp_path):
+def test_every_change_in_a_folder_is_reported_with_its_name(notices, tmp_path):
     notices.watch(tmp_path, INSIDE)
     assert notices.take() == []
     changes = {
@@ -43,7 +43,7 @@ def test_reading_is_no_change(notices, tmp_path):
 
 
 @pytest.mark.parametrize("how", ["moved", "removed"])
-def test_what_becomes_of_a_folder_itself_is_told(notices, tmp_path, how):
+def test_changes_of_a_folder_itself_are_reported(notices, tmp_path, how):
     place = tmp_path / "place"
     place.mkdir()
     notices.watch(place, ITSELF)
@@ -55,7 +55,7 @@ def test_what_becomes_of_a_folder_itself_is_told(notices, tmp_path, how):
     assert (str(place) in notices.paths) == (how == "moved")
 
 
-def test_a_file_that_is_removed_while_it_is_open_is_told(notices, tmp_path):
+def test_the_removal_of_an_open_file_is_reported(notices, tmp_path):
     with (tmp_path / "held").open("w"):
         notices.watch(tmp_path / "held", ITSELF)
         (tmp_path / "held").unlink()
@@ -70,18 +70,18 @@ def test_an_unwatched_folder_gives_no_more_notices(notices, tmp_path):
     assert notices.paths == frozenset()
 
 
-def test_a_folder_that_is_not_there_and_a_link_are_refused(notices, tmp_path):
+def test_a_missing_folder_and_a_link_are_refused(notices, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path)
     for name in ("nowhere", "link/nowhere"):
         with pytest.raises(OSError, match="No such file"):
             notices.watch(tmp_path / name, INSIDE)
 
 
-def test_lost_notices_are_told_as_anything(notices):
+def test_lost_events_are_reported_as_a_change_of_anything(notices):
     assert notices._make_notices(-1, inotify._OVERFLOW, "") == [Notice("")]
 
 
-def test_a_system_without_them_says_so(monkeypatch):
+def test_a_system_without_inotify_raises_an_error(monkeypatch):
     monkeypatch.setattr(inotify.sys, "platform", "other")
     inotify._function.cache_clear()
     try:

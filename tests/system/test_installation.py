@@ -1,4 +1,4 @@
-"""What of an installation is optional: named where it is missing, with the line that adds it."""
+"""Optional packages: a missing one is named together with the command that adds it."""
 
 import sys
 import tomllib
@@ -23,7 +23,7 @@ SQL = Source("shop.sql", ("CREATE TABLE basket (id int);", "", "SELECT * FROM ba
 
 @pytest.fixture
 def bare(monkeypatch):
-    """An installation without extras: nothing of theirs can be imported."""
+    """An installation without extras: none of their modules can be imported."""
     for module in (module for modules in EXTRAS.values() for module in modules):
         monkeypatch.setitem(sys.modules, module, None)
     caches = (installation.is_installed, parse._grammar, parse._tools, parse.syntax_tree)
@@ -61,7 +61,7 @@ def test_files_are_cut_again_once_a_grammar_is_added(bare, monkeypatch, tmp_path
     assert before == recipe(Config(root=tmp_path), "m") + " without sql"
 
 
-def test_the_extras_that_are_named_are_those_of_the_package(bare):
+def test_the_table_of_extras_equals_that_of_the_package(bare):
     pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     assert set(EXTRAS) == set(pyproject["project"]["optional-dependencies"]) - {"dev"}
     assert missing_extras() == list(EXTRAS)
@@ -80,7 +80,7 @@ def test_an_extra_is_added_in_the_way_of_the_installer(bare, tmp_path, left, lin
     assert how_to_add("patterns,sql", str(tmp_path)) == line
 
 
-def test_an_installer_that_makes_all_anew_is_told_the_extras_that_are_there(bare, monkeypatch, tmp_path):
+def test_an_installer_that_rebuilds_the_environment_gets_the_installed_extras(bare, monkeypatch, tmp_path):
     monkeypatch.setattr(installation, "is_installed", lambda module: module == "ast_grep_py")
     (tmp_path / "uv-receipt.toml").touch()
     assert how_to_add("sql", str(tmp_path)) == "uv tool install 'cortex-context-engine[patterns,sql]'"

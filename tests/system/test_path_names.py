@@ -1,4 +1,4 @@
-"""How paths are read as Windows reads them, held against pathlib's own idea of that."""
+"""Paths as Windows reads them, compared with pathlib."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_elsewhere_a_backslash_is_a_letter_and_case_counts():
 @pytest.mark.parametrize(
     "path", ["../a", "/a", r"..\a", r"src\..\..\a", r"\a", "C:/a", "C:a", "a.py:stream", "C:"]
 )
-def test_what_leads_out_of_a_folder_of_windows_is_told(path):
+def test_paths_that_leave_a_folder_on_windows_are_recognised(path):
     assert not path_names.stays_inside(path, windows=True)
     assert path_names.stays_inside("src/a.py", windows=True)
 
@@ -90,7 +90,7 @@ def test_a_root_that_an_editor_names_elsewhere_is_a_path():
     )
 
 
-def test_what_cortex_keeps_on_windows_is_below_the_profile():
+def test_folders_of_cortex_on_windows_are_in_the_profile():
     variables = {"LOCALAPPDATA": r"D:\Local", "APPDATA": r"D:\Roaming"}
     folders = {
         kind: path_names.own_folder(kind, r"C:\Users\Ann", variables) for kind in ("cache", "run", "config")
@@ -105,7 +105,7 @@ def test_what_cortex_keeps_on_windows_is_below_the_profile():
         assert usual == PureWindowsPath(r"C:\Users\Ann\AppData\Local\cortex\run")
 
 
-def test_the_home_folder_of_windows_is_the_profile_not_what_a_shell_says():
+def test_the_home_folder_on_windows_is_the_profile_not_the_variable_of_a_shell():
     variables = {"HOME": "/c/Users/Ann", "USERPROFILE": r"C:\Users\Ann"}
     assert path_names.home_variable(variables, windows=True) == "USERPROFILE"
     assert (
@@ -128,7 +128,7 @@ def test_a_file_that_an_agent_names_on_windows_is_found_whatever_its_case():
     assert read_file_lines("file:///C:/shop/a.py:12").line == 12
 
 
-def test_a_program_of_windows_is_looked_for_on_the_path_alone(tmp_path, monkeypatch):
+def test_a_program_on_windows_is_searched_on_the_path_alone(tmp_path, monkeypatch):
     ours, theirs = tmp_path / "bin", tmp_path / "project"
     for folder in (ours, theirs):
         folder.mkdir()

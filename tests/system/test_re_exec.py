@@ -1,4 +1,4 @@
-"""When a process that rests begins anew."""
+"""Conditions for the restart of an idle process."""
 
 import mmap
 
@@ -12,14 +12,16 @@ pytestmark = pytest.mark.skipif(
 
 
 def grow() -> mmap.mmap:
-    """Memory that is the system's again at once when it is closed, whatever an allocator keeps."""
+    """Allocate memory that returns to the system at once when it is closed, whatever
+    the allocator.
+    """
     memory = mmap.mmap(-1, 2 * re_exec.GROWN_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for page in range(0, len(memory), mmap.PAGESIZE):
         memory[page] = 1
     return memory
 
 
-def test_what_a_process_needs_that_did_nothing_is_no_growth():
+def test_memory_of_a_process_that_did_no_work_is_no_growth():
     growth = re_exec.Growth()
     memory = grow()
     assert not growth.is_too_much()
@@ -28,7 +30,7 @@ def test_what_a_process_needs_that_did_nothing_is_no_growth():
     memory.close()
 
 
-def test_what_work_has_left_behind_is_growth_until_it_is_given_back():
+def test_memory_left_by_work_is_growth_until_it_is_released():
     growth = re_exec.Growth()
     growth.work()
     assert not growth.is_too_much()

@@ -1,4 +1,4 @@
-"""Text of others in a log and on a terminal is text."""
+"""Text from outside stays text in a log and on a terminal."""
 
 import io
 import logging
@@ -25,13 +25,13 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_nothing_in_a_line_is_obeyed(text):
+def test_no_character_in_a_line_acts_as_a_command(text):
     assert escape_in_line(text).isprintable()
     escape_in_line(text).encode("utf-8")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_is_shown_keeps_its_lines_and_nothing_else(text):
+def test_escaped_text_keeps_line_breaks_and_no_other_control(text):
     assert all(line.expandtabs().isprintable() for line in escape_controls(text).split("\n"))
     assert escape_controls(text).count("\n") == text.count("\n")
 
@@ -66,7 +66,7 @@ def test_each_line_of_a_trace_is_indented():
     assert all(line.startswith("  ") and line.isprintable() for line in trace)
 
 
-def test_what_ends_a_process_is_one_record_of_its_log():
+def test_an_error_that_ends_a_process_is_one_log_record():
     code = (
         "import logging\nfrom cortex.system.terminal import log_to_stderr\nlog_to_stderr('%(message)s', logging.INFO)\n"
         "raise ValueError('a\\nrm -rf ~')"
@@ -93,7 +93,7 @@ def status(**index: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     "name", [*HOSTILE, "[/bold].json", "[red]x[/red]", "[link=http://x]y", "[/]", "\\[/bold]"]
 )
-def test_names_of_a_clone_are_shown_as_they_are_and_obeyed_nowhere(capsys, name):
+def test_names_in_a_clone_are_displayed_and_never_act_as_commands(capsys, name):
     hostile = status(
         foreign_files=[name], left_out={name: 1}, remarks={name: 1}, pending=[name], pending_count=1
     )
@@ -110,7 +110,7 @@ def test_names_of_a_clone_are_shown_as_they_are_and_obeyed_nowhere(capsys, name)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_text_of_the_project_is_no_command_on_a_terminal(capsys, text):
+def test_text_of_a_project_is_no_command_for_a_terminal(capsys, text):
     from rich.text import Text
 
     render.console().print(Text(f"  {text}", "dim"))

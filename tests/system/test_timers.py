@@ -1,4 +1,4 @@
-"""Threads that a library starts to look at something by the clock are woken late."""
+"""Threads of a library that polls are woken late."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ def threads():
 
 
 def started():
-    """The slack of a thread that is started now."""
+    """Return the timer slack of a thread that is started now."""
     slacks = []
     thread = threading.Thread(target=lambda: slacks.append(slack(threading.get_native_id())))
     thread.start()
@@ -36,7 +36,7 @@ def started():
     return slacks[0]
 
 
-def test_only_what_is_started_meanwhile_is_woken_late():
+def test_only_threads_started_meanwhile_are_woken_late():
     before = started()
     with late_threads():
         assert started() == LATE
@@ -49,7 +49,7 @@ def test_the_thread_that_looks_for_commits_of_a_text_index_is_woken_late(tmp_pat
     index = open_index(tmp_path)
     slacks = []
     for thread in threads() - before:
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended: it looks for nothing
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
             slacks.append(slack(thread))
     assert index
     assert slacks == [LATE] * len(slacks) != []

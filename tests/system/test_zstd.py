@@ -1,4 +1,4 @@
-"""What is packed comes back as it was, and no frame is believed."""
+"""Packed data is restored exactly, and invalid frames are refused."""
 
 import concurrent.futures
 import contextlib
@@ -34,7 +34,7 @@ def test_strings_that_resemble_one_another_are_small(dictionary):
     assert sum(map(len, dictionary.pack(BODIES))) < 0.3 * sum(map(len, BODIES))
 
 
-def test_a_short_frame_that_is_none_or_says_it_is_huge_is_refused(dictionary):
+def test_an_invalid_short_frame_and_one_that_declares_a_huge_size_are_refused(dictionary):
     (frame,) = dictionary.pack([BODIES[0]])
     huge = (
         zstandard.ZstdCompressor()
@@ -74,7 +74,7 @@ def test_a_file_that_is_cut_changed_or_longer_than_its_frame_is_refused_or_reads
             assert zstd.unpack(flipped, len(raw)) == raw
 
 
-def test_a_frame_that_is_too_large_or_does_not_say_how_large_is_refused_unread():
+def test_a_frame_that_is_too_large_or_declares_no_size_is_refused_unread():
     packed = zstd.pack(b"\0" * 10_000)
     with pytest.raises(ValueError, match="a zstd frame of 10000 bytes, where 9999 are allowed"):
         zstd.unpack(packed, 9_999)
@@ -83,6 +83,6 @@ def test_a_frame_that_is_too_large_or_does_not_say_how_large_is_refused_unread()
         zstd.unpack(silent, 20_000)
 
 
-def test_a_head_of_what_is_no_frame_is_refused():
+def test_reading_the_head_of_no_frame_is_refused():
     with pytest.raises(ValueError, match="no zstd frame"):
         zstd.head(io.BytesIO(b"no frame at all"), 10)

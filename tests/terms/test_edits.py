@@ -1,4 +1,4 @@
-"""How many edits lie between words: as many as a library of others counts one by one."""
+"""Edit distances, equal to those that another library computes one by one."""
 
 from hypothesis import given
 from hypothesis import strategies as st

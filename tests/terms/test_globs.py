@@ -1,4 +1,4 @@
-"""Globs against the files that there are: as in .gitignore, as an end of a path, in any case."""
+"""Globs against existing files: as in .gitignore, as an end of a path, in any case."""
 
 import pytest
 
@@ -36,7 +36,7 @@ FILES = [
         ([], []),
     ],
 )
-def test_a_glob_means_what_it_matches_else_what_ends_so_else_what_is_so_in_any_case(globs, meant):
+def test_a_glob_matches_exactly_else_by_the_end_else_in_any_case(globs, meant):
     assert matching_paths(FILES, globs) == set(meant)
 
 
@@ -63,7 +63,7 @@ def test_too_many_globs_are_refused_before_any_is_read():
         matching_paths(FILES, ["[z-a]"] * 50_000)
 
 
-def test_many_globs_mean_what_each_of_them_does():
+def test_many_globs_match_the_same_as_each_alone():
     globs = ["nothing*"] * 20 + ["*.md", "auth/session.py", "MAKEFILE"]
     assert matching_paths(FILES, globs) == set().union(*(matching_paths(FILES, [glob]) for glob in globs))
 

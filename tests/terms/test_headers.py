@@ -1,4 +1,4 @@
-"""Whether a `.h` is C++."""
+"""Recognition of C++ in `.h` files."""
 
 import pytest
 
@@ -38,7 +38,7 @@ C = {
 
 
 @pytest.mark.parametrize("text", CPP.values(), ids=CPP)
-def test_a_header_of_cpp_is_known_by_what_stands_in_it(text):
+def test_a_cpp_header_is_recognised_by_its_text(text):
     assert is_cpp(text.split("\n"))
 
 

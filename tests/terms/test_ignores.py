@@ -1,4 +1,4 @@
-"""Files of globs like .gitignore: what git takes and leaves; what is left out, with a reason."""
+"""Files of globs like .gitignore: the same result as git, and a reason for each line left out."""
 
 import itertools
 import subprocess
@@ -17,7 +17,7 @@ PATHS = [
 
 
 def taken(ignores: Ignores, paths=PATHS) -> list[str]:
-    """As a walk asks: the folders first."""
+    """Decide as a walk does: the folders first."""
     matches = []
     for path in paths:
         ends = [at for at, letter in enumerate(path) if letter == "/"]
@@ -45,14 +45,14 @@ def git_ignores(folder, text: bytes) -> list[str]:
         "Z", "and", "/build", "b/build", "deep//er", "./name", "/", "b/x/",
     ],
 )  # fmt: skip
-def test_what_git_ignores_is_taken(tmp_path, text):
+def test_files_that_git_ignores_are_ignored(tmp_path, text):
     ignored = git_ignores(tmp_path, text.encode())
     assert taken(read_lines(text)) == [path for path in PATHS if path in ignored]
 
 
 WRONG = [
     ("[z-a]", "cannot be read (bad character range z-a)"),
-    ("[[:nonsense:]]", "holds the class [:nonsense:], which is not known"),
+    ("[[:nonsense:]]", "holds the unknown class [:nonsense:]"),
     ("a" * 100_000, f"is longer than {GLOB_CHARS_MAX} characters"),
     ("a\0b", "holds a NUL character"),
     ("a\ufffd", "is not UTF-8"),
@@ -63,7 +63,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("line", "why"), WRONG)
-def test_a_line_that_is_no_glob_is_left_out_and_named_and_the_others_count(line, why):
+def test_an_invalid_line_is_reported_and_the_others_count(line, why):
     ignores = read_lines(f"*.5\n{line}\nname\n")
     assert taken(ignores) == ["a.5", "b/a.5", "name", "b/name"]
     (fault,) = ignores.faults
@@ -72,7 +72,7 @@ def test_a_line_that_is_no_glob_is_left_out_and_named_and_the_others_count(line,
 
 
 @pytest.mark.parametrize(("line", "why"), WRONG)
-def test_a_setting_that_is_no_glob_is_refused_by_its_name(line, why):
+def test_a_setting_with_an_invalid_glob_is_refused_with_its_name(line, why):
     with pytest.raises(Misconfigured, match=r"of indexing\.ignore") as raised:
         read_setting(["*.py", line], "indexing.ignore")
     assert why in str(raised.value)
@@ -87,7 +87,7 @@ def test_a_hundred_thousand_names_are_looked_up():
     ]  # fmt: skip
 
 
-def test_of_too_many_globs_the_first_count_and_the_others_are_named():
+def test_the_first_of_too_many_globs_count_and_the_others_are_reported():
     ignores = read_lines("\n".join(f"*{at}.txt" for at in range(GLOBS_MAX + 5)))
     assert [fault.line for fault in ignores.faults] == list(range(GLOBS_MAX + 1, GLOBS_MAX + 6))
     assert taken(ignores, ["a/b999.txt", "a/b.txt"]) == ["a/b999.txt"]
@@ -106,7 +106,7 @@ LINE = st.text(st.sampled_from("ab/*?[]!-\\ #."), min_size=1, max_size=8)
 
 @settings(max_examples=300, deadline=None)
 @given(lines=st.lists(LINE, min_size=1, max_size=4))
-def test_any_lines_are_compiled_or_named(lines):
+def test_any_line_is_compiled_or_reported(lines):
     ignores = read_lines("\n".join(lines))
     assert {fault.line for fault in ignores.faults} <= set(range(1, len(lines) + 1))
     for path in map("".join, itertools.product("ab/", repeat=3)):

@@ -1,4 +1,4 @@
-"""What a path says by itself: tests, examples, and what nobody of the project wrote."""
+"""Classes of files by their path: tests, examples, vendored and generated files."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_tests_are_known_by_their_path(path):
         ".github/workflows/test.yml", "docs/unit-tests.md", "test.toml",
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_test_is_none(path):
+def test_lookalikes_of_tests_are_no_tests(path):
     assert not is_test(path)
 
 
@@ -64,7 +64,7 @@ def test_copies_of_other_projects_are_known_by_a_folder_of_any_case():
         ("ui/Form.Designer.cs", True), ("a/schema.gen.ts", True), ("a/generated.py", False), ("a/pb.go", False),
     ],
 )  # fmt: skip
-def test_what_programs_write_is_known_by_its_name(path, expected):
+def test_generated_files_are_known_by_their_name(path, expected):
     assert has_generated_name(path) is expected
     assert is_foreign(path) is expected
 
@@ -75,7 +75,7 @@ def test_copies_of_other_projects_are_foreign():
 
 
 @pytest.mark.parametrize("path", ["dist/a.js", "src/jquery.min.js", "deps/lua/lapi.c", "Build/a.h"])
-def test_what_is_built_or_fetched_is_known_by_its_folder_or_by_being_minified(path):
+def test_built_or_fetched_files_are_known_by_their_folder_or_as_minified(path):
     assert is_built(path)
     assert not is_foreign(path)
 
@@ -133,18 +133,18 @@ def test_a_page_and_its_translations_are_one_page():
         ".github/workflows/test.yml", ".ci/run", "scripts/setup", ".gitignore", "requirements-dev.txt", "rollup.config.mjs",
     ],
 )  # fmt: skip
-def test_what_says_how_a_project_is_built_is_known_by_its_path(path):
+def test_build_files_are_known_by_their_path(path):
     assert is_build(path)
 
 
 @pytest.mark.parametrize(
     "path", ["src/build.py", "scripts/train.py", "config/app.php", "src/setup.js", "build/core.c"]
 )
-def test_code_that_is_only_named_like_a_build_is_none_of_it(path):
+def test_code_named_like_a_build_is_no_build_file(path):
     assert not is_build(path)
 
 
-def test_a_question_that_speaks_of_building_or_checking_asks_for_the_files_that_say_it():
+def test_a_question_about_building_or_checking_asks_for_build_files():
     assert asks_for_build("which versions does CI build with")
     assert not asks_for_build("how are versions compared")
     assert asks_for_build("build the options")

@@ -1,4 +1,4 @@
-"""Secrets are taken out by their formats, on every way in, and nothing else is."""
+"""Secrets are removed by their formats on every way in, and other text is not."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from cortex.memory.operations import carry_out
 from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets, remove_secrets_in
 
-#: kind → an example that its issuer documents, or that is made like one
+#: kind → an example from its issuer's documentation, or one made like it
 EXAMPLES = {
     "private key": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----",
     "AWS key": "AKIAIOSFODNN7EXAMPLE",
@@ -42,8 +42,8 @@ EXAMPLES = {
     "password in an address": "postgres://user:hunter22@",
     "password": "DB_PASSWORD=correcthorse1",
 }
-#: texts made like those that Yelp's detect-secrets 1.5 finds, by its detectors, in our own words:
-#: all but bare words of 13 letters that begin like a key of Artifactory's, and entropy alone
+#: texts like those that Yelp's detect-secrets 1.5 finds, by its detectors, in our own words: all
+#: but bare words of 13 letters that begin like a key of Artifactory's, and entropy alone
 DETECTED = {
     "artifactory": ("X-JFrog-Art-Api: AKCp" + "7h2Q" * 12, "_password=AP5" + "bK9z" * 10),
     "aws": (
@@ -112,7 +112,7 @@ DETECTED = {
 
 
 @pytest.mark.parametrize(("kind", "secret"), EXAMPLES.items())
-def test_each_kind_is_taken_out_of_the_middle_of_a_text(kind, secret):
+def test_each_kind_of_secret_is_removed_from_the_middle_of_a_text(kind, secret):
     text, kinds = remove_secrets(f"before {secret} after")
     assert kinds == [kind]
     assert text.startswith("before ")
@@ -123,14 +123,14 @@ def test_each_kind_is_taken_out_of_the_middle_of_a_text(kind, secret):
 @pytest.mark.parametrize(
     ("detector", "text"), [(name, text) for name, all_ in DETECTED.items() for text in all_]
 )
-def test_what_detect_secrets_finds_is_taken_out(detector, text):
+def test_secrets_that_detect_secrets_finds_are_removed(detector, text):
     clean, kinds = remove_secrets(text)
     assert kinds, detector
     left = re.sub(r"\[removed: [^\]]*\]", "", clean)
     assert not re.search(r"(?=[A-Za-z]*[0-9])[A-Za-z0-9]{8,}", left)
 
 
-def test_what_looks_like_no_password_may_hold_another_secret():
+def test_a_placeholder_for_a_password_may_hold_another_secret():
     token = EXAMPLES["GitHub token"]
     for text in (f"api_key=your-{token}", f"password: example {token}", f"token = {token}"):
         assert remove_secrets(text)[1] == ["GitHub token"]
@@ -160,7 +160,7 @@ def test_a_private_key_without_an_end_goes_to_the_end():
         "the token = next_token_of_the_stream, factory_token: AbstractTokenFactoryBuilderImplementation_XYZ",
     ],
 )
-def test_what_is_no_secret_stays(text):
+def test_text_without_secrets_stays(text):
     assert remove_secrets(text) == (text, [])
 
 
@@ -174,7 +174,7 @@ def test_names_and_values_in_metadata_are_searched():
 
 TAIL = "a1b2c3d4" * 5
 TOKEN = f"ghp_{TAIL}"
-#: halves that become whole when what no text holds is left out
+#: halves of a secret that would join when control characters are removed
 SPLIT = f"gh\0p_{TAIL[:9]}\x01{TAIL[9:]}"
 
 
@@ -185,7 +185,7 @@ def library(data):
 
 
 def files_with_token(library, data):
-    """The files in which any spelling of the token is."""
+    """Return the files that contain any spelling of the token."""
     library.settle()
     library._memory.store.database.truncate_log()
     return [
@@ -196,7 +196,7 @@ def files_with_token(library, data):
 
 
 def everywhere(token):
-    """The arguments of `store` with the token in each that is a text."""
+    """Return arguments of `store` with the token in each text."""
     return {
         "title": f"Where {token} is",
         "body": f"in {token}",

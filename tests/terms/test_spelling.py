@@ -55,16 +55,16 @@ from cortex.terms.spelling import (
         ("_ZN5Store4saveEv", "Store.save"),
     ],
 )
-def test_a_name_is_read_without_what_is_not_its_own(text, first):
+def test_a_name_is_read_without_arguments_types_and_pointers(text, first):
     assert read_symbol(text)[0] == first
 
 
-def test_a_name_may_be_any_end_of_what_is_written_the_longest_first():
+def test_a_name_may_be_any_end_of_the_text_the_longest_first():
     assert read_symbol("pkg.Store.save()") == ("pkg.Store.save", "Store.save", "save")
 
 
 @pytest.mark.parametrize("text", ["", "...", "()", "<>", "::", "/", "_Z", "_ZN", "_R"])
-def test_what_holds_no_name_has_no_reading(text):
+def test_a_text_without_a_name_has_no_reading(text):
     assert not [reading for reading in read_symbol(text) if reading not in ("_Z", "_ZN", "_R")]
 
 
@@ -116,7 +116,7 @@ def test_a_place_has_the_lines_from_its_first_to_its_last():
     assert list(read_file_lines("a.py").lines) == []
 
 
-def test_a_path_elsewhere_stays_what_it_is():
+def test_a_path_outside_stays_unchanged():
     assert path_below("/etc/passwd", "/home/ann") == "/etc/passwd"
     assert path_below("/home/anna/x", "/home/ann") == "/home/anna/x"
     assert path_below("file:///home/ann/x.py", "/home/ann") == "x.py"

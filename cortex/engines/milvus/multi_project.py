@@ -249,7 +249,7 @@ class MultiProjectHandler:
             if state.rows and (document is None or is_recreated):
                 self._reset_project(state)
             if document is None:
-                state.why = f"Milvus has nothing of a project {name}: run `cortex index --to milvus` where its files are."
+                state.why = f"Milvus has no data of a project {name}: run `cortex index --to milvus` where its files are."
 
     def _reset_project(self, state: _ProjectState) -> None:
         """Forget the local state of a deleted project: a new project of that name may reuse numbers
