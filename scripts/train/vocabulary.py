@@ -48,8 +48,8 @@ def choose(pairs: Path, minilm: Path) -> tuple[list[str], np.ndarray]:
     ]
     required = {word for word in read_vocabulary(minilm) if re.fullmatch("[a-z]{2,24}", word)}
     required |= set("abcdefghijklmnopqrstuvwxyz")
-    # MiniLM's words that the code lacks all stay: rare in queries, but known then. The code's rarest
-    # words make room.
+    # MiniLM's words that the code lacks all stay: rare in queries, but known then. The rarest words
+    # of the code make room.
     frequent.sort(key=lambda word: (-repositories[word], -times[word], word))
     added = sorted(required - set(frequent), key=lambda word: (-times[word], word))
     selection = sorted([*frequent[: ROWS_MAX - len(added)], *added][:ROWS_MAX])

@@ -1,6 +1,6 @@
-"""How long semble takes to index a folder: index_semble.py FOLDER MODEL prints one line of JSON.
+"""The time that semble takes to index a folder: index_semble.py FOLDER MODEL prints a line of JSON.
 
-All kinds of content that it knows, because Cortex takes them in too.
+All kinds of content that it supports, because Cortex indexes them too.
 """
 
 from __future__ import annotations
