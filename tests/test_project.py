@@ -1,4 +1,6 @@
-"""The project as a whole: what is pinned, what is shipped, and what the documents say about it."""
+"""The project as a whole: pinned dependencies, shipped files, and the documents' statements about
+them.
+"""
 
 from __future__ import annotations
 

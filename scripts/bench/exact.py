@@ -64,7 +64,7 @@ FILE_BYTES_MAX = 1_000_000
 PEER_QUERIES, PEER_KINDS = 40, ("substring", "regex", "regex, any chunk")
 PARTS = ("speed", "indexing", "equality")
 
-# --- what is searched ---
+# --- the tree ---
 
 
 def compose(sources: Path, target: Path, count: int) -> int:

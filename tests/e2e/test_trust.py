@@ -1,5 +1,5 @@
-"""A project that comes with a configuration of its own, over real processes: what it names is not
-connected to before its user has agreed.
+"""A project with a configuration of its own, over real processes: no connection to a server that it
+names before the user has agreed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.e2e
 
 
 class Server:
-    """A seed's embedding server: it needs no token. Counts connections; answers as it is told."""
+    """An embedding server without a token. Counts connections; replies as configured."""
 
     def __init__(self) -> None:
         self.connections = 0
@@ -73,7 +73,7 @@ def configure(project, text: str) -> None:
 
 
 def served(project) -> tuple[str, str]:
-    """(what the first answer says, the model that serves), of a front that is then closed."""
+    """Return (message of the first answer, the serving model) of a front that is then closed."""
 
     async def ask():
         async with project.front() as front:

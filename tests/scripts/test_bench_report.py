@@ -1,4 +1,4 @@
-"""What benchmarks have in common: they start, and they summarise and write in one way."""
+"""The common parts of benchmarks: they start, summarise and write results in one format."""
 
 import importlib
 import subprocess

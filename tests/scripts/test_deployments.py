@@ -1,5 +1,5 @@
-"""What stands below docs/scale for containers and clusters: not run here, but read by a parser and
-compared with what it speaks of.
+"""The files below docs/scale for containers and clusters: not run here, but parsed and compared
+with the code and the charts.
 """
 
 import re
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "scale"
 #: keys of the charts in the versions that the values name, of the sections that we set
 CHARTS = orjson.loads((Path(__file__).parent / "chart_keys.json").read_bytes())
-#: what a chart leaves to who installs it: a mapping of Kubernetes' own, or a list
+#: values that a chart leaves to its user: a mapping of Kubernetes' own, or a list
 FREE = re.compile(r"\.(resources|extraEnv)\.")
 PINNED = re.compile(r"[\w./-]+:v?\w[\w.-]*\d[\w.-]*")
 

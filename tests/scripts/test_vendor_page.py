@@ -1,4 +1,4 @@
-"""The libraries that the page and its tests keep are those that were fetched, with licences."""
+"""The vendored libraries of the page and its tests are unchanged, with licences."""
 
 import importlib
 from pathlib import Path
