@@ -167,7 +167,7 @@ def test_imports_point_down(order):
     assert not [sentence for name in MODULES for sentence in upward(order, name)]
 
 
-def test_no_import_goes_round_in_a_circle():
+def test_no_import_is_circular():
     circles = {
         name
         for name in MODULES

@@ -167,7 +167,7 @@ async def program(project: Path, command: str) -> AsyncIterator[Ask]:
     """Search with any program that prints one JSON object a line."""
 
     async def ask(query: str) -> list[Hit]:
-        done = subprocess.run(  # noqa: ASYNC221 - one after the other is what is measured
+        done = subprocess.run(  # noqa: ASYNC221 - calls are measured one by one
             [*shlex.split(command), query],
             cwd=project,
             check=False,

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.e2e
 FILES = 3000
 
 
-def test_a_call_with_a_progress_token_hears_how_far_indexing_is(project):
+def test_a_call_with_a_progress_token_gets_the_progress_of_indexing(project):
     folder = project.root / "many"
     folder.mkdir()
     for number in range(FILES):

@@ -223,7 +223,7 @@ def test_a_symbol_is_understood_in_any_spelling(ask, tool, written, meant):
         ("DrawBadge", "drawBadge"),
     ],
 )
-def test_a_name_in_the_wrong_case_is_understood_and_said(ask, written, name):
+def test_a_name_in_the_wrong_case_is_understood_and_reported(ask, written, name):
     answer = ask("cortex_graph", operation="callees", target=written)
     assert answer["target"].endswith(f":{name}"), answer
     assert f"There is no {written!r}; read as " in answer["suggestion"]

@@ -149,7 +149,7 @@ def test_trust_shows_the_settings_that_would_count_and_asks_a_person(project, an
     assert project.config.ignored == (() if code == 0 else ("embedding.endpoint",))
 
 
-def test_without_a_terminal_nobody_is_asked_and_consent_can_be_shown_and_taken_back(project):
+def test_consent_needs_a_terminal_and_can_be_shown_and_withdrawn(project):
     configure(project, "embedding: {provider: local}\n")
     refused = project.run("trust")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
@@ -161,7 +161,7 @@ def test_without_a_terminal_nobody_is_asked_and_consent_can_be_shown_and_taken_b
     assert project.config.ignored == ("embedding.provider",)
 
 
-def test_a_file_that_init_wrote_here_counts_as_agreed_to(project):
+def test_a_file_written_by_init_counts_as_agreed_to(project):
     assert project.run("init").returncode == 0
     assert "Nothing in" in project.run("trust").stdout
     notes = list((project.config.home.parent.parent / "trust").iterdir())

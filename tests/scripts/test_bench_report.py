@@ -28,7 +28,7 @@ def report(monkeypatch):
     return importlib.import_module("report")
 
 
-def test_every_benchmark_finds_what_it_measures():
+def test_every_benchmark_can_be_imported():
     # One process, because each of them loads the whole product.
     code = f"import sys; sys.path.insert(0, {str(BENCH)!r}); import {', '.join(PROGRAMS)}"
     subprocess.run([sys.executable, "-P", "-c", code], check=True)

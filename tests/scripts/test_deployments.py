@@ -97,7 +97,7 @@ def test_values_hold_no_password_and_name_versions_of_images(name):
     assert [value for key, value in flat.items() if key.endswith("tag")]
 
 
-def test_each_of_them_says_that_it_was_not_run_and_the_document_names_it():
+def test_each_deployment_file_says_that_it_was_not_run_and_the_document_names_it():
     scale = (ROOT / "docs" / "SCALE.md").read_text()
     for path in FOLDER.iterdir():
         assert "Not run by us" in path.read_text(), path.name

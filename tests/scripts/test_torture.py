@@ -72,7 +72,7 @@ def test_every_damage_changes_the_file_and_nothing_beside_it(tmp_path, how):
     assert other.read_bytes() == b"other"
 
 
-def test_a_canary_that_was_touched_is_seen(tmp_path):
+def test_a_touched_canary_is_detected(tmp_path):
     with clones._attack(tmp_path) as attack:
         before = attack.state()
         assert attack.state() == before

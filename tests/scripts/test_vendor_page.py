@@ -15,7 +15,7 @@ def vendor_page(monkeypatch):
     return importlib.import_module("vendor_page")
 
 
-def test_every_library_is_as_it_was_fetched_and_has_its_licence_and_version(vendor_page):
+def test_every_vendored_library_is_unchanged_and_has_its_licence_and_version(vendor_page):
     for folder in {library.folder for library in vendor_page.LIBRARIES}:
         assert vendor_page.faults(folder) == []
         rows = orjson.loads((folder / vendor_page.MANIFEST).read_bytes())

@@ -11,7 +11,7 @@ import time
 
 started = time.perf_counter()
 
-from semble import ContentType, SembleIndex  # noqa: E402 - importing it is part of what a user waits for
+from semble import ContentType, SembleIndex  # noqa: E402 - a user waits for the import, too
 
 imported = time.perf_counter()
 index = SembleIndex.from_path(sys.argv[1], content=list(ContentType), model_path=sys.argv[2] or None)
