@@ -130,7 +130,7 @@ def first_symbol(results: list[dict]) -> str:
 
 async def questions(project: Path, log) -> None:
     async with connected(project, log) as session:
-        table = Table("tool", "what it is for", box=None, header_style="bold")
+        table = Table("tool", "purpose", box=None, header_style="bold")
         for tool in (await session.list_tools()).tools:
             table.add_row(
                 tool.name,

@@ -254,7 +254,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--ablation", action="store_true", help="what each lane earns")
+    parser.add_argument("--ablation", action="store_true", help="measure the gain of each lane")
     parser.add_argument("--judging", action="store_true", help="the six conversations for judging")
     report.add_json(parser)
     options = parser.parse_args()
