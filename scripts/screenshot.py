@@ -88,7 +88,9 @@ def picture(link: str, place: str, *, dark: bool) -> bytes:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "page.png")
-    parser.add_argument("--place", default="/search?" + urlencode({"q": QUESTION}), help="path of the page to show")
+    parser.add_argument(
+        "--place", default="/search?" + urlencode({"q": QUESTION}), help="path of the page to show"
+    )
     parser.add_argument("--dark", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cortex-page-") as folder:
