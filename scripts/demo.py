@@ -1,5 +1,5 @@
-"""What scripts/demo shows, once everything is installed: index, ask over MCP, change a file, find
-it, remember something, end everything, recall it, clean up.
+"""The program behind scripts/demo, run once everything is installed: index, search over MCP, change
+a file and find the change, store notes, end every process, recall the notes, clean up.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from cortex.settings import config as configuration
 from cortex.system.errors import CortexError
 
 CORTEX = str(Path(sys.executable).parent / "cortex")
-#: asked of any code base
+#: questions that fit any code base
 QUESTIONS = (
     "where is the configuration loaded and checked",
     "how are errors reported to the caller",
     "what happens when a process stops",
 )
-#: what is remembered: kind, title, body
+#: notes to store: kind, title, body
 NOTES = (
     (
         "decision",
@@ -47,9 +47,9 @@ NOTES = (
     ("preference", "Tests are named as sentences about behaviour", "A failing one then says what broke."),
 )
 REMEMBERED = "why do our retries back off?"
-#: of the scratch copy: enough for a real index, little enough to copy at once
+#: bounds of the scratch copy: enough for a real index, little enough to copy at once
 SCRATCH_FILES_MAX, SCRATCH_BYTES_MAX = 200, 200_000
-#: seconds until an answer must have changed
+#: seconds within which a change must reach an answer
 BOUND_S = 60.0
 
 console = Console(highlight=False)
@@ -70,7 +70,9 @@ def index(project: Path) -> None:
 
 @contextlib.asynccontextmanager
 async def connected(project: Path, log):
-    """The official MCP client, speaking to `cortex mcp` over its standard input and output."""
+    """Open an MCP session of the official client with `cortex mcp` over standard input and
+    output.
+    """
     parameters = StdioServerParameters(
         command=CORTEX, args=["mcp", "--project", str(project)], env=dict(os.environ)
     )
@@ -85,7 +87,7 @@ async def ask(session: ClientSession, tool: str, query: str, limit: int = 3) -> 
 
 
 async def show(session: ClientSession, tool: str, query: str) -> list[dict]:
-    """Ask, and print the answer as a person wants to read it."""
+    """Search, print the answer for a person, and return the hits."""
     console.print(f"\n[bold]{tool}[/]  {escape(query)}")
     started = time.perf_counter()
     try:
@@ -108,7 +110,9 @@ async def show(session: ClientSession, tool: str, query: str) -> list[dict]:
 
 
 def excerpt(hit: dict) -> list[str]:
-    """At most three lines, as markup: what matched, or how the chunk begins."""
+    """Return at most three lines of a hit, as markup: the matching lines, or the chunk's first
+    lines.
+    """
     marked = [line for text in hit.get("highlights", ()) for line in text.splitlines() if "<em>" in line]
     if marked:
         return [escape(line).replace("<em>", "[bold]").replace("</em>", "[/]") for line in marked[:3]]
@@ -116,7 +120,7 @@ def excerpt(hit: dict) -> list[str]:
 
 
 def first_symbol(results: list[dict]) -> str:
-    """A defined name from an answer, to ask for by keyword."""
+    """Return the name of a symbol in the results, for an exact search."""
     for hit in results:
         for name in hit["chunk"].get("metadata", {}).get("symbols") or []:
             if name.isidentifier() and len(name) > 4 and not name.startswith("_"):
@@ -126,7 +130,7 @@ def first_symbol(results: list[dict]) -> str:
 
 async def questions(project: Path, log) -> None:
     async with connected(project, log) as session:
-        table = Table("tool", "what it is for", box=None, header_style="bold")
+        table = Table("tool", "purpose", box=None, header_style="bold")
         for tool in (await session.list_tools()).tools:
             table.add_row(
                 tool.name,
@@ -144,7 +148,7 @@ async def questions(project: Path, log) -> None:
 
 
 def scratch_copy(project: Path, target: Path) -> Path:
-    """Copy some text files of `project`; returns one that may be changed."""
+    """Copy some text files of `project`; return a copied file that may be changed."""
     copied = []
     for folder, folders, names in os.walk(project):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
@@ -170,7 +174,7 @@ async def change(scratch: Path, path: Path, log) -> None:
     word = f"quokka{os.getpid()}"
     async with connected(scratch, log) as session:
         deadline = time.monotonic() + BOUND_S
-        while True:  # until the copy is served
+        while True:  # repeat until the copy is served
             answer = await ask(session, "cortex_exact", word)
             if answer["index"]["generation"] and not answer["index"].get("indexing"):
                 break
@@ -194,7 +198,7 @@ async def change(scratch: Path, path: Path, log) -> None:
 
 
 async def call(session: ClientSession, tool: str, **arguments) -> dict:
-    """A call of a tool of memory, whose workers start with the first one."""
+    """Call a memory tool; the first call starts the workers of memory."""
     deadline = time.monotonic() + BOUND_S
     while True:
         try:
@@ -221,7 +225,7 @@ async def remember(scratch: Path, log) -> None:
 
 
 async def recall(scratch: Path, log) -> bool:
-    """Ask for what was remembered; whether it was found."""
+    """Recall the stored notes; return whether they were found."""
     async with connected(scratch, log) as session:
         await call(session, "cortex_briefing")
         started = time.perf_counter()
@@ -255,7 +259,7 @@ def print_plain(text: str) -> None:
 
 
 def set_processes(project: Path) -> list[psutil.Process]:
-    """The running set of `project`: the supervisor and its processes."""
+    """Return the running set of `project`: the supervisor and its processes."""
     status = attach.set_status(configuration.load(project))
     processes = []
     for pid in (status.get("pid", 0), *(member["pid"] for member in status["processes"])):
@@ -266,7 +270,7 @@ def set_processes(project: Path) -> list[psutil.Process]:
 
 
 def stop(project: Path) -> int:
-    """Stop the set of `project`; the number of its processes that are left."""
+    """Stop the set of `project`; return how many of its processes are left."""
     processes = set_processes(project)
     attach.stop(configuration.load(project))
     _, left = psutil.wait_procs(processes, timeout=10)
@@ -274,7 +278,7 @@ def stop(project: Path) -> int:
 
 
 def stop_memory() -> int:
-    """Stop what serves the demo's memory; the number of its processes that are left."""
+    """Stop the processes of the demo's memory; return how many are left."""
     data = configuration.load_data()
     status = attach.set_status(data)
     pids = [status.get("pid", 0), *(member["pid"] for member in status["processes"])]
@@ -296,7 +300,9 @@ def main(argument: str) -> int:
     with tempfile.TemporaryDirectory(prefix="cortex-demo-") as folder:
         scratch = Path(folder).resolve() / "copy"
         scratch.mkdir()
-        os.environ["CORTEX_MEMORY_DATA_DIR"] = str(Path(folder).resolve() / "memory")  # not the user's own
+        os.environ["CORTEX_MEMORY_DATA_DIR"] = str(
+            Path(folder).resolve() / "memory"
+        )  # keeps the demo out of the user's own memory
         left, lost = 0, False
         try:
             with (Path(folder) / "front.log").open("w") as log:
@@ -323,7 +329,7 @@ def main(argument: str) -> int:
     running_note = "" if ours else " The workers that were running before go on."
     console.print(f"  {left or 'No'} process{'es are' if left > 1 else ' is'} left.{running_note}")
     if lost:
-        console.print("  [red]What was stored was not found again.[/]")
+        console.print("  [red]The stored notes were not found again.[/]")
     return 1 if left or lost else 0
 
 

@@ -1,11 +1,11 @@
-"""Fuzzes the keyword language with atheris: every input gets an answer or a refusal that names a
-place, in bounded time.
+"""A fuzzer of the keyword language, on atheris: every input gets an answer or a refusal that names
+a place, in bounded time.
 
     pip install atheris
     scripts/fuzz_query.py tests/corpus/query -max_total_time=600 -rss_limit_mb=2048
 
-The first byte of an input says how it is asked, the rest is the query. What libFuzzer finds worth
-keeping it adds to the folder; tests/query/test_corpus.py asks all of it again.
+The first byte of an input selects the match type, the others are the query. libFuzzer adds inputs
+that reach new code to the folder; tests/query/test_corpus.py runs all of them again.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ with atheris.instrument_imports(include=["cortex.engines", "cortex.query"]):
 from cortex.system.errors import BadRequest
 from ipc.messages import ExactSearch, MatchType
 
-#: seconds that no query may take; instrumented code takes ten times as long as usual
+#: seconds that no query may take; instrumented code is ten times slower than usual
 QUERY_S_MAX = 10.0
 
 
 def read_input(data: bytes) -> tuple[str, MatchType | None]:
-    """The query and its match type."""
+    """Split an input into the query and its match type."""
     return data[1:].decode(errors="surrogateescape"), MATCH_TYPES[data[0] % len(MATCH_TYPES)]
 
 

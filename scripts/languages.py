@@ -140,7 +140,7 @@ def _rows(rows: Iterable[tuple[Language, *tuple[str, ...]]]) -> str:
 
 
 def _kinds(language: Language) -> tuple[str, str, str]:
-    """(definitions, data, graph) as the query file captures them."""
+    """Return (definitions, data, graph): the kinds that the query files capture."""
     folder = resources.files("cortex.indexer.syntax").joinpath("queries")
     text = folder.joinpath(f"{language.query}.scm").read_text("utf-8")
     kinds = dict.fromkeys(re.findall(r"@definition\.(\w+)", text))

@@ -1,10 +1,10 @@
-"""Makes docs/session.svg: a real session of the shell, line after line, as an animated picture.
+"""A program that makes docs/session.svg: a real shell session as an animated picture.
 
     python scripts/picture.py [--out FILE]
 
-Asks about a copy of two folders of this repository, in an environment of its own, and draws what
-was printed, with its colours. The picture needs no script: CSS shows each line at its time, and all
-of them at once to who wants less motion.
+Runs commands on a copy of two folders of this repository, in a separate environment, and draws
+their output with its colours. The picture needs no script: CSS shows each line at its time, and all
+lines at once for readers who prefer reduced motion.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from rich.text import Text
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / "docs" / "session.svg"
-#: what is asked about, and how
+#: folders that the commands search, and the commands
 FOLDERS = ("cortex/system", "cortex/settings")
 COMMANDS = (
     "cortex search 'open a file without following a link' -k 2",
     "cortex graph callers read_plain -k 3",
     "cortex exact INDEX_FORMAT -k 2",
 )
-#: characters of a line, lines of one answer, and bytes of the picture at most
+#: at most: characters of a line, lines of one answer, bytes of the picture
 COLUMNS, LINES, BYTES_MAX = 100, 11, 150_000
 #: pixels of a character and of a line
 WIDTH, HEIGHT = 7.83, 18
-#: seconds for a typed character, before an answer, and for a line of it
+#: seconds for a typed character, before an answer, for a line of the answer, and at the end
 TYPE_S, THINK_S, LINE_S, READ_S = 0.03, 0.3, 0.04, 2.0
 #: seconds that a command may take: the first starts workers and makes the index
 COMMAND_S = 120
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def session() -> list[tuple[str, list[str]]]:
-    """(command, the lines that it printed) of each."""
+    """Return (command, lines of its output) of each command."""
     with tempfile.TemporaryDirectory(prefix="cx", dir="/tmp") as folder:
         project = Path(folder) / "project"
         for name in FOLDERS:
@@ -99,7 +99,7 @@ def _run(command: str, project: Path, env: dict[str, str]) -> list[str]:
 
 
 def draw(recorded: list[tuple[str, list[str]]]) -> str:
-    """The whole picture."""
+    """Return the SVG."""
     lines = list(_with_times(recorded))
     high = HEIGHT * (len(lines) + 2)
     body = "\n".join(
@@ -121,7 +121,7 @@ text {{ font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fil
 
 
 def _with_times(recorded: list[tuple[str, list[str]]]) -> Iterator[tuple[float, str]]:
-    """(seconds, its spans) of each line."""
+    """Yield (seconds, spans) of each line."""
     at = 0.5
     for command, answer in recorded:
         yield at, f'<tspan fill="{PROMPT}">$</tspan> {html.escape(command)}'

@@ -1,6 +1,6 @@
-"""Whether a tag may be released: `scripts/release.py v1.2.3`, in a clone that has all tags.
+"""A check that a tag may be released: `scripts/release.py v1.2.3`, in a clone with all tags.
 
-It must be the version in the code, and higher than every tag before it.
+The tag must be the version in the code, and higher than every earlier tag.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ _VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
 
 
 def number(tag: str) -> tuple[int, ...]:
-    """(1, 2, 3) of `v1.2.3`; () for a tag that names no version."""
+    """Return (1, 2, 3) for `v1.2.3`, and () for a tag without a version."""
     match = _TAG.fullmatch(tag)
     return tuple(map(int, match.groups())) if match else ()
 
 
 def fault(tag: str, version: str, tags: Iterable[str]) -> str:
-    """Why `tag` may not be released with `version` in the code after `tags`; "" when it may."""
+    """Return why `tag` may not be released, "" if it may.
+
+    `version` is the version in the code, `tags` are all earlier tags.
+    """
     if not number(tag):
         return f"{tag!r} is no version: a release is tagged v1.2.3."
     if tag != f"v{version}":
@@ -33,7 +36,7 @@ def fault(tag: str, version: str, tags: Iterable[str]) -> str:
         (other_tag for other_tag in tags if number(other_tag) and other_tag != tag), key=number, default=""
     )
     if highest and number(highest) >= number(tag):
-        return f"{tag} does not rise above {highest}, which is there already."
+        return f"{tag} is not higher than the existing tag {highest}."
     return ""
 
 

@@ -1,7 +1,7 @@
-"""Makes the picture of the page that the README shows: docs/page.png, of the demo's project.
+"""A program that makes docs/page.png, the README's picture of the page, from the demo's project.
 
-Serves a scratch copy of this repository, as scripts/demo does, asks it a question in a Chromium
-without a window, and ends everything again. Needs the packages chromium and chromium-driver.
+Serves a scratch copy of this repository, as scripts/demo does, enters a question in a Chromium
+without a window, and ends every process again. Needs the packages chromium and chromium-driver.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from selenium import webdriver
 from selenium.webdriver.support.wait import WebDriverWait
 
 ROOT = Path(__file__).resolve().parent.parent
-#: what the picture shows: a question in the way that people ask
+#: the question in the picture, as a person would write it
 QUESTION = "where are search results ranked"
 WIDTH, HEIGHT = 1280, 800
-#: bytes that a picture in a README may have
+#: bytes of the largest picture that fits a README
 BYTES_MAX = 300_000
-#: seconds until a copy is served, and until something is shown
+#: seconds until a copy is served, and until an element is shown
 SERVED_S, SHOWN_S = 180.0, 60.0
 
 
 def run(*arguments: str) -> str:
-    """What a command prints; its own standard error is for who runs this."""
+    """Return a command's output; its standard error goes to the terminal."""
     done = subprocess.run(
         [CORTEX, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False
     )
@@ -40,12 +40,12 @@ def run(*arguments: str) -> str:
 
 
 def link_of(project: Path) -> str:
-    """A link into the page of `project`, whose server is started."""
+    """Start the server of `project`, and return a link to its page."""
     run("up", "--detach", "--http", "--project", str(project))
     deadline = time.monotonic() + SERVED_S
     while not json.loads(run("status", "--json", "--project", str(project)) or "{}").get("http"):
         if time.monotonic() > deadline:
-            sys.exit(f"Nobody serves {project} after {SERVED_S:g} s; `cortex status` says why.")
+            sys.exit(f"{project} is not served after {SERVED_S:g} s; `cortex status` says why.")
         time.sleep(0.2)
     return run("open", "--print", "--project", str(project))
 
@@ -62,7 +62,7 @@ def chromium() -> webdriver.Chrome:
 
 
 def picture(link: str, place: str, *, dark: bool) -> bytes:
-    """A PNG of what `place` shows, once nothing is awaited any more."""
+    """Return a PNG of `place` once the page has loaded."""
     browser = chromium()
     try:
         metrics = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
@@ -88,7 +88,9 @@ def picture(link: str, place: str, *, dark: bool) -> bytes:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "page.png")
-    parser.add_argument("--place", default="/search?" + urlencode({"q": QUESTION}), help="what it shows")
+    parser.add_argument(
+        "--place", default="/search?" + urlencode({"q": QUESTION}), help="path of the page to show"
+    )
     parser.add_argument("--dark", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cortex-page-") as folder:
@@ -98,7 +100,7 @@ def main() -> int:
             ("CORTEX_HOME", "home"),
             ("CORTEX_MEMORY_DATA_DIR", "memory"),
             ("XDG_CONFIG_HOME", "config"),
-        ):  # nothing of the user's is read or written
+        ):  # keeps out of the user's settings and memory
             os.environ[variable] = str(Path(folder).resolve() / name)
         scratch_copy(ROOT, project)
         try:

@@ -1,10 +1,10 @@
-"""What an installation takes on disk, by package: without extras, bytecode, pip and setuptools.
+"""Disk space of an installation, by package: without extras, bytecode, pip and setuptools.
 
-    python scripts/size.py                 of what the distribution asks for in this environment
-    python scripts/size.py --fresh WHEEL   of a new environment with the wheel, versions pinned
+    python scripts/size.py                 this environment's distribution and its requirements
+    python scripts/size.py --fresh WHEEL   a new environment with the wheel, versions pinned
 
-Ends with 1 where the wheel or what is installed is larger than its bound. With --fresh, the wheel's
-`cortex version` has to answer there, too. CI's release workflow runs it.
+Ends with 1 if the wheel or the installation is larger than its bound. With --fresh, the wheel's
+`cortex version` must answer there, too. CI's release workflow runs it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 DISTRIBUTION = "cortex-context-engine"
-#: bytes of the wheel, and of all that an installation without extras brings. What is in it and of
-#: no use to us, and cannot be left away by itself: half of zstandard (12, a second back end that
-#: nothing loads) and what the MCP SDK wants for OAuth (cryptography, 15).
+#: bytes of the wheel, and of an installation without extras. It includes 27 MB of no use that
+#: cannot be left out alone: half of zstandard (12, a second back end that never loads), and
+#: cryptography (15, which the MCP SDK needs for OAuth).
 WHEEL_BYTES_MAX, INSTALLED_BYTES_MAX = 15_000_000, 250_000_000
 
 
@@ -52,14 +52,16 @@ def main() -> int:
 
 
 def package_sizes() -> Iterator[tuple[str, int]]:
-    """(package, bytes of its files) for each that this environment's distribution asks for."""
+    """Yield (package, bytes of its files) for each requirement of this environment's
+    distribution.
+    """
     for name in _required_packages(DISTRIBUTION, "", set()):
         distribution = importlib.metadata.distribution(name)
         places = [Path(str(file.locate())) for file in distribution.files or () if file.suffix != ".pyc"]
         if name == DISTRIBUTION and not any(
             place.parts[-2:] == ("cortex", "__init__.py") for place in places
         ):
-            places = [ROOT / path for path in _tracked()]  # editable
+            places = [ROOT / path for path in _tracked()]  # an editable installation
         yield name, sum(os.stat(place).st_size for place in places if place.is_file())
 
 
@@ -83,7 +85,7 @@ def _tracked() -> list[str]:
 
 
 def _fresh(wheel: Path) -> dict[str, int]:
-    """The sizes in a new environment that holds the wheel and nothing that it does not ask for."""
+    """Return the sizes in a new environment that holds the wheel and its requirements only."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         python = Path(folder) / "bin" / "python"

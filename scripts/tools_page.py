@@ -32,7 +32,7 @@ EXAMPLE = "Example: "
 
 
 def render() -> str:
-    """The page."""
+    """Return the page."""
     text = TEMPLATE.read_text(encoding="utf-8")
     return re.sub(r"<!-- (\w+)(.*?)-->", lambda match: _table(match[1], match[2]), text, flags=re.DOTALL)
 
@@ -58,7 +58,7 @@ def _pairs(notes: str) -> Iterable[tuple[str, str]]:
 
 
 def _markdown(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of Markdown."""
+    """Return a Markdown table."""
     names = list(heads)
     lines = [names, ["---"] * len(names), *(list(row) for row in rows)]
     return "\n".join(f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines)
@@ -77,7 +77,7 @@ def _commands(tools: Iterable[Tool]) -> str:
 def _tool(tool: Tool, notes: Mapping[str, str]) -> str:
     fields = tool.schema["properties"]
     if unknown := notes.keys() - fields.keys():
-        raise ValueError(f"{TEMPLATE.name}: {tool.name} has no argument {', '.join(sorted(unknown))}")
+        raise ValueError(f"{TEMPLATE.name}: {tool.name}: unknown argument {', '.join(sorted(unknown))}")
     rows = (
         [f"`{name}`", _kind(field), _default(tool, name), f"{_meaning(field)} {notes.get(name, '')}".strip()]
         for name, field in fields.items()
@@ -87,7 +87,7 @@ def _tool(tool: Tool, notes: Mapping[str, str]) -> str:
 
 
 def _description(tool: Tool) -> str:
-    """The text that agents read, as Markdown."""
+    """Return the text that agents read, as Markdown."""
     lines = tool.description.splitlines()
     marked = (
         f"{EXAMPLE}`{line.removeprefix(EXAMPLE)}`" if line.startswith(EXAMPLE) else line for line in lines
@@ -146,7 +146,7 @@ def _argument_list(name: str) -> str:
 
 
 def _argument_with_bounds(name: str, argument: str) -> str:
-    """An argument with its default and bounds."""
+    """Return an argument with its default and bounds."""
     tool, default = TOOLS[name], ROWS[name].arguments.get(argument)
     parts = [_default(tool, argument)]
     if isinstance(default, Between):
@@ -157,7 +157,7 @@ def _argument_with_bounds(name: str, argument: str) -> str:
 
 
 def _arguments() -> str:
-    """Each argument of the tools of observations, with the meanings that single tools give it."""
+    """Return each argument of the observation tools, with the notes that single tools add."""
     meanings: dict[str, dict[str, list[str]]] = {}
     for name in ROWS:
         for argument, field in TOOLS[name].schema["properties"].items():

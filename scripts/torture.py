@@ -1,14 +1,13 @@
-"""Everything that a bad day and a bad neighbour do to Cortex, as one program with a seed and a
-duration.
+"""A program that hurts Cortex for a given time: kills, damaged files, hostile trees and input.
 
     python scripts/torture.py [--seconds 120] [--seed N] [--only PART] [--step N] [--json]
         [--resume FILE]
 
-Parts: kills, corruptions, hnsw, trees, clones, queries, wire, growth. Each draws its steps from the
-seed, so that `--only PART --step N` begins with that step again; what runs at the same time on the
-machine is not repeated. Counts are printed once a minute and at the end, with `--json` as one line
-each; `--resume FILE` goes on after the last line of such an output. Ends with 1 when a promise was
-broken, and says how to see it again.
+Parts: kills, corruptions, hnsw, trees, clones, queries, wire, growth. Each part draws its steps
+from the seed, so `--only PART --step N` starts at that step again; the load of the parts that ran
+beside it is not repeated. Counts are printed once a minute and at the end, with `--json` as one
+line each; `--resume FILE` continues after the last line of such an output. Ends with 1 if a promise
+was broken, and prints the command that repeats it.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from pathlib import Path
 
 from torture.record import Record
 
-#: part → its share of the time. Drawn queries keep a processor busy beside all others for the
-#: whole time: in a process of their own, which also is the load under which the others run
+#: part → its share of the time. Drawn queries run all the time, in a separate process: they are
+#: also the load for the other parts
 SHARES = {
     "kills": 0.38,
     "corruptions": 0.32,
@@ -37,19 +36,19 @@ SHARES = {
     "growth": 0.08,
 }
 SEPARATE = "queries"
-#: seconds of one round over all parts: long runs do it again, with what the steps draw next
+#: seconds of one round over all parts: long runs repeat it, with new steps
 ROUND_S = 600.0
-#: seconds that are too few for another one
+#: seconds that are too few for another part
 LEAST_S = 5.0
 #: seconds between two printed counts
 PRINT_S = 60.0
-#: broken promises after which a run ends early: something is wrong that a longer run does not show
+#: broken promises after which a run ends early: a longer run would show no more
 BROKEN_MAX = 500
 
 
 def main() -> int:
     options = read_options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that every world is cleared away
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that every world is removed
     record = begin(options)
     finished = threading.Event()
     separate = SeparateProcess(record, options) if options.only is None else None
@@ -83,7 +82,7 @@ def read_options() -> argparse.Namespace:
 
 
 def begin(options: argparse.Namespace) -> Record:
-    """An empty record, or the one to go on with."""
+    """Return an empty record, or the record to resume."""
     if options.resume:
         lines = [line for line in options.resume.read_text().splitlines() if line.startswith("{")]
         if lines:
@@ -95,7 +94,7 @@ def begin(options: argparse.Namespace) -> Record:
 
 
 def run_rounds(record: Record, options: argparse.Namespace) -> None:
-    """The parts in rounds, until the time is over."""
+    """Run the parts in rounds until the time is over."""
     shares = {options.only: 1.0} if options.only else SHARES
     left = options.seconds - record.seconds
     while left > LEAST_S and record.counts["broken"] < BROKEN_MAX:
@@ -107,7 +106,9 @@ def run_rounds(record: Record, options: argparse.Namespace) -> None:
 
 
 def attempt(run: Callable[[Record, float], None], scenario: str, record: Record, seconds: float) -> None:
-    """One part; an error of its own is a broken promise of this program, and the others go on."""
+    """Run a part; if it raises, record that as a broken promise of this program, for the others to
+    run.
+    """
     started = time.monotonic()
     try:
         run(record, started + seconds)
@@ -125,7 +126,7 @@ def attempt(run: Callable[[Record, float], None], scenario: str, record: Record,
 
 
 class SeparateProcess:
-    """The part that runs in a process of its own; its last line is what it counted."""
+    """A part that runs in a process of its own and prints its counts as its last line."""
 
     def __init__(self, record: Record, options: argparse.Namespace) -> None:
         self._seed, self._last = record.seed, ""
@@ -145,7 +146,10 @@ class SeparateProcess:
         return Record.load(self._last) if self._last else Record(self._seed)
 
     def end(self, *, at_once: bool) -> Record:
-        """Its last figures, once it has ended; it has a minute more than its time, or none."""
+        """Wait for the process and return its record.
+
+        It has a minute more than its time, or none with `at_once`.
+        """
         if at_once:
             self._process.terminate()
         try:
@@ -168,7 +172,7 @@ def print_often(
 
 
 def show(record: Record, *, json: bool) -> None:
-    """The figures so far."""
+    """Print the figures so far."""
     if json:
         print(record.dump(), flush=True)
         return

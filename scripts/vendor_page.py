@@ -1,7 +1,7 @@
-"""Fetches the libraries that the page and its tests keep: each file with its licence and its hash.
+"""A program that fetches the libraries of the page and its tests: files, licences and hashes.
 
-`scripts/vendor_page.py` fetches what the table names, by npm, and writes files and manifests;
-`--check` says whether what is there is what the manifests name, and fetches nothing.
+`scripts/vendor_page.py` fetches the libraries in its table by npm, and writes files and manifests;
+`--check` compares the files with the manifests, and fetches nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-#: where the page's libraries are, and those of its tests alone
+#: folders of the page's libraries, and of libraries for its tests alone
 PAGE, TESTS = ROOT / "cortex/front/http/page/vendor", ROOT / "tests/front/http/vendor"
 MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
 class Library:
-    """One package of npm: which of its files are kept where. `licence` is its file's name in it."""
+    """An npm package: its files and their paths here. `licence` is the name of the licence file in
+    it.
+    """
 
     name: str
     version: str
@@ -42,7 +44,7 @@ LIBRARIES = (
 
 
 def fetch(library: Library) -> dict[str, object]:
-    """Write the library's files; its row of the manifest."""
+    """Write the library's files; return its row of the manifest."""
     with tempfile.TemporaryDirectory() as folder:
         wanted = f"{library.name}@{library.version}"
         subprocess.run(["npm", "pack", "--silent", wanted], cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -64,12 +66,12 @@ def fetch(library: Library) -> dict[str, object]:
 
 def _read_member(packed: tarfile.TarFile, name: str) -> bytes:
     file = packed.extractfile(f"package/{name}")
-    assert file is not None, f"{name} is no file of the package"
+    assert file is not None, f"{name} is not in the package"
     return file.read()
 
 
 def faults(folder: Path) -> list[str]:
-    """What in `folder` is not as its manifest says, one sentence each."""
+    """Return the differences between `folder` and its manifest, one sentence each."""
     rows = json.loads((folder / MANIFEST).read_bytes())
     expected = {name: digest for row in rows for name, digest in row["sha256"].items()}
     present = {path.name for path in folder.iterdir()} - {MANIFEST}
@@ -77,20 +79,22 @@ def faults(folder: Path) -> list[str]:
     wrong += [f"{folder / name} is missing" for name in sorted(expected.keys() - present)]
     for name in sorted(expected.keys() & present):
         if hashlib.sha256((folder / name).read_bytes()).hexdigest() != expected[name]:
-            wrong.append(f"{folder / name} has another hash than its manifest says")
+            wrong.append(f"{folder / name} does not have the hash in its manifest")
     return wrong
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare with the manifests alone")
+    parser.add_argument(
+        "--check", action="store_true", help="compare files with the manifests, fetch nothing"
+    )
     folders = dict.fromkeys(library.folder for library in LIBRARIES)
     if not parser.parse_args().check:
         for folder in folders:
             rows = [fetch(library) for library in LIBRARIES if library.folder == folder]
             (folder / MANIFEST).write_text(json.dumps(rows, indent=2) + "\n")
     wrong = [fault for folder in folders for fault in faults(folder)]
-    print("\n".join(wrong) or "Every vendored file is as its manifest says.")
+    print("\n".join(wrong) or "Every vendored file matches its manifest.")
     return 1 if wrong else 0
 
 

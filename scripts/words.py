@@ -27,7 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("cortex", "ipc", "workers", "tests", "scripts")
-#: words that begin a free relative clause: "what was asked", "who asks"
+#: words that begin a free relative clause, as in "what was asked", "who asks"
 RELATIVES = frozenset(("what", "who", "whose", "whom"))
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
@@ -36,7 +36,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Binding:
-    """One place where a name is bound. `scope` is dotted, "" at the top of the module."""
+    """A place where a name is bound. `scope` is dotted, "" at the top of the module."""
 
     path: str
     line: int
@@ -65,21 +65,21 @@ class Words:
 
 @cache
 def categories() -> dict[str, frozenset[str]]:
-    """Category -> its words, of tests/names_refused.txt."""
+    """Return category → its words, from tests/names_refused.txt."""
     lines = (ROOT / "tests" / "names_refused.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.split() for line in lines if line and not line.startswith("#")]
     return {row[0]: frozenset(row[1:]) for row in rows}
 
 
 def frozen_names() -> dict[tuple[str, str], str]:
-    """(path, name) -> why the name stays, of tests/names_frozen.tsv."""
+    """Return (path, name) → why the name stays, from tests/names_frozen.tsv."""
     lines = (ROOT / "tests" / "names_frozen.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     return {(path, name): reason for path, name, reason in rows}
 
 
 def sources(places: Iterable[str] = FOLDERS) -> list[str]:
-    """Python files that git tracks, but for the samples in tests/golden."""
+    """Return the Python files that git tracks, without the samples in tests/golden."""
     listed = subprocess.run(
         ("git", "ls-files", "-z", "--", *places), cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.split("\0")
@@ -103,7 +103,7 @@ def _bindings(node: ast.AST, path: str, scope: str) -> Iterator[Binding]:
 
 
 def _bound(node: ast.AST) -> str:
-    """The name that an expression or an argument binds, or ""."""
+    """Return the name that an expression or an argument binds, or ""."""
     if isinstance(node, ast.arg):
         return node.arg
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -113,7 +113,7 @@ def _bound(node: ast.AST) -> str:
 
 
 def count_words(text: str) -> Words:
-    """Words outside of code spans."""
+    """Count the words outside code spans."""
     words = [word.lower().replace("’", "'") for word in _WORD.findall(_CODE.sub(" ", text))]
     return Words(len(words), sum(word.partition("'")[0] in RELATIVES for word in words))
 
@@ -135,7 +135,7 @@ def comments(path: str) -> Words:
 
 
 def room_of(path: str) -> str:
-    """The room of a file: `cortex/ask`, `ipc`, `tests/front`, ..."""
+    """Return the room of a file: `cortex/ask`, `ipc`, `tests/front`, ..."""
     parts = path.split("/")
     return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
 

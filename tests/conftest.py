@@ -1,4 +1,4 @@
-"""The whole of Cortex in one process, without a socket: indexed, published, asked through the
+"""The whole of Cortex in one process, without a socket: indexed, published, and queried through the
 workers' own handlers.
 """
 
@@ -33,22 +33,22 @@ from ipc.messages import Answers, Several
 from ipc.service import answer
 from workers import vector
 
-# What a drawn example takes says how busy the machine is, and nothing about the code.
+# The time of a drawn example shows how busy the machine is, and nothing about the code.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
 
 @pytest.fixture(autouse=True, scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The user's cache folder of all tests, the folder of the user's configuration and that of the
-    user's memory: none of them writes to a real one, or depends on what is in it.
+    """The user's cache folder of all tests, with the folders of the user's configuration and
+    memory: no test writes to a real one, or depends on its files.
     """
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("cache") / "cortex"
         patch.setenv("CORTEX_HOME", str(folder))
         patch.setenv("CORTEX_MEMORY_DATA_DIR", str(folder.with_name("memory")))
         patch.setenv("XDG_CONFIG_HOME", str(folder.with_name("config")))
-        for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):  # nobody's sessions are read
+        for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):  # no real sessions are read
             patch.setenv(variable, str(folder.with_name("sessions")))
         yield folder
 
@@ -59,7 +59,7 @@ WORKERS_MAX = 8
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: much of the time of a test is waiting for a process."""
+    """Return one more than there are cores: tests spend much time waiting for a process."""
     return min(WORKERS_MAX, (os.cpu_count() or 1) + 1)
 
 
@@ -72,8 +72,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @dataclass
 class ServedProject:
-    """An indexed project and its workers, each request and reply through the codec. `faults`: who
-    raises what.
+    """An indexed project and its workers, each request and reply through the codec.
+
+    `faults`: worker → the error that it raises.
     """
 
     config: Config
@@ -105,7 +106,7 @@ def serve() -> Callable[[Path], ServedProject]:
 
 
 def open_project(root: Path, *, graph: bool = True) -> ServedProject:
-    """Index what is in `root` and open it for questions."""
+    """Index the files in `root` and open the project for queries."""
     config = Config(root=root)
     index(config)
     with contextlib.closing(Builder(config)) as builder:
@@ -131,7 +132,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> ServedProject:
 
 @pytest.fixture(scope="session")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty data folder of memory, made once: bringing a new one up to date takes a process."""
+    """An empty data folder of memory, made once: the migration of a new one takes a process."""
     folder = tmp_path_factory.mktemp("empty")
     Database(folder).close()
     (folder / LOCK).unlink()

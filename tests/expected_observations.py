@@ -1,5 +1,5 @@
-"""What each of the tools of observations answers after a life of which all is known: a check for
-every tool, by its name. What a check changes it takes back.
+"""The expected answer of each observation tool after a generated life: a check for every tool, by
+its name. A check undoes its changes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.generated_life import (
 Note = Mapping[str, Any]
 Check = Callable[["Expectations"], None]
 
-#: rows of a page: all of their files are looked at
+#: rows of a page: all of their files are checked
 PAGE = 20
 CHECKS: dict[str, Check] = {}
 
@@ -42,7 +42,7 @@ def check_of(tool: str) -> Callable[[Check], Check]:
 
 @dataclass(frozen=True)
 class Expectations:
-    """`ask`: calls a tool; `numbers`: title → number."""
+    """The expectations for a life. `ask`: calls a tool; `numbers`: title → number."""
 
     ask: Callable[..., dict[str, Any]]
     life: Life
@@ -50,7 +50,7 @@ class Expectations:
     numbers: Mapping[str, int]
 
     def titles(self, **wanted: Callable[[Note], bool]) -> set[str]:
-        """Of the notes that hold and fit."""
+        """Return the titles of the notes that hold and fit."""
         return {
             title
             for title, note in self.life.notes.items()
@@ -58,11 +58,11 @@ class Expectations:
         }
 
     def in_time(self) -> list[str]:
-        """The titles of the notes that hold, the oldest first."""
+        """Return the titles of the notes that hold, the oldest first."""
         return sorted(self.titles(), key=lambda title: (self.life.notes[title]["at"], self.numbers[title]))
 
     def some(self, count: int = 4) -> list[str]:
-        """Titles from all of the time."""
+        """Return titles from all of the time."""
         order = self.in_time()
         return [order[at * (len(order) - 1) // (count - 1)] for at in range(count)]
 
@@ -70,7 +70,9 @@ class Expectations:
         return str(self.numbers[title])
 
     def pages(self, tool: str, **arguments: Any) -> list[dict[str, Any]]:
-        """The rows of all pages; each of a note that holds says truly whether it is stale."""
+        """Return the rows of all pages; check that `stale` is right in each row of a note that
+        holds.
+        """
         rows, offset = list[dict[str, Any]](), 0
         while True:
             page = self.ask(tool, **arguments, offset=offset, limit=PAGE)
@@ -84,7 +86,7 @@ class Expectations:
         return rows
 
     def all_titles(self, tool: str, **arguments: Any) -> set[str]:
-        """The titles on all pages, each once."""
+        """Return the titles on all pages, each once."""
         rows = [row["title"] for row in self.pages(tool, **arguments)]
         assert len(rows) == len(set(rows))
         return set(rows)
@@ -94,7 +96,7 @@ class Expectations:
 
 
 def is_stale(note: Note) -> bool:
-    """Whether a file of it was changed, or is none of the project's."""
+    """Return whether a file of the note was changed, or is none of the project's."""
     return any(path in CHANGED or path not in FILES for path in note["files"])
 
 
@@ -359,7 +361,7 @@ def _batch(expected: Expectations) -> None:
     }
     arguments = {"pattern": r"\bprices\b", "regex": True, "tags": ["priced"], "max_matches": 500}
     answer = expected.ask("batch_tag_by_pattern", **arguments)
-    matched = {row["title"] for row in answer["matches"]}  # those for which there is room
+    matched = {row["title"] for row in answer["matches"]}  # as many as there is room for
     assert matched == wanted or (answer["left_out"] and matched < wanted)
     assert answer["matches_found"] == len(wanted)
     assert expected.all_titles("get_observations_by_tag", tag="priced") == set()

@@ -1,6 +1,7 @@
-"""The life of a project, made up from a seed: sessions over some weeks, with what is known of each
-observation. Duplicates, decisions that were replaced, files that were changed since, secrets and
-another project are among them.
+"""The life of a project, generated from a seed: sessions over some weeks, and the state of each
+observation.
+
+It has duplicates, replaced decisions, files that were changed since, secrets and another project.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ CONCEPTS = ("network", "storage", "gotcha", "security", "how-it-works", "testing
 FILES = tuple(
     f"src/{room}/{name}.py" for room in ("net", "cart", "auth", "ui") for name in ("main", "store", "queue")
 )
-#: files that were changed after all was told
+#: files that change after the last observation
 CHANGED = frozenset(FILES[::3])
 PARTS = "cart checkout login search invoice upload export mailer scheduler cache router parser".split()
 VERBS = (
@@ -37,9 +38,11 @@ SECRET = "AKIAIOSFODNN7EXAMPLE"
 
 @dataclass
 class Life:
-    """`told`: what is stored, in order: arguments, moment, session, project. What is known of the
-    project "shop": its `notes` by title, `replaced` (the old title → the new one, and when), and
-    titles that were told twice.
+    """A generated life.
+
+    `told`: observations to store, in order: arguments, moment, session, project. Of the project
+    "shop": its `notes` by title, `replaced` (the old title → the new one, and when), and titles
+    that were stored twice.
     """
 
     days: int
@@ -51,7 +54,7 @@ class Life:
 
 
 def generate_life(days: int = 9, sessions: int = 8, observations: int = 160, seed: int = 15) -> Life:
-    """The same life for the same numbers."""
+    """Generate a life, the same for the same numbers."""
     chance = random.Random(seed)
     life = Life(days, end=BEGIN + days * DAY_MS)
     starts = sorted(
@@ -67,7 +70,7 @@ def generate_life(days: int = 9, sessions: int = 8, observations: int = 160, see
 
 
 def _moments(chance: random.Random, start: int, count: int) -> Iterator[int]:
-    """Some of an hour, each once, in order."""
+    """Yield some moments of an hour, each once, in order."""
     yield from sorted(start + second * 1000 for second in chance.sample(range(3_600), count))
 
 
@@ -110,7 +113,7 @@ def _observe(  # noqa: PLR0917
 
 
 def _repeat_observation(life: Life, chance: random.Random, moment: int, session: str) -> None:
-    """An observation that there is, spelled otherwise, with another tag."""
+    """Repeat an existing observation, spelled differently, with another tag."""
     title = chance.choice([existing for existing in life.notes if life.notes[existing]["state"] == "active"])
     original = life.notes[title]
     note = {
@@ -125,7 +128,7 @@ def _repeat_observation(life: Life, chance: random.Random, moment: int, session:
 
 
 def _decide(life: Life, chance: random.Random, moment: int, session: str) -> None:
-    """What was decided of a topic; what was decided before holds no more."""
+    """Decide on a topic; the earlier decision holds no more."""
     topic = chance.choice(TOPICS)
     before = [
         existing
@@ -165,9 +168,10 @@ def _decide(life: Life, chance: random.Random, moment: int, session: str) -> Non
 
 @dataclass(frozen=True)
 class Planted:
-    """Titles that were planted into a life, as an older and a newer one: what the newer corrects
-    (`contradicted`), undoes (`undone`) or says again in other words (`alike`); and `recurring`:
-    one thing that happened in several sessions.
+    """Pairs of titles that were added to a life, the older and the newer.
+
+    The newer corrects the older (`contradicted`), undoes it (`undone`) or says it in other words
+    (`alike`); `recurring`: an event in several sessions.
     """
 
     contradicted: frozenset[tuple[str, str]]
@@ -192,8 +196,10 @@ _RECURRING = tuple(f"Flaky test around midnight in {what}" for what in ("invoice
 
 
 def plant(life: Life) -> Planted:
-    """Tell them after all else, the older ones in one session and the newer ones a day later in
-    another; each says its secret in a fact.
+    """Add the pairs after all other observations.
+
+    The older ones are in one session and the newer ones a day later in another; each has its secret
+    in a fact.
     """
     old = [(older, "fact", "", ()) for older, _ in (*_CORRECTED, *_ALIKE)]
     old += [(older, "event", "feature", (path,)) for older, _, path in _UNDONE]
@@ -221,7 +227,7 @@ def plant(life: Life) -> Planted:
 
 
 def write_project(root: Path) -> None:
-    """The files of the project as they are in the end."""
+    """Write the project's files in their last state."""
     for path in FILES:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(_text(path, "later" if path in CHANGED else "first"))
@@ -232,8 +238,9 @@ def _text(path: str, when: str) -> bytes:
 
 
 def store_life(library: Library, life: Life) -> dict[str, int]:
-    """Store all that was told, each at its moment, and what was said in the sessions: title →
-    number.
+    """Store all observations, each at its moment, and the sessions' messages.
+
+    Returns title → number.
     """
     numbers: dict[str, int] = {}
     for entry in life.entries:
@@ -266,5 +273,5 @@ def _set_clock(library: Library, moment: int) -> None:
 
 
 def word_of(number: int) -> str:
-    """A word that stands for a number."""
+    """Return a word for a number."""
     return "".join("bcdfghklmn"[int(digit)] + "aeiou"[int(digit) % 5] for digit in str(number))

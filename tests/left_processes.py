@@ -1,4 +1,4 @@
-"""Who is still running for a test."""
+"""The processes that still run for a test."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import psutil
 
 
 def processes_of(*places: Path) -> list[psutil.Process]:
-    """Every process that names one of these places in its command line, or works in it, except
-    this one.
+    """Return every process that names one of these places in its command line, or works in it,
+    except this one.
     """
     processes = []
     for process in psutil.process_iter():

@@ -1,4 +1,4 @@
-"""A real milvus-lite behind its process, as a set has it."""
+"""A real milvus-lite behind its process, as in a set."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from cortex.processes.milvus_lite import file_served
 from cortex.settings.config import Config
 from cortex.settings.table import Engines, Milvus
 
-#: where the tests' own file is, once it is served
+#: the path of the tests' own file, once it is served
 _SERVED = "CORTEX_TESTS_MILVUS"
 
 
 def with_milvus(config: Config, file: Path | str, **settings: object) -> Config:
-    """`config`, whose index is in that file; the project is called by its folder's whole path."""
+    """Return `config` with its index in that file; the project's name is its folder's whole
+    path.
+    """
     digest = hashlib.sha256(os.fsencode(config.root)).hexdigest()[:12]
     place = Milvus(uri=str(file), project=f"{config.root.name}-{digest}")
     return dataclasses.replace(
@@ -31,7 +33,7 @@ def with_milvus(config: Config, file: Path | str, **settings: object) -> Config:
 
 
 class LiteEngine(MilvusEngine):
-    """The engine over the tests' own file."""
+    """An engine over the tests' own file."""
 
     def __init__(self, config: Config) -> None:
         super().__init__(with_milvus(config, os.environ[_SERVED]))
@@ -39,7 +41,7 @@ class LiteEngine(MilvusEngine):
 
 @contextlib.contextmanager
 def serving(folder: Path) -> Iterator[Path]:
-    """A file of milvus-lite, served while the `with` lasts."""
+    """Serve a file of milvus-lite; yield its path."""
     if importlib.util.find_spec("milvus_lite") is None:
         pytest.skip("milvus-lite is not installed here: scripts/requirements.lock brings it")
     project, file = folder / "project", folder / "lite.db"

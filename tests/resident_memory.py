@@ -1,4 +1,4 @@
-"""What of a file counts as memory of this process, as Linux tells it."""
+"""The memory that a mapped file takes in this process, from Linux's smaps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ needs_smaps = pytest.mark.skipif(not SMAPS.exists(), reason="only Linux tells wh
 
 
 def resident(path: Path) -> int:
-    """Bytes of the file that are mapped and in memory, in all places where it is mapped."""
+    """Return the bytes of the file that are mapped and in memory, in all places where it is
+    mapped.
+    """
     lines = iter(SMAPS.read_text().splitlines())
     total = 0
     for line in lines:

@@ -1,4 +1,4 @@
-"""A project whose sessions with agents are told line by line, and who reads them."""
+"""A project whose sessions with agents are written line by line, with a reader of them."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from ipc.messages import MemoryCall
 
 
 class SessionProject:
-    """A project, the sessions of its agents, and who reads them."""
+    """A project, the sessions of its agents, and a reader of them."""
 
     def __init__(self, worker, shop, folder):
         self.worker, self.shop, self.folder = worker, shop, folder
@@ -21,7 +21,7 @@ class SessionProject:
         self.restart_reader()
 
     def restart_reader(self, sessions="project"):
-        """Another reader, who knows nothing."""
+        """Make another reader, without state."""
         self.follower = Follower(self.call, Memory(sessions=sessions), {"claude": self.folder}, self.spool)
 
     async def call(self, operation, arguments, writes, project, number):

@@ -32,7 +32,7 @@ ORDER = (
     ("cortex.front",),
     ("workers",),
 )
-#: inside a room that is a plural of its own: the same rule, one level down
+#: the rooms inside a folder of several rooms: the same rule, one level down
 INSIDE = (
     (("cortex.graph.facts",), ("cortex.graph.sweep", "cortex.graph.resolution")),
     (
@@ -43,10 +43,10 @@ INSIDE = (
     ),
     (("cortex.engines.chunks",), ("cortex.engines.text", "cortex.engines.vector", "cortex.engines.graph")),
 )
-#: where rows are read and written: for those who build or serve a generation
+#: modules that read and write rows: for rooms that build or serve a generation
 ROWS = tuple(f"cortex.generation.{name}" for name in ("read", "write", "merge", "filters", "snapshots"))
-#: who reaches what neither by itself nor through anything that it imports, at the top of a module
-#: or late
+#: room → modules that it must not reach, at the top of a module or late, directly or through its
+#: imports
 DENIED = {
     "cortex.ask": ("cortex.engines", "cortex.publish", *ROWS, "tantivy", "usearch"),
     "cortex.front": ("cortex.engines", "cortex.publish", *ROWS, "tantivy", "usearch"),
@@ -54,7 +54,7 @@ DENIED = {
     "workers": ("ipc.client", "cortex.ask"),
     "cortex.processes.supervisor": ("numpy", "zmq"),
 }
-#: packages that one place alone may import
+#: packages that only these modules may import
 ALONE = {
     "mcp": ("cortex.front.mcp", "cortex.front.http"),
     "mcp_types": ("cortex.front.mcp", "cortex.front.http"),
@@ -91,8 +91,8 @@ MODULES = {name_of(path): path for path in SOURCES}
 
 @functools.cache
 def imports(module: str) -> frozenset[str]:
-    """The modules that `module` names in an import anywhere in it, late ones too; packages of
-    others by their first part.
+    """Return the modules that `module` imports, late imports too; third-party packages by their
+    first part.
     """
     modules: set[str] = set()
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
@@ -108,15 +108,16 @@ def imports(module: str) -> frozenset[str]:
 
 
 def packages_of(module: str) -> Iterable[str]:
-    """The packages around `module`, which Python runs first."""
+    """Return the packages around `module`, which Python runs first."""
     parts = module.split(".")
     return (name for n in range(1, len(parts)) if (name := ".".join(parts[:n])) in MODULES)
 
 
 @functools.cache
 def reached(module: str, *, packages: bool = True, excluded: frozenset[str] = frozenset()) -> frozenset[str]:
-    """All that is imported when `module` and each of its late imports are; the packages around them
-    too, or not. `excluded`: modules to leave out, with their imports.
+    """Return all modules that are imported with `module` and each of its late imports.
+
+    `packages`: the packages around them, too. `excluded`: leave out these, and their imports.
     """
     visited: set[str] = set(excluded)
     waiting = [module]
@@ -135,7 +136,7 @@ def is_within(module: str, room: str) -> bool:
 
 
 def place_in(order: tuple[tuple[str, ...], ...], module: str) -> tuple[int, str] | None:
-    """(line, room) of the innermost room that holds `module`."""
+    """Return (line, room) of the innermost room that holds `module`."""
     rooms = [(room, line) for line, names in enumerate(order) for room in names if is_within(module, room)]
     return max((len(room), line, room) for room, line in rooms)[1:] if rooms else None
 
@@ -166,7 +167,7 @@ def test_imports_point_down(order):
     assert not [sentence for name in MODULES for sentence in upward(order, name)]
 
 
-def test_no_import_goes_round_in_a_circle():
+def test_no_import_is_circular():
     circles = {
         name
         for name in MODULES
@@ -178,8 +179,8 @@ def test_no_import_goes_round_in_a_circle():
 
 @pytest.mark.parametrize("room", DENIED)
 def test_no_room_reaches_a_denied_module(room):
-    #: the command line indexes in its own process, and publishes to Milvus, an embedded program
-    #: serves memory in its own: all late
+    #: late imports: the command line indexes in its own process and publishes to Milvus, an
+    #: embedded program serves memory in its own
     late = {
         "cortex.indexer.run",
         "cortex.indexer.watch",

@@ -54,7 +54,7 @@ def test_the_segment_document_names_every_field_of_current():
 
 
 def first_column(text):
-    """The names in the first column of the tables of `text`."""
+    """Return the names in the first column of the tables of `text`."""
     cells = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
     return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
 

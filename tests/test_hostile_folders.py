@@ -1,5 +1,6 @@
-"""Whatever stands where a file or folder of ours belongs: nothing elsewhere is opened for writing,
-emptied or made, nothing waits, no memory is taken, and once it is gone everything works again.
+"""Hostile entries in place of a file or folder of ours: no other file is opened for writing,
+emptied or made, no call waits, no memory is taken, and once the entry is gone everything works
+again.
 """
 
 import asyncio
@@ -28,9 +29,9 @@ from cortex.settings.config import INDEX_FORMAT, Config
 from cortex.system import files
 from cortex.system.errors import CortexError
 
-#: megabytes that one round of everything may add to the highest that this process ever took
+#: megabytes that one round may add to the most memory that this process ever took
 GROWTH_MB = 400
-#: steps of publishing after which there has to be nothing to do
+#: steps of publishing after which no work may be left
 STEPS_MAX = 50
 INDEX = f"index/{INDEX_FORMAT}"
 FOLDERS = (
@@ -61,7 +62,9 @@ def project(tmp_path: Path) -> Config:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """The user's own: a start-up file larger than any log may be, folders that are not empty."""
+    """The user's own files: a start-up file larger than any log may be, folders that are
+    not empty.
+    """
     folder = tmp_path / "elsewhere"
     (folder / "deep" / "deeper").mkdir(parents=True)
     (folder / "kept").write_text(HOSTILE_TEXT)
@@ -73,7 +76,7 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, int, int, int]]:
-    """What tells whether anything in a folder was changed: reading is allowed."""
+    """Return the state of a folder's files, which any change but reading alters."""
     states = {}
     for path in sorted([folder, *folder.rglob("*")]):
         info = path.lstat()
@@ -91,7 +94,7 @@ def sparse(path: Path) -> None:
     os.truncate(path, 1 << 40)
 
 
-#: what stands there → how it is made, of its path and the folder elsewhere
+#: kind → function of its path and the folder elsewhere that makes it
 KINDS: dict[str, Callable[[Path, Path], object]] = {
     "a link to a file": lambda path, target: path.symlink_to(target / "kept"),
     "a link to a folder": lambda path, target: path.symlink_to(target),
@@ -106,8 +109,9 @@ KINDS: dict[str, Callable[[Path, Path], object]] = {
 
 
 def run_everything(config: Config) -> int:
-    """All that opens files below the project's folders, without processes; how many faults were
-    told. Raises what is no sentence.
+    """Open every file below the project's folders, without processes; return the number of faults.
+
+    Raises errors that are no sentence.
     """
     faults = 0
     for step in (index_all, publish_all, look, tend_logs):

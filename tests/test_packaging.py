@@ -1,4 +1,4 @@
-"""What others' programs read of this project: registries, containers, systemd, Claude Code."""
+"""The files that third-party programs read: registries, containers, systemd, Claude Code."""
 
 import configparser
 import json
@@ -18,7 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def options(command: str, words: list[str]) -> dict:
-    """What our own parser makes of a command line that a file holds."""
+    """Return our own parser's result for a command line in a file."""
     return vars(find(command).parser().read(words))
 
 

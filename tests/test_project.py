@@ -1,4 +1,6 @@
-"""The project as a whole: what is pinned, what is shipped, and what the documents say about it."""
+"""The project as a whole: pinned dependencies, shipped files, and the documents' statements about
+them.
+"""
 
 from __future__ import annotations
 
@@ -75,8 +77,8 @@ def test_the_wheel_holds_all_packages_the_model_and_the_licence(tmp_path: Path) 
         ("v0.10.0", "0.10.0", ["v0.9.9"], ""),
         ("v1.0.0", "1.0.0", [], ""),
         ("v1.2.3", "1.2.4", [], "the code is version 1.2.4"),
-        ("v1.2.3", "1.2.3", ["v1.3.0", "v1.2.2"], "does not rise above v1.3.0"),
-        ("v0.9.9", "0.9.9", ["v0.10.0"], "does not rise above v0.10.0"),
+        ("v1.2.3", "1.2.3", ["v1.3.0", "v1.2.2"], "is not higher than the existing tag v1.3.0"),
+        ("v0.9.9", "0.9.9", ["v0.10.0"], "is not higher than the existing tag v0.10.0"),
         ("1.2.3", "1.2.3", [], "is no version"),
         ("v1.2", "1.2", [], "is no version"),
         ("", "", [], "is no version"),

@@ -1,4 +1,6 @@
-"""docs/REQUIREMENTS.md: each row names a test that exists, a decision, or what it waits for."""
+"""docs/REQUIREMENTS.md: each row names a test that exists, a decision, or the work that it waits
+for.
+"""
 
 import ast
 import re

@@ -12,9 +12,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 #: shares of all bindings: of vague names, and of generic ones
 COUNTED_MAX, GENERIC_MAX = 0.005, 0.07
-#: what, who, whose and whom in 1 000 words
+#: free relatives (the words of `words.RELATIVES`) in 1 000 words
 RELATIVES_MAX = 4.0
-#: pages that tests or programs hold against the code: their length is that of what they list
+#: pages that tests or programs compare with the code: their length follows from their lists
 REFERENCE = frozenset("CHUNKS CONFIG HTTP LANGUAGES PROTOCOL REQUIREMENTS SEGMENT TOOLS".split())
 README_LINES_MAX, README_WORDS_MAX = 150, 1800
 ARCHITECTURE_WORDS_MAX, ARCHITECTURE_COLUMNS_MAX = 2500, 400
@@ -41,7 +41,7 @@ def of_category(words, bindings, category):
 
 
 def worst(places):
-    """A sentence a line for the assertion message."""
+    """Return a sentence a line for the assertion message."""
     return "\n".join(f"{place}: {count}" for place, count in Counter(places).most_common(WORST))
 
 

@@ -1,6 +1,7 @@
-"""How much is done for a fixed project, counted: rows, messages, bytes, generations, looks by the
-clock. Counts are the same on any machine, so a fast path that is lost fails here and not only where
-somebody measures seconds. Each bound is what is done today, and some air.
+"""Counts of work for a fixed project: rows, messages, bytes, generations, timed checks.
+
+Counts are the same on any machine, so a lost fast path fails here and not only in a measurement of
+seconds. Each bound is the present count, and some air.
 """
 
 import asyncio
@@ -49,10 +50,10 @@ from tests.conftest import open_project
 from workers import watcher as watching
 from workers.watcher import WatcherWorker
 
-#: files and chunks of the project of another program: enough that scanning all costs more than all
-#: else
+#: files and chunks of the project of another program: enough that a scan of all costs more than the
+#: other work
 FILES, CHUNKS = 20, 3_000
-#: seconds between two looks of a process at rest, at least
+#: seconds between two checks of an idle process, at least
 RESTING_S = 10.0
 
 
@@ -97,7 +98,7 @@ def served(tmp_path_factory):
 
 
 def count_messages(served, tool, **arguments):
-    """The messages of one call by kind."""
+    """Return the messages of one call by kind."""
     del served.requests[:]
     definition = TOOLS[tool]
     answer = asyncio.run(definition.call(served.context(), definition.check(arguments)))
@@ -184,7 +185,7 @@ def test_a_worker_that_nobody_asks_forgets_the_files_that_it_has_shown(served, m
     showing = text._snapshots.get(0)[Show].__self__
     text.reload()
     text.reload()
-    assert showing._sources  # the next question is often about the same
+    assert showing._sources  # the next query is often about the same
     monkeypatch.setattr(serving, "FORGET_S", 0.0)
     text.reload()
     assert not showing._sources
@@ -375,9 +376,9 @@ def test_garbage_collection_is_off_while_chunk_files_are_read(large, monkeypatch
 
 
 def write_state(config, **fields):
-    """What the indexer says of itself."""
+    """Write the indexer's state."""
     state = IndexerState(sequence=0, heartbeat=time.time(), pid=os.getpid(), **fields)
-    files.replace(config.indexer_state, msgspec.json.encode(state))  # a new one, as the indexer does it
+    files.replace(config.indexer_state, msgspec.json.encode(state))  # as the indexer does it
 
 
 def test_while_names_are_resolved_graph_files_wait_and_references_are_counted_once(tmp_path, monkeypatch):
@@ -402,7 +403,7 @@ def test_while_names_are_resolved_graph_files_wait_and_references_are_counted_on
             (config.graph_dir / f"part{shard}.json").write_text(json.dumps({"nodes": [node], "edges": []}))
             assert builder.refresh() is None
         assert builder.is_busy()
-        assert len(written) == 4  # at the end there is only to name them
+        assert len(written) == 4  # at the end only their names are left to write
         write_state(config, state="idle", done=LONG_FILES, total=LONG_FILES)
         while builder.refresh() is not None:
             pass
@@ -440,13 +441,15 @@ def test_a_long_run_waits_no_longer_for_what_an_earlier_one_had_published(tmp_pa
     read = GraphFiles([Folder(folder, tmp_path)], segments)
 
     def seconds_until_published(served, run):
-        """How long a long run's file waits, and what is served then; the run ends with it."""
+        """Return how long a long run's file waits, and the files served then; the run ends
+        with it.
+        """
         node = {"id": f"f{run}:x", "kind": "function", "file": "a.py", "start_line": 1, "end_line": 1}
         (folder / f"part{run}.json").write_text(json.dumps({"nodes": [node], "edges": []}))
         began = clock[0] = clock[0] + 1
         while (published := read.read(served, patient=True)) is None:
             clock[0] += 1
-        assert read.read(published) is None  # nothing was left for the end of the run
+        assert read.read(published) is None  # no file was left for the end of the run
         return clock[0] - began, published
 
     first, served = seconds_until_published({}, 1)
@@ -454,15 +457,15 @@ def test_a_long_run_waits_no_longer_for_what_an_earlier_one_had_published(tmp_pa
 
 
 class SilentAnnouncer:
-    """An announcer to which nobody listens."""
+    """An announcer without listeners."""
 
     def announce(self, event):
         assert event.generation > 0
 
 
 def files_looked_at(root, monkeypatch, number):
-    """How many files all looks together go over while an indexer writes `number` chunk files and
-    graph files, one after another, and the watcher publishes them.
+    """Return how many files all checks read while an indexer writes `number` chunk files and graph
+    files, one after another, and the watcher publishes them.
     """
     root.mkdir()
     config = configuration.load(root)
@@ -541,7 +544,7 @@ def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, mo
         monkeypatch.setattr(watcher._following, "wait", waited)
         watcher._has_changed_files()
         assert min(waits) > RESTING_S - 1
-        watcher._published_at, watcher._round_s = 0.0, 0.02  # as a look at a large project takes
+        watcher._published_at, watcher._round_s = 0.0, 0.02  # as in a large project
         assert watcher._look_s() > 3 * RESTING_S
     finally:
         watcher._following.close()
@@ -559,7 +562,7 @@ def test_an_indexer_that_rests_waits_for_the_system_and_not_for_a_clock(tmp_path
         follower._dirty.clear()
         follower._sweep_at += 3600.0
         assert follower._patience() >= RESTING_S
-        follower._worked_at, follower._look_took_s = 0.0, 0.02  # as a look at a large project takes
+        follower._worked_at, follower._look_took_s = 0.0, 0.02  # as in a large project
         assert follower._patience() > 3 * RESTING_S
         assert follower._pace.heartbeat_s >= RESTING_S
     finally:

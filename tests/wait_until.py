@@ -1,4 +1,4 @@
-"""Waiting for a state, with a bound: never for a time."""
+"""Waiting for a state, with a bound: never for a fixed time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 #: seconds in which a state must be reached; generous, because it bounds a failure, not a pass
 BOUND_S = 60.0
-#: seconds between two looks: a bound on load, not a guess at a time
+#: seconds between two checks: a bound on load, not a guess at a time
 LOOK_S = 0.02
 
 
 def until(state: Callable[[], Any], what: str = "what is waited for") -> Any:
-    """What `state` gives as soon as it is true."""
+    """Return the value of `state` as soon as it is true."""
     deadline = time.monotonic() + BOUND_S
     while not (outcome := state()):
         assert time.monotonic() < deadline, f"not within {BOUND_S} s: {what}"
@@ -23,7 +23,7 @@ def until(state: Callable[[], Any], what: str = "what is waited for") -> Any:
 
 
 async def until_async(state: Callable[[], Any], what: str = "what is waited for") -> Any:
-    """The same while the event loop of a test goes on."""
+    """Do the same while the event loop of a test runs."""
     deadline = time.monotonic() + BOUND_S
     while not (outcome := state()):
         assert time.monotonic() < deadline, f"not within {BOUND_S} s: {what}"

@@ -1,5 +1,5 @@
-"""Measures what an agent pays for the lines that it needs: tasks with needed lines, asked of
-Cortex, of ripgrep, of peers.
+"""A benchmark of an agent's cost for the lines it needs: Cortex, ripgrep and peers do the same
+tasks.
 
     scripts/bench/agent.py --repos DIR [--work DIR] [--only NAME] [--kind KIND] [--system NAME]
         [--half open|judging] [--semble COMMAND] [--semble-model DIR] [--codegraph COMMAND]
@@ -9,16 +9,16 @@ Cortex, of ripgrep, of peers.
 
 DIR of `--repos` holds mirrors with history, as DIR/<owner>+<name>/repo, DIR/<name> or
 DIR/<name>.git; `--work` keeps the trees and indexes between runs. The tasks are tasks/agent.jsonl,
-the revisions tasks/repositories.json; a repository that DIR lacks is left out, and said so. A task
-is a question and the lines that are needed to do what it asks; each system is asked as an agent
-would ask it, without a second look at what it missed; `explore+` is a second look by rule.
+the revisions tasks/repositories.json; a repository that DIR lacks is left out, with a warning. A
+task is a question and the lines needed to do it; each system gets the question as from an agent,
+without a second query for missing lines; `explore+` makes a second query by rule.
 
 tokens: bytes of the answers / 4. found: needed lines whose text an answer shows, with their file.
-/1000: needed lines found for a thousand tokens. ms: one task, as the asker waits for it. The
+/1000: needed lines found for a thousand tokens. ms: one task, as the caller waits for it. The
 difference to the first system is the mean over repositories, with its standard error. Half of the
-repositories, by a hash of the name, is kept for judging: tune with `--half open`.
+repositories, by a hash of the name, are reserved for judging: tune with `--half open`.
 
-`grep` is tasks/shell.py's policy; `semble` and `codegraph` (npm @colbymchenry/codegraph) are asked
+`grep` is tasks/shell.py's policy; `semble` and `codegraph` (npm @colbymchenry/codegraph) are called
 through their MCP servers.
 """
 
@@ -50,7 +50,7 @@ from tasks.trees import check_out, mirror_of
 
 
 def write_figures(table: dict[str, Any], rows: Sequence[TaskResult], absent: Sequence[str]) -> None:
-    """The file of figures: the tables, and what each task cost each system and gave."""
+    """Write the file of figures: the tables, and the cost and lines of each task in each system."""
     tasks: dict[str, dict[str, list[int]]] = defaultdict(dict)
     for row in rows:
         tasks[row.task.id][row.system] = [row.calls, row.tokens, row.lines_found, row.needed]
@@ -58,7 +58,7 @@ def write_figures(table: dict[str, Any], rows: Sequence[TaskResult], absent: Seq
 
 
 def chosen_repositories(options: argparse.Namespace) -> tuple[list[tuple[Repository, Path]], list[str]]:
-    """Those that are asked for with their mirrors, and the names of those that DIR lacks."""
+    """Return the chosen repositories with their mirrors, and the names of those that DIR lacks."""
     available, absent = [], []
     for repository in read_repositories():
         half = "judging" if is_for_judging(repository.name) else "open"
@@ -119,7 +119,7 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--repos", type=Path, required=True)
-    parser.add_argument("--work", type=Path, help="where trees and indexes are kept; default: nowhere")
+    parser.add_argument("--work", type=Path, help="folder that keeps trees and indexes; default: none")
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
     parser.add_argument("--kind", action="append", default=[], choices=KINDS, help="may be repeated")
     parser.add_argument("--system", action="append", default=[], help="may be repeated; default: all")

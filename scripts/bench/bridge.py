@@ -1,12 +1,12 @@
-"""Measures what `cortex mcp --server` costs a call, beside the floor of the SDK's own transports.
+"""A benchmark of the cost of `cortex mcp --server` for a call, above the SDK's own transports.
 
     scripts/bench/bridge.py [--files 200] [--runs 300] [--connects 1000] [--json]
 
-Every case asks `cortex_exact` for one name, through the official client, one call after another:
+Every case calls `cortex_exact` for one name, through the official client, one call after another:
 over standard input and output, over Streamable HTTP, and through the bridge to the same server. The
 floor is a server of the SDK with a tool that answers at once, over Streamable HTTP. Then the
-server's memory at rest, in proportion; and what so many connections that come, ask and go leave
-behind: descriptors, threads, memory, requests that are at something.
+server's memory when idle (PSS); and the remains of so many connections that search and leave:
+descriptors, threads, memory, running requests.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from mcp.client.streamable_http import streamable_http_client
 from product import CORTEX, NOWHERE, RunningServer, run_server, scratch_project, wait_until_indexed
 from report import Figures, add_json, begin, print_figures, print_machine, print_table, summarise, write
 
-#: calls before anything counts
+#: calls before measuring
 WARM = 30
-#: connections that come and go before anything counts; seconds until what is left must be gone
+#: connections before measuring; seconds until the remains must be gone
 CONNECTS_WARM, LEFT_S = 200, 20.0
 
 
 @contextlib.asynccontextmanager
 async def by_stdio(arguments: list[str]) -> AsyncIterator[ClientSession]:
-    """A client of `cortex`, started with these arguments."""
+    """Open a client session of `cortex` with these arguments."""
     environment = {name: value for name, value in os.environ.items() if name.startswith(("CORTEX_", "XDG_"))}
     parameters = StdioServerParameters(
         command=CORTEX, args=arguments, env=environment | {"PATH": os.environ["PATH"]}
@@ -76,7 +76,9 @@ async def time_calls(session: ClientSession, runs: int, tool: str = "cortex_exac
 
 
 async def measure(root: Path, server: RunningServer, floor: str, runs: int) -> list[Figures]:
-    """A row for each way; the bridge and HTTP take turns, so that both see the same hour."""
+    """Return a row for each way; bridge and HTTP take turns, so that both have the same
+    conditions.
+    """
     rows = []
     async with by_http(floor, "none") as session:
         rows.append(summarise("the SDK's HTTP alone", await time_calls(session, runs, "nothing")))
@@ -96,7 +98,7 @@ async def measure(root: Path, server: RunningServer, floor: str, runs: int) -> l
 
 @contextlib.contextmanager
 def floor_server() -> Any:
-    """The URL of a server of the SDK that answers at once, in a process of its own."""
+    """Start a server of the SDK that answers at once, in a separate process; yield its URL."""
     code = (
         "import sys\nfrom mcp.server.mcpserver import MCPServer\nserver = MCPServer('floor')\n"
         "@server.tool()\ndef nothing(query: str, limit: int, detail: str) -> str:\n    return query\n"
@@ -121,7 +123,7 @@ def floor_server() -> Any:
 
 
 def connect_and_leave(server: RunningServer, connects: int) -> Figures:
-    """Connections that ask and go without reading their answer: what is left of them."""
+    """Open connections that send a search and close without reading; return the remains."""
     address = urlsplit(server.url)
     assert address.hostname is not None
     body = b'{"query": "session"}'
@@ -152,11 +154,11 @@ def connect_and_leave(server: RunningServer, connects: int) -> Figures:
 
 
 def _wait_for_quiet(server: RunningServer) -> int:
-    """How many requests are at something once it is quiet; who asks that is not counted."""
+    """Return how many requests run once it is quiet, without the one that counts them."""
     until = time.monotonic() + LEFT_S
     while True:
         left = -1
-        with contextlib.suppress(urllib.error.HTTPError):  # 429: too many wait to be let in at all
+        with contextlib.suppress(urllib.error.HTTPError):  # 429: too many requests wait
             left = _count_requests(server)
         if not left or time.monotonic() > until:
             return left

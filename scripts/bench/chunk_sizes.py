@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How large chunks are, and how many a repository has: what `simulate.py` begins with.
+"""The sizes of chunks, and chunks of a repository: the input of `simulate.py`.
 
     scripts/bench/chunk_sizes.py FOLDER_OF_REPOSITORIES [--json]
 
-Each folder in it is copied and indexed as a user's would be; then, over all its chunks: bytes of
-JSON without the vector, and of the texts of the ranking lanes; distinct tokens of each lane, which
-are the entries of a sparse vector, and of what stands in for lanes in chunks that cover no lines;
-and chunks a file. The sizes of repositories are given by the mean and the deviation of their
-logarithms. Last, seconds of processor time to embed a chunk, and to put its vector into usearch's
-HNSW graph with the numbers that Milvus takes by itself.
+Each repository in the folder is copied and indexed as a user's would be. Figures over all chunks:
+bytes of JSON without the vector, and of the texts of the ranking lanes; distinct tokens of each
+lane, which are the entries of a sparse vector, and of the text that replaces lanes in chunks that
+cover no lines; chunks of a file. Sizes of repositories are given by the mean and the deviation of
+their logarithms. Last, seconds of processor time to embed a chunk, and to add its vector to
+usearch's HNSW graph with the parameters of Milvus.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from cortex.publish.chunk_file_reader import read_chunk_file
 from cortex.settings.config import Config
 from cortex.terms.passages import embed_text
 
-#: chunks that are embedded and put into a graph
+#: chunks that are embedded and added to a graph
 EMBEDDED = 5_000
 #: of Milvus's AUTOINDEX: configs/milvus.yaml, autoIndex.params.build
 M, EF_CONSTRUCTION = 18, 240
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 class Sizes:
-    """Sums over all chunks that were counted."""
+    """Sums over all counted chunks."""
 
     def __init__(self) -> None:
         self.json = self.lanes = self.files = self.views = 0
@@ -98,7 +98,7 @@ class Sizes:
 
 
 def count_chunks(repository: Path, sizes: Sizes) -> Iterator[str]:
-    """Count the chunks of a repository; what is embedded of each."""
+    """Count the chunks of a repository; yield the text of each that would be embedded."""
     with product.scratch_project() as root:
         shutil.copytree(repository, root, dirs_exist_ok=True, symlinks=True)
         config = Config(root=root.resolve(), explicit_root=True)
@@ -112,7 +112,7 @@ def count_chunks(repository: Path, sizes: Sizes) -> Iterator[str]:
 
 
 def costs(texts: list[str]) -> report.Figures:
-    """Milliseconds of processor time of a chunk, in one thread."""
+    """Return milliseconds of processor time for a chunk, in one thread."""
     embedder = open_static()
     started = time.process_time()
     vectors = np.asarray(embedder.embed(texts, "passage"), np.float32)

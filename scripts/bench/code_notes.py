@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""In which order code and notes answer together: questions about this repository's code, and about
-its commits, asked of both at once, for each rule of merging.
+"""A benchmark of the order of code and notes in one list, for each rule of merging.
 
     scripts/bench/code_notes.py [--json]
 
 Code: the questions of tests/golden/quality whose files are in this repository. Notes: the newest
 commits, stored without their first lines; the question is that line, which the note does not hold.
-Told is the mean of 1 / rank of what is asked for among ten of the merged list.
+The figure is the mean of 1 / rank of the right result among ten of the merged list.
 """
 
 from __future__ import annotations
@@ -41,21 +40,21 @@ from cortex.settings.config import Config
 from ipc.codec import decode, encode
 from workers import vector
 
-#: what of this repository is asked about
+#: parts of this repository that are searched
 SOURCES = ("cortex", "ipc", "workers", "docs", "README.md")
 QUERIES = report.ROOT / "tests" / "golden" / "quality" / "queries.json"
-#: notes, and how many of them are asked for; words of one
+#: notes, how many of them have a question, least words of a question
 NOTES, NOTE_QUERIES, WORDS_MIN = 600, 80, 8
 #: results of each source, and of the merged list
 LIMIT, DEPTH = 10, 10
-#: scores of the best note from which it counts as the best code does; 0: always
+#: scores of the best note from which it ranks as high as the best code; 0: always
 STRONGS = (0.0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2)
 
 Rule = Callable[[Sequence[float], Sequence[float]], list[tuple[bool, int]]]
 
 
 class Workers:
-    """The project's workers in this process."""
+    """The project's workers, in this process."""
 
     def __init__(self, config: Config) -> None:
         self.workers: dict[str, Any] = {name: EngineWorker(name, config) for name in LOCAL}
@@ -70,7 +69,7 @@ class Workers:
 
 
 def weave(code: Sequence[float], notes: Sequence[float]) -> list[tuple[bool, int]]:
-    """One of each in turn."""
+    """Take one of each in turn."""
     places = [(False, at) for at in range(len(code))] + [(True, at) for at in range(len(notes))]
     return sorted(places, key=lambda place: (place[1], place[0]))
 
@@ -83,7 +82,7 @@ def rules() -> dict[str, Rule]:
 
 
 def commits() -> list[tuple[str, str]]:
-    """(first line, the rest) of the newest commits that have more than a line."""
+    """Return (first line, other lines) of the newest commits that have more than a line."""
     command = ["git", "log", f"-{NOTES}", "--no-merges", "--format=%s%x1f%b%x1e"]
     log = subprocess.run(command, cwd=report.ROOT, capture_output=True, text=True, check=True).stdout
     records = []
@@ -96,7 +95,7 @@ def commits() -> list[tuple[str, str]]:
 
 
 def rank_of(places: Sequence[tuple[bool, int]], right: Callable[[bool, int], bool]) -> float:
-    """1 / rank of the first that is right, 0 when none of DEPTH is."""
+    """Return 1 / rank of the first right result, 0 if none of DEPTH is right."""
     ranks = [rank for rank, place in enumerate(places[:DEPTH], 1) if right(*place)]
     return 1.0 / ranks[0] if ranks else 0.0
 
@@ -104,7 +103,7 @@ def rank_of(places: Sequence[tuple[bool, int]], right: Callable[[bool, int], boo
 def ask(
     context: QueryContext, library: Library, query: str
 ) -> tuple[list[tuple[str, float]], list[dict[str, Any]]]:
-    """((path, score) of code, rows of notes), the best first."""
+    """Return ((path, score) of code, rows of notes), the best first."""
     _, page = asyncio.run(find(context, Search(query=query, limit=LIMIT, detail="location")))
     assert page is not None
     return [(scored.hit.path, scored.score) for scored in page.hits], library.search(query, limit=LIMIT)

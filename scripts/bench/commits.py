@@ -1,6 +1,6 @@
-"""Questions out of a repository's history: the subject of a commit asks for the code files that it
-changed, and for the functions of them that it changed and that are still there. Reads git through
-second_set.py; what is here is pure.
+"""Questions from a repository's history: a commit's subject asks for the code files it changed.
+
+Also for the changed functions that still exist. second_set.py reads git; this module is pure.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_test, is_unshipped
 
-#: words of a subject that is asked
+#: words of a subject that becomes a question
 WORDS = range(4, 15)
-#: code files that a commit may change: more of them are a sweep through the project
+#: code files that a commit may change: more are a sweep through the project
 FILES_MAX = 2
-#: questions whose answer is one file, and of one repository
+#: questions about one file, and about one repository
 FILE_MAX, REPOSITORY_MAX = 3, 40
 
-#: `fix(parser): `, `[core] `, `parser: `, `#123 - `, and what stands behind: `(#123)`, `fixes #5`
+#: `fix(parser): `, `[core] `, `parser: `, `#123 - `, and endings: `(#123)`, `fixes #5`
 _PREFIX = re.compile(
     r"^(?:(?:[\w./*-]+(?:\([^)]*\))?!?:|\[[^\]]*\]|[A-Z]+-\d+|\(?(?:gh-?)?#\d+\)?)[\s:-]*)+", re.IGNORECASE
 )
@@ -28,7 +28,7 @@ _TICKET = re.compile(
     r"\s*(?:\(?(?:(?:fix(?:es)?|close[sd]?|see|re|gh)[\s-]*)?#\d+\)?|\([A-Z]+-\d+\)|[A-Z]+-\d+)",
     re.IGNORECASE,
 )
-#: what such commits change says nothing about what the code is for
+#: subjects of commits that say nothing about the purpose of the code
 _REFUSED = re.compile(
     r"\b(?:bump|release[ds]?|version|typos?|format(?:ting)?|lint(?:er|ing)?|tests?|testing|specs?|docs?|docstrings?"
     r"|documentation|comments?|readme|changelog|refactor\w*|rename\w*|merge[ds]?|revert\w*|whitespace|indent\w*"
@@ -51,7 +51,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: which code files does the commit change?"""
+    """A question for the code files that a commit changed."""
 
     query: str
     sha: str
@@ -59,7 +59,7 @@ class Question:
 
 
 def read_log(text: str) -> Iterator[Commit]:
-    """What `git log --no-merges --no-renames --name-status --format=%x01%H%x02%s` prints."""
+    """Parse `git log --no-merges --no-renames --name-status --format=%x01%H%x02%s`."""
     for entry in text.split("\x01")[1:]:
         head, *lines = entry.strip("\n").split("\n")
         sha, _, subject = head.partition("\x02")
@@ -68,7 +68,7 @@ def read_log(text: str) -> Iterator[Commit]:
 
 
 def is_asked_about(path: str) -> bool:
-    """Whether a question may be about the file: code that the project ships."""
+    """Return whether a question may be about the file: code that the project ships."""
     language = language_of(path)
     return (
         language.kind == "code" and language.grammar is not None and not (is_test(path) or is_unshipped(path))
@@ -76,7 +76,7 @@ def is_asked_about(path: str) -> bool:
 
 
 def question_of(subject: str) -> str:
-    """A subject without its prefix and ticket numbers; "" for one that nobody would ask."""
+    """Return a subject without prefix and ticket numbers; "" for one that nobody would ask."""
     text = _TICKET.sub("", _PREFIX.sub("", subject)).strip(" .-:")
     if _REFUSED.search(subject) or _FILE_NAME.search(text) or not text.isascii():
         return ""
@@ -84,7 +84,7 @@ def question_of(subject: str) -> str:
 
 
 def commit_questions(commits: Iterable[Commit], present: frozenset[str]) -> list[Question]:
-    """The newest commits that ask for one or two code files that are still there."""
+    """Return questions for one or two code files that still exist, of the newest commits."""
     questions: list[Question] = []
     used: Counter[str] = Counter()
     queries: set[str] = set()
@@ -109,8 +109,9 @@ _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 
 def changed_lines(diff: str) -> list[tuple[int, int]]:
-    """(first, last) of the lines that a diff of one file, without context, leaves in their place;
-    where lines are only gone, the line before them.
+    """Return (first, last) of the lines that a diff of one file, without context, adds or replaces.
+
+    Where lines are only removed, it is the line before them.
     """
     spans = []
     for start, count in _HUNK.findall(diff):
@@ -120,7 +121,9 @@ def changed_lines(diff: str) -> list[tuple[int, int]]:
 
 
 def innermost(spans: Sequence[tuple[str, int, int]], lines: Iterable[tuple[int, int]]) -> set[str]:
-    """The names of the innermost of `spans` (name, first, last) that hold a line of `lines`."""
+    """Return the names of the innermost of `spans` (name, first, last) that hold a line of
+    `lines`.
+    """
     names = set()
     for first, last in lines:
         for line in range(first, last + 1):

@@ -1,12 +1,12 @@
-"""One benchmark of this checkout beside the same one of another: medians, ratios, a verdict.
+"""A comparison of one benchmark in this checkout and in another: medians, ratios, a verdict.
 
     scripts/bench/compare_checkouts.py OTHER_CHECKOUT [--runs 3] [--json] -- PROGRAM ARGUMENTS…
     scripts/bench/compare_checkouts.py ../before -- latency.py --chunks 10000
 
 The two take turns, each with the interpreter in its own .venv, so that a machine that becomes
-slower meanwhile does so for both. The verdict is over the times of the product but those of the
-slowest calls (p95, p99, max); times of peers (ripgrep, grep, semble) are shown, and say how much
-the machine itself differed. Ends with 1 when a median is slower than it may be, with 0 otherwise.
+slower meanwhile does so for both. The verdict is over the times of the product without those of the
+slowest calls (p95, p99, max); times of peers (ripgrep, grep, semble) show how much the machine
+itself varied. Ends with 1 if a median is slower than allowed, with 0 otherwise.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from typing import Any
 import orjson
 from report import ROOT, Figures, add_json, begin, commit, print_machine, print_table, write
 
-#: how much slower a median may be: what the same code differs by on a quiet machine
+#: factor by which a median may be slower: the same code varies so much on a quiet machine
 SLOWER_MAX = 1.03
-#: what says nothing about speed: when, where and on what was measured
+#: keys that say nothing about speed: date, machine, versions
 NOT_FIGURES = frozenset(
     "bench benchmark date commit machine versions cortex python numpy processor system cores load "
     "load_average load_before runs".split()
 )
-#: what tells the rows of a list from each other
+#: keys that tell the rows of a list from each other
 NAMING = ("case", "repository", "process", "debounce_ms")
-#: a name that says milliseconds or seconds; a rate ends with per_s
+#: a name with milliseconds or seconds; a rate ends with per_s
 TIME = re.compile(r"(?<!per)(?:^|[_ ])(?:ms|s|seconds)(?=[_ ]|$)")
 TAIL = re.compile(r"p9\d|max")
 PEER = re.compile(r"grep|semble")
@@ -41,8 +41,10 @@ PEER = re.compile(r"grep|semble")
 
 @dataclass(frozen=True)
 class ComparedFigure:
-    """One figure of both checkouts, each the median of its runs. `spread`: the largest of the runs
-    of one checkout less its smallest, as a share of their median. `counts`: for the verdict.
+    """A figure of both checkouts, each the median of its runs.
+
+    `spread`: the largest of the runs of one checkout less its smallest, as a share of their median.
+    `counts`: part of the verdict.
     """
 
     name: str
@@ -55,12 +57,12 @@ class ComparedFigure:
 
     @property
     def ratio(self) -> float | None:
-        """Below 1: this checkout is the smaller. None where the other has 0."""
+        """Return this checkout's value over the other's; None if the other's is 0."""
         return round(self.this / self.other, 3) if self.other else None
 
 
 def flatten(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], float]]:
-    """(names from the outermost to the innermost, number) of every number that was measured."""
+    """Yield (names from the outermost to the innermost, number) of every measured number."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if name not in NOT_FIGURES and name not in NAMING:
@@ -75,7 +77,7 @@ def flatten(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 def compare(this: Sequence[Figures], other: Sequence[Figures]) -> list[ComparedFigure]:
-    """The figures that all results of both checkouts have, in their order."""
+    """Return the figures that all results of both checkouts have, in their order."""
     ours, theirs = _gather(this), _gather(other)
     return [_compare(path, ours[path], theirs[path]) for path in ours if path in theirs]
 
@@ -92,7 +94,7 @@ def _compare(path: tuple[str, ...], ours: list[float], theirs: list[float]) -> C
     this, other = statistics.median(ours), statistics.median(theirs)
     time = any(TIME.search(name) for name in path)
     counts = time and not any(TAIL.search(name) or PEER.search(name) for name in path)
-    # Of small figures the last digit alone can be more than the allowed share.
+    # In small figures the last digit alone can exceed the allowed share.
     beyond = this - other > 1.01 * min(map(_step, (*ours, *theirs)))
     spreads = [_spread(values) for values in (ours, theirs)]
     slower = counts and beyond and this > SLOWER_MAX * other
@@ -100,7 +102,7 @@ def _compare(path: tuple[str, ...], ours: list[float], theirs: list[float]) -> C
 
 
 def _step(value: float) -> float:
-    """The smallest difference that can be told with the digits that `value` is written with."""
+    """Return the smallest difference that the digits of `value` can express."""
     digits = len(repr(float(value)).partition(".")[2])
     return 1.0 if value == int(value) else 10.0**-digits
 
@@ -121,8 +123,9 @@ def verdict(compared: Sequence[ComparedFigure]) -> str:
 
 
 def run(checkout: Path, program: str, arguments: Sequence[str]) -> Figures:
-    """What a benchmark of `checkout` measures. Its file of figures is read and not kept: a checkout
-    is left as it was.
+    """Run a benchmark of `checkout` and return its figures.
+
+    Its file of figures is removed, so that the checkout stays as it was.
     """
     folder = checkout / "scripts" / "bench"
     before = _read_results(folder / "results")

@@ -1,5 +1,6 @@
-"""Questions out of a file's own comments: the first sentence above a definition (or of its
-docstring) asks for that definition, and its lines are blank in the copy that is indexed. Pure.
+"""Questions from a file's own comments: the first sentence above a definition asks for it.
+
+A docstring's too; the comment's lines are blank in the copy that is indexed. Pure.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import language_of
 from cortex.terms.records import Symbol
 
-#: words of a sentence that is asked
+#: words of a sentence that becomes a question
 WORDS = range(6, 21)
-#: questions of one file, and of one repository
+#: questions about one file, and about one repository
 FILE_MAX, REPOSITORY_MAX = 3, 40
-#: lines that a definition has at least: of a shorter one a comment is most of what is known
+#: least lines of a definition: in a shorter one, the comment is most of the text
 LINES_MIN = 3
-#: letters by which a sentence is known again: in a comment, lines have marks between them
+#: letters that identify a sentence: in a comment, lines have marks between them
 COPIED = 30
 _KINDS = frozenset("function method class struct interface trait enum type module".split())
 
 _SENTENCE = re.compile(r"(.+?[.!?:])(?:\s|$)", re.DOTALL)
 _WORD = re.compile(r"[^\W_][\w'-]*")
-#: what a comment says that is no sentence about what the definition does
+#: comments that do not describe the purpose of a definition
 _REFUSED = re.compile(
     r"@\w|\\\w|https?:|\b(?:todo|fixme|copyright|licen[cs]e|deprecated|see also|inherit\w*)\b|^[-=*#:>|]|[{}<>;=]|::",
     re.IGNORECASE,
@@ -37,8 +38,9 @@ _REFUSED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DescribedDefinition:
-    """A question for the definition in lines `start` to `end` of `path`; `blank` are the lines of
-    its comment.
+    """A question for the definition in lines `start` to `end` of `path`.
+
+    `blank` are the lines of its comment.
     """
 
     query: str
@@ -49,7 +51,7 @@ class DescribedDefinition:
 
 
 def outline_of(path: str, raw: bytes) -> tuple[Source, Outline] | None:
-    """The lines and the outline of a file of code; None where there is none."""
+    """Return the lines and the outline of a file of code, None if it has none."""
     source = decode(path, raw)
     if isinstance(source, str):
         return None
@@ -60,8 +62,9 @@ def outline_of(path: str, raw: bytes) -> tuple[Source, Outline] | None:
 
 
 def first_sentence(doc: str, name: str) -> str:
-    """The first sentence of a comment, without the name of what it describes at its begin; "" for
-    one that nobody would ask.
+    """Return the first sentence of a comment, without the described name at its beginning.
+
+    "" for a sentence that nobody would ask.
     """
     paragraph = " ".join(doc.split("\n\n", maxsplit=1)[0].split())
     match = _SENTENCE.match(paragraph)
@@ -75,7 +78,7 @@ def first_sentence(doc: str, name: str) -> str:
 
 
 def described_definitions(source: Source, outline: Outline) -> list[DescribedDefinition]:
-    """Every definition of a file that a comment of its own describes in a sentence."""
+    """Return every definition of a file with a comment that describes it in a sentence."""
     questions = []
     for symbol in outline.symbols:
         if symbol.kind not in _KINDS or symbol.end_line - symbol.start_line + 1 < LINES_MIN:
@@ -90,7 +93,7 @@ def described_definitions(source: Source, outline: Outline) -> list[DescribedDef
 
 
 def _lines_of(symbol: Symbol, comments: Iterable[Span], lines: tuple[str, ...]) -> tuple[int, ...]:
-    """The lines of the comment that says `symbol.doc`, empty where it does not stand alone."""
+    """Return the lines of the comment `symbol.doc`, empty if code is on the same lines."""
     doc = symbol.doc.split("\n")
     near = range(symbol.start_line - 2 * len(doc) - 2, symbol.start_line + symbol.signature.count("\n") + 3)
     spans = [span for span in comments if span.start in near and span.text and span.text in symbol.doc]
@@ -110,13 +113,13 @@ def _is_inside(line: int, spans: Iterable[Span]) -> bool:
 
 
 def is_repeated(question: DescribedDefinition, texts: Mapping[str, str]) -> bool:
-    """Whether another file's text, its blanks single, has the sentence too: there it stays."""
+    """Return whether the text of another file has the sentence too, where it would remain."""
     begin = question.query[:COPIED]
     return any(begin in text for path, text in texts.items() if path != question.path)
 
 
 def choose(candidates: Iterable[DescribedDefinition]) -> list[DescribedDefinition]:
-    """FILE_MAX of each file, REPOSITORY_MAX in all: an even choice that is always the same."""
+    """Choose FILE_MAX of each file, REPOSITORY_MAX in all: evenly, and always the same."""
     order = sorted(
         candidates, key=lambda question: sha256(f"{question.path}\0{question.query}".encode()).digest()
     )
@@ -131,7 +134,7 @@ def choose(candidates: Iterable[DescribedDefinition]) -> list[DescribedDefinitio
 
 
 def blank_lines(raw: bytes, lines: Iterable[int]) -> bytes:
-    """A file whose `lines` are empty; all other lines keep their numbers."""
+    """Return a file with empty `lines`; all other lines keep their numbers."""
     parts = raw.split(b"\n")
     for line in lines:
         parts[line - 1] = b""

@@ -1,5 +1,6 @@
-"""What benchmarks run and the project does not need: virtual environments and folders of npm, each
-made once, outside the project, from an exact list. They may be deleted.
+"""Environments of the benchmarks' tools: Python environments and npm folders from exact lists.
+
+Each is made once, outside the project, and may be deleted.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import venv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-#: what npm calls the processors that Python calls so
+#: npm's name for Python's name of the processor
 _PROCESSORS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
 
 
 def python_with(name: str, packages: Sequence[str]) -> Path:
-    """The interpreter of an environment with these packages, as pip writes them."""
+    """Return the interpreter of an environment with these packages, in pip's notation."""
 
     def make(folder: Path) -> None:
         venv.create(folder, clear=True, with_pip=True)
@@ -29,8 +30,9 @@ def python_with(name: str, packages: Sequence[str]) -> Path:
 
 
 def node_with(name: str, packages: Sequence[str], version: str) -> tuple[Path, Path]:
-    """(Node of this version, its folder of modules) with these packages, as npm writes them.
-    Nothing of theirs is run while they are installed.
+    """Return (Node of this version, its folder of modules) with these packages, in npm's notation.
+
+    No script of theirs runs during installation.
     """
     system, machine = platform.system().lower(), platform.machine().lower()
     node = f"node-{system}-{_PROCESSORS.get(machine, machine)}"
@@ -48,12 +50,12 @@ def node_with(name: str, packages: Sequence[str], version: str) -> tuple[Path, P
 
 
 def lines_of(lock: Path) -> list[str]:
-    """The packages of a list, without its comments."""
+    """Return the packages of a list, without its comments."""
     return [line for line in lock.read_text().splitlines() if line and not line.startswith("#")]
 
 
 def _installed_folder(name: str, packages: Sequence[str], make: Callable[[Path], None]) -> Path:
-    """The folder, made anew where its list is another one."""
+    """Return the folder, made anew if its list has changed."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = cache / "cortex-bench" / name
     listed, stamp = "\n".join(packages), folder / "installed"

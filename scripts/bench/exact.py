@@ -1,18 +1,18 @@
-"""Measures keyword search: the path through the MCP client, lexical indexing, ripgrep beside both.
+"""A benchmark of keyword search: calls through the MCP client, lexical indexing, ripgrep.
 
     scripts/bench/exact.py --sources DIR [--repositories DIR ...] [--json]
 
 Three parts, each of which `--only` runs alone:
 
-* speed: a tree of --files files is put together from the folders in --sources and indexed by the
+* speed: a tree of --files files is copied from the folders in --sources and indexed by the
   product. Then queries of each kind, drawn from its text, through the official MCP client;
   expressions also by ripgrep over the same files.
 * indexing: the chunks of that tree are written as text index, trigrams and words again, in
   process: MB/s and size.
 * equality: each of --repositories is indexed by the product, and generated substrings and
-  expressions are asked of it and of ripgrep: the sets of matching lines must be equal in every
+  expressions are searched by it and by ripgrep: the sets of matching lines must be equal in every
   indexed file. Time per query of both, warm; cold is the first query after the page cache was
-  emptied of sources and index (for the product: with its processes started anew).
+  emptied of sources and index (for the product: with its processes restarted).
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ from cortex.generation import trigrams, words
 from cortex.generation.read import Rows
 from cortex.settings.config import Config
 
-#: files that a tree is made of: source and documents
+#: endings of the files in a tree: source and documents
 SUFFIXES = frozenset(
     ".py .go .rs .java .ts .tsx .js .c .h .cc .cpp .hpp .cs .rb .php .swift .kt .scala .hs .lua .ex "
     ".zig .sh .md .rst".split()
 )
 FILE_BYTES_MAX = 1_000_000
-#: queries of a kind that ripgrep is asked, and the kinds
+#: queries of a kind that ripgrep runs, and the kinds
 PEER_QUERIES, PEER_KINDS = 40, ("substring", "regex", "regex, any chunk")
 PARTS = ("speed", "indexing", "equality")
 
-# --- what is searched ---
+# --- the tree ---
 
 
 def compose(sources: Path, target: Path, count: int) -> int:
-    """Copy `count` files from the folders in `sources`, in turn from each, so that all have a
+    """Copy `count` files from the folders in `sources`, from each in turn, so that all have a
     share.
     """
     listed = [sorted(_files_of(folder)) for folder in sorted(sources.iterdir()) if folder.is_dir()]
@@ -126,8 +126,9 @@ async def measure_kind(front: Front, kind: str, requests: list[dict[str, Any]]) 
 
 
 def measure_indexing(rows: Rows) -> dict[str, Any]:
-    """The text index and the tables of trigrams and words of all chunks of `rows`, made again side
-    by side as by the builder.
+    """Measure the text index and the tables of trigrams and words of all chunks of `rows`.
+
+    They are made again side by side, as by the builder.
     """
     chunks = [(int(rows.keys[at]), orjson.loads(rows.chunk(at))) for at in np.flatnonzero(rows.live).tolist()]
     cover = {int(rows.keys[at]) for at in covering_rows(rows)}
@@ -198,7 +199,7 @@ def run(options: argparse.Namespace) -> Figures:
 
 
 def measure_tree(options: argparse.Namespace, parts: Sequence[str], home: Path) -> Figures:
-    """Speed and indexing, of the given tree or of one that is made below `home`."""
+    """Measure speed and indexing, of the given tree or of one that is made below `home`."""
     tree = options.tree.resolve() if options.tree else home / "tree"
     files = 0 if options.tree else compose(options.sources.resolve(), tree, options.files)
     result: Figures = {}
@@ -221,7 +222,7 @@ def measure_tree(options: argparse.Namespace, parts: Sequence[str], home: Path) 
 
 
 def measure_equality(repository: Path, home: Path, count: int) -> Figures:
-    """The comparison with ripgrep in a copy of the repository, which is printed at once."""
+    """Compare with ripgrep in a copy of the repository, and print the result at once."""
     copy = home / repository.name
     shutil.copytree(repository, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".cortex"))
     with open_project(copy) as config:

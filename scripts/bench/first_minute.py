@@ -1,8 +1,8 @@
-"""Measures what an agent sees of a project that nobody has indexed yet: a copy of sources is asked
-once a second, through the official client, from the start of its front until all of it is served.
+"""A benchmark of an agent's first minute in a project without an index.
 
-No answer may take longer than three seconds, each says how much of the project is searchable, and
-that share never falls; what breaks this ends the program with 1.
+Searches a copy of sources once a second, through the official client, from the start of its front
+until the project is served in full. No answer may take longer than three seconds, each gives the
+searchable share of the project, and that share never falls; a violation ends the program with 1.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 from product import connect, scratch_project
 from report import Figures, add_json, begin, print_machine, print_table, summarise, write
 
-#: seconds between two questions
+#: seconds between two searches
 EVERY_S = 1.0
-#: seconds until all of the project must be served
+#: seconds until the project must be served in full
 BOUND_S = 420.0
 #: files of the project
 FILES = 4_000
@@ -33,9 +33,7 @@ NO_SOURCES = frozenset((".git", ".cortex", "node_modules", "__pycache__", ".venv
 
 
 def copy_sources(folders: list[Path], root: Path, files: int) -> int:
-    """Copy `files` files of `folders`, each below its own name, as long as there are any; how
-    many.
-    """
+    """Copy `files` files of `folders`, each below its own name; return how many there were."""
     copied = 0
     for folder in folders:
         for path in sorted(folder.rglob("*")):
@@ -52,8 +50,9 @@ def copy_sources(folders: list[Path], root: Path, files: int) -> int:
 
 
 async def follow(root: Path) -> list[Figures]:
-    """One row for each question until the project is whole, or BOUND_S; times from the start of the
-    front.
+    """Return a row for each search until the project is served in full, or BOUND_S.
+
+    Times are from the start of the front.
     """
     rows: list[Figures] = []
     async with connect(root) as front:
@@ -84,7 +83,7 @@ def row(second: float, seconds: float, answer: dict[str, Any]) -> Figures:
 
 
 def faults(rows: list[Figures]) -> list[str]:
-    """What contradicts the sentences of this program, each with its second."""
+    """Return the violations of this program's promises, each with its second."""
     messages = [] if rows[-1]["whole"] else [f"the project was not served in {BOUND_S:.0f} s"]
     most = 0.0
     for row in rows:
@@ -93,7 +92,7 @@ def faults(rows: list[Figures]) -> list[str]:
             messages.append(f"{at}: the answer took {row['answer_ms']} ms")
         if not row["generation"]:
             continue
-        done = math.inf if row["searchable"] is None else row["searchable"]  # not told: all of it
+        done = math.inf if row["searchable"] is None else row["searchable"]  # no number: all of it
         if done < most:
             messages.append(f"{at}: searchable fell from {most} to {done}")
         if row["of"] and f"{100 * done // row['of']} % searchable" not in row["said"]:

@@ -1,10 +1,10 @@
-"""Measures how soon a change is served: chunk files replaced, and sources saved, by real workers.
+"""A benchmark of the time until a change is served: replaced chunk files, and saved sources.
 
-Starts a set for a project of its own, asks the text and the vector worker directly until both serve
-the change, and stops it. The clock starts when the last file is in its place. Beside the median
-stands what is left of it when the debounce is subtracted (`after`), and what that may be
-(`allowed`); with a debounce of 0 a change of several files is taken up while it is being written.
-`--chunks 100000` adds 1 000 chunks of 20 files, which may take half a second.
+Starts a set for a project of its own, queries the text and the vector worker until both serve the
+change, and stops it. The clock starts when the last file is written. Beside the median are the time
+without the debounce (`after`) and its bound (`allowed`); with a debounce of 0, a change of several
+files is read while it is being written. `--chunks 100000` adds 1 000 chunks of 20 files, which may
+take half a second.
 """
 
 from __future__ import annotations
@@ -37,17 +37,16 @@ from ipc.messages import ExactSearch, GetStatus
 
 #: chunks of one synthetic chunk file
 CHUNKS_PER_FILE = 500
-#: seconds until a change must be served, and until all of a new project is
+#: seconds until a change must be served, and until a new project is served in full
 BOUND_S, BUILD_S = 60.0, 900.0
-#: seconds between two questions
+#: seconds between two queries
 POLL_S = 0.001
 #: seconds that a set outlives its last front
 IDLE_EXIT_S = 2
 
-#: (chunks that change, files they are in, ms until they are served after the debounce; None: no
-#: bound was set)
+#: (changed chunks, their files, ms until they are served after the debounce; None: no bound)
 CASES = ((1, 1, 45), (100, 1, None), (100, 10, 150))
-#: the same where there are so many chunks
+#: the cases for this many chunks
 LARGE, LARGE_CASES = 100_000, ((1_000, 20, 500),)
 
 _changes = itertools.count(1)
@@ -94,8 +93,8 @@ class ChunkFolder:
         os.replace(temporary, self._folder / f"bench.{number:03}.json")
 
     def change(self, chunks: int, files: int) -> str:
-        """Give `chunks` chunks in `files` files a new text and vector; returns a word that only
-        they hold.
+        """Give `chunks` chunks in `files` files a new text and vector; return a word that only they
+        have.
         """
         word = f"changed{next(_changes)}word"
         for number in range(files):
@@ -107,7 +106,7 @@ class ChunkFolder:
 
 @contextlib.asynccontextmanager
 async def start(config: configuration.Config) -> AsyncIterator[Client]:
-    """The set of a project, and a client of its workers."""
+    """Start the set of a project; yield a client of its workers."""
     attachment = await attach.attach(config)
     client = Client(config.runtime_dir)
     try:
@@ -118,7 +117,7 @@ async def start(config: configuration.Config) -> AsyncIterator[Client]:
 
 
 async def wait_until_served(client: Client, word: str, count: int, bound_s: float = BOUND_S) -> None:
-    """Return when the text worker finds `count` chunks with `word` and the vector worker serves
+    """Return once the text worker finds `count` chunks with `word` and the vector worker serves
     that generation.
     """
     async with asyncio.timeout(bound_s):
@@ -138,8 +137,9 @@ async def wait_until_served(client: Client, word: str, count: int, bound_s: floa
 async def repeat(
     runs: int, change: Callable[[], str], is_served: Callable[[str], Awaitable[None]]
 ) -> list[float]:
-    """Seconds from when `change` has changed something, a word that only that holds, until it is
-    served.
+    """Return the seconds from each change until it is served.
+
+    `change` makes it and returns a word that only the change has.
     """
     seconds = []
     for run in range(runs + 2):
@@ -153,7 +153,7 @@ async def repeat(
 
 
 async def measure_replacements(chunks: int, debounce_ms: int, runs: int) -> list[Figures]:
-    """Chunk file replaced → served."""
+    """Measure: chunk file replaced → served."""
     rows = []
     settings = {"server_auto_index": "false", "server_debounce_ms": debounce_ms}
     with scratch_project(**settings, server_idle_exit_s=IDLE_EXIT_S) as root:
@@ -174,7 +174,7 @@ async def measure_replacements(chunks: int, debounce_ms: int, runs: int) -> list
 
 
 async def measure_saves(debounce_ms: int, runs: int) -> list[Figures]:
-    """Source saved → found, in a copy of this repository's own sources."""
+    """Measure: source saved → found, in a copy of this repository's own sources."""
     settings = {} if debounce_ms else {"indexing_debounce_ms": 0}
     with scratch_project(server_debounce_ms=debounce_ms, server_idle_exit_s=IDLE_EXIT_S, **settings) as root:
         ignored = shutil.ignore_patterns("__pycache__", "*.npy")
@@ -202,7 +202,7 @@ def row(case: str, debounce_ms: int, seconds: list[float]) -> Figures:
 
 
 async def wait_for_hnsw(client: Client, chunks: int) -> None:
-    """Return when no HNSW index is being built in the background any more."""
+    """Return once no HNSW index is being built in the background."""
     async with asyncio.timeout(BUILD_S):
         while chunks > Limits().scan_rows_max:
             status: Any = await client.ask("vector", GetStatus(), 5.0)
@@ -212,7 +212,7 @@ async def wait_for_hnsw(client: Client, chunks: int) -> None:
 
 
 async def wait_for_indexer(config: configuration.Config) -> None:
-    """Return when the indexer has nothing left to do."""
+    """Return once the indexer has nothing left to do."""
     async with asyncio.timeout(BOUND_S):
         while True:
             with contextlib.suppress(OSError, ValueError, KeyError):

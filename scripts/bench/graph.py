@@ -1,18 +1,17 @@
-"""The code graph: how right it is against jedi, and how fast.
+"""A benchmark of the code graph: correctness against jedi, and speed.
 
     python scripts/bench/graph.py [--package FOLDER …] [--nodes 100000] [--edges 500000]
         [--project FOLDER] [--json] [--show 20]
 
-Speed is that of a made-up graph: inside the engine, and through the MCP client, the front and the
-worker. Freshness: how long after a saved file's chunks its graph file is there, and how long after
-the text worker the graph worker answers of it, in a copy of this repository's sources or of
-`--project`.
+Speed is measured on a synthetic graph: inside the engine, and through MCP client, front and worker.
+Freshness: the time from a saved file's chunks to its graph file, and from the text worker's answer
+to the graph worker's, in a copy of this repository's sources or of `--project`.
 
-FOLDER is an unpacked Python package (`pip download`, unzip). jedi is wanted only with `--package`:
-`pip install jedi`. Compared is every call site whose target jedi finds inside the package and takes
-for a function or class, and every class with its bases. Precision: of our resolved calls that jedi
-has an opinion of, the share with the same target. Recall: of jedi's targets, the share that we
-name. Ambiguous calls, which list candidates, count as not found.
+FOLDER is an unpacked Python package (`pip download`, unzip). jedi is needed only with `--package`:
+`pip install jedi`. Compared are every call site whose target jedi finds inside the package and
+takes for a function or class, and every class with its bases. Precision: of our resolved calls for
+which jedi has a target, the share with the same target. Recall: of jedi's targets, the share that
+we name. Ambiguous calls, which list candidates, count as not found.
 """
 
 from __future__ import annotations
@@ -54,9 +53,9 @@ from cortex.terms.kinds import TYPE_KINDS
 from ipc.client import Client
 from ipc.messages import ExactSearch, GraphSearch
 
-#: nodes of one synthetic file, and files of one shard
+#: nodes of a synthetic file, and files of a shard
 FILE_NODES, SHARD_FILES = 20, 96
-#: questions of each operation, and how many of them do not count
+#: queries of each operation, and how many of them do not count
 QUESTIONS, WARM_UP = 200, 10
 #: seconds until an index must be served
 BOUND_S = 300.0
@@ -83,7 +82,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--package", type=Path, action="append", default=[])
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--edges", type=int, default=500_000)
-    parser.add_argument("--project", type=Path, help="whose copy is edited to measure freshness")
+    parser.add_argument("--project", type=Path, help="a project; a copy of it is edited to measure freshness")
     parser.add_argument("--saves", type=int, default=20, help="edits of one file; 0 leaves freshness out")
     parser.add_argument("--show", type=int, default=0, help="differences to print")
     add_json(parser)
@@ -107,7 +106,7 @@ def load(root: Path) -> Project:
 
 
 def accuracy(root: Path, show: int) -> dict[str, Any]:
-    """Our calls and bases against jedi's."""
+    """Compare our calls and bases with jedi's."""
     project = load(root)
     evaluator = Evaluator(project)
     places = {
@@ -140,7 +139,7 @@ def compare(
     theirs: dict[tuple[str, int, int], set[Place] | None],
     show: int,
 ) -> dict[str, Any]:
-    """None among theirs: outside the package."""
+    """Return precision and recall; None among theirs is a target outside the package."""
     right: Counter[str] = Counter()
     judged: Counter[str] = Counter()
     wrong, missed = [], []
@@ -171,10 +170,10 @@ def compare(
 def jedi_targets(
     root: Path, project: Project, *, calls: bool
 ) -> Iterator[tuple[tuple[str, int, int], set[Place] | None]]:
-    """(call site or base, its targets in the package; None when jedi finds one outside it)."""
+    """Yield (call site or base, its targets in the package; None if jedi finds one outside it)."""
     import jedi  # type: ignore[import-not-found]
 
-    # Not the packages installed here: one of them may be the very package under its own name.
+    # Not the packages installed here: one may be the measured package itself under its own name.
     standard = [path for path in sys.path if path and "site-packages" not in path]
     jedi_project = jedi.Project(root, sys_path=[str(root), *standard], smart_sys_path=False)
     for path, index in sorted(project.files.items()):
@@ -195,7 +194,7 @@ def jedi_targets(
         for line, column in sites:
             try:
                 names = script.goto(line, column, follow_imports=True)
-            except Exception as error:  # jedi's own faults are no opinion
+            except Exception as error:  # jedi's own faults give no target
                 print(f"jedi: {path}:{line}: {error}", file=sys.stderr)
                 continue
             targets: set[Place] = set()
@@ -223,8 +222,9 @@ def jedi_targets(
 
 
 def speed(nodes: int, edges: int) -> dict[str, Any]:
-    """Operations on a graph made up with the degrees of real ones: most functions are called once,
-    a few by thousands.
+    """Measure operations on a synthetic graph with the degrees of real graphs.
+
+    Most functions are called once, a few by thousands.
     """
     with scratch_project(server_auto_index="false") as root:
         config = configuration.load(root)
@@ -263,7 +263,7 @@ def speed(nodes: int, edges: int) -> dict[str, Any]:
 
 
 def cases(ids: list[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """(operation, the questions of it) with the tool's defaults."""
+    """Yield (operation, its queries) with the tool's defaults."""
     for operation in ("callers", "callees", "implementations", "dependencies", "dependents", "type_usages"):
         yield operation, [{"operation": operation, "target": name} for name in ids]
     yield "impact depth 3", [{"operation": "impact", "target": name, "depth": 3} for name in ids]
@@ -272,7 +272,9 @@ def cases(ids: list[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def synthesize(config: Config, nodes: int, edges: int) -> list[str]:
-    """The graph files of a made-up project with sources and one chunk; the ids of its nodes."""
+    """Write the graph files of a synthetic project with sources and one chunk; return its
+    node ids.
+    """
     random.seed(1)
     files = nodes // FILE_NODES
     ids = [f"src/p{f % 97}/m{f}:C{i // 5}.f{i}" for f in range(files) for i in range(FILE_NODES)]
@@ -303,7 +305,7 @@ def synthesize(config: Config, nodes: int, edges: int) -> list[str]:
 
 
 def write_sources(config: Config, files: int) -> None:
-    """One text of 910 lines under the name of every file, and a chunk so that there is an index."""
+    """Write a text of 910 lines to every file, and a chunk so that there is an index."""
     text = config.root / "text.py"
     text.write_text("".join(f"    value_{line} = compute({line})\n" for line in range(910)))
     for file in range(files):
@@ -316,7 +318,7 @@ def write_sources(config: Config, files: int) -> None:
 
 
 async def measure_front(config: Config, ids: list[str]) -> dict[str, Any]:
-    """The same questions from the MCP client, and the graph worker's memory."""
+    """Measure the same queries from the MCP client, and the graph worker's memory."""
     figures: dict[str, Any] = {}
     async with connect(config.root) as front:
         await wait_served(front, config, ids[0])
@@ -341,13 +343,14 @@ async def wait_served(front: Front, config: Config, name: str) -> None:
 
 
 def busy(config: Config) -> bool:
-    """Whether the watcher has still to take in graph files."""
+    """Return whether the watcher has still to read graph files."""
     return len(Freshness(config).current().graph) < len(list(config.graph_dir.glob("code-*.json*")))
 
 
 def memory(config: Config) -> dict[str, float]:
-    """Of the graph worker: `anonymous` is its own, the rest of `resident` are mapped files that
-    others share.
+    """Return the graph worker's memory.
+
+    `anonymous` is its own, the other pages of `resident` are mapped files that others share.
     """
     for process in processes_of(config.root):
         with contextlib.suppress(psutil.Error):
@@ -359,7 +362,7 @@ def memory(config: Config) -> dict[str, float]:
 
 
 async def freshness(project: Path | None, saves: int) -> dict[str, Any]:
-    """Saves one file again and again under the real indexer, watcher and workers."""
+    """Save a file repeatedly under the real indexer, watcher and workers."""
     behind, answered = [], []
     with scratch_project() as root:
         for package in [project] if project else [ROOT / name for name in ("cortex", "ipc", "workers")]:
@@ -394,12 +397,12 @@ async def freshness(project: Path | None, saves: int) -> dict[str, Any]:
 
 
 def last_written(folder: Path) -> float:
-    """When a file of `folder` was written last, in seconds."""
+    """Return when a file of `folder` was written last, in seconds."""
     return max(path.stat().st_mtime_ns for path in folder.glob("code-*.json*")) / 1e9
 
 
 async def until(client: Client, question: ExactSearch | GraphSearch) -> float:
-    """When the question had a result."""
+    """Return when the query had a result."""
     async with asyncio.timeout(BOUND_S):
         while True:
             with contextlib.suppress(CortexError):

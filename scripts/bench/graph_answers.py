@@ -1,12 +1,13 @@
-"""What answers about structure cost, and whether definitions are found as people write their names.
+"""A benchmark of the cost of answers about structure, and of names as people write them.
 
     scripts/bench/graph_answers.py DIR [DIR …] [--names 60] [--seed 1] [--json]
 
 DIR are folders of projects; their indexes are made in a cache that is removed in the end. Each
-operation is asked through the MCP server about the same definitions, drawn from the outline of the
+operation runs through the MCP server on the same definitions, drawn from the outline of the
 project, without the lines around the results and with them. tokens: bytes / 4, of the results alone
 and of whole answers that have some. notations: a definition's name as its language, paths and
-agents write it; found: the answer is about that definition; offered: it lists it, to choose from.
+agents write it; found: the answer is about that definition; offered: it is in the answer's list of
+candidates.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _JOINTS = {"rs": "::", "php": "::", "cpp": "::", "rb": "#"}
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What the outline says of one."""
+    """A definition as in the outline."""
 
     path: str
     name: str
@@ -49,7 +50,7 @@ class Definition:
         return f"{stem_of(self.path)}:{self.name}"
 
     def notations(self) -> Iterator[tuple[str, str]]:
-        """(which notation, the name in it)."""
+        """Yield (notation, the name in it)."""
         owner, dot, last = self.name.rpartition(".")
         ending = self.path.rpartition(".")[2]
         yield "id", self.id
@@ -81,7 +82,9 @@ async def sample_definitions(front: Front, names: int, seed: int) -> list[Defini
 
 
 async def measure_costs(front: Front, sample: list[Definition]) -> Figures:
-    """By operation: results, and their tokens and those of the answers for each result."""
+    """Return for each operation: results, their tokens, and tokens of the answers for each
+    result.
+    """
     figures: Figures = {}
     for operation in OPERATIONS:
         row_bytes, answer_bytes, context_bytes, results, spent = 0, 0, 0, 0, Counter[str]()
@@ -112,7 +115,9 @@ async def measure_costs(front: Front, sample: list[Definition]) -> Figures:
 
 
 async def count_readings(front: Front, sample: list[Definition]) -> dict[str, Counter[str]]:
-    """By notation: how many names were found, offered and missed, and an example of the last."""
+    """Return for each notation: how many names were found, offered and missed; print a
+    missed one.
+    """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for definition in sample:
         for notation, name in definition.notations():
@@ -170,7 +175,7 @@ def show(name: str, figures: Figures) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("projects", type=Path, nargs="+", metavar="DIR")
-    parser.add_argument("--names", type=int, default=60, help="definitions that are asked about")
+    parser.add_argument("--names", type=int, default=60, help="definitions to draw")
     parser.add_argument("--seed", type=int, default=1)
     add_json(parser)
     options = parser.parse_args()

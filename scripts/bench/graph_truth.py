@@ -1,23 +1,23 @@
-"""The code graph against compilers and type checkers: which calls it finds, and how often it is
-right.
+"""A benchmark of the code graph against compilers and type checkers: precision and recall of calls.
 
     python scripts/bench/graph_truth.py REFERENCE=FOLDER … [--peer] [--sample 4000] [--json]
 
 REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript: `tsc`), gopls,
 clangd (C, C++), rustdoc, rust-analyzer, intelephense (PHP), ruby (truth_ruby.py), javac, kotlin,
-scala and roslyn (C#; truth_compilers.py); the command must be on PATH, jedi importable.
-FOLDER is a whole checkout: with its tests, its configuration files and its roots.
+scala and roslyn (C#; truth_compilers.py); the command must be on PATH, jedi importable. FOLDER is a
+whole checkout: with its tests, its configuration files and its roots.
 
-Asked is every call site (truth_sites.py), or `--sample` of them, evenly, the files in an order that
-is drawn and the same in every run; a reference has `--seconds` for a project, and what it answered
-by then is judged (`answered` of `asked`). Precision: of our calls at sites of which the reference
-has an opinion, the share with one of its targets; calls of what is outside the project count as
-wrong; an import that the reference cannot follow is no opinion, nor is the variable that a called
-value is kept in. The signatures of an overload and its body are one. Static recall: of the sites
-whose target is a definition with a name, the share that we name. Raw recall: of all sites with a
-target in the project, interfaces' members and called values included. A call that may mean several
-definitions counts as not found; `listed` is the recall with those, where one of them is it.
-`--peer` puts codegraph beside it (`npm install @colbymchenry/codegraph`), over the same sites.
+Compared is every call site (truth_sites.py), or `--sample` of them, evenly, the files in a random
+order that is the same in every run; a reference has `--seconds` for a project, and the sites that
+it resolved by then count (`answered` of `asked`). Precision: of our calls at sites for which the
+reference has a target, the share with one of its targets; calls of definitions outside the project
+count as wrong; an import that the reference cannot follow is no target, nor is the variable that
+holds a called value. The signatures of an overload and its body are one. Static recall: of the
+sites whose target is a definition with a name, the share that we name. Raw recall: of all sites
+with a target in the project, interfaces' members and called values included. A call that may mean
+several definitions counts as not found; `listed` is the recall with those calls, if the target is
+one of their candidates. `--peer` adds codegraph (`npm install @colbymchenry/codegraph`), over the
+same sites.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
     "roslyn": ("csharp",),
     **{name: tuple(server.languages) for name, server in SERVERS.items()},
 }
-#: references that are no servers
+#: references that are no language servers
 _CHECKERS = {
     "jedi": ask_jedi,
     "javac": ask_javac,
@@ -71,18 +71,21 @@ _CHECKERS = {
     "scala": ask_scala,
     "roslyn": ask_roslyn,
 }
-#: what makes an instance: a call that ends at it and one that ends at its type mean the same
+#: a class's constructor: a call that resolves to it and one that resolves to the class mean the
+#: same
 _CONSTRUCTOR_NAMES = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "new"})
-#: where functions of C and C++ are written, and where they are declared
+#: files with functions of C and C++, and files with their declarations
 C_SOURCES, C_HEADERS = (".c", ".cc", ".cpp", ".cxx"), (".h", ".hh", ".hpp", ".hxx")
-#: edges that say where a name leads
+#: kinds of edges that lead from a name to its definition
 _COUNTED = ("calls", "references")
 
 
 @dataclass
 class Answers:
-    """What one side says: site → (places, confidence); of several places that are added at once it
-    may be any, and of a function that is written several times, added one by one, it is each.
+    """The answers of one side: site → (places, confidence).
+
+    Several places that are added at once are alternatives; several that are added one by one are
+    definitions of the same function, and each of them is right.
     """
 
     of: dict[Site, tuple[frozenset[Place], str]] = field(default_factory=dict)
@@ -125,10 +128,10 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=4000, help="sites of a project; 0 for all")
     parser.add_argument("--seconds", type=float, default=600, help="for a reference and a project")
     parser.add_argument(
-        "--keep", default="", metavar="FOLDER", help="write there what was told, a site a line"
+        "--keep", default="", metavar="FOLDER", help="file for the reference's answers, a site a line"
     )
     parser.add_argument("--show", type=int, default=0, help="differences to print, of each kind")
-    parser.add_argument("--exclude", default="", help="a word: files whose path has it are not asked about")
+    parser.add_argument("--exclude", default="", help="a word: files with it in their path are left out")
     add_json(parser)
     return parser.parse_args()
 
@@ -168,7 +171,7 @@ def judge(name: str, root: Path, arguments: argparse.Namespace) -> Figures:
 
 
 def hash_of(site: Site) -> int:
-    """The same in every run."""
+    """Return a hash of a site that is the same in every run."""
     return site[1] * 31 + site[2] * 17 + sum(site[0].encode())
 
 
@@ -188,21 +191,22 @@ def ask(
 
 
 class Truth:
-    """What the reference says, brought to lines of definitions."""
+    """The reference's answers, as lines of definitions."""
 
     def __init__(self, root: Path, project: Project, answers: Iterable[tuple[Site, list[Target]]]) -> None:
         self.project = project
         self.files: dict[str, File | None] = {}
         self.root = root
         self.answered = 0
-        #: site → (places in the project, kind): no places, the target is outside of it
+        #: site → (places in the project, kind): no places if the target is outside it
         self.of: dict[Site, tuple[frozenset[Place], str]] = {}
         self.type_places = types_of_constructors(project)
         self.functions: dict[str, set[Place]] = {}
         self.declared: dict[Place, str] = {}
-        #: a signature of a function that has several → where its body stands
+        #: signature of an overloaded function → the place of its body
         self.bodies: dict[Place, Place] = {}
-        #: a trait's method in Rust → those of `impl`s: the checker names the one, whatever the type
+        #: a trait's method in Rust → the methods of its `impl`s: the checker names the trait's for
+        #: any type
         self.implementations: dict[Place, set[Place]] = {}
         self._read_bodies()
         self._read_impls()
@@ -223,8 +227,8 @@ class Truth:
                 self.of[site] = frozenset(), "outside"
 
     def _read_bodies(self) -> None:
-        """What is defined behind signatures and prototypes, members of C++ by their types' names
-        too.
+        """Find the bodies of signatures and prototypes, and members of C++ by their types'
+        names.
         """
         for path, index in self.project.files.items():
             full_definitions = {
@@ -279,8 +283,10 @@ class Truth:
         )
 
     def _bodies(self, path: str, line: int, column: int) -> set[Place]:
-        """Of a prototype in a header of C or C++, the functions of its name, of a member's those of
-        its type: a reference that reads a file with its headers alone gets no further.
+        """Return the functions of C or C++ that a header's prototype declares; for a member, its
+        type's.
+
+        A reference that reads a file with its headers alone gets no further than the prototype.
         """
         file = self._file(path)
         if file is None or not path.endswith(C_HEADERS):
@@ -331,7 +337,7 @@ class Truth:
 
 
 def answer_lines(truth: Truth) -> list[str]:
-    """What the reference told: path, line, column, kind, and the places that it may be."""
+    """Return the reference's answers: path, line, column, kind, and the possible places."""
     return [
         " ".join([*map(str, site), kind, *sorted(f"{path}:{line}" for path, line in places)])
         for site, (places, kind) in sorted(truth.of.items())
@@ -339,7 +345,7 @@ def answer_lines(truth: Truth) -> list[str]:
 
 
 def types_of_constructors(project: Project) -> dict[Place, Place]:
-    """Where a constructor stands → where its type does."""
+    """Return the place of a constructor → the place of its type."""
     places = {}
     for path, index in project.files.items():
         definitions = index.facts.definitions
@@ -361,7 +367,7 @@ def types_of_constructors(project: Project) -> dict[Place, Place]:
 
 
 def spread(rows: Sequence[Any], count: int) -> Sequence[Any]:
-    """`count` of all rows, evenly."""
+    """Return `count` of all rows, evenly."""
     return rows[:: max(1, len(rows) // count)][:count] if count else ()
 
 

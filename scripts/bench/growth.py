@@ -1,15 +1,15 @@
-"""Whether anything grows: many questions and many generations of one project, and what each process
-has at the begin, in the middle and at the end.
+"""A benchmark of growth: each process at the begin, in the middle and at the end of many queries
+and generations of one project.
 
     scripts/bench/growth.py --sources DIR [DIR …] [--files 700] [--questions 10000]
         [--generations 200] [--most-s 300] [--json]
 
-One file is saved for each generation, and the questions between two saves are asked while it is
-published: words, substrings, expressions, callers and explorations in turns, by a client that does
-nothing else.
-A look is taken ten times: memory (proportional), descriptors and threads of each process, disk, and
-the median of the questions since the look before. The slope is that of the second half, a thousand
-questions: what is made once is there by then. Ends after --most-s, and says how far it came.
+One file is saved for each generation, and the queries between two saves run while it is published:
+words, substrings, expressions, callers and explorations in turns, by a client that does nothing
+else. Ten times it measures memory (proportional), descriptors and threads of each process, disk,
+and the median of the queries since the last measurement. The slope is that of the second half, for
+a thousand queries: memory that is taken once is there by then. Ends after --most-s, and prints how
+far it came.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from speed import SHORT, draw, index
 from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config
 
-#: looks, the first after a tenth of the questions
+#: measurements, the first after a tenth of the queries
 LOOKS = 10
-#: seconds until a saved file must be served, between two looks at that, and for the first index
+#: seconds until a saved file must be served, between two checks of that, and for the first index
 SERVED_S, LOOK_S, INDEX_S = 30.0, 0.01, 600.0
-#: questions of each kind that are drawn
+#: queries of each kind that are drawn
 DRAWN = 300
-#: MB a thousand questions, of one process, above which it is said to grow, if it has so many MB
-#: more than in the middle: less is what an allocator keeps
+#: MB for a thousand queries above which a process grows, if it has so many MB more than in the
+#: middle: less is an allocator's reserve
 MB_A_THOUSAND_MAX, MORE_MB_MAX = 1.5, 4.0
-#: descriptors and threads a process may have more at the end than in the middle: generations that
-#: are kept for a moment hold some
+#: descriptors and threads that a process may have more at the end than in the middle: generations
+#: that are open for a moment hold some
 MORE_MAX = 12
 
 
@@ -73,7 +73,9 @@ def questions(config: Config) -> list[tuple[str, dict[str, Any]]]:
 
 
 def look(config: Config, count: int, times: Sequence[float]) -> Figures:
-    """What there is now, and the times (seconds) of the questions since the look before."""
+    """Return the figures of now, and of the times (seconds) of the queries since the last
+    measurement.
+    """
     resources: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for name, process in usage.named_processes(config.root):
         with contextlib.suppress(psutil.Error):
@@ -118,7 +120,9 @@ def grow(config: Config, options: argparse.Namespace) -> list[Figures]:
 
 
 def compare(looks: Sequence[Figures]) -> list[Figures]:
-    """A row for each process, the disk and the median: begin, middle, end, and whether it grows."""
+    """Return a row for each process, the disk and the median: begin, middle, end, whether
+    it grows.
+    """
     first, middle, last = looks[0], looks[len(looks) // 2], looks[-1]
     half = looks[len(looks) // 2 :]
     rows: list[Figures] = []

@@ -1,17 +1,17 @@
-"""Measures the ranking on hard questions about this repository, beside BM25 alone:
+"""A benchmark of the ranking on hard questions about this repository, beside BM25 alone:
 
     scripts/bench/hard_questions.py [--also FOLDER]... [--peer-python PYTHON] [--worse] [--json]
 
 200 questions: written ones (tasks/hard.tsv: in other languages than English, of one word, about
-configuration, tests, build files and documents), and ones made of the questions that the golden
-ranks are of (typing errors; the subject of an issue of 2 000 words) and of places in files (stack
+configuration, tests, build files and documents), and questions made from the golden ranks'
+questions (typing errors; the subject of an issue of 2 000 words) and from places in files (stack
 traces in the forms of 15 languages; tasks/pasted.py). The tracked files are copied, without those
-that hold the questions, indexed, and asked as agents ask, for ten files. BM25 is that of
-`quality.py --baseline bm25`: bm25s over windows of 50 lines. Of each kind: the mean reciprocal
+that hold the questions, indexed, and searched as agents do, for ten files. BM25 is that of
+`quality.py --baseline bm25`: bm25s over windows of 50 lines. For each kind: the mean reciprocal
 rank (MRR) of the first wanted file, how many questions have none among the ten, and how many rank
-it better and worse than BM25 does. `--also`: other repositories, of which questions are made by
-rule (tasks/remarks.py); their kinds say `elsewhere`. `--worse` names the latter. Ends with 1 where
-the MRR of a kind is below that of BM25.
+it better and worse than BM25 does. `--also`: other repositories, with questions made by rule
+(tasks/remarks.py); their kinds end with `elsewhere`. `--worse` lists the questions that BM25 ranks
+better. Ends with 1 if the MRR of a kind is below that of BM25.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from tasks import pasted, remarks
 
 WRITTEN = ROOT / "scripts" / "bench" / "tasks" / "hard.tsv"
 GOLDEN = ROOT / "tests" / "golden" / "quality" / "queries.json"
-#: what holds the questions, or texts made of them
+#: files with the questions, or with texts made from them
 HOLDS_QUESTIONS = ("scripts/bench/tasks/", "scripts/bench/results/", "tests/golden/quality/")
-#: questions that are made of each kind; of traces for each language
+#: generated questions of each kind; of traces for each language
 MISTYPED, ISSUES, TRACES = 25, 20, 2
 SEED = 19
-#: the files of which traces are made: they hold functions of 15 languages
+#: files for the traces: they hold functions of 15 languages
 TRACED = "tests/golden/"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Any of `wanted` answers it."""
+    """A question; any of `wanted` answers it."""
 
     kind: str
     text: str
@@ -74,7 +74,7 @@ def written_questions(table: str) -> Iterator[Question]:
 def drawn_questions(
     golden: Sequence[dict[str, Any]], places: Sequence[pasted.Place], seed: int
 ) -> Iterator[Question]:
-    """Typing errors, issues and traces, drawn with `seed`."""
+    """Yield typing errors, issues and traces, drawn with `seed`."""
     draw = random.Random(seed)
     queries = [query for query in golden if " " in query["query"]]
     for query in draw.sample(queries, MISTYPED):
@@ -91,7 +91,7 @@ def drawn_questions(
 
 @contextmanager
 def copy_repository() -> Iterator[tuple[Path, list[str]]]:
-    """(A project with the files of this repository that hold no question, their paths)."""
+    """Yield (a project with the files of this repository that hold no question, their paths)."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
     paths = [path for path in listed.stdout.split("\0") if path and not path.startswith(HOLDS_QUESTIONS)]
     with tempfile.TemporaryDirectory(prefix="cortex-hard-") as folder:
@@ -106,8 +106,9 @@ def copy_repository() -> Iterator[tuple[Path, list[str]]]:
 
 @contextmanager
 def copy_other_repository(source: Path) -> Iterator[tuple[Path, list[Question]]]:
-    """(A project with the files of another repository, whose remarks that are asked are blank, the
-    questions).
+    """Yield (a project with the files of another repository, its questions).
+
+    The remarks that became questions are blank in it.
     """
     with tempfile.TemporaryDirectory(prefix="cortex-hard-") as folder:
         project = Path(folder, source.name)
@@ -119,7 +120,7 @@ def copy_other_repository(source: Path) -> Iterator[tuple[Path, list[Question]]]
         for path in {remark.path for remark in selection}:
             lines = [remark.line for remark in selection if remark.path == path]
             (project / path).write_text(remarks.blank_lines(texts[path], lines), "utf-8")
-        # Who wants such a file says so: by itself a comment might as well ask for code.
+        # A person who wants such a file says so: a comment alone might as well ask for code.
         yield (
             project,
             [
@@ -130,7 +131,7 @@ def copy_other_repository(source: Path) -> Iterator[tuple[Path, list[Question]]]
 
 
 def questions(paths: Sequence[str]) -> list[Question]:
-    """All of them whose files are there."""
+    """Return all questions whose files exist."""
     present = set(paths)
     golden = [
         query | {"relevant": [path for path in query["relevant"] if path in present]}
@@ -147,7 +148,7 @@ def questions(paths: Sequence[str]) -> list[Question]:
 
 
 def rank(hits: Sequence[Hit], wanted: Sequence[str]) -> int:
-    """Of files, so that several places of one count once."""
+    """Return the rank of the first wanted file; several hits in a file count once."""
     files = list(dict.fromkeys(hit.file for hit in hits))[:DEPTH]
     return next((at for at, file in enumerate(files, 1) if file in wanted), 0)
 
@@ -191,7 +192,7 @@ def by_kind(ranks: Sequence[Rank]) -> dict[str, dict[str, Any]]:
 
 
 def measure_both(project: Path, asked_questions: Sequence[Question], python: str) -> list[Rank]:
-    """Both systems over one project."""
+    """Measure both systems over one project."""
     bm25 = asyncio.run(
         ranks_of(partial(peer, name="bm25", python=python, model=""), project, asked_questions)
     )

@@ -1,6 +1,4 @@
-"""For hops.py: what a search waits for, step by step between processes, and whose functions its
-processor time goes to.
-"""
+"""The steps of a search between processes, and the owners of its processor time, for hops.py."""
 
 from __future__ import annotations
 
@@ -26,13 +24,13 @@ from cortex.front.tool import Tool
 from cortex.settings.config import Config
 from ipc.client import Client
 
-#: calls before anything counts
+#: calls before measuring
 WARM_UP = 40
-#: what a search asks of the workers, in its order: the last one needs what the others told
+#: messages of a search to the workers, in their order: the last needs the answers of the others
 WORDS, MEANING, CHUNKS = "TextSignals", "MeaningSearch", "Fetch"
 #: the processes that answer a search
 WORKERS = ("text", "vector")
-#: whose a function is, by where it stands or how it is called; the first that matches counts
+#: owner → a pattern of the file or name of its functions; the first match counts
 OWNERS = (
     ("tantivy", "tantivy"),
     ("simsimd", "[Ss]im[Ss][Ii][Mm][Dd]"),
@@ -44,12 +42,12 @@ OWNERS = (
     ("ipc", "ipc/"),
 )
 PYTHON_OWNER = "Python itself"
-#: seconds a question below which an owner is not told
+#: seconds of a query below which an owner is not shown
 SHOWN_MIN_S = 1e-5
 
 
 class TimedClient(Client):
-    """A client that notes when each message was asked and answered."""
+    """A client that records when each message was sent and answered."""
 
     def __init__(self, runtime_dir: Path) -> None:
         super().__init__(runtime_dir)
@@ -67,9 +65,11 @@ class TimedClient(Client):
 def steps(
     config: Config, tool: Tool, arguments: Sequence[Mapping[str, Any]], *, first: bool
 ) -> list[Figures]:
-    """A row for each step of a search, from the front's arguments to its answer, in their order; of
-    each process what it computes meanwhile and how often its threads waited. The set runs already.
-    `first`: whatever else this machine does waits meanwhile, which the superuser may ask for.
+    """Return a row for each step of a search, from the front's arguments to its answer, in their
+    order.
+
+    Also for each process: its processor time meanwhile, and how often its threads waited. The set
+    runs already. `first`: every other process of this machine waits meanwhile, which needs root.
     """
     return asyncio.run(_steps(config, tool, arguments, first=first))
 
@@ -130,7 +130,7 @@ async def _time_search(
 
 @contextmanager
 def _raise_priority(pids: Iterable[int]) -> Iterator[None]:
-    """All threads of these processes run before those of any other."""
+    """Let all threads of these processes run before those of any other."""
     tasks = [int(task.name) for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()]
     raised: list[int] = []
     try:
@@ -146,14 +146,14 @@ def _raise_priority(pids: Iterable[int]) -> Iterator[None]:
 
 
 def _pid(config: Config, worker: str) -> int:
-    """The process of the first replica."""
+    """Return the process of the first replica."""
     return next(
         process.pid for name, process in processes_of_set(config).items() if name.split(".")[0] == worker
     )
 
 
 def _waits(pid: int) -> int:
-    """How often the threads of a process gave the core away to wait for something."""
+    """Return how often the threads of a process gave up the core to wait."""
     waits = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         match = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text(), re.MULTILINE)
@@ -162,7 +162,7 @@ def _waits(pid: int) -> int:
 
 
 class Profiles:
-    """Whose functions the time of each process goes to; all of them run in this thread."""
+    """Processor time by owner of the function, for each process; all of them run in this thread."""
 
     def __init__(self) -> None:
         self._of: dict[str, cProfile.Profile] = {}
@@ -170,7 +170,7 @@ class Profiles:
 
     @contextmanager
     def of(self, process: str) -> Iterator[None]:
-        """What runs meanwhile is of this process, and of no other."""
+        """Count the time meanwhile for this process, and for no other."""
         if self._now:
             self._of[self._now[-1]].disable()
         self._now.append(process)
@@ -185,8 +185,9 @@ class Profiles:
                 self._of[self._now[-1]].enable()
 
     def rows(self, spent: Mapping[str, float], count: int) -> list[Figures]:
-        """Of each process what each owner takes of the seconds that it `spent` without a profiler,
-        which makes short functions of Python dearer than they are.
+        """Return for each process the share of each owner in the seconds that it `spent`.
+
+        `spent` is measured without a profiler, which makes short Python functions look slower.
         """
         rows: list[Figures] = []
         for process, profile in self._of.items():

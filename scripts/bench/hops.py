@@ -1,19 +1,19 @@
-"""Where the processor time of a question goes: front and workers in one process, every message
-through the codec as between processes, the time of the thread taken at each hop.
+"""A benchmark of the processor time of a query, hop by hop.
 
     scripts/bench/hops.py --corpus DIR [--files 1600] [--questions 60] [--first] [--json]
 
-A table for each tool: how many messages of each kind a question sends, and what the worker takes
-for them, reading and writing included; what the front takes beside. Every question was asked once
-before, so nothing is opened for the first time.
+Front and workers run in one process; every message goes through the codec as between processes, and
+the thread's time is taken at each hop. A table for each tool: how many messages of each kind a
+query sends, the worker's time for them, reading and writing included, and the front's other time.
+Every query ran once before, so nothing is opened for the first time.
 
-A second table says what is imposed on each question beside that: between processes, a line of MCP
-that asks nothing (ping: two pipes, the front's event loop, JSON), a message that asks nothing of a
-worker (ZeroMQ twice, both event loops), and a whole search, of which two messages follow each
-other. Its times are medians, and processor time of both sides.
+A second table is the overhead of each query: between processes, a line of MCP that does nothing
+(ping: two pipes, the front's event loop, JSON), a message that a worker answers with nothing
+(ZeroMQ twice, both event loops), and a whole search, in which two messages follow each other. Its
+times are medians, and processor time of both sides.
 
-A third follows a search of 5 snippets from step to step, between processes; a fourth says whose
-functions the processor time of each process is (hop_steps.py).
+A third follows a search of 5 snippets from step to step, between processes; a fourth divides the
+processor time of each process by owner (hop_steps.py).
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "explore": ("cortex_explore", "words", {}),
     "substring": ("cortex_exact", "substring", {"match_type": "substring"}),
 }
-#: the one that is followed from step to step
+#: the case that is followed from step to step
 SEARCH = "search, 5 snippets"
-#: what is printed: the columns of each table
+#: the columns of each table
 TABLES = {
     "rows": ("case", "hop", "messages", "cpu_ms"),
     "imposed": ("case", "p50_ms", "p95_ms", "cpu_ms"),
@@ -69,8 +69,9 @@ TABLES = {
 
 
 class InProcessWorkers:
-    """The workers of a project, asked like a client asks them; `counts` and `spent` (seconds of
-    processor time) by hop.
+    """The workers of a project, with a client's methods.
+
+    `counts` and `spent` (seconds of processor time) are by hop.
     """
 
     def __init__(self, config: Config) -> None:
@@ -80,7 +81,7 @@ class InProcessWorkers:
             worker.reload()
         self.counts: Counter[str] = Counter()
         self.spent: Counter[str] = Counter()
-        #: whose functions the time goes to, while somebody wants to know
+        #: profiles of the owners, while SEARCH is measured
         self.profiles: Profiles | None = None
 
     async def ask(self, worker: str, message: Any, deadline_s: float) -> Any:
@@ -97,23 +98,24 @@ class InProcessWorkers:
         return reply
 
     async def close(self) -> None:
-        """There is nothing to be closed."""
+        """Do nothing: there is no socket."""
 
 
 class InProcessLink(Link):
-    """A link to workers of its own process."""
+    """A link to workers in this process."""
 
     def __init__(self, config: Config, workers: InProcessWorkers) -> None:
         super().__init__(config, start=False)
         self._client = workers  # type: ignore[assignment]
 
     async def ready(self, until: float) -> None:
-        """They are."""
+        """Return at once: they are ready."""
 
 
 def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
-    """A row for each hop of each case; one for each owner of what SEARCH takes in each process. All
-    are milliseconds of processor time a question.
+    """Return a row for each hop of each case, and one for each owner in SEARCH and each process.
+
+    All are milliseconds of processor time for a query.
     """
     workers, rows = InProcessWorkers(config), rows_of(config)
     drawn = draw([rows.text(at) for at in covering_rows(rows)], count)
@@ -158,8 +160,9 @@ def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
 
 
 def measure_imposed(config: Config, count: int, *, first: bool) -> tuple[list[Figures], list[Figures]]:
-    """What a question costs before anything is done for it, and a whole one, between processes; and
-    the steps of a whole one, `first` as hop_steps has it.
+    """Return the overhead of a query and the cost of a whole one, between processes; and its steps.
+
+    `first`: as for `hop_steps.steps`.
     """
     rows = rows_of(config)
     queries = draw([rows.text(at) for at in covering_rows(rows)], count)["words"][:count]
@@ -185,7 +188,7 @@ def measure_imposed(config: Config, count: int, *, first: bool) -> tuple[list[Fi
 
 
 async def _message(config: Config, count: int) -> Figures:
-    """A row for a message to the text worker for no chunk."""
+    """Return a row for a message to the text worker that asks for no chunk."""
     client, took = Client(config.runtime_dir), []
     nothing = Fetch((), "snippet", 0, "", Freshness(config).current().number)
     try:
@@ -201,7 +204,9 @@ async def _message(config: Config, count: int) -> Figures:
 
 
 def _spent(config: Config) -> float:
-    """Seconds of processor time of the set, its front and this process, less what only looks."""
+    """Return seconds of processor time of the set, its front and this process, without processes
+    that only watch.
+    """
     busy = ("mcp", "text", "vector")
     spent = usage.processor_s(config.root)
     return sum(spent.get(name, 0.0) for name in busy) + time.process_time()

@@ -1,12 +1,12 @@
-"""What a set takes of the machine while nobody asks, beside what cannot be less: processes of the
-same number that have imported what talking to each other needs, and nothing of Cortex.
+"""A benchmark of the cost of an idle set, beside a floor: as many bare processes, with the
+libraries needed for messages and nothing of Cortex.
 
     scripts/bench/idle_cost.py --sources DIR [DIR …] [--files 400] [--rest-s 120] [--json]
 
-Memory is proportional (pages that processes share count once), in MB. The floor is taken of all
-bare processes at once, as the set is: `python` alone for the supervisor, with pyzmq and msgspec
-for the indexer, with numpy beside for those that answer and publish and for who forks them, with
-mcp's server for the front. Wake-ups are counted by thread.
+Memory is proportional (pages that processes share count once), in MB. The floor is measured with
+all bare processes running, like the set: `python` alone for the supervisor, with pyzmq and msgspec
+for the indexer, with numpy too for workers, publisher and fork server, with mcp's server for the
+front. Wake-ups are counted by thread.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from trees import temporary_tree
 from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config
 
-#: seconds between two looks at what is served, and until a bare process must have imported all
+#: seconds between two checks of the index, and until a bare process must have done its imports
 LOOK_S, BARE_S = 0.5, 60.0
-#: imports of the bare process that stands for each of ours
+#: imports of the bare process in place of each of ours
 WRITING = "import zmq, msgspec"
 TALKING = f"{WRITING}, numpy"
 BARE = {
@@ -43,13 +43,13 @@ BARE = {
     "index": WRITING,
     **dict.fromkeys(("forkserver", "text", "vector", "graph", "watcher"), TALKING),
 }
-#: what a bare process does once it has imported all
+#: end of a bare process's program
 _WAITS = "import sys; print(flush=True); sys.stdin.read()"
 
 
 @contextlib.contextmanager
 def bare_processes() -> Iterator[dict[str, psutil.Popen]]:
-    """The processes of BARE, all at once."""
+    """Start all processes of BARE; yield them by name."""
     started: dict[str, psutil.Popen] = {}
     try:
         for name, imports in BARE.items():
@@ -76,7 +76,9 @@ def megabytes(process: psutil.Process) -> float:
 
 
 def wakes(root: Path) -> Counter[tuple[str, str]]:
-    """How often each thread began to run after it waited: (process, thread's name and number)."""
+    """Return how often each thread ran after a wait: (process, thread's name and number) →
+    count.
+    """
     counts: Counter[tuple[str, str]] = Counter()
     for name, process in usage.named_processes(root):
         for place, task in enumerate(sorted(Path(f"/proc/{process.pid}/task").iterdir())):
@@ -87,7 +89,7 @@ def wakes(root: Path) -> Counter[tuple[str, str]]:
 
 
 def measure_rest(config: Config, seconds: float) -> Figures:
-    """A set that has come to rest: memory, share of a core, wake-ups a minute."""
+    """Measure an idle set: memory, share of a core, wake-ups a minute."""
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
         front.call("cortex_search", SHORT | {"query": "where is a name looked up"})
         freshness = Freshness(config)

@@ -1,13 +1,13 @@
-"""How fast trees are indexed: cold, unchanged, and one saved file; where the time goes; and what
-processor time the processes of a set take from nothing until the last file is served.
+"""A benchmark of indexing: cold, unchanged, and one saved file; its stages; and the processor time
+of a set's processes from the start until the last file is served.
 
     python scripts/bench/index.py TREE [TREE …] [--files 5000] [--runs 3] [--limit-s 600]
         [--peer PYTHON --peer-model DIR] [--json]
 
-Each TREE is copied to a temporary folder first: nothing is written into it. Every run is a process
-of its own that is ended after `--limit-s`; its figures are then missing, and the others go on.
-`--peer` is the interpreter of an environment with semble in it. Memory is the largest sum of
-proportional set sizes (pages that processes share count once).
+Each TREE is copied to a temporary folder and stays as it is. Every run is a separate process that
+is ended after `--limit-s`; its figures are then missing, and the others go on. `--peer` is the
+interpreter of an environment with semble. Memory is the largest sum of proportional set sizes
+(pages that processes share count once).
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from cortex.publish.vectors import VectorMaker
 from cortex.settings.config import Config
 
 PEER = Path(__file__).parent / "peers" / "index_semble.py"
-#: seconds between two looks at the memory of a run and its children
+#: seconds between two samples of the memory of a run and its children
 SAMPLE_S = 0.2
-#: saved files after which p95 is worth printing
+#: saved files from which p95 is meaningful
 SAVES = 40
 #: runs over an unchanged tree
 UNCHANGED = 3
@@ -166,11 +166,9 @@ def run_child(what: str, root: Path, limit_s: float) -> Figures | None:
 
 
 def run_watched(command: list[str], limit_s: float) -> Figures | None:
-    """What a process prints as JSON, with the time and memory that it took; None when it was ended
-    or failed.
-    """
+    """Return a process's JSON output, with its time and memory; None if it was ended or failed."""
     load, started = round(os.getloadavg()[0], 2), time.perf_counter()
-    # A session of its own, so that children do not outlive a run that is ended.
+    # A separate session, so that children do not outlive a run that is ended.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     with Memory(process.pid) as memory:
         try:
@@ -211,8 +209,9 @@ def measure_cold(config: Config) -> Figures:
 
 
 def measure_publishing(config: Config) -> Figures:
-    """Seconds of processor time of the stages in which chunk files become an index, in one process;
-    what is left is of tantivy's threads, and of bringing all together.
+    """Return seconds of processor time for each stage from chunk files to an index, in one process.
+
+    The remainder is tantivy's threads, and the work that joins the stages.
     """
     stages: dict[str, float] = {}
     for owner, name, stage in STAGES:
@@ -259,8 +258,8 @@ def measure_unchanged(config: Config) -> Figures:
 
 
 def measure_saves(config: Config) -> Figures:
-    """One appended line at a time, from after it was seen until the chunk files and the manifest
-    hold it; and until the graph does.
+    """Measure an appended line: from its detection until chunk files and manifest, and the graph,
+    have it.
     """
     indexer = Indexer(config, open_embedder(config))
     scanner = Scanner(config)
@@ -280,7 +279,7 @@ def measure_saves(config: Config) -> Figures:
             with call_when_placed(lambda at=started: chunks.append((time.perf_counter() - at) * 1000)):
                 indexer.update(manifest, {path: candidate})
             totals.append((time.perf_counter() - started) * 1000)
-    # the first ones load grammars and the facts of the project
+    # the first saves load grammars and the facts of the project
     return {
         f"{name}_ms_{at}": value
         for name, times in (("save_to_chunk_files", chunks), ("save_to_graph_files", totals))
@@ -289,8 +288,10 @@ def measure_saves(config: Config) -> Figures:
 
 
 def measure_served(config: Config) -> Figures:
-    """Seconds of processor time of each process of a set from the start of its first front until
-    all is searchable. On a busy machine it is that which can be compared, not the seconds.
+    """Return seconds of processor time of each process of a set, from the start of its first front
+    until the whole project is searchable.
+
+    On a busy machine compare these, not elapsed seconds.
     """
     with (
         product.isolated_environment(server_idle_exit_s=2),
@@ -304,7 +305,7 @@ def measure_served(config: Config) -> Figures:
         for name, process in product.processes_of_set(fresh).items():
             times = process.cpu_times()
             spent[name] = round(times.user + times.system, 2)
-            if name == "indexer":  # those of the supervisor are the others
+            if name == "indexer":  # the supervisor's children are the other processes
                 spent["children of the indexer"] = round(times.children_user + times.children_system, 2)
         generations = freshness.current().number
     return {
@@ -317,7 +318,7 @@ def measure_served(config: Config) -> Figures:
 
 @contextlib.contextmanager
 def call_when_placed(tell: Callable[[], None]) -> Iterator[None]:
-    """Calls `tell` when chunk files and the manifest are in place."""
+    """Call `tell` once chunk files and the manifest are written."""
     plain = run.Writer.place
 
     def place(self: Writer, *arguments: Any) -> None:
@@ -331,7 +332,7 @@ def call_when_placed(tell: Callable[[], None]) -> Iterator[None]:
         run.Writer.place = plain  # type: ignore[method-assign]
 
 
-#: where each stage of publishing is; none within another
+#: functions of the stages of publishing; none calls another
 STAGES: tuple[tuple[Any, str, str], ...] = (
     (chunk_files, "read_chunk_file", "chunk files read"),
     (words, "make_sections", "words of rows"),
@@ -353,9 +354,7 @@ CHILDREN: dict[str, Callable[[Config], Figures]] = {
 
 
 class Memory:
-    """The largest sum of the memory of a process and its children: proportional set sizes where the
-    system has them.
-    """
+    """The largest memory of a process and its children: proportional set sizes where available."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid

@@ -1,4 +1,5 @@
-"""Measures the whole path: the official MCP client over standard input and output, and back.
+"""A benchmark of the whole path: from the official MCP client over standard input and output and
+back.
 
     scripts/bench/latency.py [--project DIR] [--chunks 10000] [--runs 300] [--json]
 
@@ -29,9 +30,9 @@ from cortex.ask.freshness import Freshness
 from cortex.processes import attach
 from cortex.settings.config import Config
 
-#: chunks that the indexer makes of one synthetic file
+#: chunks that the indexer makes of a synthetic file
 CHUNKS_PER_FILE = 12
-#: calls before anything counts
+#: calls before measuring
 WARM_UP = 20
 #: words of a command line that name a process
 NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index", "cortex.processes.forkserver")
@@ -58,7 +59,7 @@ KEYWORDS = [f"{verb}_{noun}" for verb, noun in zip(VERBS * 2, NOUNS, strict=Fals
 
 
 def write_project(root: Path, chunks: int, per_file: int = CHUNKS_PER_FILE) -> None:
-    """Python modules with the words of TOPICS, VERBS and NOUNS; the same on every run."""
+    """Write Python modules with the words of TOPICS, VERBS and NOUNS; the same in every run."""
     chance = random.Random(7)
     for number in range(max(1, chunks // per_file)):
         topic, noun = chance.choice(TOPICS), chance.choice(NOUNS)
@@ -86,7 +87,7 @@ def _function(chance: random.Random, topic: str, number: int, at: int) -> str:
 
 
 async def measure_start(root: Path) -> tuple[float, float]:
-    """(seconds to the answer of `initialize`, seconds to the first answer with a result)"""
+    """Return (seconds to the answer of `initialize`, seconds to the first answer with a result)."""
     async with connect(root) as front:
         initialised = time.perf_counter() - front.started
         while not (await front.call("cortex_exact", query=NOUNS[0], limit=1))["results"]:  # noqa: ASYNC110
@@ -94,7 +95,7 @@ async def measure_start(root: Path) -> tuple[float, float]:
         return initialised, time.perf_counter() - front.started
 
 
-#: (what a row is called, tool, arguments, questions)
+#: (name of the row, tool, arguments, queries)
 CASES: list[tuple[str, str, dict[str, Any], list[str]]] = [
     ("cortex_explore", "cortex_explore", {}, QUESTIONS),
     ("cortex_search", "cortex_search", {}, QUESTIONS),
@@ -106,7 +107,7 @@ CASES: list[tuple[str, str, dict[str, Any], list[str]]] = [
 
 
 async def measure_tools(root: Path, runs: int) -> tuple[list[Figures], list[Figures]]:
-    """(a row for each case, the memory of each process)"""
+    """Return (a row for each case, the memory of each process)."""
     rows = []
     async with connect(root) as front:
         for case, tool, arguments, queries in CASES:
@@ -125,7 +126,7 @@ async def measure_tools(root: Path, runs: int) -> tuple[list[Figures], list[Figu
 
 
 async def _measure_in_flight(front: Front, runs: int) -> Figures:
-    """Eight questions in flight at any time."""
+    """Keep eight queries in flight at any time."""
     seconds: list[float] = []
     questions = iter(range(runs))
 
@@ -140,12 +141,12 @@ async def _measure_in_flight(front: Front, runs: int) -> Figures:
 
 
 def measure_cpu(root: Path) -> float:
-    """Seconds of processor time that all processes of the project have used."""
+    """Return the seconds of processor time that all processes of the project have used."""
     return sum(sum(process.cpu_times()[:2]) for process in processes_of(root))
 
 
 def measure_memory(root: Path) -> list[Figures]:
-    """Every process of the project: resident and, on Linux, proportional memory."""
+    """Return resident and, on Linux, proportional memory of every process of the project."""
     rows = []
     for process in processes_of(root):
         with contextlib.suppress(psutil.Error):
@@ -157,7 +158,7 @@ def measure_memory(root: Path) -> list[Figures]:
 
 
 def measure_grep(root: Path) -> Figures:
-    """What an agent does without an index: one grep over the same files."""
+    """Time an agent's alternative without an index: a grep over the same files."""
     command = ["grep", "-rnI", "--exclude-dir=.cortex", "--exclude-dir=.git"]
     seconds = []
     for at in range(GREPS):

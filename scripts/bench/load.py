@@ -1,15 +1,15 @@
-"""Measures `cortex serve` under load: one to many clients at once, each asking again as soon as it
-was answered, by Locust in an environment of its own.
+"""A benchmark of `cortex serve` under load, by Locust in a separate environment.
 
     scripts/bench/load.py [--files 5000 | --corpus DIR] [--clients 1 8 …] [--seconds 10] [--json]
     scripts/bench/load.py --hold 300 [--files …]
     scripts/bench/load.py --plot RESULT.json [RESULT.json …]
 
-`day` is what three agents ask in a day, over /mcp, /v1/tools and /v1/search, memory in it; `search`
-is /v1/search alone. Prints calls a second, p50, p95 and p99, refusals (429) and errors, the
-processor time of a call, processor time and memory of every process. --hold: the same day for so
-many seconds with eight clients, and how memory and descriptors grow. --plot: docs/load.svg
-from results that were kept. The clients run on the same cores as what they measure.
+One to many clients call at once; each calls again when it has its answer. `day` are the calls of
+three agents in a day, over /mcp, /v1/tools and /v1/search, memory included; `search` is /v1/search
+alone. Prints calls a second, p50, p95 and p99, refusals (429) and errors, the processor time of a
+call, processor time and memory of every process. --hold: the same day for so many seconds with
+eight clients, and the growth of memory and descriptors. --plot: docs/load.svg from saved results.
+The clients run on the same cores as the server.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ from cortex.settings.config import load, load_data
 FOLDER = Path(__file__).parent
 PLOT = ROOT / "docs" / "load.svg"
 CLIENTS = (1, 8, 32, 128)
-#: chunks of a made file: four functions, some ninety lines
+#: chunks of a synthetic file: four functions, some ninety lines
 CHUNKS_PER_FILE = 7
-#: seconds after the first question that count for nothing: sessions are made, files are read
+#: first seconds that do not count: sessions are made, files are read
 WARM_S = 2.0
-#: seconds for a first index, of each file and beside them
+#: seconds for a first index, for each file and in addition
 INDEX_S, INDEX_FILE_S = 300.0, 0.2
-#: calls that are drawn; clients begin at different ones
+#: calls that are drawn; each client begins at a different call
 CALLS = 20_000
 #: clients of --hold
 HOLDING = 8
@@ -78,7 +78,7 @@ SHOWN_MAX = 5
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is asked: a server with its project, the calls of each mix, who asks."""
+    """The measured server: its project, the calls of each mix, the clients."""
 
     server: RunningServer
     root: Path
@@ -87,7 +87,7 @@ class Target:
     folder: Path
 
     def run(self, mix: str, clients: int, seconds: float) -> Figures:
-        """One row, with what was sampled meanwhile."""
+        """Return a row, with the samples taken meanwhile."""
         calls, times = self.folder / "calls.json", self.folder / "times.json"
         calls.write_bytes(orjson.dumps(draw(self.words, mix, CALLS)))
         owners = (load(str(self.root)), load_data())
@@ -151,7 +151,7 @@ def _row(mix: str, clients: int, times: list[list[Any]], samples: Samples) -> Fi
 
 @contextlib.contextmanager
 def target(files: int, corpus: Path | None) -> Iterator[tuple[Target, int]]:
-    """A server of a project that is wholly indexed; (it, how many files)."""
+    """Start a server of a project and index it; yield (the target, how many files)."""
     locust = python_with("load", lines_of(FOLDER / "load.lock"))
     with tempfile.TemporaryDirectory(prefix="cortex-load-") as place:
         folder = Path(place)
@@ -172,7 +172,7 @@ def target(files: int, corpus: Path | None) -> Iterator[tuple[Target, int]]:
 
 
 def warm(server: RunningServer, call: dict[str, Any]) -> None:
-    """Ask until it is answered, so that memory's set runs and every tool is imported."""
+    """Call until it is answered, so that memory's set runs and every tool is imported."""
     path = "/v1/search" if call["way"] == "search" else f"/v1/tools/{call['tool']}"
     until = time.monotonic() + START_S
     while True:
@@ -187,7 +187,7 @@ def warm(server: RunningServer, call: dict[str, Any]) -> None:
 
 
 def fill(root: Path, files: int, corpus: Path | None) -> int:
-    """Files into a project: made ones, or as many of a folder's; how many."""
+    """Write synthetic files to a project, or copy a folder's; return how many."""
     if corpus is not None:
         return copy_sources([corpus], root, files)
     write_project(root, files * CHUNKS_PER_FILE, CHUNKS_PER_FILE)
@@ -223,7 +223,7 @@ def _print_rows(rows: Sequence[Figures], *, header: bool) -> None:
 
 
 def _print_more(rows: Sequence[Figures]) -> None:
-    """Tools and processes of each mix's busiest row."""
+    """Print tools and processes of each mix's busiest row."""
     busiest = {row["mix"]: row for row in rows}
     tools = [row for row in rows if row["mix"] == "day" and row["clients"] == min(8, rows[-1]["clients"])]
     for row in tools:
@@ -250,7 +250,7 @@ def _print_more(rows: Sequence[Figures]) -> None:
 
 
 def hold(aim: Target, seconds: float) -> Figures:
-    """A day for so long; how what it holds grows, of its second half."""
+    """Run a day for so long; return the growth in its second half."""
     row = aim.run("day", HOLDING, seconds)
     samples: Samples = row.pop("samples")
     _print_rows([row], header=True)
@@ -273,7 +273,7 @@ def hold(aim: Target, seconds: float) -> Figures:
 
 
 def plot_results(results: Sequence[Path]) -> None:
-    """docs/load.svg of kept results."""
+    """Draw docs/load.svg from saved results."""
     python = python_with("load", lines_of(FOLDER / "load.lock"))
     subprocess.run([python, FOLDER / "peers" / "plot_load.py", PLOT, *results], check=True)
     print(f"written to {PLOT}")

@@ -1,13 +1,12 @@
-"""Measures the workers alone, as standalone processes: the code questions of load.py's day, as the
-messages that they become, straight over ZeroMQ, with 1, 2 and 4 replicas of each worker.
+"""A benchmark of the workers alone, as standalone processes, with 1, 2 and 4 replicas of each.
 
     scripts/bench/load_workers.py [--files 5000 | --corpus DIR] [--replicas 1 2 4]
                                   [--clients 1 8 32 128] [--seconds 8] [--json]
 
-Every question is asked once as the server asks it, and its messages are kept; then so many clients
-send them in their order, each question after the one before. No front, no ranking and no HTTP is in
-it, and no memory: its worker owns a store and has no replicas. Prints questions a second, p50, p95,
-p99, errors, and processor time and memory of every process. The clients share the cores.
+Runs the code queries of load.py's day once as the server does and records their messages; then so
+many clients send these over ZeroMQ in their order, one query after the other. It leaves out front,
+ranking, HTTP, and memory, whose worker owns a store and has no replicas. Prints queries a second,
+p50, p95, p99, errors, and processor time and memory of every process. The clients share the cores.
 """
 
 from __future__ import annotations
@@ -42,16 +41,16 @@ from cortex.system.errors import CortexError
 from ipc.client import Client
 from ipc.messages import Message
 
-#: who answers a question about code
+#: workers that answer a query about code
 WORKERS = ("text", "vector", "graph")
 REPLICAS = (1, 2, 4)
-#: different questions
+#: different queries
 QUESTIONS = 300
 #: seconds for one message; and until every worker has its socket
 DEADLINE_S, START_S = 30.0, 60.0
 #: seconds for a first index
 INDEX_S = 1800.0
-#: seconds between two looks at the sockets
+#: seconds between two checks of the sockets
 LOOK_S = 0.05
 
 Messages = list[tuple[str, Message]]
@@ -59,7 +58,7 @@ Messages = list[tuple[str, Message]]
 
 @dataclass
 class RecordingClient:
-    """A client that keeps what it was asked to send."""
+    """A client that records the messages to send."""
 
     client: Client
     messages: Messages = field(default_factory=list)
@@ -71,7 +70,9 @@ class RecordingClient:
 
 @contextlib.contextmanager
 def standalone_workers(config: Config, replicas: int) -> Iterator[dict[str, psutil.Process]]:
-    """`cortex-worker NAME --replica N` of each worker, by name and number, all of which answer."""
+    """Start `cortex-worker NAME --replica N` for each worker; yield them by name and number once
+    all answer.
+    """
     processes: dict[str, subprocess.Popen[bytes]] = {}
     lines = {program.name: PROJECT.command_line(program, str(config.root)) for program in PROJECT.processes}
     try:
@@ -94,7 +95,7 @@ def standalone_workers(config: Config, replicas: int) -> Iterator[dict[str, psut
 
 
 async def record_messages(config: Config, words: Words) -> list[Messages]:
-    """The messages of each question, asked as the server asks it."""
+    """Return the messages of each query, as the server sends them."""
     client = Client(config.runtime_dir)
     recorded: list[Messages] = []
     try:
@@ -103,7 +104,7 @@ async def record_messages(config: Config, words: Words) -> list[Messages]:
             noting, until = RecordingClient(client), time.monotonic() + DEADLINE_S
             tool = SEARCH if call["way"] == "search" else TOOLS[call["tool"]]
             context = QueryContext(config, noting, Freshness(config), until, until)
-            with contextlib.suppress(CortexError):  # what is asked of a worker counts, whatever it says
+            with contextlib.suppress(CortexError):  # the messages count, whatever the answer
                 await tool.call(context, tool.check(call["arguments"]))
             if noting.messages:
                 recorded.append(noting.messages)
@@ -117,7 +118,7 @@ def asks_code(name: str) -> bool:
 
 
 async def drive(config: Config, questions: Sequence[Messages], clients: int, seconds: float) -> Figures:
-    """So many clients ask one question after another; seconds of each, and what went wrong."""
+    """Let so many clients run one query after another; return seconds of each, and errors."""
     client = Client(config.runtime_dir)
     took: list[float] = []
     wrong: Counter[str] = Counter()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How fast memory is: a note stored through MCP beside a bare commit, questions and briefings over
-many notes, imports, what its set takes.
+"""A benchmark of memory: a note stored through MCP beside a bare commit, queries and briefings over
+many notes, imports, and the cost of its set.
 
     scripts/bench/memory.py [--notes 1000 10000] [--only store recall set] [--folder DIR] [--json]
 
-Notes that the folder has from a run before are not imported again.
+Notes in the folder from an earlier run are not imported again.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from cortex.memory.library import Library
 from cortex.processes import attach
 from cortex.settings.config import load_data
 
-#: calls that are measured, of each kind, after some that are not
+#: measured calls of each kind, and calls before measuring
 CALLS, WARM = 200, 10
-#: notes in the set whose memory is measured, and seconds that it is watched at rest
+#: notes in the set whose memory is measured, and seconds of watching it idle
 SET_NOTES, IDLE_S = 10_000, 20.0
 #: words of a title and of a body
 TITLE_WORDS, BODY_WORDS = 9, 40
-#: records of one slice of an import
+#: records of a slice of an import
 SLICE = 200
-#: questions whose ten nearest are compared with those of what is proposed
+#: queries whose ten nearest are compared with the proposals
 PROPOSALS = 200
-#: seconds in which memory has to answer for the first time
+#: seconds in which memory must answer for the first time
 AWAKE_S = 60.0
 PARTS = ("store", "recall", "set")
 
 
 class Words:
-    """Sentences of the words of our documents, the frequent ones often; the same each time."""
+    """Sentences with the words of our documents, the frequent ones often; the same each time."""
 
     def __init__(self, seed: int = 7) -> None:
         text = " ".join(path.read_text() for path in sorted((report.ROOT / "docs").glob("*.md")))
@@ -89,7 +89,9 @@ def time_calls(call: Callable[[], object], count: int = CALLS) -> list[float]:
 
 
 def summarise_calls(case: str, call: Callable[[], object], count: int) -> list[report.Figures]:
-    """The time of calls, and the processor time of each: this says something of a busy machine."""
+    """Return the time of calls, and their processor time, which is meaningful on a busy machine
+    too.
+    """
     used: list[float] = []
 
     def metered() -> None:
@@ -105,12 +107,12 @@ def summarise_calls(case: str, call: Callable[[], object], count: int) -> list[r
 
 
 def import_notes(count: int, folder: Path) -> report.Figures:
-    """So many notes are in the folder; nothing is told of those that were there."""
+    """Import notes until the folder has so many; no time is given if they were there."""
     with Library.open(folder) as memory:
         if memory.stats()["node_count"] == count:
             return {}
         taken = 0.0
-        for some in records(count):  # to draw them takes as long as to store them
+        for some in records(count):  # drawing them takes as long as storing them
             begun = time.perf_counter()
             memory.import_records(some)
             taken += time.perf_counter() - begun
@@ -118,7 +120,7 @@ def import_notes(count: int, folder: Path) -> report.Figures:
 
 
 def measure_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Figures]]:
-    """Questions, briefings and the import of so many notes, embedded."""
+    """Measure queries, briefings and the import of so many notes, embedded."""
     figures = import_notes(count, folder)
     begun = time.perf_counter()
     with Library.open(folder) as memory:
@@ -137,7 +139,7 @@ def measure_notes(count: int, folder: Path) -> tuple[report.Figures, list[report
 
 
 def bare_commits(folder: Path) -> list[float]:
-    """A row of the same size into an empty SQLite, as durably."""
+    """Time a row of the same size into an empty SQLite database, with the same durability."""
     connection = sqlite3.connect(folder / "bare.sqlite3", isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
@@ -166,7 +168,7 @@ async def wait_for_memory(front: product.Front) -> None:
 
 
 def measure_stores(root: Path) -> list[float]:
-    """`cortex_store` through MCP, by a client that does nothing else."""
+    """Time `cortex_store` through MCP, by a minimal client."""
     words, seconds, until = Words(17), [], time.monotonic() + AWAKE_S
     with minimal_client.Server([product.CORTEX, "mcp", "--project", str(root)]) as front:
         while b'"result"' not in front.call("cortex_briefing", {}):  # the first call makes its tables
@@ -183,7 +185,7 @@ def measure_stores(root: Path) -> list[float]:
 
 
 async def measure_rest(root: Path, data: Path) -> report.Figures:
-    """What the processes of the set take, with a front that asked once."""
+    """Measure the processes of the set, with a front that made one call."""
     async with product.connect(root) as front:
         await wait_for_memory(front)
         await front.call("cortex_recall", query="what was decided about the index")
@@ -200,7 +202,7 @@ async def measure_rest(root: Path, data: Path) -> report.Figures:
 
 
 def measure_mcp(parts: list[str]) -> tuple[report.Figures, list[report.Figures]]:
-    """What needs the whole product: writes, and the set."""
+    """Measure writes and the set, which need the whole product."""
     figures: report.Figures = {}
     rows: list[report.Figures] = []
     with tempfile.TemporaryDirectory(prefix="cortex-memory-") as place:

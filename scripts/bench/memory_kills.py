@@ -1,10 +1,10 @@
-"""Kills the memory worker again and again under writers, and counts what became of the writes.
+"""A benchmark that kills the memory worker repeatedly under writers, and checks their writes.
 
     python scripts/bench/memory_kills.py [--kills 500] [--writers 20] [--json]
 
-Every write asks under its number until it is acknowledged. At the end the database is read by
-itself: an acknowledged note that is not there is lost, an answer that says that its title was there
-already was carried out twice. Ends with 1 when there is one of either.
+Every write is repeated under its number until it is acknowledged. At the end the database is read
+directly: an acknowledged note that is missing is lost, an answer that its title existed already
+means that the write was done twice. Ends with 1 if either occurs.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from cortex.processes import attach
 from cortex.settings.config import load_data
 from cortex.system.errors import Unavailable
 
-#: seconds at most between the first write that a new worker acknowledged and its end
+#: seconds at most from the first write that a new worker acknowledged to its end
 LIVES_S = 0.5
-#: seconds in which a worker has to be back
+#: seconds in which a worker must be back
 BACK_S = 60.0
 
 
 @dataclass
 class Counts:
-    """What the writers were told; appending is safe between threads."""
+    """The writers' answers; appending is safe between threads."""
 
     acknowledged: list[str] = field(default_factory=list)
     stored_twice: list[str] = field(default_factory=list)
@@ -72,7 +72,9 @@ def store(memory: Any, title: str, counts: Counts) -> None:
 
 
 def kill_once(counts: Counts, chance: random.Random) -> bool:
-    """Wait until writes go on, then kill the worker at some moment; False when none comes back."""
+    """Wait until writes go on, then kill the worker at a random moment; return False if none comes
+    back.
+    """
     before, until = len(counts.acknowledged), time.monotonic() + BACK_S
     while len(counts.acknowledged) == before:
         if time.monotonic() > until:
@@ -87,7 +89,7 @@ def kill_once(counts: Counts, chance: random.Random) -> bool:
 
 
 def count_lost(folder: Path, counts: Counts) -> tuple[int, int]:
-    """(acknowledged notes that are not there, notes that are there)."""
+    """Return (acknowledged notes that are missing, notes in the database)."""
     with sqlite3.connect(folder / "memory.sqlite3") as database:
         titles = [title for (title,) in database.execute("SELECT title FROM note")]
         integrity = database.execute("PRAGMA integrity_check").fetchone()
@@ -106,7 +108,7 @@ def run(folder: Path, kills: int, writers: int) -> dict[str, Any]:
     for thread in threads:
         thread.start()
     done, ended = 0, threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):  # then it counts what there is
+    for number in (signal.SIGINT, signal.SIGTERM):  # the notes so far are counted then
         signal.signal(number, lambda *_: ended.set())
     while done < kills and not ended.is_set() and kill_once(counts, chance):
         done += 1

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""How long each tool of observations takes after the life of a project, made up from a seed as in
-tests/generated_life.py, and which of the forty do not answer what is known of that life
-(tests/expected_observations.py).
+"""A benchmark of each observation tool after the life of a project, and a check of its answers.
 
     scripts/bench/memory_life.py [--days 90] [--sessions 40] [--observations 2000] [--json]
+
+The life is generated from a seed as in tests/generated_life.py, the expected answers are
+tests/expected_observations.py.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from tests.front.conftest import Window
 from tests.front.test_code_notes import Desk
 from tests.generated_life import generate_life, plant, store_life, write_project
 
-#: calls of each tool that are measured
+#: measured calls of each tool
 CALLS = 20
-#: what is asked of tools that need it
+#: arguments of the tools that need some
 ARGUMENTS = {
     "query": "what did we decide on for the database",
     "concepts": "network,storage",
@@ -40,7 +41,7 @@ ARGUMENTS = {
 
 
 def measure(expected: Expectations) -> list[report.Figures]:
-    """A row for each tool that only reads."""
+    """Return a row for each tool that only reads."""
     numbers = expected.numbers
     some, rows = list(numbers.values()), []
     for name, row in ROWS.items():
@@ -63,7 +64,7 @@ def measure(expected: Expectations) -> list[report.Figures]:
 
 
 def differences(expected: Expectations) -> list[str]:
-    """The tools that do not answer what is known."""
+    """Return the tools whose answers differ from the expected ones."""
     wrong = []
     for name in ROWS:
         try:
@@ -75,7 +76,7 @@ def differences(expected: Expectations) -> list[str]:
 
 
 def look_after(library: Library) -> report.Figures:
-    """Upkeep until nothing is left: how long it took, and what it made."""
+    """Run upkeep until nothing is left to do; return its time and its changes."""
     began, edges = time.perf_counter(), 0
     while True:
         report_of_run = finish(carry_out(library, "run_consolidation", {}, project="shop"))

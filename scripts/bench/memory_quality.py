@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How well memory recalls what was said: LoCoMo's questions about long conversations, asked through
-`Library.recall`, beside plain tantivy in the same run, what each lane earns, and how well the same
-is recalled when upkeep has gone over it.
+"""A benchmark of recall in memory: LoCoMo's questions about long conversations, through
+`Library.recall`, beside plain tantivy in the same run; the gain of each lane, and recall after
+upkeep.
 
     scripts/bench/memory_quality.py FOLDER [--ablation] [--json]
 
-FOLDER holds data/locomo10.json of github.com/snap-research/LoCoMo (CC BY-NC 4.0: measured only,
-never kept here). Conversations 1 to 4 are there to build on; the other six, with --judging, are
-for judging only.
+FOLDER holds data/locomo10.json of github.com/snap-research/LoCoMo (CC BY-NC 4.0: for measuring
+only, never copied here). Conversations 1 to 4 are for development; the other six, with --judging,
+are for judging only.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from cortex.memory import ranking
 from cortex.memory.library import Library, finish
 from cortex.memory.upkeep.run import run_consolidation
 
-#: conversations that the ranking is built on, of ten
+#: conversations for development, of ten
 BUILT_ON = 4
 #: categories of the questions that have an answer, by LoCoMo's numbers
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
-#: how many results are asked for, and what recall is told at
+#: limit of the results, and the ranks at which recall is computed
 LIMIT, AT = 20, (1, 5, 10, 20)
 #: results whose text counts as tokens of an answer, and characters of a token
 READ_ROWS, TOKEN_CHARS = 10, 4
-#: factors of the ranking beside its lanes
+#: factors of the ranking besides its lanes
 FACTORS = ("SPEAKER", "TIME", "ASKS", "IMPORTANCE", "RECENCY", "USE")
-#: records of one slice of an import
+#: records of a slice of an import
 SLICE = 200
 
 
@@ -72,7 +72,9 @@ Asking = Callable[[Question], tuple[list[str], int]]
 
 
 def read(folder: Path) -> list[Conversation]:
-    """Evidence that names no turn is left out, and then a question without any."""
+    """Read the conversations, without evidence that names no turn, and questions without
+    evidence.
+    """
     path = next(
         (p for p in (folder / "data" / "locomo10.json", folder / "locomo10.json") if p.exists()), None
     )
@@ -108,7 +110,7 @@ def _conversation(entry: dict[str, Any]) -> Conversation:
 
 
 def store(conversation: Conversation, folder: Path) -> Library:
-    """Each turn as a note of its session."""
+    """Store each turn as a note of its session."""
     memory = Library.open(folder)
     records = [
         {
@@ -147,13 +149,13 @@ def ask_memory(memory: Library) -> Asking:
 
 
 def look_after(memory: Library) -> None:
-    """All that upkeep does by the clock, until nothing is left to do."""
+    """Do all that upkeep does by the clock, until nothing is left."""
     while finish(run_consolidation(memory))["remaining"]:
         pass
 
 
 def ask_tantivy(conversation: Conversation, neighbours: int) -> Asking:
-    """Stems of English in tantivy over turns, each with so many neighbours of its session."""
+    """Search turns with English stems in tantivy, each with so many neighbours of its session."""
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("at", stored=True)
     builder.add_text_field("text", tokenizer_name="en_stem")
@@ -178,7 +180,9 @@ def ask_tantivy(conversation: Conversation, neighbours: int) -> Asking:
 
 
 def measure(pairs: Sequence[tuple[Conversation, Asking]]) -> dict[str, Any]:
-    """{"all" or category: {"questions", "R@k", "MRR", "nDCG@10"}, "tokens", "p50", "p95": ms}."""
+    """Return {"all" or category: {"questions", "R@k", "MRR", "nDCG@10"}, "tokens", "p50", "p95":
+    ms}.
+    """
     values: dict[str, list[dict[str, float]]] = defaultdict(list)
     seconds, chars = [], []
     for conversation, ask in pairs:
@@ -202,7 +206,7 @@ def measure(pairs: Sequence[tuple[Conversation, Asking]]) -> dict[str, Any]:
 
 
 def score(turn_ids: Sequence[str], evidence: frozenset[str]) -> dict[str, float]:
-    """Recall is the share of the evidence; MRR goes by the first of it."""
+    """Return the scores: recall is the share of the evidence; MRR counts the first of it."""
     right = [turn_id in evidence for turn_id in turn_ids]
     recall = {f"R@{at}": sum(right[:at]) / len(evidence) for at in AT}
     gain = sum(hit / np.log2(at + 2) for at, hit in enumerate(right[:10]))
@@ -212,7 +216,7 @@ def score(turn_ids: Sequence[str], evidence: frozenset[str]) -> dict[str, float]
 
 
 def ablations(pairs: Sequence[tuple[Conversation, Asking]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each lane and factor of the ranking left out."""
+    """Yield the scores without each lane and factor of the ranking."""
     weights = ranking.WEIGHTS
     assert isinstance(weights, dict)
     for lane in list(weights):
@@ -250,10 +254,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--ablation", action="store_true", help="what each lane earns")
-    parser.add_argument(
-        "--judging", action="store_true", help="the six conversations that nothing was built on"
-    )
+    parser.add_argument("--ablation", action="store_true", help="measure the gain of each lane")
+    parser.add_argument("--judging", action="store_true", help="the six conversations for judging")
     report.add_json(parser)
     options = parser.parse_args()
     conversations = read(options.folder)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whether two checkouts answer drawn questions about many notes with the same notes in one order.
+"""A comparison of two checkouts: the same notes in the same order for drawn questions.
 
     scripts/bench/memory_same.py OTHER_CHECKOUT --folder DIR [--notes 1000 100000] [--json]
 
-The folder is that of memory.py, which puts the notes there, made by the older of the two. Scores
-may differ in their third digit.
+The folder is that of memory.py, which stores the notes, made by the older checkout. Scores may
+differ in their third digit.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from cortex.memory.library import Library
 
 #: drawn questions of each number of words
 QUESTIONS, WORDS = 40, (1, 2, 3, 5, 9)
-#: by how much scores may differ: of values of 16 bits
+#: difference that scores may have: they come from 16-bit values
 CLOSE = 0.004
 
 
 def questions(titles: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Drawn words, and words of notes that are there, some among notes of one kind."""
+    """Yield questions: drawn words, and words of stored notes, some among notes of one kind."""
     words, chance = Words(23), random.Random(23)
     for count in WORDS:
         for at in range(QUESTIONS):
@@ -54,8 +54,9 @@ def collect_answers(folder: Path) -> list[Any]:
 
 
 def answers_of(checkout: Path, folder: Path) -> list[Any]:
-    """The answers of the code in a checkout, by this program, over a copy: a newer one changes the
-    store so that an older one does not open it any more.
+    """Return the answers of the code in a checkout, by this program, over a copy of the notes.
+
+    A copy, because an older checkout cannot open a store that a newer one changed.
     """
     paths = os.pathsep.join(map(str, (checkout, Path(__file__).parent)))
     with tempfile.TemporaryDirectory(prefix="cortex-same-") as place:
@@ -68,7 +69,7 @@ def answers_of(checkout: Path, folder: Path) -> list[Any]:
 
 
 def is_same(rows: list[Any], other_rows: list[Any]) -> bool:
-    """Whether the notes are the same, in an order that only those of close scores may change."""
+    """Return whether the notes are the same, in an order that differs for close scores only."""
     scores = dict(map(tuple, other_rows))
     close = all(number in scores and abs(scores[number] - score) <= CLOSE for number, score in rows)
     order = [scores[number] for number, _ in rows] if close else []

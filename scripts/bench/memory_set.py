@@ -1,9 +1,9 @@
-"""Measures memory's worker: how long a durable write takes, and what it costs while nobody asks.
+"""A benchmark of memory's worker: the time of a durable write, and the cost of an idle set.
 
     python scripts/bench/memory_set.py [--notes 1000] [--idle 30] [--json]
 
 Notes are stored and recalled through the worker, by a program that is attached to it. Beside each
-stands the commit alone: a row of the same size in a database with the same settings.
+is the commit alone: a row of the same size in a database with the same settings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cortex.memory.database import connect
 from cortex.processes import attach
 from cortex.settings.config import load_data
 
-#: notes that are stored before anything is timed
+#: notes that are stored before measuring
 WARM = 50
 BODY = "Fixed delays made all clients come back at once, so each waits a random part of its interval. " * 3
 
@@ -54,7 +54,7 @@ def commits(folder: Path, count: int) -> list[float]:
 
 
 def measure_rest(idle_s: float) -> Figures:
-    """The set while its program asks nothing: memory of each process, processor time of both."""
+    """Measure the set while its program is idle: memory of each process, processor time of both."""
     processes = processes_of_set(load_data())
     time.sleep(5.0)  # the words of the last notes go to the disk
     before = {name: sum(process.cpu_times()[:2]) for name, process in processes.items()}

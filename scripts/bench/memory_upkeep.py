@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How long questions wait while upkeep runs over many notes, and how long its slices are.
+"""A benchmark of queries while upkeep runs over many notes, and of the length of its slices.
 
     scripts/bench/memory_upkeep.py [--notes 2000] [--json]
 
-The notes are those of memory.py. Questions are asked of one worker, through its socket, before
-upkeep and during it; the second run of upkeep has to change nothing.
+The notes are those of memory.py. One worker answers queries, through its socket, before upkeep and
+during it; the second run of upkeep must change nothing.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ipc.client import Client
 from ipc.messages import MemoryCall
 from ipc.service import Serving
 
-#: notes of one run of upkeep are 500
+#: a run of upkeep takes 500 notes
 NOTES = 2_000
-#: questions before upkeep, and seconds that an answer may take
+#: queries before upkeep, and seconds that an answer may take
 QUESTIONS, BOUND_S = 300, 60.0
-#: seconds between two questions
+#: seconds between two queries
 PAUSE_S = 0.02
 
 
@@ -56,7 +56,7 @@ async def question(client: Client, words: Words) -> float:
 
 
 async def measure_questions(runtime: Path) -> tuple[list[report.Figures], report.Figures]:
-    """Questions at rest and during upkeep; what upkeep did."""
+    """Measure queries before and during upkeep; return the changes of upkeep too."""
     client, words = Client(runtime), Words(11)
     try:
         resting = [await question(client, words) for _ in range(QUESTIONS)][QUESTIONS // 10 :]
@@ -84,7 +84,7 @@ async def measure_questions(runtime: Path) -> tuple[list[report.Figures], report
 
 
 def slices(folder: Path) -> report.Figures:
-    """How long each slice of a dry run over the whole store takes, without questions."""
+    """Measure each slice of a dry run over the whole store, without queries."""
     with Library.open(folder) as memory:
         steps = carry_out(memory, "run_consolidation", {"dry_run": True})
         seconds: list[float] = []

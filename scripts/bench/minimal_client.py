@@ -1,6 +1,4 @@
-"""A client of MCP over standard input and output that does nothing else: what it times is the
-server's.
-"""
+"""A minimal client of MCP over standard input and output: its times are the server's."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from typing import Any, Self
 
 import orjson
 
-#: seconds until an answer must be there
+#: seconds until an answer must arrive
 ANSWER_S = 600.0
 #: bytes that are read at once
 BLOCK_BYTES = 1 << 16
@@ -21,7 +19,7 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 
 
 class Server:
-    """One server of MCP, from `initialize` on; `started` is when it was, by time.perf_counter."""
+    """An MCP server, from `initialize` on; `started` is its start by time.perf_counter."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         self.started = time.perf_counter()
@@ -59,17 +57,18 @@ class Server:
             self._process.wait()
 
     def call(self, tool: str, arguments: Mapping[str, Any], bound_s: float = ANSWER_S) -> bytes:
-        """The answer of a tool as it came: nothing is read of it. Raises TimeoutError for none
-        within `bound_s`, RuntimeError for none at all.
+        """Return a tool's answer as received, without parsing.
+
+        Raises TimeoutError if none arrives within `bound_s`, RuntimeError if the server ends.
         """
         return self.ask("tools/call", {"name": tool, "arguments": arguments}, bound_s)
 
     def kill(self) -> None:
-        """End it while it works."""
+        """Kill the server while it works."""
         self._process.kill()
 
     def text(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        """The text of a tool's answer."""
+        """Return the text of a tool's answer."""
         text: str = orjson.loads(self.call(tool, arguments))["result"]["content"][0]["text"]
         return text
 
@@ -80,7 +79,7 @@ class Server:
         until = time.monotonic() + bound_s
         while True:
             line = self._line(until)
-            if b'"method"' in line[:80]:  # a notification, or a question to the client
+            if b'"method"' in line[:80]:  # a notification, or a request to the client
                 continue
             if orjson.loads(line).get("id") == number:
                 return line

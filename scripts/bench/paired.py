@@ -1,9 +1,9 @@
-"""Says whether a change of the ranking is accepted, by the rule of docs/RANKING.md:
+"""The verdict on a change of the ranking, by the rule of docs/RANKING.md:
 
     scripts/bench/paired.py --before FILE... --after FILE...
 
 The files are those of `quality.py --jsonl`, the same questions before and after the change. They
-are paired; a repository's difference is the mean of its questions' (NDCG@10), and the standard
+are paired; a repository's difference is the mean over its questions (NDCG@10), and the standard
 error is that of the repositories' differences. Pure but for reading the files.
 """
 
@@ -19,14 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: standard errors that the pooled gain has to be above, and that no set may lose
+#: standard errors that the pooled gain must exceed, and that no set may lose
 GAIN_SE, LOSS_SE = 2.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a change does to the questions of one set; `best` is the repository that gains most, and
-    `without_best` the mean and standard error without it.
+    """The effect of a change on the questions of a set.
+
+    `best` is the repository that gains most, `without_best` the mean and standard error without it.
     """
 
     name: str
@@ -42,8 +43,9 @@ class Difference:
 def differences(
     before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str, Any]]
 ) -> dict[str, dict[str, list[tuple[float, float]]]]:
-    """Set → repository → (before, after) of each question. Raises SystemExit where the questions
-    are not the same.
+    """Return set → repository → (before, after) of each question.
+
+    Raises SystemExit if the questions are not the same.
     """
     old, new = (
         {(row["set"], row["repo"], row["query"]): row["ndcg"] for row in rows} for rows in (before, after)
@@ -73,14 +75,14 @@ def difference_of(name: str, pairs: Mapping[str, list[tuple[float, float]]]) -> 
 
 
 def _mean(values: list[float]) -> tuple[float, float]:
-    """(mean, standard error); no error is known of one value."""
+    """Return (mean, standard error); a single value has no error."""
     if len(values) < 2:
         return (values[0] if values else 0.0), math.inf
     return statistics.mean(values), statistics.stdev(values) / math.sqrt(len(values))
 
 
 def pooled(sets: Mapping[str, Mapping[str, list[tuple[float, float]]]]) -> Difference:
-    """All sets together: a repository counts once, all its questions in it."""
+    """Return all sets together: a repository counts once, with all its questions."""
     joined: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for repositories in sets.values():
         for repo, rows in repositories.items():
@@ -89,7 +91,7 @@ def pooled(sets: Mapping[str, Mapping[str, list[tuple[float, float]]]]) -> Diffe
 
 
 def verdict(pooled_difference: Difference, set_differences: Iterable[Difference]) -> str:
-    """One sentence: accepted, or why not."""
+    """Return a sentence: accepted, or why not."""
     lost = [
         difference.name for difference in set_differences if difference.mean < -LOSS_SE * difference.error
     ]

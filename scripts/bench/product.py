@@ -1,4 +1,4 @@
-"""The product as an agent has it, for benchmarks: a project, a front, the official MCP client."""
+"""The product as an agent uses it, for benchmarks: a project, a front, the official MCP client."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ NOWHERE = Path(os.devnull)
 
 
 def compile_modules() -> None:
-    """Have Cortex' modules compiled, as pip leaves those of a package that it installs. Where
-    PYTHONDONTWRITEBYTECODE is set, each process of a checkout compiles all that it imports.
+    """Compile Cortex' modules, as pip does for a package that it installs.
+
+    Where PYTHONDONTWRITEBYTECODE is set, each process of a checkout would compile its imports.
     """
     for name in ("cortex", "ipc", "workers"):
         if not compileall.compile_dir(ROOT / name, quiet=1):
@@ -55,11 +56,12 @@ def compile_modules() -> None:
 
 @contextlib.contextmanager
 def isolated_environment(home: Path | None = None, **settings: object) -> Iterator[None]:
-    """A runtime folder and a cache of its own and `settings`, for all processes that are started
-    meanwhile. `home`: a cache that is kept.
+    """Give all processes started meanwhile a separate runtime folder and cache, and `settings`.
+
+    `home`: a cache that remains.
     """
     compile_modules()
-    runtime = tempfile.mkdtemp(prefix="cx", dir="/tmp")  # short: sockets are made below it
+    runtime = tempfile.mkdtemp(prefix="cx", dir="/tmp")  # short, for paths of sockets
     names = {f"CORTEX_{name}".upper(): str(value) for name, value in settings.items()}
     names |= {"XDG_RUNTIME_DIR": runtime, "CORTEX_HOME": str(home or f"{runtime}/cache")}
     before = {name: os.environ.get(name) for name in names}
@@ -74,7 +76,9 @@ def isolated_environment(home: Path | None = None, **settings: object) -> Iterat
 
 @contextlib.contextmanager
 def scratch_project(**settings: object) -> Iterator[Path]:
-    """An empty project in `surroundings`; its processes are stopped and its folder is removed."""
+    """Make an empty project in an isolated environment; stop its processes and remove it in the
+    end.
+    """
     with (
         isolated_environment(**settings),
         tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
@@ -85,7 +89,7 @@ def scratch_project(**settings: object) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def open_project(root: Path) -> Iterator[configuration.Config]:
-    """The settings of the project in `root`, whose processes are stopped in the end."""
+    """Yield the settings of the project in `root`; stop its processes in the end."""
     (root / ".git").mkdir(exist_ok=True)
     config = configuration.load(str(root.resolve()))
     try:
@@ -95,7 +99,7 @@ def open_project(root: Path) -> Iterator[configuration.Config]:
 
 
 class Front:
-    """One `cortex mcp`; `started` is when it was, by time.perf_counter."""
+    """A `cortex mcp` process; `started` is its start by time.perf_counter."""
 
     def __init__(self, session: ClientSession, started: float) -> None:
         self.session, self.started = session, started
@@ -107,8 +111,9 @@ class Front:
 
 
 def environment() -> dict[str, str]:
-    """What a front has to be given beside what a client of MCP hands on: else it looks for its
-    index in another folder than the `cortex index` before it.
+    """Return the variables that a front needs besides those that a client of MCP passes on.
+
+    Without them it looks for its index in another folder than the `cortex index` before it.
     """
     return {
         name: value
@@ -119,7 +124,7 @@ def environment() -> dict[str, str]:
 
 @contextlib.asynccontextmanager
 async def connect(root: Path, program: str = CORTEX) -> AsyncIterator[Front]:
-    """A front of the project, by the official client over standard input and output.
+    """Open a front of the project, by the official client over standard input and output.
 
     `program` is `cortex`: this checkout's, or another's.
     """
@@ -138,14 +143,14 @@ async def connect(root: Path, program: str = CORTEX) -> AsyncIterator[Front]:
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A `cortex serve`: where it is, who may ask, which process it is."""
+    """A `cortex serve`: its address, a token, its process."""
 
     url: str
     token: str
     pid: int
 
     def ask(self, path: str, body: dict[str, Any]) -> Any:
-        """The answer to a POST. Raises urllib.error.HTTPError for what is refused."""
+        """Return the answer to a POST. Raises urllib.error.HTTPError for a refusal."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         request = urllib.request.Request(f"{self.url}{path}", orjson.dumps(body), headers)
         with urllib.request.urlopen(request, timeout=START_S) as reply:
@@ -154,8 +159,9 @@ class RunningServer:
 
 @contextlib.contextmanager
 def run_server(root: Path, command: Sequence[str] = ()) -> Iterator[RunningServer]:
-    """A server of the project on a free port, ended by SIGTERM. `command` starts another than
-    `cortex serve`, which says where it is as that does.
+    """Run a server of the project on a free port, ended by SIGTERM.
+
+    `command` starts another server than `cortex serve`, which prints its address in the same way.
     """
     token = secrets.token_urlsafe(24)
     environment = os.environ | {"CORTEX_TOKEN": token, "CORTEX_MCP_SSE_PORT": "0"}
@@ -172,7 +178,7 @@ def run_server(root: Path, command: Sequence[str] = ()) -> Iterator[RunningServe
 
 
 def _address(process: subprocess.Popen[bytes], log: IO[bytes]) -> str:
-    """The URL that a server says when it listens."""
+    """Return the URL that a server prints when it listens."""
     until = time.monotonic() + START_S
     while time.monotonic() < until and process.poll() is None:
         text = os.pread(log.fileno(), 1 << 16, 0).decode()
@@ -183,7 +189,7 @@ def _address(process: subprocess.Popen[bytes], log: IO[bytes]) -> str:
 
 
 def processes_of_set(owner: configuration.Config | DataFolder) -> dict[str, psutil.Process]:
-    """The processes of a running set by name; none where there is none."""
+    """Return the processes of a running set by name; {} if it does not run."""
     status = attach.set_status(owner)
     if not status["running"]:
         return {}
@@ -194,7 +200,7 @@ def processes_of_set(owner: configuration.Config | DataFolder) -> dict[str, psut
 
 
 async def wait_until_indexed(root: Path, program: str = CORTEX, bound_s: float = INDEX_S) -> None:
-    """Return once all is indexed and served: no lane is away, nothing changes for QUIET_S."""
+    """Return once the whole index is served: no lane is missing, nothing changes for QUIET_S."""
     deadline = time.monotonic() + bound_s
     since, before = math.inf, None
     async with connect(root, program) as front:
@@ -210,7 +216,7 @@ async def wait_until_indexed(root: Path, program: str = CORTEX, bound_s: float =
 
 
 def processes_of(root: Path) -> list[psutil.Process]:
-    """Every process but this one that names the project in its command line."""
+    """Return every process but this one that names the project in its command line."""
     processes = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
@@ -220,11 +226,11 @@ def processes_of(root: Path) -> list[psutil.Process]:
 
 
 def rows_of(config: configuration.Config) -> Rows:
-    """What is indexed and current."""
+    """Return the rows of the current index."""
     return open_rows(Freshness(config).current(), config.index_dir)
 
 
 def covering_rows(rows: Rows) -> list[int]:
-    """The places of the live rows that together hold every line once."""
+    """Return the places of the live rows that together hold every line once."""
     kinds = [at for at, name in enumerate(rows.names["type"]) if covers(name)]
     return np.flatnonzero(rows.live & np.isin(rows.columns["type"], kinds)).tolist()

@@ -1,4 +1,4 @@
-"""Measures ranking quality: annotated queries against real repositories, through the MCP front.
+"""A benchmark of ranking quality: annotated queries on real repositories, through the MCP front.
 
     scripts/bench/quality.py --repos DIR --queries DIR [--layout parents|root] [--only NAME]
         [--work DIR] [--jsonl [FILE]] [--json]
@@ -6,16 +6,15 @@
         [--candidates WORDS,VECTORS]
 
 DIR of `--queries` holds `repos.json` and `annotations/<name>.json`; DIR of `--repos` one folder for
-each repository. Of a repository only the folder that was annotated is measured: `--layout parents`
-keeps it at its place, `root` makes it the project, as for somebody who opens it there.
-`--work` keeps the copies and their indexes between runs.
-second_set.py makes another set of questions; paired.py compares two runs' `--jsonl` and judges a
-change.
+each repository. Only the annotated folder of a repository is measured: `--layout parents` keeps it
+at its place, `root` makes it the project, as if a person opened it there. `--work` keeps the copies
+and their indexes between runs. second_set.py makes another set of questions; paired.py compares two
+runs' `--jsonl` and judges a change.
 
-A target counts at the rank of the first result that covers it (same file; overlapping lines where
-it has lines). NDCG@10 with binary gains; targets are relevant and secondary ones. tokens_to_first:
-what an agent reads of the results until the first relevant one, all ten where there is none. ms:
-one question, as the asker waits for it.
+A target counts at the rank of the first result that covers it (same file; overlapping lines if it
+has lines). NDCG@10 with binary gains; targets are relevant and secondary ones. tokens_to_first: the
+tokens of the results up to the first relevant one, of all ten if there is none. ms: one query, as
+the caller waits for it.
 
 Beside the product, in the same run, on the same files:
 `--baseline rg`      ripgrep over the question's words, files by the number of matches; the agent
@@ -26,11 +25,10 @@ Beside the product, in the same run, on the same files:
                      one JSON object a line with `file`, `start`, `end`, best first, as
                      `cortex search --jsonl` does
 `--without SIGNAL`   the product with a weight of 0 for a signal of docs/RANKING.md; `model` leaves
-                     the vectors out, `words` all but them: what is left when a worker is down
-`--ablate`           that for every signal, one after the other: what each of them earns
-`--candidates 1000,1000`  the product with so many candidates of each lane: what is lost by taking
-                     fewer
-Only the front ranks, so a variant costs its questions alone. The packages of the peers go into a
+                     the vectors out, `words` all but them: as when a worker is down
+`--ablate`           that for every signal, one after the other: the gain of each
+`--candidates 1000,1000`  the product with so many candidates of each lane: the loss by taking fewer
+Only the front ranks, so a variant costs its queries alone. The packages of the peers go into a
 virtual environment below ~/.cache/cortex-bench, or are those of `--peer-python`.
 """
 
@@ -58,13 +56,13 @@ from cortex.ranking.weights import WITH_VECTORS
 
 #: bytes of a token, for the tokens that an agent reads until the first relevant file
 TOKEN_BYTES = 4
-#: the product as it is
+#: the product without variation
 CORTEX = "cortex"
-#: where the annotated folder is in the project: below its parents, or the project itself
+#: place of the annotated folder in the project: below its parents, or the project itself
 PARENTS, ROOT = "parents", "root"
-#: the categories of questions that nobody annotated: each is a set of its own
+#: the categories of questions without annotators: each is a separate set
 DERIVED_CATEGORIES = frozenset(("commit", "doc"))
-#: what a variant may go without beside a signal: the vector worker, the text worker
+#: lanes that a variant may leave out like a signal: the vector worker, the text worker
 LANES = ("model", "words")
 
 
@@ -82,14 +80,15 @@ class ScoredQuery:
     tokens: int
     ms: float
     system: str = CORTEX
-    #: for paired.py: the layout, or what a question is made of where nobody annotated
+    #: for paired.py: the layout, or the source of the questions if nobody annotated them
     set: str = PARENTS
 
 
 @dataclass(frozen=True)
 class System:
-    """Something to measure. `open(project)` gives the function that is asked. `ours`: it needs the
-    project indexed. `without`: the signal that this variant of the product leaves out.
+    """A system to measure. `open(project)` returns the function that searches.
+
+    `ours`: it needs the project indexed. `without`: the signal that this variant leaves out.
     """
 
     name: str
@@ -105,8 +104,9 @@ def covers(hit: Hit, target: dict[str, Any]) -> bool:
 
 
 def resolve_paths(query: dict[str, Any], root: str, layout: str, project: Path) -> dict[str, Any]:
-    """A question whose targets have the paths that they have in `project`. Annotated ones are
-    relative to the repository or to its annotated folder `root`.
+    """Return a question whose targets have their paths in `project`.
+
+    Annotated paths are relative to the repository or to its annotated folder `root`.
     """
 
     def resolve_target(target: Any) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def resolve_paths(query: dict[str, Any], root: str, layout: str, project: Path) 
 def score(
     query: dict[str, Any], hits: list[Hit], repo: dict[str, Any], seconds: float, system: str
 ) -> ScoredQuery:
-    """`query` is one of `exact`."""
+    """Score the hits of a query; `query` is the result of `resolve_paths`."""
     targets = [*query["relevant"], *query["secondary"]]
     ranks = [next((at for at, hit in enumerate(hits[:DEPTH], 1) if covers(hit, t)), 0) for t in targets]
     gained = sum(1 / math.log2(rank + 1) for rank in ranks if rank)
@@ -167,8 +167,8 @@ def choose_systems(options: argparse.Namespace) -> list[System]:
 
 
 def vars_of_weights() -> dict[str, float]:
-    """The signals that count, and their weights; `cited` is of pasted texts, of which there are
-    none.
+    """Return the signals that count, and their weights; `cited` is left out, as no question is
+    pasted.
     """
     return {name: weight for name, weight in asdict(WITH_VECTORS).items() if weight and name != "cited"}
 
@@ -192,7 +192,7 @@ async def measure_alone(
 async def measure_variants(
     variants: list[System], project: Path, repo: dict[str, Any], queries: list[Any]
 ) -> list[ScoredQuery]:
-    """All of them through one front, which reads for every question what to leave out."""
+    """Measure all variants through one front, which reads for every query what to leave out."""
     scored: list[ScoredQuery] = []
     with tempfile.NamedTemporaryFile("w") as switch:
         async with product(project, ("--switch", switch.name)) as ask:
@@ -205,7 +205,7 @@ async def measure_variants(
 def measure_all(
     systems: list[System], repo: dict[str, Any], options: argparse.Namespace
 ) -> list[ScoredQuery]:
-    """Every system over one repository, on one copy of its files and, for ours, one index."""
+    """Measure every system on one copy of a repository's files, and for ours one index."""
     queries = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
     scored: list[ScoredQuery] = []
     root = repo.get("benchmark_root") or ""
@@ -258,7 +258,7 @@ def summary(scored: list[ScoredQuery]) -> dict[str, Any]:
 
 
 def show(results: dict[str, dict[str, Any]]) -> None:
-    """One column for each system; of variants only what they lose."""
+    """Print a column for each system; for variants only the loss."""
     variants = {name: result for name, result in results.items() if name.startswith("-")}
     columns = {name: result for name, result in results.items() if name not in variants}
     first = next(iter(columns.values()))
@@ -282,7 +282,7 @@ def show(results: dict[str, dict[str, Any]]) -> None:
 
 
 def result_body(results: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What is kept: the figures of the first system at the top, the others below."""
+    """Return the results to write: the first system's figures at the top, the others below."""
     first, *others = results
     body = {"weights": asdict(WITH_VECTORS)} | results[first]
     return body | ({"others": {name: results[name] for name in others}} if others else {})
@@ -296,9 +296,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--layout", choices=(PARENTS, ROOT), default=PARENTS)
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
-    parser.add_argument(
-        "--work", type=Path, help="where copies are kept with their indexes; default: nowhere"
-    )
+    parser.add_argument("--work", type=Path, help="folder that keeps copies and their indexes; default: none")
     parser.add_argument("--cmd", default="", help="another program to measure, in place of the product")
     parser.add_argument("--baseline", action="append", default=[], choices=BASELINES, help="may be repeated")
     parser.add_argument("--peer-python", default="", help="an interpreter that has the peers' packages")

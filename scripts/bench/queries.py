@@ -1,4 +1,4 @@
-"""Keyword queries drawn from the text that is searched, so that frequent and rare words occur."""
+"""Keyword queries drawn from the searched text, so that frequent and rare words occur."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ Maker = Callable[[], dict[str, Any]]
 
 
 def draw(texts: list[str], count: int, seed: int = 7) -> dict[str, list[dict[str, Any]]]:
-    """Arguments of cortex_exact by kind. Words come as often as in the text, so that frequent and
-    rare ones both occur.
-    """
+    """Return arguments of cortex_exact by kind. Words are as frequent as in the text."""
     chance = random.Random(seed)
 
     def words() -> list[str]:
@@ -55,7 +53,7 @@ def draw(texts: list[str], count: int, seed: int = 7) -> dict[str, list[dict[str
 
 
 def piece(texts: list[str], chance: random.Random) -> str:
-    """5 to 24 characters of a line."""
+    """Return 5 to 24 characters of a line."""
     while True:
         line = chance.choice(chance.choice(texts).split("\n")).strip()
         if len(line) > 12:
@@ -66,7 +64,7 @@ def piece(texts: list[str], chance: random.Random) -> str:
 
 
 def expression(texts: list[str], chance: random.Random) -> str:
-    """An expression that matches the line that it was made of."""
+    """Return an expression made from a line, which it matches."""
     while True:
         line = chance.choice(chance.choice(texts).split("\n")).strip()
         words = re.findall(r"[A-Za-z_]{3,}", line)
@@ -88,7 +86,7 @@ def expression(texts: list[str], chance: random.Random) -> str:
 
 
 def unselective(texts: list[str], chance: random.Random) -> str:
-    """An expression that demands no three letters in a row: every chunk must be looked at."""
+    """Return an expression that demands no three letters in a row: every chunk must be read."""
     while True:
         words = re.findall(r"[A-Za-z_]{4,12}", chance.choice(texts))
         if words:

@@ -1,4 +1,4 @@
-"""What all benchmarks say in one way: machine, commit, percentiles, tables, the file of figures."""
+"""Reports of all benchmarks: machine, commit, percentiles, tables, the file of figures."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from cortex import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "scripts" / "bench" / "results"
-#: packages without whose versions a figure says little
+#: packages whose versions matter for the figures
 PACKAGES = ("mcp", "numpy", "pyzmq", "tantivy", "usearch")
-#: of all the times of one case
+#: percentiles over the times of a case
 POINTS = (50, 95, 99)
 
 Figures = dict[str, Any]
 
 
 def begin(benchmark: str) -> Figures:
-    """What the figures of a benchmark start with: its name, the day, the commit, the machine."""
+    """Return the head of a benchmark's figures: its name, the day, the commit, the machine."""
     return {
         "benchmark": benchmark,
         "date": time.strftime("%Y-%m-%d"),
@@ -40,13 +40,13 @@ def begin(benchmark: str) -> Figures:
 
 
 def commit(checkout: Path = ROOT) -> str:
-    """The short name of the commit that is checked out; "" outside a repository."""
+    """Return the short name of the commit that is checked out; "" outside a repository."""
     command = ["git", "rev-parse", "--short", "HEAD"]
     return subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def machine() -> Figures:
-    """The same keys in all results, so that they can be told apart by machine; `load`: just now."""
+    """Return the machine, with the same keys in all results; `load` is the present one."""
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
@@ -66,18 +66,20 @@ def processor() -> str:
 
 
 def percentiles(values: Sequence[float], points: Sequence[int] = POINTS) -> dict[str, float]:
-    """{"p50": …}, in the unit of `values`; between two values in proportion."""
+    """Return {"p50": …}, in the unit of `values`; interpolated between two values."""
     return {f"p{at}": round(float(np.percentile(values, at)), 2) for at in points}
 
 
 def summarise(case: str, seconds: Sequence[float], points: Sequence[int] = POINTS) -> Figures:
-    """One row of a table: the case, how often it was run, and percentiles in ms."""
+    """Return a row of a table: the case, the number of runs, and percentiles in ms."""
     points_ms = percentiles([1000 * second for second in seconds], points)
     return {"case": case, "runs": len(seconds)} | {f"{name}_ms": value for name, value in points_ms.items()}
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """The first column to the left, the others to the right; numbers with two digits at most."""
+    """Print the first column to the left, the others to the right; numbers with two digits
+    at most.
+    """
     lines = [header, *([_cell(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for first, *others in lines:
@@ -90,7 +92,7 @@ def _cell(cell: object) -> str:
 
 
 def print_figures(figures: Figures) -> None:
-    """One a line."""
+    """Print the figures, one a line."""
     width = max(map(len, figures)) + 2
     for name, value in figures.items():
         print(f"{name:<{width}}{value}")
@@ -112,12 +114,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def results_path(figures: Figures, folder: Path = RESULTS) -> Path:
-    """The file in which figures that began with `begin` are kept."""
+    """Return the file for figures that began with `begin`."""
     return folder / f"{figures['date']}-{figures['commit']}-{figures['benchmark']}.json"
 
 
 def write(figures: Figures, folder: Path = RESULTS) -> Path:
-    """Keep the figures that began with `begin`; the file."""
+    """Write figures that began with `begin`; return the file."""
     path = results_path(figures, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")

@@ -1,4 +1,4 @@
-"""Keyword search beside ripgrep: the same lines in the same files, and how long each takes."""
+"""Keyword search beside ripgrep: the same lines in the same files, and the times of both."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from cortex.processes import attach
 from cortex.query.parse import literal
 from cortex.settings.config import Config
 
-#: calls before anything counts
+#: calls before measuring
 WARM_UP = 10
-#: hits of one page, and pages after which a query is left out of the comparison
+#: hits of a page, and pages after which a query is left out of the comparison
 PAGE, PAGES_MAX = 100, 30
-#: queries for which the page cache is emptied, and those of them that are asked of the product
+#: queries for which the page cache is emptied, and those of them that the product runs
 COLD, COLD_STARTS = 5, 3
 
 Request = dict[str, Any]
@@ -34,14 +34,14 @@ Lines = set[tuple[str, int]]
 
 
 def command(arguments: Request) -> list[str]:
-    """The command line of ripgrep for arguments of cortex_exact."""
+    """Return the command line of ripgrep for arguments of cortex_exact."""
     flags = ["-F"] if arguments.get("match_type") == "substring" else []
     # The product reads CRLF as LF.
     return ["rg", "-n", "-i", "--crlf", "--no-messages", "--no-heading", "--color=never", *flags]
 
 
 def ascii_classes(pattern: str) -> str:
-    """`pattern` for ripgrep with the meaning that it has in RE2."""
+    """Return `pattern` for ripgrep with its meaning in RE2."""
     return re.sub(
         r"\\\\|\\[wdsbWDSB]", lambda match: match[0] if match[0] == "\\\\" else _ascii(match[0]), pattern
     )
@@ -56,7 +56,7 @@ def _ascii(name: str) -> str:
 
 
 def time_ripgrep(root: Path, arguments: Request) -> float:
-    """Seconds of one ripgrep over the tree, its start included, as an agent runs it."""
+    """Return the seconds of a ripgrep over the tree, with its start, as an agent runs it."""
     command_line = [*command(arguments), "-e", arguments["query"], "."]
     started = time.perf_counter()
     subprocess.run(command_line, cwd=root, stdout=subprocess.DEVNULL, check=False)
@@ -64,7 +64,7 @@ def time_ripgrep(root: Path, arguments: Request) -> float:
 
 
 class Comparison:
-    """What the product and ripgrep answer for one repository."""
+    """The answers of the product and of ripgrep for one repository."""
 
     def __init__(self, config: Config) -> None:
         self.root = config.root
@@ -75,8 +75,9 @@ class Comparison:
         self._lines: dict[str, list[str]] = {}
 
     async def ours(self, front: Front, arguments: Request) -> tuple[Lines | None, float]:
-        """(the matching lines in the chunks of the answer, seconds of the first page); None with
-        too many pages.
+        """Return (the matching lines in the chunks of the answer, seconds of the first page).
+
+        The lines are None if there are too many pages.
         """
         compiled = _compile(arguments)
         matching_lines: Lines = set()
@@ -111,7 +112,7 @@ class Comparison:
         return {(path, line) for line in matching}
 
     def lines(self, path: str) -> list[str]:
-        """The lines of a file on the disk, decoded as the product says that it does."""
+        """Return the lines of a file on the disk, decoded as the product reports."""
         if path not in self._lines:
             raw = (self.root / path).read_bytes().removeprefix(b"\xef\xbb\xbf")
             try:
@@ -148,7 +149,7 @@ class Comparison:
 
 
 def _compile(arguments: Request) -> Any:
-    """The expression with which the product is checked line by line."""
+    """Return the expression for checking the product's answers line by line."""
     pattern = arguments["query"]
     options = re2.Options()
     options.case_sensitive = False
@@ -157,7 +158,7 @@ def _compile(arguments: Request) -> Any:
 
 
 async def compare(config: Config, count: int) -> dict[str, Any]:
-    """Asks `count` generated queries of both. The lines must be equal in every indexed file."""
+    """Run `count` generated queries in both. The lines must be equal in every indexed file."""
     comparison = Comparison(config)
     requests = make_requests(comparison.texts, count)
     equal, skipped, lines = 0, 0, 0
@@ -196,7 +197,7 @@ async def compare(config: Config, count: int) -> dict[str, Any]:
 
 
 def make_requests(texts: list[str], count: int) -> list[Request]:
-    """Half of them substrings, half of them expressions, of the texts that are searched."""
+    """Return generated queries: half substrings, half expressions, of the searched texts."""
     chance = random.Random(11)
     half = count // 2
     plain = [{"query": piece(texts, chance), "match_type": "substring"} for _ in range(half)]
@@ -211,13 +212,15 @@ def _difference(ours: Lines, theirs: Lines) -> dict[str, list[str]]:
 
 
 def list_files(root: Path) -> list[str]:
-    """What ripgrep would search."""
+    """Return the files that ripgrep would search."""
     run = subprocess.run(["rg", "--files"], cwd=root, capture_output=True, text=True, check=False)
     return run.stdout.splitlines()
 
 
 async def measure_cold(config: Config, requests: list[Request]) -> dict[str, Any]:
-    """The first query with an empty page cache; the product starts anew and reads its index."""
+    """Measure the first query with an empty page cache; the product restarts and reads its
+    index.
+    """
     theirs, ours = [], []
     for arguments in requests:
         drop_from_cache(config.root)

@@ -1,6 +1,4 @@
-"""What the processes of a server use while something is measured: processor time, memory,
-descriptors, looked at from a thread.
-"""
+"""Samples of a server's processes during a measurement: processor time, memory, descriptors."""
 
 from __future__ import annotations
 
@@ -14,12 +12,14 @@ import numpy as np
 import psutil
 from product import processes_of_set
 
-#: seconds between two looks
+#: seconds between two samples
 LOOK_S = 0.5
 
 
 class Samples:
-    """Of the process `pid` and the sets of `owners`, from `with` to its end."""
+    """Samples of the process `pid` and the sets of `owners`, from entering the context to
+    its end.
+    """
 
     def __init__(self, pid: int, owners: Sequence[Any]) -> None:
         self._pid, self._owners = pid, owners
@@ -38,7 +38,7 @@ class Samples:
     def __exit__(self, *_: object) -> None:
         self._end.set()
         self._thread.join()
-        self._find()  # memory's set begins with its first call
+        self._find()  # memory's set starts with its first call
         self._take()
         for name, process in self._processes.items():
             with contextlib.suppress(psutil.Error):
@@ -48,16 +48,16 @@ class Samples:
         return list(self._processes)
 
     def memory(self) -> dict[str, float]:
-        """Process → MB at the end, in proportion where several share it."""
+        """Return process → MB at the end, proportional where processes share it."""
         return self._memory
 
     def used(self, first: float, last: float) -> dict[str, float]:
-        """Process → processor seconds between two times (of time.time)."""
+        """Return process → processor seconds between two times (of time.time)."""
         ends = [min(self._taken, key=lambda sample, at=at: abs(sample[0] - at))[1] for at in (first, last)]
         return {name: round(now[0] - ends[0].get(name, (0.0,))[0], 2) for name, now in ends[1].items()}
 
     def series(self, name: str) -> list[tuple[float, int, int]]:
-        """(seconds from the first look, resident bytes, descriptors) of one process."""
+        """Return (seconds from the first sample, resident bytes, descriptors) of a process."""
         return [(at - self._taken[0][0], *row[name][1:]) for at, row in self._taken if name in row]
 
     def _find(self) -> None:
@@ -82,7 +82,9 @@ class Samples:
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """The rise of a straight line through (x, y), by least squares; 0 of fewer than two."""
+    """Return the slope of a straight line through (x, y), by least squares; 0 for fewer
+    than two.
+    """
     if len(points) < 2:
         return 0.0
     return float(np.polyfit(*zip(*points, strict=True), 1)[0])

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""What engines on servers cost beside those that Cortex has in itself, on one machine:
+"""A benchmark of engines on servers beside Cortex's own, on one machine:
 
     scripts/bench/scale.py --database postgresql://user@host/database [--notes 1000 10000] [--json]
     scripts/bench/scale.py --repos FOLDER --queries FOLDER [--only click …] [--milvus URI] [--json]
     scripts/bench/scale.py --queries FOLDER --rarity FOLDER [--json]
 
-A team's memory on a PostgreSQL server beside one in a folder. For each number of notes: seconds
-that `migrate` takes there; storing a note and asking a question in both places; how soon another
-machine finds what was stored (a second process's share is left out: both are in this one); and
+A team's memory on a PostgreSQL server beside one in a folder. For each number of notes: seconds of
+`migrate`; of storing a note and of a query in both places; the time until another machine finds a
+stored note (both machines are in this process, which leaves out a second process's share); and
 notes that two machines store together in a second. The teams it makes (schemas cortex_bench_…) are
 removed at the end.
 
-The index in Milvus beside the one here: see scale_index.py; what it costs that a server counts
-words over all projects: scale_rarity.py.
+The index in Milvus beside the local one: see scale_index.py; the effect of a server's word counts
+over all projects: scale_rarity.py.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--database", default="")
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
     scale_index.declare(parser)
-    parser.add_argument("--rarity", type=Path, help="where quality.py --work left the repositories")
+    parser.add_argument("--rarity", type=Path, help="folder that quality.py --work wrote")
     report.add_json(parser)
     options = parser.parse_args()
     if not (options.database or (options.queries and (options.repos or options.rarity))):
@@ -83,7 +83,7 @@ def measure_memory(options: argparse.Namespace) -> report.Figures:
 
 
 def measure_notes(count: int, folder: Path, server: Server) -> tuple[report.Figures, list[report.Figures]]:
-    """Figures, and rows of times, of so many notes."""
+    """Return figures, and rows of times, of so many notes."""
     with Library.open(folder / "here", project="bench") as local:
         for batch in memory.records(count):
             local.import_records(batch)
@@ -114,7 +114,7 @@ def time_library(library: Library, name: str) -> list[report.Figures]:
 
 
 def time_visibility(library: Library, other: Library) -> list[float]:
-    """Seconds from before a note is stored by one until the other has it."""
+    """Return seconds from before a library stores a note until the other has it."""
     words, took = memory.Words(13), []
     for _ in range(memory.CALLS // 4):
         title = words(memory.TITLE_WORDS)
@@ -128,7 +128,7 @@ def time_visibility(library: Library, other: Library) -> list[float]:
 
 
 def store_concurrently(folder: Path, server: Server) -> float:
-    """Notes a second that two machines store at once."""
+    """Return the notes a second that two machines store at once."""
 
     def write(name: str) -> None:
         with Library.open(folder / name, project="bench", driver=server) as library:

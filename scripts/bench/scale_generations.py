@@ -1,5 +1,5 @@
-"""Generations of the index in Milvus, for scale_index.py: the project changes, and who asks
-the generation before is answered as before, while whoever comes now finds what is new.
+"""Generations of the index in Milvus, for scale_index.py: a reader of the generation before a
+change gets the same answers as before, while a new reader finds the change.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ipc.messages import ExactSearch, Filters
 #: seconds for a flush and for a compaction
 SETTLE_S = 120.0
 Questions = list[dict[str, Any]]
-#: what a question is answered: the number of all that match, the places shown; or a sentence
+#: an answer: the number of all matches and the places returned; or an error's sentence
 Outcome = tuple[int, list[tuple[str, int]]] | str
 
 
 def change(project: Path) -> None:
-    """One file goes, one comes, and one has another's text: of those that are indexed."""
+    """Delete a file, add one, and give one another's text: of the indexed files."""
     rows = product.rows_of(configuration.load(project))
     paths = sorted({project / path for path in rows.path_names})
     gone, copied, changed, *_ = sorted(paths, key=lambda path: (-path.stat().st_size, path))
@@ -43,8 +43,10 @@ def change(project: Path) -> None:
 
 @contextlib.contextmanager
 def open_generation(project: Path, drawn: Questions) -> Iterator[Callable[[], dict[str, int]]]:
-    """A machine that has opened what is in Milvus now; asked again, it counts what is answered
-    as now. A small project answers while it is published anew, too.
+    """Open the present generation in Milvus; yield a function that counts the queries with the same
+    answer.
+
+    A small project answers while it is published anew, too.
     """
     config = configuration.load(project)
     with file_served(config), contextlib.closing(Mirror(config)) as mirror:
@@ -76,7 +78,7 @@ def _ask_exact(worker: EngineWorker, question: dict[str, Any], generation: int) 
 
 
 def settle(project: Path) -> dict[str, str]:
-    """What Milvus says to one flush and one compaction of all rows."""
+    """Return Milvus's answers to a flush and a compaction of all rows."""
     config = configuration.load(project)
     place, outcomes = milvus_place(config), dict[str, str]()
     with file_served(config), contextlib.closing(connect(place)) as client:

@@ -1,7 +1,7 @@
-"""The half of scale.py that is about the index: the same projects asked here and in Milvus.
+"""The half of scale.py for the index: queries on the same projects here and in Milvus.
 
 Rankings are compared by NDCG over annotated repositories, answers of cortex_exact by their counts
-and places over drawn questions. What Milvus's engine says that it cannot do is left out, and
+and places over drawn queries. A query that Milvus's engine refuses as unsupported is left out, and
 counted. milvus-lite has to compact first: its newest rows are searched one by one.
 """
 
@@ -35,11 +35,11 @@ from mcp import MCPError
 
 from cortex.settings import config as configuration
 
-#: how far the two rankings may be from each other, in NDCG of a repository
+#: distance that the two rankings may have, in NDCG of a repository
 NEAR = 0.005
-#: seconds in which the files of `--files` are to be in Milvus
+#: seconds in which the files of `--files` must be in Milvus
 INDEXED_S = 120
-#: kinds of `queries.draw` that a part of the questions each is of
+#: kinds of `queries.draw`, of which each has a share of the queries
 KINDS = (
     "term",
     "and",
@@ -52,7 +52,7 @@ KINDS = (
     "substring",
     "regex",
 )
-#: filters that are said with questions, in turn
+#: filters of the queries, in turn
 FILTERS: tuple[dict[str, Any], ...] = (
     {},
     {"chunk_types": ["function", "method"]},
@@ -60,9 +60,9 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"exclude_paths": ["test*/", "docs/"]},
     {"tags": ["test"]},
 )
-#: seconds in which a question has to be answered by all lanes
+#: seconds in which a query must be answered by all lanes
 PATIENCE_S = 120.0
-#: results of one drawn question that are compared
+#: results of a drawn query that are compared
 PAGE_LIMIT = 50
 
 
@@ -80,7 +80,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> report.Figures:
-    """Ranking, equality, times and memory of all repositories that were chosen."""
+    """Measure ranking, equality, times and memory of all chosen repositories."""
     repos = json.loads((options.queries / "repos.json").read_text())
     selected = [repo for repo in repos if not options.only or repo["name"] in options.only]
     comparisons = []
@@ -112,7 +112,7 @@ def measure(options: argparse.Namespace) -> report.Figures:
 
 @contextlib.contextmanager
 def surroundings(milvus: str, home: Path | None = None) -> Iterator[None]:
-    """As `product.surroundings`, with the index in Milvus when `milvus` is a place."""
+    """Wrap `product.isolated_environment`; the index is in Milvus if `milvus` is an address."""
     milvus_settings = (
         {"engines_text": "milvus", "engines_vector": "milvus", "milvus_uri": milvus} if milvus else {}
     )
@@ -126,8 +126,9 @@ def command(project: Path, milvus: str) -> list[str]:
 
 
 def compare_places(repo: dict[str, Any], options: argparse.Namespace, count: int) -> dict[str, Any]:
-    """One repository in both places, before and after a change of its files. Both read the same
-    chunk files.
+    """Compare a repository in both places, before and after a change of its files.
+
+    Both read the same chunk files.
     """
     annotations = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
     root = repo.get("benchmark_root") or ""
@@ -172,7 +173,7 @@ def run_index(project: Path, milvus: str) -> None:
 def measure_place(
     project: Path, repo: dict[str, Any], questions: list[Any], drawn: list[dict[str, Any]]
 ) -> PlaceFigures:
-    """What a set of processes answers, which is stopped then."""
+    """Return the figures of a set of processes, which is then stopped."""
     try:
         return asyncio.run(ask(project, repo, questions, drawn))
     finally:
@@ -180,11 +181,11 @@ def measure_place(
 
 
 def draw(project: Path, count: int) -> list[dict[str, Any]]:
-    """Arguments of cortex_exact, drawn from what is indexed here."""
+    """Return arguments of cortex_exact, drawn from the local index."""
     rows = product.rows_of(configuration.load(project))
     texts = [rows.text(at) for at in product.covering_rows(rows)]
     drawn = queries.draw(texts, count // len(KINDS) + 1)
-    # of each kind as many, and each filter with each kind
+    # as many of each kind, and each filter with each kind
     turns = zip(*(drawn[kind] for kind in KINDS), strict=True)
     questions = (
         FILTERS[(turn + at) % len(FILTERS)] | arguments
@@ -196,7 +197,7 @@ def draw(project: Path, count: int) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class PlaceFigures:
-    """What one place said: NDCG and p50 of searches, what each drawn question is answered."""
+    """The answers of one place: NDCG and p50 of searches, and the outcome of each drawn query."""
 
     ndcg: float
     ms: float
@@ -229,7 +230,7 @@ async def ask(
 
 
 async def call_undegraded(session: Any, tool: str, arguments: dict[str, Any]) -> Any:
-    """An answer in which no lane is missing: on a machine that others use deadlines may pass."""
+    """Return an answer without a missing lane: on a machine that others use deadlines may pass."""
     until = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -244,7 +245,7 @@ async def call_undegraded(session: Any, tool: str, arguments: dict[str, Any]) ->
 
 
 def comparable_answer(reply: Any) -> Any:
-    """What two places have to agree on; a sentence where it is refused."""
+    """Return the part of an answer that two places must agree on; a sentence if it is refused."""
     text = reply.content[0].text
     if reply.is_error:
         return text
@@ -254,7 +255,7 @@ def comparable_answer(reply: Any) -> Any:
 
 
 def equal(drawn: list[dict[str, Any]], ours: list[Any], theirs: list[Any]) -> dict[str, Any]:
-    """Counts of questions that are equal, unequal, and left out; those that are unequal."""
+    """Return counts of queries that are equal, unequal, and left out; and the unequal queries."""
     counts, unequal = Counter[str](), []
     for question, first, second in zip(drawn, ours, theirs, strict=True):
         if isinstance(second, str) and not isinstance(first, str):
@@ -270,13 +271,13 @@ def equal(drawn: list[dict[str, Any]], ours: list[Any], theirs: list[Any]) -> di
 
 
 def resident(project: Path) -> int:
-    """MB of the processes that serve the project, milvus-lite's among them."""
+    """Return MB of the processes that serve the project, milvus-lite's among them."""
     processes = product.processes_of_set(configuration.load(project))
     return round(sum(index._memory(process) for process in processes.values()) / 1e6)
 
 
 def time_indexing(options: argparse.Namespace) -> report.Figures:
-    """Seconds until a project of so many files is in Milvus."""
+    """Return the seconds until a project of so many files is in Milvus."""
     with tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
         project = Path(folder, "project")
         project.mkdir()

@@ -1,11 +1,10 @@
-"""How rankings change where words are as rare as they are in all projects of a collection, for
-scale.py: a Milvus server counts words over the whole collection, milvus-lite and Cortex's own
-engines over the project that is asked.
+"""The effect on rankings of word counts over a whole collection, for scale.py.
 
-Asked are the engines here, whose workers take such counts (several projects are asked so): each
-annotated question once with the counts of its own project and once with those of all. Files that a
-question names, and mean lengths, which a server has over the whole collection as well, are left
-out of both.
+A Milvus server counts words over the whole collection, milvus-lite and Cortex's own engines over
+the searched project. The engines here are measured, whose workers accept such counts (as a search
+in several projects does): each annotated query runs once with the counts of its own project and
+once with those of all. Files that a query names, and mean lengths, which a server has over the
+whole collection as well, are left out of both.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from workers.vector import make
 
 
 class Project:
-    """One indexed repository, asked in this process."""
+    """An indexed repository, searched in this process."""
 
     def __init__(self, repo: dict[str, Any], root: Path) -> None:
         self.repo, self.root = repo | {"layout": quality.PARENTS}, root
@@ -58,7 +57,7 @@ class Project:
 
 
 def measure(queries: Path, work: Path) -> report.Figures:
-    """`work`: where `quality.py --work` left the repositories, indexed."""
+    """Measure the repositories; `work` is the folder that `quality.py --work` wrote, indexed."""
     repos = json.loads((queries / "repos.json").read_text())
     folders = [work / quality.PARENTS / repo["name"] / repo["name"] for repo in repos]
     projects = [Project(repo, folder) for repo, folder in zip(repos, folders, strict=True)]

@@ -1,12 +1,13 @@
-"""What a sealed project costs beside a plain one, and whether the disk says anything of it:
+"""A benchmark of a sealed project beside a plain one, and a search of the disk for leaks:
 
-    private.py PROJECT [--rounds N] [--strings N] [--kills N] [--harms N] [--notes N] [--json]
+    scripts/bench/sealed_project.py PROJECT [--rounds N] [--strings N] [--kills N] [--harms N]
+        [--notes N] [--json]
 
 Two copies of the project are indexed in turns, one of them sealed: seconds of a first index, of the
-first answer of a set that has to start, and of questions. Then the disk is searched for distinctive
-words of the sources, while sets are killed; and what is sealed is damaged in drawn places, each of
-which has to be refused by name, and the index to be whole again afterwards. Last, a memory is
-sealed and made plain again, and asked in both forms.
+first answer of a starting set, and of queries. Then the disk is searched for distinctive words of
+the sources, while sets are killed; and sealed files are damaged in drawn places: each must be
+refused by name, and the index must heal afterwards. Last, a memory is sealed and made plain again,
+and queried in both forms.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.system.errors import Damaged
 
-#: characters of a word that counts as distinctive, when it is in one file alone
+#: characters of a word that is distinctive if it is in one file only
 WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{9,}")
-#: questions that are timed, in each round
+#: queries that are timed, in each round
 QUESTIONS = 40
 #: seconds after its start at which a set is killed, at most
 KILL_S = 3.0
@@ -86,7 +87,9 @@ def main() -> None:
 
 @contextlib.contextmanager
 def two_copies(source: Path, folder: Path) -> Iterator[tuple[Config, Config]]:
-    """Two copies of the project, the second of which asks by its own file to be sealed."""
+    """Yield two copies of the project, the second of which is sealed by its own
+    configuration file.
+    """
     settings = {"security_key_path": folder / "keys" / "master", "memory_data_dir": folder / "memory"}
     with product.isolated_environment(folder / "cache", server_idle_exit_s=1, **settings):
         configs = []
@@ -110,14 +113,14 @@ def two_copies(source: Path, folder: Path) -> Iterator[tuple[Config, Config]]:
 
 
 def wait_for_exit(config: Config) -> None:
-    """Until no process of the project is left, and nothing of it is plain in memory."""
+    """Wait until no process of the project is left, and no plain data of it in memory."""
     until = time.monotonic() + 60
     while product.processes_of(config.root) and time.monotonic() < until:
         time.sleep(0.05)
 
 
 def measure_times(plain: Config, sealed: Config, rounds: int) -> dict[str, Any]:
-    """Medians in turns: a first index, the first answer of a set that starts, a question."""
+    """Return medians in turns: a first index, the first answer of a set that starts, a query."""
     seconds_by_name: dict[str, list[float]] = {}
 
     def record_time(what: str, config: Config, seconds: float) -> None:
@@ -149,7 +152,7 @@ def measure_times(plain: Config, sealed: Config, rounds: int) -> dict[str, Any]:
 
 
 async def ask(config: Config) -> tuple[float, list[float]]:
-    """(seconds to the first whole answer of a set that starts, seconds of questions)."""
+    """Return (seconds to the first complete answer of a set that starts, seconds of queries)."""
     started = time.perf_counter()
     async with product.connect(config.root) as front:
         while True:
@@ -166,7 +169,7 @@ async def ask(config: Config) -> tuple[float, list[float]]:
 
 
 def distinctive_words(root: Path, count: int, chance: random.Random) -> list[bytes]:
-    """Words that stand in one file of the sources alone, and the files' own paths."""
+    """Return words that are in one file of the sources only, and the files' own paths."""
     file_counts: Counter[bytes] = Counter()
     paths = [path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
     for path in paths:
@@ -177,8 +180,9 @@ def distinctive_words(root: Path, count: int, chance: random.Random) -> list[byt
 
 
 def count_leaks(folder: Path, sealed: Config, words: list[bytes]) -> int:
-    """How many of the words are in any byte, or name, of what is on the disk, beside the sources
-    and what is kept of the plain copy.
+    """Return how many of the words are in any byte, or name, of the files on the disk.
+
+    The sources and the files of the plain copy are left out.
     """
     form = re.compile(b"|".join(map(re.escape, words)))
     places = [folder / "cache" / "sealed", folder / "cache" / "embeddings", sealed.root / ".cortex"]
@@ -195,8 +199,9 @@ def count_leaks(folder: Path, sealed: Config, words: list[bytes]) -> int:
 def run_kills(
     folder: Path, sealed: Config, words: list[bytes], count: int, chance: random.Random
 ) -> dict[str, Any]:
-    """Sets that are killed at drawn moments while they index and seal a change; none of the words
-    is on the disk then, and the next set answers.
+    """Kill sets at drawn moments while they index and seal a change.
+
+    No word may be on the disk then, and the next set must answer.
     """
     leaks, unanswered = 0, 0
     for number in range(count):
@@ -218,8 +223,8 @@ def run_kills(
 
 
 def run_harms(sealed: Config, count: int, chance: random.Random) -> dict[str, Any]:
-    """Drawn damages; each has to be refused by the name of the file, and one of them, met by a set,
-    to be healed from the sources.
+    """Damage drawn files; each must be refused by its name, and one of them, met by a set, must be
+    healed from the sources.
     """
     attach.stop(sealed)
     wait_for_exit(sealed)
@@ -252,8 +257,10 @@ def run_harms(sealed: Config, count: int, chance: random.Random) -> dict[str, An
 
 
 def measure_memories(folder: Path, count: int) -> dict[str, Any]:
-    """A memory of so many notes, plain and sealed in turns: processor time of opening, of a note
-    that is stored and of a question; then seconds of sealing the plain one, and back.
+    """Measure a memory of so many notes, plain and sealed in turns.
+
+    Processor time of opening, of storing a note and of a query; then seconds of sealing and
+    unsealing.
     """
     figures: dict[str, Any] = {"notes": count}
     key_path, data = str(folder / "keys" / "memory"), folder / "memory-of-notes"
@@ -275,7 +282,7 @@ def measure_memories(folder: Path, count: int) -> dict[str, Any]:
 
 
 def _memory(data: DataFolder) -> dict[str, float]:
-    """Milliseconds of processor time, medians; bytes of the database."""
+    """Return milliseconds of processor time, medians; bytes of the database."""
     opening, storing, context = [], [], []
     for number in range(QUESTIONS):
         started = time.process_time()

@@ -1,16 +1,16 @@
-"""Makes the second set of questions, which nobody annotated, for quality.py:
+"""A program that makes the second set of questions, without annotators, for quality.py:
 
     scripts/bench/second_set.py --mirrors DIR --out DIR [--only NAME]
 
 `--mirrors` holds, for each row of second_set.tsv, a git directory with history, `OWNER+NAME/repo`
-or `OWNER+NAME`. `--out` gets `repos/<name>` (the files; the comments that are asked for are blank),
+or `OWNER+NAME`. `--out` gets `repos/<name>` (the files; comments that became questions are blank),
 `repos.json` and `annotations/<name>.json`; then
 
     scripts/bench/quality.py --repos OUT/repos --queries OUT
 
-The repositories are neither in the benchmark nor among those that the model was trained on.
-Categories: `commit` (commits.py) and `doc` (doc_comments.py). `functions` of a question are the
-lines that an answer should show.
+The repositories are neither in the benchmark nor in the model's training data. Categories: `commit`
+(commits.py) and `doc` (doc_comments.py). `functions` of a question are the lines that an answer
+should show.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from doc_comments import (
 )
 
 LIST = Path(__file__).with_suffix(".tsv")
-#: commits that are looked at, the newest first
+#: commits to read, the newest first
 COMMITS_MAX = 4_000
-#: seconds for one question to git
+#: seconds for one git command
 GIT_S = 120
 
 _LOG = ("log", "--no-merges", "--no-renames", "--name-status", "--format=%x01%H%x02%s", f"-{COMMITS_MAX}")
@@ -61,7 +61,7 @@ class History:
         return done.stdout
 
     def paths(self) -> list[str]:
-        """The plain files of the revision."""
+        """Return the plain files of the revision."""
         rows = self._git("ls-tree", "-r", "-z", self._revision).decode(errors="replace").split("\0")
         return [row.partition("\t")[2] for row in rows if row.startswith("100")]
 
@@ -82,15 +82,15 @@ class History:
 
 
 def spans_of(path: str, raw: bytes) -> list[tuple[str, int, int]]:
-    """(scope and name, first, last) of what a file defines."""
+    """Return (scope and name, first, last) of a file's definitions."""
     read = outline_of(path, raw)
     symbols = read[1].symbols if read is not None else ()
     return [(f"{symbol.scope} {symbol.name}", symbol.start_line, symbol.end_line) for symbol in symbols]
 
 
 def functions_of(history: History, root: Path, commit_question: Question) -> list[dict[str, Any]]:
-    """Where the definitions stand that the commit changed: those that were there before it and are
-    there now.
+    """Return the places of the definitions that the commit changed, and that existed before and
+    exist now.
     """
     functions = []
     for path in commit_question.files:
@@ -117,7 +117,7 @@ def question(
 
 
 def describe(root: Path, paths: Sequence[str]) -> list[DescribedDefinition]:
-    """The questions of the comments in `root`, where their lines are made blank."""
+    """Return the questions of the comments in `root`, and blank their lines."""
     candidates: list[DescribedDefinition] = []
     texts: dict[str, str] = {}
     for path in paths:
@@ -136,7 +136,9 @@ def describe(root: Path, paths: Sequence[str]) -> list[DescribedDefinition]:
 
 
 def make(mirror: Path, revision: str, out: Path) -> tuple[str, int, int]:
-    """The files and questions of one repository. Returns its name and how many there are."""
+    """Make the files and questions of a repository. Return its name and the numbers of
+    questions.
+    """
     name = mirror.name.partition("+")[2]
     history = History(mirror / "repo" if (mirror / "repo").is_dir() else mirror, revision)
     root = out / "repos" / name

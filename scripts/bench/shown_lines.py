@@ -1,15 +1,14 @@
-"""Measures whether an answer shows the function that a question is after, not its file alone:
+"""A benchmark of the lines that answers show: the wanted function, not its file alone.
 
     scripts/bench/shown_lines.py --repos OUT/repos --queries OUT [--only NAME] [--sample N]
         [--minutes M] [--work DIR] [--json]
 
-OUT is what second_set.py made. Each question is asked as agents ask (`cortex_search` as it is)
+OUT is the output of second_set.py. Each question runs as from an agent (`cortex_search` as it is)
 for 1, 3 and 5 results and for 600, 1 200 and 2 400 tokens. A wanted function is shown when a line
-of it is: of a question out of a commit, which may want several, one is enough. The share is the
-mean over repositories, with the tokens of an answer (bytes / 4). `--sample`: at most so many
-questions of each kind and repository, always the same ones. `--minutes`: after so many no further
-repository is begun; those that are left out are named. `--work` keeps the copies and their indexes
-between runs.
+of it is: of a question from a commit, which may want several, one is enough. The share is the mean
+over repositories, with the tokens of an answer (bytes / 4). `--sample`: at most so many questions
+of each kind and repository, always the same ones. `--minutes`: after so many no further repository
+is begun; the remaining ones are named. `--work` keeps the copies and their indexes between runs.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from typing import Any
 from report import add_json, begin, print_machine, write
 from systems import indexed, session_of, sparse_copy
 
-#: what is asked for
+#: sizes of the answers
 SIZES: tuple[dict[str, int], ...] = (
     {"limit": 1},
     {"limit": 3},
@@ -42,7 +41,7 @@ SIZES: tuple[dict[str, int], ...] = (
     {"max_tokens": 2400},
 )
 TOKEN_BYTES = 4
-#: how an entry says at which line of the file it goes on
+#: text of an entry that gives the line of the file where it goes on
 _GOES_ON = re.compile(r"… line (\d+)$")
 
 
@@ -58,7 +57,7 @@ class Visibility:
 
 
 def lines_of(result: dict[str, Any]) -> set[tuple[str, int]]:
-    """(path, number) of the lines that an entry shows."""
+    """Return (path, number) of the lines that an entry shows."""
     chunk = result["chunk"]
     path, number = chunk["metadata"]["file_path"], chunk["metadata"]["start_line"]
     visible_lines = set()
@@ -81,8 +80,9 @@ def is_shown(results: Iterable[dict[str, Any]], functions: Sequence[dict[str, An
 
 
 def sample(queries: Iterable[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """Of those that want a function at most so many of each kind: an even choice that is always the
-    same; all of them for 0.
+    """Return at most so many questions of each kind, of those that want a function.
+
+    The choice is even and always the same; all of them for 0.
     """
     kinds: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for query in sorted(queries, key=lambda query: sha256(query["query"].encode()).digest()):
@@ -107,7 +107,9 @@ async def ask_all(project: Path, repo: str, queries: Sequence[dict[str, Any]]) -
 
 
 def tabulate(outcomes: Iterable[Visibility]) -> dict[str, dict[str, dict[str, float]]]:
-    """Category → size → the share shown, over repositories and over questions, and tokens."""
+    """Return category → size → the share shown, over repositories and over questions, and
+    tokens.
+    """
     groups: dict[tuple[str, str], dict[str, list[Visibility]]] = defaultdict(lambda: defaultdict(list))
     for outcome in outcomes:
         groups[outcome.category, outcome.size][outcome.repo].append(outcome)
@@ -146,9 +148,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
     parser.add_argument("--sample", type=int, default=0, help="questions of each kind and repository")
     parser.add_argument("--minutes", type=float, default=math.inf, help="until no repository is begun")
-    parser.add_argument(
-        "--work", type=Path, help="where copies are kept with their indexes; default: nowhere"
-    )
+    parser.add_argument("--work", type=Path, help="folder that keeps copies and their indexes; default: none")
     add_json(parser)
     return parser.parse_args()
 

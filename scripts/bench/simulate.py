@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What 100 000 repositories with 2 000 000 000 chunks would take in Milvus. Nothing is run: this is
-arithmetic over one table of inputs, with repositories drawn by a fixed seed.
+"""An estimate of 100 000 repositories with 2 000 000 000 chunks in Milvus. It runs no server: this
+is arithmetic over one table of inputs, with repositories drawn by a fixed seed.
 
     scripts/bench/simulate.py [--set NAME=VALUE ...] [--json]
 
-INPUTS says of each number where it comes from: measured by a program of ours, published by the
-engine's authors, or an *assumption*, which is what has no source. Printed are where rows lie, how
-large indexes are by kind, how many query nodes hold and answer them, what a change and another
-model cost, and by how much the number of nodes moves when one input is at its lowest or highest.
+INPUTS gives the source of each number: measured by a program of ours, published by the engine's
+authors, or an *assumption*, which has no source. Prints the spread of rows, the size of indexes by
+kind, the query nodes that hold and answer them, the cost of a change and of another model, and how
+far the number of nodes moves when one input is at its lowest or highest.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import report
 SEED = 22
 GB = 1e9
 DAY_S = 86_400
-#: searches by words of one question: in four fields, and three in the field of what stands in for
-#: them in chunks that cover no lines (cortex/engines/milvus/lanes.py)
+#: searches by words for a query: in four fields, and three in the field that replaces them in
+#: chunks that cover no lines (cortex/engines/milvus/lanes.py)
 LANES = 4 + 3
 #: of a sparse vector in Milvus: a uint32 and a float32
 ENTRY_BYTES = 8
@@ -40,7 +40,7 @@ TEXT = "milvus.io/docs"
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A number with its source; `low`, `high`: how far it may be from it, where it is uncertain."""
+    """A number with its source; `low`, `high`: its range, if it is uncertain."""
 
     value: float
     unit: str
@@ -94,7 +94,7 @@ INPUTS: dict[str, Input] = {
     "write": Input(10, "MB/s, a shard", ASSUMED, 3, 30),
 }
 
-#: kind of vector index → (what it is, bytes of a row in memory, bytes of a row on the node's disk)
+#: kind of vector index → (description, bytes of a row in memory, bytes of a row on the node's disk)
 KINDS: dict[str, str] = {
     "HNSW float32": "AUTOINDEX as it comes",
     "HNSW float16": "vectors of two bytes a number",
@@ -122,7 +122,7 @@ def main() -> None:
 
 
 def values_of(other: Mapping[str, Any] | None = None) -> dict[str, float]:
-    """The inputs as numbers, some of them others."""
+    """Return the inputs as numbers, with some replaced."""
     if unknown := sorted((other or {}).keys() - INPUTS.keys()):
         raise SystemExit(f"There is no input {unknown[0]}; there are: {', '.join(INPUTS)}.")
     return {name: spec.value for name, spec in INPUTS.items()} | {
@@ -145,13 +145,15 @@ def simulate(values: Values) -> dict[str, Any]:
 
 
 def draw(values: Values) -> np.ndarray:
-    """Chunks of each repository, lognormal; they add up to all chunks but for rounding."""
+    """Return the chunks of each repository, lognormal; they add up to all chunks but for
+    rounding.
+    """
     drawn = np.random.default_rng(SEED).lognormal(0.0, values["spread"], int(values["repositories"]))
     return np.maximum(1, np.rint(drawn * values["chunks"] / drawn.sum()))
 
 
 def placement(values: Values, sizes: np.ndarray) -> dict[str, float]:
-    """How evenly repositories fill the partitions, which are chosen by a hash of their names."""
+    """Return how evenly repositories fill the partitions, which a hash of their names selects."""
     partitions, shards = int(values["partitions"]), int(values["shards"])
     where = np.random.default_rng(SEED + 1).integers(0, partitions, len(sizes))
     rows = np.bincount(where, weights=sizes, minlength=partitions)
@@ -171,13 +173,13 @@ def placement(values: Values, sizes: np.ndarray) -> dict[str, float]:
 
 
 def segments_of(values: Values, rows: np.ndarray) -> float:
-    """Sealed segments: of each partition at least one in each shard that it has rows in."""
+    """Return the sealed segments: of each partition at least one in each shard with rows of it."""
     data = rows * row_of(values)["stored"] / (values["segment"] * GB) / values["shards"]
     return float((values["shards"] * np.maximum(np.ceil(data), rows > 0)).sum())
 
 
 def row_of(values: Values) -> dict[str, float]:
-    """Bytes of a chunk: as stored, and what the lanes take in memory."""
+    """Return the bytes of a chunk: as stored, and its lanes in memory."""
     sparse = (values["lane_entries"] + values["view_entries"]) * ENTRY_BYTES
     fields = values["chunk_json"] + values["lane_text"] + values["other_fields"]
     return {
@@ -190,7 +192,7 @@ def row_of(values: Values) -> dict[str, float]:
 
 
 def vector_bytes(kind: str, values: Values) -> tuple[float, float]:
-    """Bytes of a row's vector index: (in memory, on the node's disk)."""
+    """Return the bytes of a row's vector index: (in memory, on the node's disk)."""
     raw, links = 4 * values["dimensions"], LINK_BYTES * values["links"]
     return {
         "HNSW float32": (raw + links, 0.0),
@@ -202,8 +204,9 @@ def vector_bytes(kind: str, values: Values) -> tuple[float, float]:
 
 
 def index_of(kind: str, values: Values, sizes: np.ndarray) -> dict[str, float]:
-    """All replicas: GB in memory and on disks, and nodes. Fields are mapped from the nodes' disks,
-    lanes are in memory.
+    """Return GB in memory and on disks, and nodes, of all replicas.
+
+    Fields are mapped from the nodes' disks, lanes are in memory.
     """
     memory, disk = vector_bytes(kind, values)
     row, copies = row_of(values), sizes.sum() * values["replicas"] / GB
@@ -220,8 +223,10 @@ def index_of(kind: str, values: Values, sizes: np.ndarray) -> dict[str, float]:
 
 
 def question_load(values: Values) -> dict[str, float]:
-    """Cores that questions take at the peak. A question about one project searches each segment of
-    its partition, by the vector and each lane; one over all searches all partitions.
+    """Return the cores that queries take at the peak.
+
+    A query about one project searches each segment of its partition, by the vector and each lane; a
+    query over all searches all partitions.
     """
     a_second = values["people"] * values["questions"] * values["peak"] / DAY_S
     rows = np.full(int(values["partitions"]), values["chunks"] / values["partitions"])
@@ -240,7 +245,7 @@ def question_load(values: Values) -> dict[str, float]:
 
 
 def change_load(values: Values) -> dict[str, float]:
-    """What a day's commits write: a changed chunk is a new row, and the old one dies."""
+    """Return the writes of a day's commits: a changed chunk is a new row, and the old row dies."""
     rows = values["repositories"] * values["commits"] * values["changed_chunks"]
     bytes_ = rows * row_of(values)["stored"]
     return {
@@ -258,7 +263,9 @@ def change_load(values: Values) -> dict[str, float]:
 
 
 def reembedding_load(values: Values) -> dict[str, float]:
-    """Another model: each chunk is embedded and written again, and each graph is made again."""
+    """Return the cost of another model: embedding and writing each chunk, and building each
+    graph.
+    """
     rows = values["chunks"]
     return {
         "embedding_core_hours": round(rows * values["embedding"] / 3.6e6, 1),
@@ -271,12 +278,12 @@ def reembedding_load(values: Values) -> dict[str, float]:
 
 
 def nodes_of(values: Values, kind: str = "HNSW int8") -> int:
-    """Query nodes that hold all rows and answer all questions."""
+    """Return the query nodes that hold all rows and answer all queries."""
     return max(int(index_of(kind, values, draw(values))["nodes"]), int(question_load(values)["nodes"]))
 
 
 def sensitivity(values: Values) -> dict[str, tuple[int, int]]:
-    """Input → nodes with it at its lowest and at its highest, those that move them most first."""
+    """Return input → nodes with it at its lowest and at its highest, the largest effect first."""
     nodes_by_input = {
         name: (nodes_of({**values, name: spec.low}), nodes_of({**values, name: spec.high}))
         for name, spec in INPUTS.items()

@@ -1,4 +1,4 @@
-"""What a user waits for and what it takes of the machine, at several sizes, beside semble and
+"""A benchmark of waiting times and the use of the machine, at several sizes, beside semble and
 ripgrep in one run.
 
     scripts/bench/speed.py --sources DIR [DIR …] [--files 400 2000 …] [--questions 300]
@@ -7,20 +7,19 @@ ripgrep in one run.
     scripts/bench/speed.py --merge RESULT.json RESULT.json … [--json]
     scripts/bench/speed.py --plot RESULT.json
 
-Of each size a tree is put together from the folders in --sources; where they hold fewer files than
-asked for, from copies of them, which differ by their paths only. 400, 2 000, 7 000, 36 700 and
-105 000 files are some 10 000, 23 000, 83 000, 345 000 and a million chunks. A large size takes many
-minutes, so one run may do one of them: --json adds it to the file of its commit and day, which
-keeps its other sizes, and --merge prints one table of several files (of one machine; the newest of
-a size counts). --kept keeps tree and index in a folder (of one size), and asks them again where
-they are there already.
+For each size a tree is copied from the folders in --sources; if they hold too few files, from
+copies of them, which differ by their paths only. 400, 2 000, 7 000, 36 700 and 105 000 files are
+some 10 000, 23 000, 83 000, 345 000 and a million chunks. A large size takes many minutes, so a run
+may do one of them: --json adds it to the file of its commit and day, which keeps its other sizes,
+and --merge prints one table of several files (of one machine; the newest of a size counts). --kept
+keeps tree and index in a folder (of one size), and reuses them if they are there already.
 
 Indexing counts from the start of the first front: until the last chunk file is written, until the
-last file is searchable, and until nothing is done any more. Questions are asked by a client that
-does nothing else, as are those of the peer's own server. `hop` rows ask one worker over ZeroMQ. The
-exponent of a row is that of its median over the chunks: 0 costs nothing for size, 1 as much as size
-grows. What a set does once it has started (a look at every file, and at what is served) is done
-before questions are timed; `growth.py` says what becomes of all after many of them.
+last file is searchable, and until all work is done. A minimal client runs the queries, on the
+peer's own server too. `hop` rows query one worker over ZeroMQ. The exponent of a row is that of its
+median over the chunks: 0 is independent of the size, 1 is proportional to it. The work of a
+starting set (a check of every file, and of the served index) is done before queries are timed;
+`growth.py` measures after many queries.
 """
 
 from __future__ import annotations
@@ -60,22 +59,22 @@ from ipc.messages import Fetch, GetStatus, MeaningSearch, Signals, TextSignals
 FOLDER = Path(__file__).parent
 PLOT = FOLDER.parents[1] / "docs" / "speed.svg"
 PEER = "semble==0.7.0"
-#: calls before anything counts
+#: calls before measuring
 WARM_UP = 30
-#: seconds without a new generation and with less than QUIET_SHARE of a core after which nothing is
-#: done any more
+#: seconds without a new generation and with less than QUIET_SHARE of a core after which all work is
+#: done
 QUIET_S, QUIET_SHARE = 3.0, 0.05
-#: seconds in which a front has imported all that it will, and a set has come to rest: what is
-#: served no more is removed a minute after the last publish, or after a start
+#: seconds in which a front has done all its imports, and a set is idle: generations out of use are
+#: removed a minute after the last publish, or after a start
 START_S = 80.0
-#: where --kept keeps what indexing took
+#: file in --kept with the figures of indexing
 BUILT = "built.json"
-#: seconds between two looks, and how many times longer than a look took: it takes part of a core
-#: from what it looks at
+#: seconds between two samples, at least this many times the duration of a sample: a sample takes
+#: part of a core from the measured processes
 LOOK_S, LOOK_TIMES = 0.05, 30
-#: searches of a kind that ripgrep is asked
+#: searches of a kind that ripgrep runs
 GREPS = 40
-#: what an agent asks for most: few hits, with the lines that say why
+#: the most frequent arguments of agents: few hits, with the lines that matched
 SHORT = {"limit": 5, "detail": "snippet"}
 #: seconds for one round trip
 HOP_S = 10.0
@@ -85,7 +84,9 @@ HOP_S = 10.0
 
 
 def index(config: Config, bound_s: float) -> Figures:
-    """Until the chunk files are written, until all is searchable, until nothing is done; memory.
+    """Measure until the chunk files are written, all is searchable, and all work is done; and
+    memory.
+
     Ends the program after `bound_s` seconds.
     """
     freshness, root = Freshness(config), config.root
@@ -113,7 +114,7 @@ def index(config: Config, bound_s: float) -> Figures:
 
 
 def settle(freshness: Freshness, root: Path) -> float:
-    """When the last work was done, by time.perf_counter."""
+    """Return when the last work was done, by time.perf_counter."""
     last, generation = time.perf_counter(), freshness.current().number
     spent = sum(usage.processor_s(root).values())
     while time.perf_counter() - last < QUIET_S:
@@ -140,7 +141,7 @@ def disk(config: Config) -> Figures:
 
 
 def some_texts(rows: Rows) -> list[str]:
-    """The same of the same tree, in whatever order its rows were published."""
+    """Return some texts, the same of the same tree, in whatever order its rows were published."""
     live = np.flatnonzero(rows.live)
     by_id = live[np.argsort(rows.ids(live))]
     sample = random.Random(7).sample(range(len(by_id)), min(2000, len(by_id)))
@@ -148,7 +149,7 @@ def some_texts(rows: Rows) -> list[str]:
 
 
 def draw(texts: Sequence[str], count: int) -> dict[str, list[str]]:
-    """Questions by kind, made of what is searched: words of one line, pieces, expressions."""
+    """Return queries by kind, made from the searched text: words of a line, pieces, expressions."""
     chance = random.Random(7)
     questions: dict[str, list[str]] = {"words": [], "substring": [], "regex": []}
     while len(questions["words"]) < count:
@@ -163,7 +164,7 @@ def draw(texts: Sequence[str], count: int) -> dict[str, list[str]]:
 
 
 def time_calls(count: int, call: Callable[[int], Any]) -> list[float]:
-    """Seconds of each of `count` calls, after the warm-up."""
+    """Return seconds of each of `count` calls, after the warm-up."""
     took = []
     for at in range(WARM_UP + count):
         began = time.perf_counter()
@@ -173,7 +174,7 @@ def time_calls(count: int, call: Callable[[int], Any]) -> list[float]:
 
 
 def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures]:
-    """A row for each kind of question: times, and processor time of each process."""
+    """Return a row for each kind of query: times, and processor time of each process."""
     cases = [
         ("search, 5 snippets", "cortex_search", SHORT, drawn["words"]),
         ("search", "cortex_search", {}, drawn["words"]),
@@ -184,7 +185,7 @@ def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures
     rows = []
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
         front.call("cortex_search", SHORT | {"query": drawn["words"][0]})
-        settle(Freshness(config), config.root)  # what a start has to do takes a core or more
+        settle(Freshness(config), config.root)  # the work of a start takes a core or more
         for case, tool, arguments, questions in cases:
             for question in questions[:WARM_UP]:
                 front.call(tool, arguments | {"query": question})
@@ -203,7 +204,9 @@ def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures
 
 
 async def measure_hops(config: Config, questions: Sequence[str], count: int) -> list[Figures]:
-    """The workers of a search one by one, over ZeroMQ, and a round trip that does nothing."""
+    """Measure the workers of a search one by one, over ZeroMQ, and a round trip that does
+    nothing.
+    """
     client, rows, number = Client(config.runtime_dir), [], Freshness(config).current().number
     taken: dict[str, list[float]] = {name: [] for name in ("status", "text", "vector", "fetch")}
 
@@ -233,7 +236,7 @@ async def measure_hops(config: Config, questions: Sequence[str], count: int) -> 
 
 
 def measure_warm_start(config: Config, question: str, count: int = 3) -> float:
-    """Seconds from a front's start to its first answer, of an index whose processes had ended."""
+    """Return seconds from a front's start to its first answer, for an index without processes."""
     took = []
     for _ in range(count):
         attach.stop(config)
@@ -269,8 +272,9 @@ def ripgrep(root: Path, drawn: dict[str, list[str]]) -> list[Figures]:
 def semble(
     root: Path, options: argparse.Namespace, questions: Sequence[str]
 ) -> tuple[Figures, list[Figures]]:
-    """The peer's own server, by the same client: its first answer, questions, memory; or that it
-    had none within --semble-s.
+    """Measure the peer's own server, by the same client: its first answer, queries, memory.
+
+    The figures say so if it had no answer within --semble-s.
     """
     count = options.questions
     python = python_with("semble", [PEER, "semble[mcp]"])
@@ -305,7 +309,7 @@ def semble(
 
 
 def index_figures(options: argparse.Namespace, config: Config) -> Figures:
-    """What indexing took, now or when --kept was made."""
+    """Return the figures of indexing, measured now or when --kept was made."""
     figures_file = options.kept / BUILT if options.kept else None
     if figures_file and figures_file.exists():
         figures: Figures = orjson.loads(figures_file.read_bytes())
@@ -341,7 +345,7 @@ def measure(options: argparse.Namespace, files: int) -> Figures:
 
 
 def plot_result(result: Path) -> None:
-    """docs/speed.svg of a kept result."""
+    """Draw docs/speed.svg from a saved result."""
     python = python_with("load", lines_of(FOLDER / "load.lock"))
     subprocess.run([python, FOLDER / "peers" / "plot_speed.py", PLOT, result], check=True)
     print(f"written to {PLOT}")
@@ -379,13 +383,13 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> Figures:
-    """Measure each size, and show it."""
+    """Measure each size, and print it."""
     result = begin("speed") | {"sizes": []}
     print_machine(result)
     for files in options.files:
         result["sizes"].append(measure(options, files))
         show(result["sizes"][-1])
-        if options.json:  # what is measured is kept, whatever becomes of the next size
+        if options.json:  # a measured size is saved, whatever becomes of the next
             save(result)
     return result
 

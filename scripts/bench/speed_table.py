@@ -1,4 +1,4 @@
-"""How speed.py shows what it measured: a size, several in one table, several runs as one."""
+"""Tables of speed.py's figures: a size, several sizes in one table, several runs as one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from report import RESULTS, Figures, print_table, results_path, write
 
 
 def exponents(sizes: Sequence[Figures]) -> dict[str, float]:
-    """The slope of each row's median over the chunks, both as logarithms, by least squares."""
+    """Return the slope of each row's median over the chunks, both as logarithms, by least
+    squares.
+    """
     samples: dict[str, list[tuple[float, float]]] = {}
     for size in sizes:
         for row in size["questions"]:
@@ -30,7 +32,7 @@ def _slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def show(size: Figures) -> None:
-    """What one size takes."""
+    """Print the figures of one size."""
     largest_process, largest = size["highest_of_one_mb"]
     print(f"\n{size['files']} files, {size['chunks']} chunks")
     print(
@@ -52,7 +54,7 @@ def show(size: Figures) -> None:
 
 
 def show_all(sizes: Sequence[Figures], slopes: dict[str, float]) -> None:
-    """One table: a row for each figure, a column for each size."""
+    """Print one table: a row for each figure, a column for each size."""
     taken: list[tuple[str, Callable[[Figures], Any]]] = [
         ("files", lambda size: size["files"]),
         ("searchable, s", lambda size: size["searchable_s"]),
@@ -77,8 +79,8 @@ def show_all(sizes: Sequence[Figures], slopes: dict[str, float]) -> None:
 
 
 def merge(results: Sequence[Figures]) -> Figures:
-    """One result of several runs: of each size what was measured last, and on which commit."""
-    ordered = sorted(results, key=lambda result: result["date"])  # those of one day stay in their order
+    """Return one result of several runs: the last measurement of each size, with its commit."""
+    ordered = sorted(results, key=lambda result: result["date"])  # results of one day stay in their order
     sizes = {
         size["files"]: {"commit": result["commit"]} | size for result in ordered for size in result["sizes"]
     }
@@ -86,13 +88,14 @@ def merge(results: Sequence[Figures]) -> Figures:
 
 
 def with_exponents(result: Figures) -> Figures:
-    """`result` with how its rows grow with its sizes."""
+    """Return `result` with the exponents of its rows."""
     return result | {"exponents": exponents(result["sizes"])}
 
 
 def save(result: Figures, folder: Path = RESULTS) -> Path:
-    """Write `result` to the file of its day and commit, where the sizes stay that an earlier run
-    measured and this one did not; the file.
+    """Write `result` to the file of its day and commit, and return the file.
+
+    Sizes that an earlier run measured and this one did not stay in it.
     """
     path = results_path(result, folder)
     return write(merge([*read_results([path] if path.exists() else []), result]), folder)

@@ -1,5 +1,6 @@
-"""What quality.py measures: the product (or a variant of its ranking), and its peers. Each is a
-folder in, places out.
+"""The systems that quality.py measures: the product (or a variant of its ranking), and its peers.
+
+Each takes a folder and a question, and returns places.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ DEPTH = 10
 #: seconds for one index, one question
 INDEX_S, QUESTION_S = 600, 60
 BASELINES = ("rg", "bm25", "semble")
-#: peer → its package, where that has another name
+#: peer → its package, if that has another name
 PACKAGES = {"bm25": "bm25s"}
 CORTEX = [sys.executable, "-P", "-m", "cortex"]
-#: what ripgrep is not asked for: words that say nothing about code
+#: words that ripgrep does not search, as they say nothing about code
 STOP_WORDS = frozenset(
     "a an and are as at be by can do does for from has have how i in into is it its of on or so that "
     "the their this to was what when where which who why will with you".split()
@@ -46,7 +47,7 @@ STOP_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Hit:
-    """A place. `bytes`: what an agent reads of it."""
+    """A place. `bytes`: the text that an agent reads of it."""
 
     file: str
     start: int
@@ -61,28 +62,32 @@ Ask = Callable[[str], Awaitable[list[Hit]]]
 def sparse_copy(
     source: Path, root: str, *, alone: bool = False, keep_in: Path | None = None
 ) -> Iterator[Path]:
-    """A project folder that holds only the measured part of the repository, at its place; `alone`:
-    as the project itself. `kept`: below this folder, where an earlier run may have left it.
+    """Copy the measured part of the repository to a project folder.
+
+    It is at its place in the repository, or with `alone` the project itself. `keep_in`: below this
+    folder, where an earlier run may have left it.
     """
     place = nullcontext(str(keep_in)) if keep_in else tempfile.TemporaryDirectory(prefix="cortex-quality-")
     with place as folder:
         project = Path(folder, (source / root).name if alone else source.name)
         if not project.exists():
-            making = Path(folder, f"{project.name}.part")  # one that was broken off is not taken for whole
+            making = Path(folder, f"{project.name}.part")  # an interrupted copy does not count as complete
             shutil.rmtree(making, ignore_errors=True)
             shutil.copytree(source / root, making if alone else making / root, symlinks=True)
             making.rename(project)
         (project / ".cortex").mkdir(exist_ok=True)
         (
             project / ".cortex" / "config.yml"
-        ).touch()  # by which a program that is started there knows it for a project
+        ).touch()  # marks the folder as a project for programs that are started in it
         yield project
 
 
 @contextmanager
 def indexed(project: Path, *, keep_index: bool = False) -> Iterator[None]:
-    """The project, a copy for a while, indexed; in the end its workers, which the first front
-    starts, are stopped, and what was made of it is removed, unless it is `kept`.
+    """Index the project, a temporary copy; in the end stop its workers, which the first front
+    starts.
+
+    Its index is removed, unless `keep_index` is set.
     """
     subprocess.run(
         [*CORTEX, "index", "--project", project], check=True, stdout=subprocess.DEVNULL, timeout=INDEX_S
@@ -103,7 +108,8 @@ def _stop(project: Path) -> None:
 
 @asynccontextmanager
 async def product(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator[Ask]:
-    """Cortex as an agent has it: served by its workers, asked through the MCP client over stdio.
+    """Search with Cortex as an agent does: through the MCP client over stdio and the workers.
+
     `variant`: options of peers/front.py.
     """
     async with session_of(project, variant) as session:
@@ -120,7 +126,7 @@ async def product(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator
 
 @asynccontextmanager
 async def session_of(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator[ClientSession]:
-    """The client of a front that serves everything that was indexed; `variant` as `product`."""
+    """Open a client of a front that serves the whole index; `variant` as in `product`."""
     front = [sys.executable, "-P", str(PEERS / "front.py"), *variant, "--"] if variant else CORTEX
     parameters = StdioServerParameters(
         command=front[0], args=[*front[1:], "mcp", "--project", str(project)], env=environment()
@@ -135,7 +141,7 @@ async def session_of(project: Path, variant: tuple[str, ...] = ()) -> AsyncItera
 
 
 async def _wait_until_served(session: ClientSession) -> None:
-    """Until everything that was indexed is served."""
+    """Wait until the whole index is served."""
     deadline = time.monotonic() + INDEX_S
     arguments = {"query": "warm up", "limit": 1, "detail": "location"}
     while time.monotonic() < deadline:
@@ -158,10 +164,10 @@ def _hit(chunk: dict[str, Any]) -> Hit:
 
 @asynccontextmanager
 async def program(project: Path, command: str) -> AsyncIterator[Ask]:
-    """Any program that prints one JSON object a line."""
+    """Search with any program that prints one JSON object a line."""
 
     async def ask(query: str) -> list[Hit]:
-        done = subprocess.run(  # noqa: ASYNC221 - one after the other is what is measured
+        done = subprocess.run(  # noqa: ASYNC221 - calls are measured one by one
             [*shlex.split(command), query],
             cwd=project,
             check=False,
@@ -176,14 +182,14 @@ async def program(project: Path, command: str) -> AsyncIterator[Ask]:
 
     try:
         yield ask
-    finally:  # it may have been ours
+    finally:  # the file may have been made here
         _stop(project)
 
 
 @asynccontextmanager
 async def ripgrep(project: Path) -> AsyncIterator[Ask]:
-    """What an agent does without an index: the question's words, each counted, files with the most
-    matches first.
+    """Search as an agent without an index: count each word of the question, and rank files by
+    matches.
     """
     if shutil.which("rg") is None:
         raise SystemExit("the baseline rg needs ripgrep on the PATH")
@@ -220,9 +226,7 @@ async def ripgrep(project: Path) -> AsyncIterator[Ask]:
 
 @asynccontextmanager
 async def peer(project: Path, name: str, python: str, model: str) -> AsyncIterator[Ask]:
-    """A library of another project, in a virtual environment of its own, kept open over all
-    questions.
-    """
+    """Search with another project's library, in a separate environment, open over all questions."""
     interpreter = python or str(python_with(name, [PACKAGES.get(name, name)]))
     with tempfile.TemporaryDirectory(prefix="cortex-peer-") as home:
         process = subprocess.Popen(  # noqa: ASYNC220
@@ -256,7 +260,7 @@ async def peer(project: Path, name: str, python: str, model: str) -> AsyncIterat
 
 
 def _with_sizes(project: Path, rows: list[dict[str, Any]]) -> list[Hit]:
-    """Hits with the size of their lines, as far as the files are there."""
+    """Return hits with the size of their lines, if the files exist."""
     hits = []
     for row in rows:
         try:

@@ -1,12 +1,12 @@
-"""What each process does while a project is indexed for the first time, in steps of half a second.
+"""A timeline of each process while a project is indexed for the first time, in steps of half a
+second.
 
     scripts/bench/timeline.py --sources DIR [DIR …] [--files 2000] [--step-s 0.5] [--json]
 
-A line is a step: percent of a core of each process and of the busiest threads of the watcher, how
-much of the machine's cores nobody used, how far the sources are read (percent), and how many rows
-are served. So it says when a core is idle, and what comes last: of each process beside its
-processor time how much of it was spent once all chunk files were written. On a busy machine read
-that, and not the clock.
+A line is a step: percent of a core of each process and of the busiest threads of the watcher, idle
+time of the machine's cores, percent of the sources read, and rows served. It shows idle cores, and
+the work that ends last: for each process its processor time, and the part of it after all chunk
+files were written. On a busy machine read that, and not the clock.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from trees import temporary_tree
 from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config
 
-#: seconds between two looks at what is done
+#: seconds between two checks of the progress
 LOOK_S = 0.05
-#: seconds until all must be served
+#: seconds until the whole project must be served
 BOUND_S = 900.0
 TICKS = os.sysconf("SC_CLK_TCK")
-#: where user and system time stand in a line of stat, behind the name
+#: user and system time in a line of stat, after the name
 _TIMES = slice(11, 13)
 #: columns of the table, by process
 COLUMNS = ("index", "pool", "watcher", "text", "vector", "graph", "mcp", "supervisor")
@@ -42,7 +42,7 @@ THREADS_SHOWN = 3
 
 @dataclass(slots=True)
 class Look:
-    """Processor time so far, in seconds: by process, by kind of thread of the watcher, unused."""
+    """Processor time so far, in seconds: by process, by kind of thread of the watcher, idle."""
 
     at: float
     process: dict[str, float] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Look:
 
 
 class Looks:
-    """Looks at the processes of a project; what a thread took that has ended still counts."""
+    """Samples of a project's processes; the time of a thread that has ended still counts."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -73,13 +73,13 @@ class Looks:
 
 
 def idle_s() -> float:
-    """Seconds for which cores had nothing to do, of all cores."""
+    """Return the idle seconds of all cores."""
     parts = Path("/proc/stat").read_text().split("\n", 1)[0].split()
     return (int(parts[4]) + int(parts[5])) / TICKS
 
 
 def follow(config: Config, step_s: float) -> Figures:
-    """Index from nothing, and look every `step_s` until the last file is served."""
+    """Index from nothing, and sample every `step_s` until the last file is served."""
     freshness, looks, steps = Freshness(config), Looks(config.root), []
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
         before, has_indexed, searchable = looks.take(), False, 0.0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How fast sessions are read: files as Claude Code writes them are made, read alone, and then read
-by memory's set while questions are asked.
+"""A benchmark of reading sessions: generated files in Claude Code's format are parsed alone, and
+then read by memory's set while queries run.
 
     scripts/bench/transcripts.py [--megabytes 1000] [--json]
 """
@@ -26,19 +26,19 @@ from cortex.memory.transcripts.reader import Position, read_portion
 from cortex.processes import attach
 from cortex.settings.config import load_data
 
-#: bytes of one session's file; of what a tool printed, which is most of a file; exchanges
+#: bytes of a session's file; of a tool's output, which is most of a file; exchanges
 SESSION_BYTES = 4_000_000
 PRINTED_WORDS = (200, 1_500)
-#: words of a question to the agent and of what it says, and turns with a tool in one exchange
+#: words of a question to the agent and of its reply, and turns with a tool in an exchange
 ASKED_WORDS, SAID_WORDS, TURNS = 30, 60, 8
-#: seconds after which it is given up, and between two questions
+#: seconds after which the run gives up, and between two queries
 GIVE_UP_S, PAUSE_S = 900.0, 0.05
-#: a word that only the last line says
+#: a word that is in the last line only
 LAST = "zyzzyvaquagga"
 
 
 def lines(words: Words, session: str, folder: Path, rng: random.Random) -> Iterator[dict[str, Any]]:
-    """One session, without an end."""
+    """Yield the lines of a session without an end."""
     base = {
         "isSidechain": False,
         "userType": "external",
@@ -69,7 +69,7 @@ def lines(words: Words, session: str, folder: Path, rng: random.Random) -> Itera
 
 
 def make(folder: Path, project: Path, megabytes: int) -> list[Path]:
-    """Files of that size in all; the last says the last word."""
+    """Write files of that size in all; the last has the last word."""
     words, rng, paths, left = Words(), random.Random(7), [], megabytes * 1_000_000
     place = folder / "projects" / "-shop"
     place.mkdir(parents=True)
@@ -92,7 +92,7 @@ def make(folder: Path, project: Path, megabytes: int) -> list[Path]:
 
 
 def parse(paths: list[Path]) -> tuple[float, int]:
-    """(megabytes a second, exchanges) of reading alone."""
+    """Return (megabytes a second, exchanges) of parsing alone."""
     began, size, exchanges = time.perf_counter(), 0, 0
     for path in paths:
         place = Position()
@@ -106,7 +106,7 @@ def parse(paths: list[Path]) -> tuple[float, int]:
 
 
 def serve(data: Path, project: Path) -> tuple[float, list[float]]:
-    """(seconds until the last word is found, seconds of each question meanwhile)."""
+    """Return (seconds until the last word is found, seconds of each query meanwhile)."""
     words, took = Words(3), []
     with Cortex.open(data, project=project) as memory:
         for at in range(50):

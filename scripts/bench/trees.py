@@ -1,4 +1,4 @@
-"""Trees put together from the sources of projects, to be indexed: for benchmarks."""
+"""Trees for benchmarks, copied from the sources of projects."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from cortex.settings.config import Config
 
 
 def plant(sources: Sequence[Path], root: Path, files: int) -> None:
-    """`files` files from the folders in `sources`, of each its share; where they are too few,
-    copies of all until they are enough.
+    """Copy `files` files from the folders in `sources`, a share of each.
+
+    If they are too few, copies of all are added until they are enough.
     """
     with tempfile.TemporaryDirectory(prefix="cortex-bench-") as together:
         for folder in (child for source in sources for child in _child_folders(source.resolve())):
@@ -33,14 +34,15 @@ def plant(sources: Sequence[Path], root: Path, files: int) -> None:
 
 
 def _child_folders(source: Path) -> list[Path]:
-    """The folders in `source`; itself where it has none but git's."""
+    """Return the folders in `source`; itself if it has none but git's."""
     return [child for child in source.iterdir() if child.is_dir() and child.name != ".git"] or [source]
 
 
 @contextmanager
 def keep_tree(sources: Sequence[Path], files: int, folder: Path) -> Iterator[Config]:
-    """The settings of a project of such files, in `surroundings` of its own. What `folder` holds of
-    an earlier time is used again: the tree, and its index.
+    """Yield the settings of a project of such files, in an isolated environment.
+
+    A tree and an index of an earlier run in `folder` are used again.
     """
     root = folder.resolve() / "tree"
     with isolated_environment(folder.resolve() / "home"):
@@ -53,7 +55,7 @@ def keep_tree(sources: Sequence[Path], files: int, folder: Path) -> Iterator[Con
 
 @contextmanager
 def temporary_tree(sources: Sequence[Path], files: int) -> Iterator[Config]:
-    """The same in a folder that is removed in the end."""
+    """Do the same in a folder that is removed in the end."""
     with (
         tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
         keep_tree(sources, files, Path(folder)) as config,

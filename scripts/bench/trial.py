@@ -1,18 +1,18 @@
-"""Counts what an agent pays that looks until it is sure: it sees a project only through this
-program, which writes down what each look printed.
+"""A trial of an agent that searches until it is sure: it sees a project only through this program,
+which logs the output of each look.
 
     scripts/bench/trial.py tasks [--repo NAME]
     scripts/bench/trial.py look --trees DIR --log FILE SYSTEM TASK COMMAND…
     scripts/bench/trial.py score --trees DIR --log FILE [--note TEXT] [--json]
 
-`tasks` prints id, repository and question of tasks/agent.jsonl, without the lines that are needed.
-`look` runs a command of SYSTEM (cortex: the `cortex` beside this Python; shell: rg, grep, find, ls,
-sed, cat, head, tail, wc) in DIR/<repository> (the trees that agent.py --work makes) and prints what
-it printed. Who does the trial, a model or a person, is told to ask as thriftily as it would, until
-it has seen every line that it needs; another does the same tasks with the other system.
+`tasks` prints id, repository and question of tasks/agent.jsonl, without the needed lines. `look`
+runs a command of SYSTEM (cortex: the `cortex` beside this Python; shell: rg, grep, find, ls, sed,
+cat, head, tail, wc) in DIR/<repository> (the trees that agent.py --work makes) and prints its
+output. The model or person in the trial is instructed to search as thriftily as usual, until every
+needed line was printed; another does the same tasks with the other system.
 
-looks: commands that were run. tokens: bytes of what they printed / 4. found: needed lines whose
-text was printed by a look that names their file.
+looks: commands that were run. tokens: bytes of their output / 4. found: needed lines whose text was
+printed by a look that names their file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PROGRAMS = {
     "cortex": {"cortex"},
     "shell": {"rg", "grep", "find", "ls", "sed", "cat", "head", "tail", "wc"},
 }
-#: seconds for a look; the first one of a project indexes it
+#: seconds for a look; the first look at a project indexes it
 LOOK_S = 180
 
 
@@ -63,7 +63,7 @@ def find_task(name: str) -> Task:
 
 
 def found_lines(task: Task, looks: Iterable[dict[str, Any]], folder: Path) -> int:
-    """How many of the task's needed lines the looks printed, with their file named."""
+    """Return how many of the task's needed lines the looks printed, with the name of their file."""
     outputs = [(row["output"], " ".join(row["command"])) for row in looks]
     count = 0
     for name, number in task.lines:
@@ -123,7 +123,7 @@ def arguments() -> argparse.Namespace:
     looking.add_argument("system", choices=PROGRAMS)
     looking.add_argument("task")
     looking.add_argument("command", nargs=argparse.REMAINDER)
-    scoring.add_argument("--note", default="", help="who looked, and at which version")
+    scoring.add_argument("--note", default="", help="model or person of the trial, and the version")
     add_json(scoring)
     return parser.parse_args()
 

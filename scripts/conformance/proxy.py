@@ -1,5 +1,5 @@
-"""Adds the token that the suite and other strangers cannot send to every request on its way to a
-server of this machine.
+"""A proxy that adds the token to every request for a server of this machine, for the suite and
+other programs that cannot send it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import re
 import threading
 from collections.abc import Iterator
 
-#: bytes that are passed on at once
+#: bytes that are forwarded at once
 PIECE_BYTES = 1 << 16
 _CONNECTION = re.compile(rb"(?im)^connection:.*\r\n")
 
 
 @contextlib.contextmanager
 def run_proxy(port: int, token: str) -> Iterator[int]:
-    """The port of a proxy to `port`; each connection brings one request."""
+    """Run a proxy to `port`, and return its port; each connection brings one request."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -48,7 +48,7 @@ def run_proxy(port: int, token: str) -> Iterator[int]:
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """All that comes, until its end, which is passed on too."""
+    """Forward all bytes, and then their end."""
     while piece := await reader.read(PIECE_BYTES):
         writer.write(piece)
         await writer.drain()

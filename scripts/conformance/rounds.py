@@ -1,5 +1,6 @@
-"""What the newest protocol asks in rounds: a tool answers that it needs something, and is called
-again with it; and what the suite's checks of stateless servers need.
+"""Tools of the newest protocol that ask in rounds, and tools for checks of stateless servers.
+
+A tool answers that it needs input, and is called again with it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.prompts.base import UserMessage
 from mcp.shared.exceptions import MCPError
 
-#: JSON-RPC: the client did not say that it can do what is needed
+#: JSON-RPC: the client did not declare the capability that the tool needs
 MISSING_CAPABILITY = -32021
 
 Answer = list[types.TextContent] | types.InputRequiredResult
@@ -35,7 +36,7 @@ def add_rounds(server: MCPServer) -> None:
 
 
 def _add_simple(server: MCPServer) -> None:
-    """Tools of two rounds: (name, what is needed)."""
+    """Add the tools of two rounds: (name, needed input)."""
     name = {"user_name": _form("What is your name?", "name")}
     question = {"capital_question": _sampling("What is the capital of France?")}
     roots: dict[str, Any] = {"client_roots": {"method": "roots/list", "params": {}}}
@@ -85,7 +86,7 @@ def _add_stateful(server: MCPServer) -> None:
         return _needs({"step1": _form("Step 1: What is your name?", "name")}, "round 1")
 
     async def test_input_required_result_capabilities(context: Context) -> Answer:
-        """Asks only for what the client said that it can do."""
+        """Ask only for input that the client declared it can give."""
         able = context.client_capabilities
         needs: dict[str, Any] = {}
         if able is not None and able.elicitation is not None:
@@ -133,7 +134,7 @@ def _add_stateless(server: MCPServer) -> None:
 
 
 def _reply_to(context: Context, key: str) -> dict[str, Any]:
-    """The client's answer to what was needed under `key`; empty for none that can be used."""
+    """Return the client's answer to the input `key`; empty if there is none that can be used."""
     response = (context.input_responses or {}).get(key)
     reply: Any = (
         response if isinstance(response, dict) or response is None else response.model_dump(by_alias=True)

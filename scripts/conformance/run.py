@@ -1,12 +1,12 @@
-"""Runs MCP's official conformance suite and the Inspector's command line, which need Node 22.
+"""A runner of MCP's official conformance suite and the Inspector's command line; needs Node 22.
 
     python scripts/conformance/run.py [--keep FOLDER] [--json]
 
-The suite runs in full against the server that it asks for (fixture.py) over our gate, sessions and
+The suite runs in full against the server that it needs (fixture.py) over our gate, sessions and
 streams, and against `cortex serve` itself, each in both eras of the protocol; a proxy adds the
-token that it cannot send. expected.yml says which scenarios fail, and why; an unexpected failure,
-and an expected one that passes, end this with 1. The Inspector speaks to `cortex mcp` and to
-`cortex serve`. --keep leaves there what the suite wrote.
+token, which the suite cannot send. expected.yml lists the scenarios that fail, with the reason; an
+unexpected failure, and an expected one that passes, end this program with 1. The Inspector speaks
+to `cortex mcp` and to `cortex serve`. --keep writes the suite's output to that folder.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ PACKAGES = (f"{SUITE}@0.2.0-alpha.12", f"{INSPECTOR}@2.12.0")
 ERAS = ("2025-11-25", "2026-07-28")
 #: seconds for one run of the suite, and for one call of the Inspector
 SUITE_S, CALL_S = 300.0, 60.0
-#: milliseconds until the Inspector must be greeted
+#: milliseconds until the Inspector must have its handshake
 CALL_MS = 45_000
-#: chunks of the project that the product is asked about
+#: chunks of the project that the Inspector searches
 CHUNKS = 120
 #: a line of the suite's summary: scenario, checks that passed, checks that failed
 SUMMED = re.compile(r"[✓✗] (\S+): (\d+) passed, (\d+) failed")
-#: what the Inspector asks: arguments, and what its answer holds
+#: calls of the Inspector: arguments, and a text in the answer
 INSPECTOR_CALLS = (
     (("--method", "tools/list"), "cortex_search"),
     (
@@ -66,16 +66,16 @@ INSPECTOR_CALLS = (
 
 @dataclass(frozen=True, slots=True)
 class ForeignPrograms:
-    """Programs of others: Node and its modules; `kept`: where the suite writes."""
+    """Third-party programs: Node and its modules; the suite writes to `kept`."""
 
     node: Path
     modules: Path
     output_folder: Path
-    #: (leg, scenario, passed, failed) of the suite, and (way, what was asked, answered 1 or 0, 0)
+    #: (leg, scenario, passed, failed) of the suite, and (way, call, answered 1 or 0, 0)
     outcomes: list[tuple[str, str, int, int]] = field(default_factory=list)
 
     def judge(self, leg: str, url: str, era: str, expected: dict[str, str]) -> bool:
-        """Whether the suite finds what is expected of it."""
+        """Return whether the suite's result is the expected one."""
         listed = self.output_folder / f"{leg}-{era}.yml"
         listed.write_text(yaml.safe_dump({"server": list(expected)}))
         log = self.output_folder / f"{leg}-{era}.txt"
@@ -101,7 +101,7 @@ class ForeignPrograms:
         return done.returncode == 0
 
     def inspect(self, way: str, target: Sequence[str], cwd: Path) -> bool:
-        """Whether the Inspector is answered."""
+        """Return whether the Inspector gets its answers."""
         bins = orjson.loads((self.modules / INSPECTOR / "package.json").read_bytes())["bin"]
         program = self.modules / INSPECTOR / bins["mcp-inspector"]
         well = True
@@ -129,7 +129,7 @@ class ForeignPrograms:
 def judge(
     programs: ForeignPrograms, leg: str, server: RunningServer, expected: dict[str, dict[str, str]]
 ) -> bool:
-    """Whether a server answers the suite as expected, in both eras."""
+    """Return whether a server answers the suite as expected, in both eras."""
     port = urlsplit(server.url).port
     assert port is not None
     with run_proxy(port, server.token) as open_port:
@@ -138,7 +138,7 @@ def judge(
 
 
 def read_expected() -> dict[str, dict[str, str]]:
-    """Leg and era → scenario → why it fails."""
+    """Return leg and era → scenario → why it fails."""
     legs = yaml.safe_load((FOLDER / "expected.yml").read_text())
     return {
         leg: {name: reason for reason, names in reasons.items() for name in names.split()}
@@ -170,7 +170,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave there what the suite wrote")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="folder for the suite's output")
     add_json(parser)
     options = parser.parse_args()
     figures = begin("conformance") | {"packages": PACKAGES, "node": NODE}

@@ -1,1 +1,1 @@
-"""What a bad day and a bad neighbour do to Cortex, drawn from a seed; a module for each part."""
+"""The parts of scripts/torture.py, one module each, drawn from a seed."""

@@ -1,5 +1,5 @@
-"""Hostile clones: what an attacker can put into a repository. No file outside is changed, none of
-their programs runs, nothing is sent anywhere.
+"""Hostile clones: attacks that a repository can carry. No file outside is changed, no program of
+the attacker runs, nothing is sent.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from torture.world import World, open_world
 
 SCENARIO = "clones"
 FILES = 5
-#: seconds in which each command ends, and until which a front is asked
+#: seconds within which each command ends, and for which a front is queried
 COMMAND_S, ASK_S = 60.0, 8.0
-#: commands that a person types in a fresh clone: two of them, and the last one
+#: commands that a person types in a fresh clone: two of them, and always the last
 COMMANDS = (("status",), ("doctor",), ("index",), ("exact", "shared"), ("search", "adds one"))
-#: what Cortex made, or makes, below `.cortex` or below its folder in the cache: each a link once
+#: paths that Cortex makes below `.cortex` or its cache folder: each is replaced by a link once
 PLACES = (
     "run", "run/watcher.log", "run/text.log", "run/supervisor.log", "run/indexer.json", "index", "index/CURRENT", "index/.CURRENT.tmp",
     "index/segments", "index/text", "index/vectors", "index/graph", "index/writer.lock", "index/6", "index/6/CURRENT", "chunks",
@@ -46,7 +46,9 @@ HOOKS = ("post-index-change", "post-checkout", "pre-commit", "reference-transact
 
 @dataclass
 class Attack:
-    """Outside the project: what must not change, what must not run, who must not be called."""
+    """The attacker's side, outside the project: canaries, a program, a port that nobody may
+    call.
+    """
 
     base: Path
     port: int
@@ -58,7 +60,7 @@ class Attack:
 
     @property
     def mark(self) -> Path:
-        """Made by a program of the attacker's when it runs."""
+        """Return the path that the attacker's program writes when it runs."""
         return self.base / "ran"
 
     @property
@@ -66,7 +68,7 @@ class Attack:
         return self.base / "program"
 
     def state(self) -> dict[str, str]:
-        """Every canary with what it is."""
+        """Return each canary → mode, size, time and hash."""
         states = {}
         for path in sorted((self.canaries, *self.canaries.rglob("*"))):
             info = path.lstat()
@@ -76,10 +78,10 @@ class Attack:
 
 
 def run(record: Record, until: float) -> None:
-    """Steps until `until` (monotonic); each is a clone with three drawn attacks."""
+    """Run steps until `until` (monotonic); each is a clone with three drawn attacks."""
     while time.monotonic() < until:
         draws = record.draws(SCENARIO)
-        # What is done to git comes last: the torture asks it itself before.
+        # Attacks on git go last: the torture itself runs git before.
         names = sorted(draws.sample(sorted(ATTACKS), 3), key=lambda name: name.startswith("git"))
         with open_world(record, SCENARIO, FILES, draws) as world, _attack(world.base) as attack:
             _clone(world)
@@ -93,14 +95,14 @@ def run(record: Record, until: float) -> None:
 
 @contextlib.contextmanager
 def _attack(base: Path) -> Iterator[Attack]:
-    """Canaries, a program and a listening trap."""
+    """Make the canaries, a program and a listening port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         attack = Attack(base, listener.getsockname()[1])
         for name in ("file", "folder/old", "folder/1.seg", "folder/deep/file", "empty/.keep"):
             path = attack.canaries / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("left alone\n")
-            os.utime(path, (1e9, 1e9))  # old enough for whoever prunes by age
+            os.utime(path, (1e9, 1e9))  # old enough for a program that prunes by age
         attack.program.write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{attack.mark}'\n")
         attack.program.chmod(0o755)
         threading.Thread(target=_listen, args=(listener, attack), daemon=True).start()
@@ -122,7 +124,7 @@ def _listen(listener: socket.socket, attack: Attack) -> None:
 
 
 def _clone(world: World) -> None:
-    """A real repository, in which everything so far is tracked."""
+    """Make the world's project a real repository that tracks every file."""
     (world.root / ".git").rmdir()
     clean = world.environment | {"GIT_CONFIG_NOSYSTEM": "1", "HOME": str(world.base)}
     for arguments in (
@@ -134,11 +136,11 @@ def _clone(world: World) -> None:
 
 
 def _use(world: World, attack: Attack, record: Record, draws: random.Random, what: str) -> None:
-    """What an agent and a person do with it; then whether anything happened outside."""
+    """Use the clone as an agent and a person would; then check that nothing outside changed."""
     before = attack.state()
     front = world.front()
     reply = front.initialize()
-    ended = reply.kind == "gone"  # a configuration that cannot be used: it says so and ends
+    ended = reply.kind == "gone"  # the configuration is unusable: the front prints why and ends
     if reply.kind == "silent":
         record.breaks(SCENARIO, "a front answers soon after its start", f"{what}: {load()}")
     deadline = time.monotonic() + ASK_S
@@ -189,7 +191,7 @@ def _judge(attack: Attack, record: Record, what: str, before: dict[str, str]) ->
 
 
 def _links(root: Path, attack: Attack, draws: random.Random) -> None:
-    """Links at places below `.cortex`, to canaries."""
+    """Put links below `.cortex`, to canaries."""
     for place in draws.sample(PLACES, 6):
         path = root / ".cortex" / place
         with contextlib.suppress(OSError):
@@ -198,7 +200,7 @@ def _links(root: Path, attack: Attack, draws: random.Random) -> None:
 
 
 def _replace_with_link(root: Path, attack: Attack, draws: random.Random) -> None:
-    """`.cortex`, or what git reads, is a link itself."""
+    """Replace `.cortex`, or a path that git reads, with a link."""
     name = draws.choice((".cortex", ".gitignore", ".git/info", "src/.gitignore", ".gitattributes"))
     path = root / name
     with contextlib.suppress(OSError):
@@ -208,7 +210,7 @@ def _replace_with_link(root: Path, attack: Attack, draws: random.Random) -> None
 
 
 def _devices(root: Path, attack: Attack, draws: random.Random) -> None:
-    """Endless and silent files where a configuration is read."""
+    """Put endless and silent files where a configuration is read."""
     del attack
     for place in draws.sample(
         (
@@ -230,7 +232,9 @@ def _devices(root: Path, attack: Attack, draws: random.Random) -> None:
 
 
 def _settings(root: Path, attack: Attack, draws: random.Random) -> None:
-    """A configuration that explodes, runs code, names an endpoint or a folder elsewhere."""
+    """Write a configuration that explodes, runs code, or names an endpoint or a folder
+    elsewhere.
+    """
     bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
         f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
     )
@@ -269,7 +273,7 @@ def _settings(root: Path, attack: Attack, draws: random.Random) -> None:
 
 
 def _git_programs(root: Path, attack: Attack, draws: random.Random) -> None:
-    """A configuration of git's that runs the attacker's program at any occasion."""
+    """Write a git configuration that runs the attacker's program at any occasion."""
     config = root / ".git" / "config"
     hooks = root / ".git" / ("hooks" if draws.random() < 0.5 else "other-hooks")
     lines = ["[core]", "\trepositoryformatversion = 0", f"\thooksPath = {hooks}"]
@@ -286,11 +290,11 @@ def _git_programs(root: Path, attack: Attack, draws: random.Random) -> None:
         (hooks / name).write_text(f"#!/bin/sh\n{attack.program} {name}\n")
         (hooks / name).chmod(0o755)
     for path in root.rglob("*.py"):
-        path.touch()  # so that git has a reason to look into the files
+        path.touch()  # gives git a reason to read the files
 
 
 def _git_elsewhere(root: Path, attack: Attack, draws: random.Random) -> None:
-    """`.git` is a file or a link that leads out, or its settings include what lies outside."""
+    """Make `.git` a file or a link to outside, or let its settings include an outside file."""
     (attack.base / "config-elsewhere").write_text(f"[core]\n\tfsmonitor = {attack.program} included\n")
     kind = draws.randrange(3)
     config = root / ".git" / "config"
@@ -310,8 +314,8 @@ def _git_elsewhere(root: Path, attack: Attack, draws: random.Random) -> None:
 
 
 def _chunks(root: Path, attack: Attack, draws: random.Random) -> None:
-    """Chunk and graph files whose ids, paths and texts are commands, terminal sequences, places
-    outside; damaged ones, enormous numbers.
+    """Write chunk and graph files with commands, terminal sequences and outside paths as ids, paths
+    and texts; damaged files; enormous numbers.
     """
     evil = (
         f"\n$(touch '{attack.mark}')\n",
@@ -358,7 +362,9 @@ def _chunks(root: Path, attack: Attack, draws: random.Random) -> None:
 
 
 def _modules(root: Path, attack: Attack, draws: random.Random) -> None:
-    """Modules named like ours, and what starts with Python or a shell in this folder."""
+    """Add modules with Cortex's module names, and files that Python or a shell runs at its
+    start.
+    """
     del draws
     for name in (
         "cortex",
@@ -380,7 +386,7 @@ def _modules(root: Path, attack: Attack, draws: random.Random) -> None:
     (root / "pyvenv.cfg").write_text("home = .\n")
 
 
-#: each puts something into a clone
+#: attack → function that adds it to a clone
 ATTACKS: dict[str, Callable[[Path, Attack, random.Random], None]] = {
     "links": _links,
     "links for the whole": _replace_with_link,

@@ -1,5 +1,6 @@
 """Corruptions: any file of the index, the cache and the runtime folder is cut, zeroed, scrambled,
-replaced or taken away, under a running set and between two. Everything is found again by itself.
+replaced or removed, with a running set and between two sets. Every word is found again without
+help.
 """
 
 from __future__ import annotations
@@ -24,29 +25,32 @@ from torture.world import World, open_world, role
 SCENARIO = "corruptions"
 #: files of the project
 FILES = 8
-#: seconds in which what was damaged must be whole again without a save, on a machine that does
-#: nothing else; counted above it, and broken above HEALED_S_MAX, which leaves room for a load
+#: seconds in which damage must be healed without a save, on an idle machine: above HEALED_S it is
+#: counted, above HEALED_S_MAX, which leaves room for load, it is a broken promise
 HEALED_S, HEALED_S_MAX = 5.0, 40.0
 #: damages of the shortest run
 LEAST = 4
-#: steps between two saves, which have what was damaged read and written again
+#: steps between two saves, which cause damaged files to be read and written again
 STEPS_BETWEEN_SAVES = 4
-#: share of the steps that are done between two sets; each start reads all that was damaged before
+#: share of the steps between two sets; each start reads all files damaged before
 COLD_SHARE = 0.35
-#: files of one step, at most: a start costs as much over one damaged file as over six
+#: files damaged in one step, at most: a start costs as much over one damaged file as over six
 COLD_MAX, HOT_MAX = 6, 3
 #: bytes that are overwritten in one place
 BYTES_MAX = 4096
 #: characters of a log that are shown when a promise was broken
 SAID_MAX = 3000
-#: a file in a folder that was put in the place of a file
+#: name of a file in a folder that replaces a file
 INSIDE = "something"
-#: names of one kind differ in these: numbers and content hashes
+#: names of one kind differ in these only: numbers and content hashes
 _NUMBER = re.compile(r"[0-9a-f]{16,}|\d+")
 
 
 def run(record: Record, until: float) -> None:
-    """Steps until `until` (monotonic), hot and cold by chance; a last start reads what is left."""
+    """Run steps until `until` (monotonic), with or without a running set by chance.
+
+    A last start reads the files that are still damaged.
+    """
     with open_world(record, SCENARIO, FILES) as world:
         trial = Trial(world, record)
         trial.heal("first", "start")
@@ -64,19 +68,19 @@ def run(record: Record, until: float) -> None:
 
 
 class Trial:
-    """A world whose files are damaged, and the front that notices."""
+    """A world with damaged files, and a front that searches it."""
 
     def __init__(self, world: World, record: Record) -> None:
         self.world, self.record = world, record
         #: how often each kind of file was damaged
         self.damage_counts: Counter[str] = Counter()
-        #: the damages since the last start; what nobody reads is noticed by the next one
+        #: damages since the last start: damage that goes unread is noticed by the next start
         self.done: list[str] = []
         self.front = world.front()
         self.front.initialize()
 
     def step(self, draws: random.Random) -> None:
-        """Damage some files, of the kinds that were damaged least; wait until all is well again."""
+        """Damage some files, of the least damaged kinds; wait until every word is found."""
         cold = draws.random() < COLD_SHARE
         if cold:
             self.down()
@@ -89,7 +93,7 @@ class Trial:
         self.done = [] if cold else [*self.done, *done]
 
     def _damage(self, draws: random.Random, *, cold: bool) -> str:
-        """Damage one file; what was done, "" for nothing."""
+        """Damage a file; return a description, "" if nothing was done."""
         kinds = kinds_of(self.world)
         least = min(self.damage_counts[kind] for kind in kinds)
         kind = draws.choice(sorted(kind for kind in kinds if self.damage_counts[kind] == least))
@@ -107,13 +111,13 @@ class Trial:
         return f"{how} of {path.relative_to(self.world.base)}"
 
     def heal(self, when: str, what: str) -> None:
-        """Wait until every word is found where it is."""
+        """Wait until every word is found in its file."""
         started = asked_at = time.monotonic()
         missing = Missing()
         while time.monotonic() - started < HEALED_S_MAX:
             if not self.front.alive:
                 self._open(what)
-                started = time.monotonic()  # how long a front takes is not what is measured here
+                started = time.monotonic()  # the start of a front is not measured here
             asked_at = time.monotonic()
             missing = look(self.world, self.front)
             if not missing.has_any:
@@ -125,7 +129,7 @@ class Trial:
             self.record.breaks(SCENARIO, "a damage is healed by itself", detail)
             self._begin_anew()
             return
-        # The look that found nothing missing is no part of the healing.
+        # The last look, which found nothing missing, is no part of the healing.
         self.record.measure(f"healed {when}, s", asked_at - started)
         self.record.count("healed")
         if asked_at - started > HEALED_S:
@@ -136,7 +140,7 @@ class Trial:
         self.world.command("down")
 
     def _open(self, what: str) -> None:
-        """Another front, in place of one that was closed here, or that ended by itself."""
+        """Open another front, in place of one that was closed here, or that ended by itself."""
         if not self.front.closed:
             detail = f"after {what} it ended with {self.front.process.poll()}"
             self.record.breaks(SCENARIO, "a front lives on", detail)
@@ -145,7 +149,9 @@ class Trial:
         self.front.initialize()
 
     def _signs_of_life(self) -> str:
-        """What an answer, the logs and the stacks of who writes the index say meanwhile."""
+        """Return the last answer's state, the logs, and the stacks of the processes that write the
+        index.
+        """
         word = next(iter(self.world.words))
         message = self.front.call("cortex_exact", query=word, detail="location").index.get("message", "")
         config = self.world.config
@@ -162,7 +168,9 @@ class Trial:
         return "\n".join(lines)
 
     def _begin_anew(self) -> None:
-        """The next damage meets a whole index again, and is not blamed for this one."""
+        """Delete the index and start a front, so that the next damage is not blamed for
+        this one.
+        """
         self.front.close(5.0)
         with contextlib.suppress(Exception):
             self.world.command("down", bound_s=40)
@@ -175,7 +183,9 @@ class Trial:
 
 
 def kinds_of(world: World) -> dict[str, list[Path]]:
-    """Every file in the cache and the runtime folder by what its name says it is."""
+    """Return each file in the cache and the runtime folder, by its kind: the name without
+    numbers.
+    """
     kinds: dict[str, list[Path]] = {}
     for base in (world.cache, world.runtime):
         for folder, _, names in os.walk(base):
@@ -202,7 +212,7 @@ def _scramble(path: Path, draws: random.Random) -> None:
 
 
 def _overwrite(path: Path, draws: random.Random, content) -> None:  # type: ignore[no-untyped-def]
-    """In place, so that who has mapped the file sees it."""
+    """Overwrite in place, so that processes which have mapped the file see it."""
     size = _regular(path)
     with path.open("r+b") as file:
         start = draws.choice((0, draws.randrange(size + 1)))
@@ -211,10 +221,10 @@ def _overwrite(path: Path, draws: random.Random, content) -> None:  # type: igno
 
 
 def _regular(path: Path) -> int:
-    """Its size. Raises OSError for a socket."""
+    """Return the size of a regular file. Raises OSError for others, such as sockets."""
     info = path.lstat()
     if not stat.S_ISREG(info.st_mode):
-        raise OSError(f"{path} is no regular file")
+        raise OSError(f"{path} is not a regular file")
     return info.st_size
 
 
@@ -247,7 +257,7 @@ def _pipe(path: Path, draws: random.Random) -> None:
 
 
 def _other(path: Path, draws: random.Random) -> None:
-    """Another whole file of the same folder under this name."""
+    """Copy another file of the same folder to this name."""
     others = [sibling for sibling in path.parent.iterdir() if sibling.is_file() and sibling != path]
     if not others:
         raise OSError("no other file")
@@ -256,7 +266,7 @@ def _other(path: Path, draws: random.Random) -> None:
     copy.replace(path)
 
 
-#: what is done to a file; in-place damages are seen by who has it mapped
+#: damages of a file; processes that have mapped it see those made in place
 DAMAGES = {
     "truncate": _truncate,
     "zero": _zero,

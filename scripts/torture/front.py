@@ -1,5 +1,5 @@
-"""A front as an agent has it, by its own few lines of JSON-RPC: what is killed, frozen and fed
-garbage must not take the client along, as it would the official one.
+"""A front with a client of a few lines of JSON-RPC: a killed, frozen or confused front must not
+take this client along, as it would the official one.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: seconds of a call after which it counts as one without an answer: the usual deadline of ten, and
-#: some air. Time that the front's threads waited for a processor does not count: with this, and
-#: with START_S, a machine under load breaks no promise
+#: seconds after which a call counts as unanswered: the usual deadline of ten, and some air. Time
+#: that the front's threads wait for a processor is not counted, here and in START_S: a loaded
+#: machine breaks no promise
 CALL_S = 13.0
-#: seconds until a front must have answered `initialize`; it takes two of a processor
+#: seconds within which a front must answer `initialize`; it takes two of processor time
 START_S = 6.0
-#: seconds after which a wait ends whatever the front waited for
+#: seconds after which a wait ends, however long the front waited for a processor
 EVER_S = 120.0
-#: seconds between two looks at how long the front waited for a processor
+#: seconds between two measurements of the front's wait for a processor
 LOOK_S = 0.5
-#: seconds that a front has to end after the end of its standard input
+#: seconds that a front has to end after its standard input is closed
 END_S = 2.0
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -39,7 +39,7 @@ HELLO = {
 @dataclass(frozen=True)
 class Reply:
     """How a call ended: `answer`, `refused` (an error or a result with isError), `gone` (the front
-    ended meanwhile) or `silent`.
+    ended) or `silent`.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Reply:
 
     @property
     def files(self) -> list[str]:
-        """The files of an answer's hits."""
+        """Return the files of an answer's hits."""
         return [hit["chunk"]["metadata"]["file_path"] for hit in self.value.get("results", ())]
 
     @property
@@ -57,7 +57,7 @@ class Reply:
 
 
 class Front:
-    """One `cortex mcp`; calls may come from several threads."""
+    """A `cortex mcp` process; several threads may call it."""
 
     def __init__(self, root: Path, environment: Mapping[str, str], log: Path) -> None:
         command = [sys.executable, "-P", "-m", "cortex", "mcp", "--project", str(root)]
@@ -74,7 +74,7 @@ class Front:
         self._waiting: dict[Any, queue.SimpleQueue[dict[str, Any] | None]] = {}
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._ended = self.closed = False
-        #: what came that no call waited for: errors without an id, notifications
+        #: messages that no call waits for: errors without an id, notifications
         self.others: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -100,7 +100,7 @@ class Front:
             waiter.put(None)
 
     def send(self, line: bytes) -> bool:
-        """Write one line as it is; False when the front does not take it any more."""
+        """Write a line as it is; return False if the front no longer reads."""
         assert self.process.stdin is not None
         try:
             with self._writing:
@@ -111,7 +111,7 @@ class Front:
         return True
 
     def request(self, method: str, params: dict[str, Any], bound_s: float) -> Reply:
-        """One request, and how it ended within `bound_s` seconds."""
+        """Send a request; return its reply, or how it ended within `bound_s` seconds."""
         number = next(self._numbers)
         answer: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         started = time.monotonic()
@@ -143,18 +143,20 @@ class Front:
         )
 
     def initialize(self, bound_s: float = START_S) -> Reply:
-        """The handshake."""
+        """Do the handshake."""
         reply = self.request("initialize", HELLO, bound_s)
         if reply.kind == "answer":
             self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         return reply
 
     def call(self, tool: str, bound_s: float = CALL_S, **arguments: Any) -> Reply:
-        """One call of a tool."""
+        """Call a tool."""
         return self.request("tools/call", {"name": tool, "arguments": arguments}, bound_s)
 
     def close(self, bound_s: float = END_S) -> bool:
-        """End the standard input; whether the front ended within `bound_s`. Kills it otherwise."""
+        """Close the standard input; return whether the front ended within `bound_s`. Kill it
+        otherwise.
+        """
         assert self.process.stdin is not None
         self.closed = True
         with contextlib.suppress(OSError):
@@ -174,7 +176,7 @@ class Front:
 
 
 def _result(result: dict[str, Any], took: float) -> Reply:
-    """A tool's result: its text is the answer's JSON; other results are as they are."""
+    """Return a tool's result: decoded if its text is JSON, else as it is."""
     if "content" not in result:
         return Reply("answer", result, took)
     text = result["content"][0]["text"] if result["content"] else "{}"
@@ -184,7 +186,9 @@ def _result(result: dict[str, Any], took: float) -> Reply:
 
 
 def delay_s(process: int) -> float:
-    """Seconds that the threads of a process waited for a processor so far; 0 if it is not told."""
+    """Return the seconds that the threads of a process have waited for a processor; 0 if
+    unknown.
+    """
     total = 0
     with contextlib.suppress(OSError, IndexError):
         for path in Path(f"/proc/{process}/task").iterdir():

@@ -1,4 +1,4 @@
-"""Draws queries of the keyword language: by its grammar, and by what only looks like it."""
+"""Random queries of the keyword language: by its grammar, and near misses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WORDS = (
 FIELDS = (
     "text", "title", "symbols", "file_path", "tags", "chunk_type", "language", "start_line", "case", "nosuch", "TEXT", "lane_body",
 )  # fmt: skip
-#: what the language gives a meaning to, and what others do
+#: pieces with a meaning in the language, and others
 PIECES = (
     " ", "  ", "AND", "OR", "NOT", "TO", "(", ")", '"', "'", "+", "-", "~", "~1", "~2", "~99", "^", "^2", "^1e400", "*", "?", ":",
     "::", "[", "]", "{", "}", "[1 TO 5]", "[* TO *]", ">", "<=3", "/", "\\", "\\n", "\\x{110000}", "&&", "||", "!", "#", "@", "\x1f",
@@ -21,7 +21,7 @@ PATTERNS = (
     "get\\w+", "[a-z]{2,5}", "(foo|bar)+", "^package", "x$", ".", "a*?", "[^\\s]+", "\\w+\\s*\\(", "(a|b|c){1,8}d", "(?i)todo", "x{0,900}",
     "\\p{Greek}", "[", "(", "*", "(?=a)", "\\", "", "((((a))))", ".*.*.*.*b",
 )  # fmt: skip
-#: what is repeated to see where a bound is
+#: pieces to repeat, in search of a bound
 LONG = (
     "a ",
     "NOT ",
@@ -45,12 +45,12 @@ LONG = (
     "aB",
     "q" * 200 + "~2 ",
 )
-#: times that it is: mostly few, because each costs time
+#: numbers of repetitions: mostly few, because each costs time
 REPEATS = (3, 30, 300, 3_000)
 
 
 def draw_query(draws: random.Random) -> str:
-    """One query; one in a hundred is long."""
+    """Draw a query; one in a hundred is long."""
     kind = draws.random()
     if kind < 0.01:
         return draws.choice(LONG) * draws.choice(REPEATS) + draws.choice(("", "a", ")" * 300))
@@ -94,7 +94,7 @@ def _atom(draws: random.Random) -> str:
 
 
 def _spoil(query: str, draws: random.Random) -> str:
-    """One place of it changed: cut, doubled, or with a piece in it."""
+    """Change a place of the query: cut it, double it, or insert a piece."""
     at = draws.randrange(len(query) + 1)
     return draws.choice(
         (

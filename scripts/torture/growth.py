@@ -1,5 +1,5 @@
-"""Growth: many calls of every kind, and saved files, after which no process of a set has more
-memory, descriptors or threads than before.
+"""Growth: after many calls of every kind, and saved files, no process of a set has more memory,
+descriptors or threads than before.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from torture.world import World, open_world, role
 
 SCENARIO = "growth"
 FILES = 20
-#: calls until everything that is made once is there, and between two looks
+#: calls to make everything that is made once, and calls between two measurements
 WARM_CALLS, STEP_CALLS = 150, 250
 #: calls between two saved files
 CALLS_BETWEEN_SAVES = 50
-#: MB that one process may have more than after the first quarter: what an allocator keeps
+#: MB that a process may grow after the first quarter: an allocator's reserve
 GROWTH_MB_MAX = 16.0
-#: MB for each thousand calls, above which growth has no end, and calls from which on that can be
-#: told; it goes on in both halves of them: a watcher's first merges take memory once
+#: MB for each thousand calls above which growth is endless, and calls before this can be judged. It
+#: must go on in both halves of the calls: a watcher's first merges take memory once
 GROWTH_MB_A_THOUSAND, JUDGED_CALLS = 1.5, 1_000
-#: descriptors and threads: generations that are kept for a moment are open then
+#: descriptors and threads of generations that are open for a moment
 DESCRIPTORS_MAX, THREADS_MAX = 12, 3
-#: seconds that files and threads of generations that went have: one is kept for 2 s, and tantivy's
-#: threads sleep `timers.LATE_S` and half a second
+#: seconds until files and threads of old generations must be gone: a generation is held for 2 s,
+#: and tantivy's threads sleep `timers.LATE_S` and half a second
 LEAVE_S, LOOK_S = 15.0, 0.5
 
 Figures = dict[str, tuple[float, int, int]]
 
 
 def run(record: Record, until: float) -> None:
-    """Steps of STEP_CALLS calls until `until` (monotonic), and the comparison."""
+    """Run steps of STEP_CALLS calls until `until` (monotonic), and compare."""
     with open_world(record, SCENARIO, FILES) as world:
         front = world.front()
         front.initialize()
@@ -84,7 +84,7 @@ def _questions(word: str, path: str, draws: random.Random) -> list[tuple[str, di
 
 
 def _figures(world: World) -> Figures:
-    """Process → MB of its own, descriptors, threads."""
+    """Return process → MB that it alone has, descriptors, threads."""
     figures = {}
     for process in world.processes():
         with contextlib.suppress(psutil.Error):
@@ -94,9 +94,7 @@ def _figures(world: World) -> Figures:
 
 
 def _with_lasting_resources(world: World, looks: list[tuple[int, Figures]]) -> Figures:
-    """The last look, with the descriptors and threads that there still are when others have had
-    time to go.
-    """
+    """Return the last measurement, without the descriptors and threads that go after a while."""
     (_, before), (_, after) = looks[len(looks) // 4], looks[-1]
     until = time.monotonic() + LEAVE_S
     while True:
@@ -111,12 +109,12 @@ def _with_lasting_resources(world: World, looks: list[tuple[int, Figures]]) -> F
 
 
 def _is_more(before: tuple[float, int, int], after: tuple[float, int, int]) -> bool:
-    """Whether there are more descriptors or threads than generations come and go with."""
+    """Return whether descriptors or threads grew by more than generations come and go with."""
     return after[1] - before[1] > DESCRIPTORS_MAX or after[2] - before[2] > THREADS_MAX
 
 
 def compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
-    """The last look against the one after the first quarter, and that between them against both."""
+    """Compare the last measurement with the first quarter's, and one between them with both."""
     first = len(looks) // 4
     (calls, before), (all_calls, after) = looks[first], looks[-1]
     _, between = looks[(first + len(looks) - 1) // 2]

@@ -1,5 +1,5 @@
-"""A damaged HNSW file, which only projects of more than 50 000 chunks have: made here with a lower
-bound, and opened and asked in a process that it may end.
+"""Damaged HNSW files, which only projects of more than 50 000 chunks have: made here with a lower
+bound, and opened and searched in a child process that may die.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from torture.record import Record
 
 SCENARIO = "hnsw"
 ROWS, DIMENSIONS, MODEL = 2_000, 16, "torture@0"
-#: above it HNSW answers
+#: above this, HNSW answers
 LIMITS = Limits(scan_rows_max=100)
 QUESTIONS = 15
-#: seconds that opening and asking may take
+#: seconds that opening and searching may take
 ANSWERED_S = 60
-#: damages of an open file are seen by who has it mapped, and no reader can be kept from that
+#: damages that replace the file: a process that has mapped it would see the others, and no reader
+#: can be protected from that
 CLOSED = ("truncate", "zero", "scramble", "folder", "remove", "link", "pipe", "another file")
 
 
 def run(record: Record, until: float) -> None:
-    """Steps until `until` (monotonic); each is one damage."""
+    """Run steps until `until` (monotonic); each is one damage."""
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base)
-        # Each damage is a warning, which is right and of no interest here.
+        # Each damage is logged as a warning, which is right and of no interest here.
         logging.getLogger("cortex").setLevel(logging.ERROR)
         drawn = np.random.default_rng(record.seed)
         rows = _rows(folder, drawn.normal(size=(ROWS, DIMENSIONS)).astype("<f4"))
@@ -60,7 +61,7 @@ def _rows(folder: Path, vectors: np.ndarray) -> Rows:
 
 def _step(rows: Rows, path: Path, intact: bytes, record: Record, draws: random.Random) -> None:
     how = draws.choice(CLOSED)
-    # The damages work on what is there: a whole file again, whatever the last one left.
+    # Each damage starts from an intact file.
     if path.is_dir() and not path.is_symlink():
         for inner in path.iterdir():
             inner.unlink()
@@ -77,7 +78,7 @@ def _step(rows: Rows, path: Path, intact: bytes, record: Record, draws: random.R
 
 
 def _open_in_child(rows: Rows, path: Path, draws: random.Random) -> str:
-    """Open the file and ask; how the child ended, "" when it answered."""
+    """Open the file and search in a child; return how the child ended, "" if it answered."""
     seed = draws.getrandbits(32)
     child = os.fork()
     if child == 0:
@@ -85,7 +86,7 @@ def _open_in_child(rows: Rows, path: Path, draws: random.Random) -> str:
         try:
             _ask(open_vectors(rows, path.parent, path.name, LIMITS), seed)
         except (Damaged, OSError):
-            pass  # refused: the engine begins again without it
+            pass  # refused: the engine starts without it
         except BaseException as error:
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
             os._exit(1)

@@ -1,5 +1,5 @@
-"""Kills: processes die at any moment while agents ask and files are saved. No wrong answer, no call
-without an end, no file lost, nobody left behind.
+"""Kills: processes die at any moment while agents search and files are saved. No wrong answer, no
+call without an end, no lost file, no process left behind.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from torture.record import Record
 from torture.world import World, draw_path, freeze, open_world, role
 
 SCENARIO = "kills"
-#: files of the project, and agents that ask at the same time
+#: files of the project, and agents that search at the same time
 FILES, AGENTS = 30, 2
-#: files of a burst, which keep the indexer and its pool busy
+#: files of a burst, which occupy the indexer and its pool
 BURST_FILES = 300
-#: kills between two looks at whether everything is found again
+#: kills between two searches for every word
 KILLS_BETWEEN = 40
-#: seconds without any progress after which what is missing counts as lost: one that was killed
-#: again and again is started after 30 at the latest, and then has to read what it serves
+#: seconds without progress after which missing words count as lost: a process that was killed
+#: repeatedly starts after 30 at the latest, and must then read its files
 QUIET_S = 90.0
-#: seconds after which it is lost whatever moves; a machine at a load of 20 took 80
+#: seconds after which they count as lost in any case; a machine at a load of 20 took 80
 WHOLE_S = 600.0
 #: seconds between two actions
 PAUSE_S = (0.05, 0.8)
-#: how far the clock jumps, in seconds
+#: jumps of the clock, in seconds
 JUMPS_S = (-86_400, -3_600, 3_600, 86_400, 0)
 
 
 def run(record: Record, until: float) -> None:
-    """Steps until `until` (monotonic), and the end of the set."""
+    """Run steps until `until` (monotonic), and end the set."""
     with open_world(record, SCENARIO, FILES) as world:
         agents = [Agent(world, record, number) for number in range(AGENTS)]
         for agent in agents:
@@ -61,7 +61,7 @@ def run(record: Record, until: float) -> None:
 
 
 def act(world: World, record: Record) -> None:
-    """One drawn step: something is saved, and somebody is killed or frozen."""
+    """Do a drawn step: save a file, and kill or freeze a process."""
     draws = record.draws(SCENARIO)
     _change(world, record, draws)
     time.sleep(draws.uniform(*PAUSE_S))
@@ -75,7 +75,7 @@ def act(world: World, record: Record) -> None:
     by_role.pop("gone", None)
     if not by_role:
         return
-    # First whom, then which of them: a pool of eight is one role among eight.
+    # First the role, then the process: a pool of eight is one role among eight.
     name = draws.choice(sorted(by_role))
     victim = draws.choice(by_role[name])
     if draws.random() < 0.1:
@@ -91,7 +91,7 @@ def act(world: World, record: Record) -> None:
 
 
 def _change(world: World, record: Record, draws: random.Random) -> None:
-    """Save a file anew, add one, rename or delete one, or add many."""
+    """Save a file with a new word, add, rename or delete one, or add many."""
     paths = sorted(set(world.words.values()))
     kind = draws.random()
     if kind < 0.08:
@@ -117,7 +117,7 @@ def _change(world: World, record: Record, draws: random.Random) -> None:
 
 
 class Agent(threading.Thread):
-    """Asks without a pause by a front of its own, and takes another when that one is killed."""
+    """An agent that searches without a pause; it opens another front when its front is killed."""
 
     def __init__(self, world: World, record: Record, number: int) -> None:
         super().__init__(daemon=True)
@@ -169,8 +169,9 @@ class Agent(threading.Thread):
             self.record.breaks(SCENARIO, "no answer is wrong", fault)
 
     def _fault(self, reply: Reply, word: str, path: str) -> str:
-        """What is wrong with the answer; "" for nothing. A word was never in another file, and
-        answers that say that something is missing may miss it.
+        """Return the fault in an answer, "" for none.
+
+        A word was never in another file; an answer that reports a missing part may miss the word.
         """
         others = [file for file in reply.files if file != path]
         if others:
@@ -180,7 +181,7 @@ class Agent(threading.Thread):
 
 @dataclass
 class Missing:
-    """What a look at every word found missing, and what was found that is gone."""
+    """A search for every word: words without a hit, and removed words with hits."""
 
     lost: list[str] = field(default_factory=list)
     ghosts: list[str] = field(default_factory=list)
@@ -198,13 +199,13 @@ class Missing:
 
 
 def look(world: World, front: Front) -> Missing:
-    """Ask for every word, for some that are gone, and for one meaning."""
+    """Search for every word, for some removed words, and for one meaning."""
     missing = Missing()
     for word, path in list(world.words.items()):
         reply = front.call("cortex_exact", query=word, detail="location")
         if reply.kind != "answer":
             missing.refused[f"{reply.kind} {str(reply.value.get('message', ''))[:150]}"] += 1
-            return missing  # the rest would wait, too
+            return missing  # the others would wait, too
         if reply.files != [path] and set(reply.files) != {path}:
             missing.lost.append(f"{word} of {path}, found in {reply.files}")
     for word in sorted(world.gone)[-5:]:
@@ -220,9 +221,7 @@ def look(world: World, front: Front) -> Missing:
 
 
 class Patience:
-    """Time in which nothing moved on the way from a saved file to an answer; waiting for a busy
-    machine is no loss.
-    """
+    """Time without any progress from a saved file to an answer; a busy machine is no loss."""
 
     def __init__(self, world: World, quiet_s: float, whole_s: float) -> None:
         self._world, self._quiet_s, self._whole_s = world, quiet_s, whole_s
@@ -230,7 +229,7 @@ class Patience:
         self.started = self._moved = time.monotonic()
 
     def should_wait(self, missing: Missing) -> bool:
-        """Whether there is reason to wait for what is missing."""
+        """Return whether the missing words may still be found."""
         now = time.monotonic()
         progress = (len(missing.lost), len(missing.ghosts), *missing.refused, *self._traces())
         if progress != self._progress:
@@ -238,7 +237,7 @@ class Patience:
         return now - self._moved < self._quiet_s and now - self.started < self._whole_s
 
     def _traces(self) -> list[object]:
-        """What the indexer and the watcher have written, signs of life left out."""
+        """Return the changing files of the indexer and the watcher, without signs of life."""
         config = self._world.config
         traces: list[object] = []
         for path in (config.manifest, config.index_dir / CURRENT):
@@ -251,7 +250,7 @@ class Patience:
 
 
 def settle(world: World, record: Record) -> None:
-    """Wait until a front of its own finds everything where it is."""
+    """Wait until a new front finds every word in its file."""
     missing = Missing()
     front: Front | None = None
     patience = Patience(world, QUIET_S, WHOLE_S)
@@ -277,13 +276,15 @@ def settle(world: World, record: Record) -> None:
 
 
 def describe_processes(world: World) -> str:
-    """The processes of a set by their roles: what is lost for good mostly lacks one."""
+    """Return the processes of a set by role: words that stay lost mostly lack a process."""
     roles = Counter(role(process) for process in world.processes())
     return "processes " + ", ".join(f"{number} {name}" for name, number in sorted(roles.items()))
 
 
 def end(world: World, record: Record) -> None:
-    """Everything ends with the fronts, and `cortex down` leaves no folder of ours behind."""
+    """Check that every process ends with the fronts, and that `cortex down` leaves no folder
+    behind.
+    """
     left = world.wait_for_exit()
     record.count("orphans", len(left))
     if left:

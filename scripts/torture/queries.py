@@ -1,4 +1,4 @@
-"""Drawn queries, in process against a small real index: each is answered or refused with a
+"""Drawn queries, in process against a small real index: each is answered, or refused with a
 sentence, in bounded time and memory.
 """
 
@@ -26,11 +26,11 @@ SCENARIO = "queries"
 MATCH_TYPES: tuple[MatchType | None, ...] = (None, "exact", "phrase", "prefix", "fuzzy", "regex", "substring")
 #: queries of one step
 QUERIES = 500
-#: seconds of processor time that no query takes of those that a lane has (six)
+#: seconds of processor time that no query takes; a lane has six
 QUERY_S_MAX = 6.0
 #: MB that this process may have
 MEMORY_MB_MAX = 1_500
-#: chunks beside TEXTS, and hits that are asked for
+#: chunks besides TEXTS, and limits of the searches
 CHUNKS, LIMITS = 20, (1, 3, 15)
 TEXTS = (
     "package auth\n\n// error handling\nfunc getUserById(id int) *User {\n\tvar mu sync.RWMutex\n\treturn foo(id)\n}",
@@ -40,7 +40,7 @@ TEXTS = (
 
 
 def run(record: Record, until: float) -> None:
-    """Steps until `until` (monotonic)."""
+    """Run steps until `until` (monotonic)."""
     with tempfile.TemporaryDirectory() as folder:
         drawn = random.Random(f"{record.seed} {SCENARIO}")
         texts = [" ".join(drawn.choices(WORDS, k=40)) for _ in range(CHUNKS)]
@@ -82,7 +82,7 @@ def ask(snapshot: TextSnapshot, record: Record, question: ExactSearch) -> None:
 
 
 def open_sample(folder: Path, texts: tuple[str, ...]) -> TextSnapshot:
-    """The text index of one chunk for each of `texts`, made in `folder`."""
+    """Make the text index of one chunk for each of `texts` in `folder`, and open it."""
     chunks: list[dict[str, Any]] = [
         {
             "id": f"chunk-{at}",

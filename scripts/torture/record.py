@@ -1,4 +1,4 @@
-"""What a run counts, what it found broken, and where in its sequence of draws it stands."""
+"""The record of a run: counts, broken promises, and its place in the sequence of draws."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-#: broken promises that are kept with their sentence; the rest is a number
+#: broken promises that are recorded with their sentence; the others are counted
 KEPT_MAX = 200
-#: characters of what was seen of one
+#: characters of a broken promise's detail
 SAID_CHARS_MAX = 1200
 
 
 @dataclass
 class Record:
-    """One run, or one part of it: its place in the sequence and its figures."""
+    """A run, or a part of it: its place in the sequence and its figures."""
 
     seed: int
     counts: Counter[str] = field(default_factory=Counter)
-    #: the largest of each measured figure
+    #: the largest value of each measured figure
     worst: dict[str, float] = field(default_factory=dict)
     #: part → the number of its next step
     steps: dict[str, int] = field(default_factory=dict)
     broken: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
-    #: how the steps are repeated with the same pace: what `--seconds` was
+    #: `--seconds` of the run: a step is repeated at the same pace
     asked_s: float = 0.0
 
     def draws(self, scenario: str) -> random.Random:
-        """The source of chance of the part's next step, the same for the same seed and number."""
+        """Return the random numbers of the part's next step, the same for the same seed and
+        number.
+        """
         step = self.steps.get(scenario, 0)
         self.steps[scenario] = step + 1
         return random.Random(f"{self.seed} {scenario} {step}")
@@ -44,7 +46,9 @@ class Record:
         self.worst[what] = round(max(self.worst.get(what, 0.0), value), 3)
 
     def breaks(self, scenario: str, promise: str, detail: str) -> None:
-        """Note that `promise` was broken in the step drawn last, and how to see it again."""
+        """Record that `promise` was broken in the last drawn step, with the command that repeats
+        it.
+        """
         step = max(0, self.steps.get(scenario, 1) - 1)
         self.counts["broken"] += 1
         command = f"scripts/torture.py --seed {self.seed} --only {scenario} --step {step} --seconds {self.asked_s:g}"
@@ -64,7 +68,7 @@ class Record:
             self.broken.append(row | {"at": time.strftime("%H:%M:%S")})
 
     def dump(self) -> str:
-        """One line of JSON, which `load` and `--resume` read."""
+        """Return a line of JSON, which `load` and `--resume` read."""
         names = ("seed", "seconds", "counts", "worst", "steps", "broken", "asked_s")
         return json.dumps({name: getattr(self, name) for name in names})
 
@@ -75,7 +79,7 @@ class Record:
         return record
 
     def join(self, other: Record) -> Record:
-        """The figures of both, which had different parts."""
+        """Return the figures of both records, which have different parts."""
         joined = Record(self.seed, self.counts + other.counts, dict(self.worst), self.steps | other.steps)
         for what, value in other.worst.items():
             joined.measure(what, value)

@@ -18,13 +18,13 @@ from torture.record import Record
 from torture.world import World, open_world
 
 SCENARIO = "trees"
-#: good files beside what is hostile
+#: good files beside the hostile files
 FILES = 6
-#: seconds until the good files must be found, beside a tree of usual size and beside a wide one
+#: seconds until the good files must be found, in a usual tree and in a wide one
 FOUND_S, WIDE_FOUND_S = 60.0, 400.0
-#: files of the widest folder; a run shorter than this many seconds makes a narrower one
+#: files of the widest folder; a run shorter than this many seconds makes a narrower folder
 WIDE_FILES, NARROW_FILES, WIDE_FROM_S = 100_000, 3_000, 100.0
-#: folders in one another: deeper than a path may be long when it is spelled from the root
+#: nested folders: deeper than the longest path from the root
 DEPTH = 1_500
 #: bytes of a sparse file
 GIANT_BYTES = 50 << 30
@@ -40,7 +40,7 @@ BAD_IGNORES = (
 
 
 def run(record: Record, until: float) -> None:
-    """Steps until `until` (monotonic); each is a tree of three drawn hazards."""
+    """Run steps until `until` (monotonic); each is a tree of three drawn hazards."""
     seconds = until - time.monotonic()
     wide = WIDE_FILES if seconds >= WIDE_FROM_S else NARROW_FILES
     first = True
@@ -125,14 +125,14 @@ def _pipes(root: Path, draws: random.Random, wide: int) -> None:
     del wide, draws
     for name in ("pipe.py", "README.md", ".gitignore", "src/pipe.go"):
         (root / name).parent.mkdir(exist_ok=True)
-        with contextlib.suppress(FileExistsError):  # another attack was there first
+        with contextlib.suppress(FileExistsError):  # another attack made this path
             os.mkfifo(root / name)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(root / "socket.py"))
 
 
 def _links(root: Path, draws: random.Random, wide: int) -> None:
-    """To devices, to itself, to above, in a circle, to nowhere, to what only root reads."""
+    """Make links to devices, to themselves, to above, in a circle, to nowhere, to root's files."""
     del wide, draws
     places = {
         "zero.py": "/dev/zero", "random.md": "/dev/urandom", "tty.py": "/dev/tty", "self.py": "self.py", "up": "..", "here": ".",
@@ -144,7 +144,7 @@ def _links(root: Path, draws: random.Random, wide: int) -> None:
 
 
 def _giants(root: Path, draws: random.Random, wide: int) -> None:
-    """Sparse files that say to be enormous, one line of megabytes, deep brackets, binary."""
+    """Make sparse files of an enormous size, a line of megabytes, deep brackets, binary files."""
     del wide
     for name in ("giant.py", "giant.json", "giant"):
         with (root / name).open("wb") as file:
@@ -158,7 +158,7 @@ def _giants(root: Path, draws: random.Random, wide: int) -> None:
 
 
 def _forbidden(root: Path, draws: random.Random, wide: int) -> None:
-    """What may not be read (nothing for root: then only the modes are strange)."""
+    """Make files that may not be read (root can: then only the modes are strange)."""
     del wide, draws
     (root / "closed").mkdir()
     (root / "closed" / "in.py").write_text("x = 1\n")
@@ -168,7 +168,7 @@ def _forbidden(root: Path, draws: random.Random, wide: int) -> None:
 
 
 def _nested(root: Path, draws: random.Random, wide: int) -> None:
-    """Projects in the project: clones, a git file that points elsewhere, settings of their own."""
+    """Make projects in the project: clones, a git file that points elsewhere, other settings."""
     del wide, draws
     for number, git in enumerate(("gitdir: /nowhere", "gitdir: ../..", "nonsense\0" * 1000)):
         inner = root / f"inner_{number}"
@@ -189,7 +189,7 @@ def _ignores(root: Path, draws: random.Random, wide: int) -> None:
         file.write(b"".join(draws.sample(BAD_IGNORES, 3)))
 
 
-#: each makes something in the folder of a project
+#: hazard → function that makes it in a project's folder
 HAZARDS: dict[str, Callable[[Path, random.Random, int], None]] = {
     "deep": _deep,
     "wide": _wide,

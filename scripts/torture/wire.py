@@ -1,5 +1,5 @@
-"""Wire garbage: lines that are no message, between good ones. Each is answered with its error, the
-good ones go on, and the end of standard input ends the front.
+"""Wire garbage: lines that are no message, between good ones. Each is answered with its error, good
+lines are answered, and the end of standard input ends the front.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from torture.world import World, open_world
 
 SCENARIO = "wire"
 FILES = 3
-#: lines of one front
+#: lines of a front
 LINES = 40
-#: seconds until a line has its error
+#: seconds until the error for a line arrives
 ERROR_S = 5.0
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 
 @dataclass(frozen=True)
 class Garbage:
-    """One line; the code of its error, None when it is not answered; the id there."""
+    """A line; the code of its error, None if it is not answered; the id in the error."""
 
     line: bytes
     code: int | None
@@ -34,7 +34,7 @@ class Garbage:
 
 
 def run(record: Record, until: float) -> None:
-    """Steps until `until` (monotonic); each is one front and its lines."""
+    """Run steps until `until` (monotonic); each is a front and its lines."""
     with open_world(record, SCENARIO, FILES) as world:
         while time.monotonic() < until:
             draws = record.draws(SCENARIO)
@@ -75,7 +75,7 @@ def _talk(world: World, record: Record, draws: random.Random) -> None:
 
 
 def _answer(front: Front, garbage: Garbage) -> str:
-    """What is wrong with what came for it; "" for nothing."""
+    """Return the fault in the response to a line, "" for none."""
     if garbage.code is None:
         return ""
     deadline = time.monotonic() + EVER_S
@@ -93,7 +93,7 @@ def _answer(front: Front, garbage: Garbage) -> str:
 
 
 def draw_garbage(draws: random.Random) -> Garbage:
-    """A line, and what has to come of it. Ids are strings, so that no call waits for them."""
+    """Draw a line and the response to expect. Ids are strings, so that no call waits for them."""
     number = f"g{draws.randrange(10**9)}"
     name = json.dumps(number).encode()
     head = b'{"jsonrpc":"2.0","id":' + name + b',"method":"ping","params":'

@@ -1,5 +1,6 @@
-"""A small project with a cache, a runtime folder and a clock of its own, in which every file has
-one word that stands nowhere else; and the processes that work on it.
+"""A small project with its own cache, runtime folder and clock, and its processes.
+
+Each file has a word that is in no other file.
 """
 
 from __future__ import annotations
@@ -25,17 +26,16 @@ from torture.record import Record
 
 #: seconds without a front after which a set ends
 IDLE_EXIT_S = 1
-#: seconds within which everything of a set must be gone after its last front's end: the idle
-#: seconds, three stages of five, and a machine under load
+#: seconds within which every process of a set must end after its last front: the idle seconds,
+#: three stages of five, and a machine under load
 GONE_S = 40.0
-#: MB that all processes of one set may have together
+#: MB that all processes of a set may have together
 MEMORY_MB_MAX = 2_500
-#: seconds between two looks at it
+#: seconds between two measurements
 LOOK_S = 0.5
-#: letters of a word; two drawn ones are never equal in practice
+#: letters of a word; two drawn words are never equal in practice
 WORD_CHARS = 12
-#: makes `time.time` tell what the file beside it adds, in every process of the world: a clock that
-#: jumps
+#: adds a link's number to `time.time` in every process of the world: a clock that jumps
 CLOCK = """import os, time
 _shift = {path!r}
 _time, _time_ns = time.time, time.time_ns
@@ -57,7 +57,7 @@ FORMS = {
 
 @dataclass
 class World:
-    """One project; `words` says which word is in which file now, `gone` which are nowhere."""
+    """A project; `words` maps each word to its file now, `gone` holds the removed words."""
 
     base: Path
     environment: dict[str, str]
@@ -85,11 +85,11 @@ class World:
         return load(self.root)
 
     def front(self) -> Front:
-        """A front that has not been spoken to."""
+        """Start a front, without a handshake."""
         return Front(self.root, self.environment, self.log)
 
     def save(self, path: str, draws: random.Random) -> str:
-        """Write the file anew with a word of its own, which is returned."""
+        """Write the file with a new word, and return the word."""
         word = draw_word(draws)
         text = FORMS[Path(path).suffix].format(name=Path(path).stem, word=word)
         self.forget(path)
@@ -104,19 +104,19 @@ class World:
         self.forget(path)
 
     def forget(self, path: str) -> None:
-        """The word of `path` is no longer anywhere."""
+        """Move the word of `path` to `gone`."""
         for word in [word for word, file in self.words.items() if file == path]:
             del self.words[word]
             self.gone.add(word)
 
     def jump(self, seconds: int) -> None:
-        """Move the clock of all its processes so far from the right time."""
+        """Set the clock of the world's processes so many seconds off the right time."""
         link, new_link = self.base / "shift", self.base / "shift.new"
         new_link.symlink_to(str(seconds))
         new_link.replace(link)
 
     def command(self, *arguments: str, bound_s: float = 120.0) -> subprocess.CompletedProcess[str]:
-        """`cortex` with these arguments in this world. Raises subprocess.TimeoutExpired."""
+        """Run `cortex` with these arguments in this world. Raises subprocess.TimeoutExpired."""
         return subprocess.run(
             [sys.executable, "-P", "-m", "cortex", *arguments, "--project", str(self.root)],
             env=self.environment,
@@ -129,7 +129,9 @@ class World:
         )
 
     def processes(self) -> list[psutil.Process]:
-        """Every living process that was started for this world, whatever its command line says."""
+        """Return every living process that was started for this world, whatever its command
+        line.
+        """
         mark = b"CORTEX_HOME=" + os.fsencode(self.cache) + b"\0"
         living = []
         for name in os.listdir("/proc"):
@@ -140,11 +142,11 @@ class World:
         return living
 
     def memory_mb(self) -> float:
-        """Resident bytes of all its processes, shared pages counted each time."""
+        """Return the resident MB of all its processes; shared pages count each time."""
         return sum(map(_resident, self.processes())) / 1e6
 
     def wait_for_exit(self, bound_s: float = GONE_S) -> list[str]:
-        """Wait for the end of all its processes; the command lines of those that stay."""
+        """Wait for the end of all its processes; return the command lines of those left."""
         deadline = time.monotonic() + bound_s
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -157,8 +159,8 @@ class World:
 
 
 def role(process: psutil.Process) -> str:
-    """What a process of a set is: a worker's name, `indexer`, `supervisor`, `forkserver`, `front`,
-    `pool`.
+    """Return the role of a process: a worker's name, `indexer`, `supervisor`, `forkserver`,
+    `front`, `pool`.
     """
     try:
         line = process.cmdline()
@@ -188,12 +190,12 @@ def draw_path(draws: random.Random, number: int) -> str:
 def open_world(
     record: Record, scenario: str, files: int, draws: random.Random | None = None
 ) -> Iterator[World]:
-    """A world with so many files; nothing of it is left in the end, whatever happened.
+    """Make a world with so many files, and remove it in the end, whatever happened.
 
     Without `draws` it is the same for every step of the part.
     """
     draws = draws or random.Random(f"{record.seed} {scenario}")
-    base = Path(tempfile.mkdtemp(prefix="ct", dir="/tmp")).resolve()  # short: sockets are made below it
+    base = Path(tempfile.mkdtemp(prefix="ct", dir="/tmp")).resolve()  # short, for paths of sockets
     try:
         world = World(base, _environment(base))
         for folder in (world.root / ".git", world.runtime, base / "clock"):
@@ -208,7 +210,7 @@ def open_world(
                 world.command("down")
     finally:
         World(base, {}).kill_all()
-        # A tree may be deeper than Python's own way to remove one goes.
+        # A tree may be too deep for Python's rmtree.
         subprocess.run(["chmod", "-R", "u+rwX", str(base)], check=False, stderr=subprocess.DEVNULL)
         subprocess.run(["rm", "-rf", "--", str(base)], check=False, stderr=subprocess.DEVNULL)
 
@@ -260,7 +262,7 @@ def _environment(base: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _environ(values: dict[str, str]) -> Iterator[None]:
-    """The settings of the world for what is asked in process meanwhile."""
+    """Set the world's environment for searches in this process."""
     names = [name for name in values if name.startswith(("CORTEX_", "XDG_"))]
     before = {name: os.environ.get(name) for name in names}
     os.environ.update({name: values[name] for name in names})

@@ -1,13 +1,13 @@
-"""Makes the default embedding model: pairs, vocabulary, training, export, evaluation, with one
-command.
+"""The program that makes the default embedding model: pairs, vocabulary, training, export,
+evaluation.
 
     OMP_NUM_THREADS=1 python -m scripts.train --clones DIR --exclude FILE --minilm DIR --out DIR
         [--repos DIR --queries DIR] [--sources FILE] [--seed N] [--epochs N] [--prefix N]
 
 `--clones` holds one git folder for each line of the list (`<owner>+<name>`); `--exclude` names
 repositories that must not be trained on; `--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and
-`model.safetensors`. Needs numpy and torch beside Cortex. Everything is written below `--out`; the
-model is in `--out`/model. A stage whose result is there is not repeated.
+`model.safetensors`. Needs numpy and torch beside Cortex. All output goes below `--out`; the model
+is in `--out`/model. A stage whose output exists is not repeated.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=fit.Settings.epochs)
     parser.add_argument("--prefix", type=int, default=fit.Settings.prefix, help="0: train whole vectors only")
     options = parser.parse_args()
-    torch.set_num_threads(1)  # sums in another order give another model
+    torch.set_num_threads(1)  # threads sum in another order, which gives another model
 
     pairs = options.out / "pairs"
     mine(options.sources, options.exclude, options.clones, pairs, options.seed)
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _vocabulary(out: Path, pairs: Path, minilm: Path) -> tuple[list[str], torch.Tensor]:
-    """The words and their start vectors, kept in `out`."""
+    """Return the words and their start vectors, from `out` if they are there."""
     place = out / "vocabulary.json", out / "start.npy"
     if not all(path.exists() for path in place):
         words, times = vocabulary.choose(pairs, minilm)

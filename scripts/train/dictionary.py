@@ -1,10 +1,9 @@
-"""Trains the dictionary by which the index packs the JSON of chunks and of nodes.
+"""A program that trains the dictionary with which the index packs the JSON of chunks and of nodes.
 
     python -m scripts.train.dictionary FOLDER… --out FILE
 
-Each FOLDER is a project's folder in the cache, indexed, with its `chunks` and `graph`. Whoever
-replaces cortex/generation/json.dict raises INDEX_FORMAT: what was packed by it cannot be read by
-another.
+Each FOLDER is an indexed project's folder in the cache, with its `chunks` and `graph`. A new
+cortex/generation/json.dict needs a higher INDEX_FORMAT: it cannot unpack data of the old one.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ import zstandard
 
 #: bytes of the dictionary: eight times as many save 4 % more
 DICTIONARY_BYTES = 8192
-#: chunks, and nodes, of one project: a large one should not outweigh the others
+#: chunks, and nodes, of a project: a large project should not outweigh the others
 SAMPLES = 250
-#: what a row keeps elsewhere
+#: fields that a row holds elsewhere
 ELSEWHERE = frozenset({"text", "embedding"})
 
 
@@ -41,7 +40,7 @@ def main() -> None:
 
 
 def samples_of(folder: Path) -> list[bytes]:
-    """Of one project, as rows and segments of the graph hold them."""
+    """Return a project's samples, as rows and segments of the graph hold them."""
     draw = random.Random(0)
     chunks = [
         {name: value for name, value in chunk.items() if name not in ELSEWHERE}

@@ -1,11 +1,11 @@
-"""Measures a model alone: ranks by nothing but the cosine of query and chunk ("semraw").
+"""The measurement of a model alone: ranks by the cosine of query and chunk only ("semraw").
 
     python -m scripts.train.evaluate --repos DIR --queries DIR [--model DIR] [--dimensions N]
 
 The folders are those of scripts/bench/quality.py, and so are the targets and NDCG@10. A chunk is
 WINDOW_CHARACTERS of whole lines, embedded with its path; files are ranked by their best chunk, and
-for targets with lines that chunk counts.
-`ndcg10_chunks` ranks chunks instead, of which several may be of one file, as semble's harness does.
+a target with lines is met by that chunk only. `ndcg10_chunks` ranks chunks instead, several of a
+file included, as semble's harness does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class Chunk:
 
 
 def windows(path: str, text: str) -> list[Chunk]:
-    """Whole lines of at least WINDOW_CHARACTERS each, but for the last."""
+    """Split a text into windows of whole lines, at least WINDOW_CHARACTERS each but for the
+    last.
+    """
     chunks: list[Chunk] = []
     rows: list[str] = []
     size, first = 0, 1
@@ -58,7 +60,7 @@ def windows(path: str, text: str) -> list[Chunk]:
 
 
 def read_chunks(folder: Path) -> list[Chunk]:
-    """The chunks of every source file below a folder; paths are relative to it."""
+    """Return the chunks of every source file below a folder; paths are relative to it."""
     chunks: list[Chunk] = []
     for path in sorted(folder.rglob("*")):
         is_source = path.suffix[1:].lower() in LANGUAGE_OF and path.is_file() and not path.is_symlink()
@@ -68,7 +70,7 @@ def read_chunks(folder: Path) -> list[Chunk]:
 
 
 def rank_files(order: np.ndarray, chunks: list[Chunk]) -> list[Chunk]:
-    """The best chunk of each of the DEPTH best files; `order`: the chunks' numbers, best first."""
+    """Return the best chunk of each of the DEPTH best files; `order`: chunk numbers, best first."""
     best: dict[str, Chunk] = {}
     for at in order:
         best.setdefault(chunks[at].path, chunks[at])
@@ -78,7 +80,7 @@ def rank_files(order: np.ndarray, chunks: list[Chunk]) -> list[Chunk]:
 
 
 def gain(query: dict[str, Any], ranked: list[Chunk], root: str) -> float:
-    """NDCG@10 with binary gains."""
+    """Return NDCG@10 with binary gains."""
     targets = [*query["relevant"], *query.get("secondary", [])]
     ranks = [
         next((at for at, chunk in enumerate(ranked, 1) if covers(chunk, target, root)), 0)
@@ -98,8 +100,9 @@ def covers(chunk: Chunk, target: Any, root: str) -> bool:
 
 
 def evaluate(embedder: StaticEmbedder, repos: Path, queries: Path, dimensions: int = 0) -> dict[str, Any]:
-    """The means, by category and repository, and the embedder's speed. `dimensions`: only that
-    prefix, 0 for all.
+    """Return the means, by category and repository, and the embedder's speed.
+
+    `dimensions`: use only that prefix, 0 for all.
     """
     width = dimensions or embedder.dimensions
     by: dict[str, dict[str, list[float]]] = {"category": defaultdict(list), "repository": defaultdict(list)}

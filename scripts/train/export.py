@@ -1,4 +1,4 @@
-"""Stage 4: writes the trained vectors as the files that cortex/embedders/static.py reads."""
+"""Stage 4: the trained vectors as the files that cortex/embedders/static.py reads."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FILES = ("E8.npy", "scale.npy", "vocab.json")
 
 
 def export(vectors: np.ndarray, words: list[str], out: Path, prefixes: Iterable[int] = ()) -> str:
-    """Writes the model to the folder `out`; float32 [words, dimensions] become int8 rows × a
-    float16 scale each.
+    """Write the model to the folder `out`, and return its hash.
 
-    `prefixes` are numbers of first dimensions that are usable alone. Returns its hash.
+    float32 [words, dimensions] become int8 rows × a float16 scale each. `prefixes` are numbers of
+    first dimensions that are usable alone.
     """
     out.mkdir(parents=True, exist_ok=True)
-    # one factor for all keeps the scales within float16's normal range; cosines do not see it
+    # one common factor keeps the scales within float16's normal range; cosines do not change
     vectors = vectors / np.linalg.norm(vectors, axis=1).mean()
     scale = np.maximum(np.abs(vectors).max(axis=1) / 127, 2.0**-14).astype(np.float16)
     table = np.rint(vectors / scale.astype(np.float32)[:, None]).clip(-127, 127).astype(np.int8)

@@ -1,4 +1,4 @@
-"""Stage 3: trains the vectors of the vocabulary by contrast (InfoNCE both ways), on one processor
+"""Stage 3: training of the vocabulary's vectors by contrast (InfoNCE both ways), on one processor
 core.
 """
 
@@ -26,10 +26,9 @@ DROPOUT = 0.2
 BETAS = (0.9, 0.99)
 #: temperature at the start; it is learned
 TEMPERATURE = 0.05
-#: decay of the average of the weights that is exported, for a step; it is taken every AVERAGE_STEPS
-#: steps
+#: decay for a step of the exported average of the weights; it is updated every AVERAGE_STEPS steps
 AVERAGE, AVERAGE_STEPS = 0.998, 8
-#: share of the steps that the rate rises for; what it falls to
+#: share of the steps in which the rate rises; the factor to which it falls
 WARM_UP, RATE_END = 0.02, 0.1
 
 
@@ -38,7 +37,7 @@ class Settings:
     seed: int = 1
     epochs: int = 4
     rate: float = 2e-3
-    #: dimensions of a prefix that is to be usable alone (Kusupati et al. 2022), and its part of the
+    #: dimensions of a prefix that is usable alone (Kusupati et al. 2022), and its share of the
     #: loss; 0 for none
     prefix: int = 256
     prefix_share: float = 0.25
@@ -53,7 +52,7 @@ class Bags:
     ends: np.ndarray
 
     def take(self, which: np.ndarray, chance: np.random.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        """(rows, offsets, weights) of some bags, thinned by DROPOUT."""
+        """Return (rows, offsets, weights) of some bags, thinned by DROPOUT."""
         starts = np.where(which > 0, self.ends[which - 1], 0)
         lengths = self.ends[which] - starts
         offsets = np.cumsum(lengths) - lengths
@@ -74,8 +73,8 @@ class Corpus:
 
 
 def load(pairs: Path, words: list[str]) -> Corpus:
-    """The pairs of every repository as bags over the vocabulary; pairs with an empty side are
-    dropped.
+    """Return the pairs of every repository as bags over the vocabulary, without pairs that have an
+    empty side.
     """
     cutter = StaticEmbedder("", words, np.zeros((len(words), 1), np.int8), np.ones(len(words), np.float32))
     sides: dict[str, list[list[np.ndarray]]] = {"q": [[], [], []], "d": [[], [], []]}
@@ -109,8 +108,8 @@ def load(pairs: Path, words: list[str]) -> Corpus:
 
 
 def _translate(data: dict[str, np.ndarray], side: str, pieces: list[list[int]]) -> tuple[np.ndarray, ...]:
-    """(rows, counts, lengths) of one repository's bags, its own words replaced by rows of the
-    vocabulary.
+    """Return (rows, counts, lengths) of a repository's bags, with rows of the vocabulary in place
+    of its own words.
     """
     sizes = np.array([len(rows) for rows in pieces])
     flat = np.array([row for rows in pieces for row in rows], np.int64)
@@ -120,7 +119,7 @@ def _translate(data: dict[str, np.ndarray], side: str, pieces: list[list[int]]) 
     lengths = sizes[words]
     offsets = np.cumsum(lengths) - lengths
     rows = flat[np.repeat(firsts[words] - offsets, lengths) + np.arange(lengths.sum())]
-    # one row may come from several words of a bag: their counts add up
+    # several words of a bag may have the same row: their counts are added
     keys, places = np.unique(
         np.repeat(bags, lengths) * (int(flat.max(initial=0)) + 1) + rows, return_inverse=True
     )
@@ -130,8 +129,9 @@ def _translate(data: dict[str, np.ndarray], side: str, pieces: list[list[int]]) 
 
 
 def batches(corpus: Corpus, chance: np.random.Generator) -> list[np.ndarray]:
-    """One epoch: blocks of BATCH_PAIRS pairs of one repository, BATCH_REPOSITORIES blocks in each
-    batch.
+    """Return the batches of an epoch.
+
+    A batch has BATCH_REPOSITORIES blocks; a block is BATCH_PAIRS pairs of one repository.
     """
     lengths = np.diff(corpus.queries.ends, prepend=0) * np.diff(corpus.documents.ends, prepend=0)
     order = chance.permutation(np.flatnonzero(lengths))
@@ -152,7 +152,7 @@ def batches(corpus: Corpus, chance: np.random.Generator) -> list[np.ndarray]:
 
 
 def contrast(queries: Tensor, documents: Tensor, logit_scale: Tensor, masked: Tensor) -> Tensor:
-    """InfoNCE both ways; `masked` marks the pairs that are no negatives for each other."""
+    """Return InfoNCE both ways; `masked` marks pairs that are no negatives for each other."""
     logits = functional.normalize(queries) @ functional.normalize(documents).T * logit_scale.exp()
     logits = logits.masked_fill(masked, -math.inf)
     right = torch.arange(len(logits))
@@ -160,8 +160,9 @@ def contrast(queries: Tensor, documents: Tensor, logit_scale: Tensor, masked: Te
 
 
 def fit(corpus: Corpus, start: Tensor, settings: Settings) -> Tensor:
-    """The trained vectors float32 [words, 384], the same for the same input, seed and number of
-    threads.
+    """Return the trained vectors, float32 [words, 384].
+
+    They are the same for the same input, seed and number of threads.
     """
     torch.manual_seed(settings.seed)
     chance = np.random.default_rng(settings.seed)
@@ -211,7 +212,9 @@ def fit(corpus: Corpus, start: Tensor, settings: Settings) -> Tensor:
 
 
 def rate_at(share: float) -> float:
-    """The rate's factor after that share of the steps: a rise, then half a cosine to RATE_END."""
+    """Return the rate's factor after that share of the steps: a rise, then half a cosine to
+    RATE_END.
+    """
     if share < WARM_UP:
         return share / WARM_UP
     return RATE_END + (1 - RATE_END) * (1 + math.cos(math.pi * (share - WARM_UP) / (1 - WARM_UP))) / 2

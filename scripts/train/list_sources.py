@@ -1,10 +1,9 @@
-r"""Writes the list of repositories to train on, from the git folders that are there and their
-licence files.
+r"""A program that writes the list of repositories to train on, from git folders and their licences.
 
     python -m scripts.train.list_sources --clones DIR --exclude FILE \
         > scripts/train/repositories.tsv
 
-What is refused (excluded, no accepted licence, too large) is named on standard error.
+Names each refused repository (excluded, no accepted licence, too large) on standard error.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from scripts.train.sources import Source, find_licence, git, list_files, read_ex
 FOLDER_BYTES_MAX = 300_000_000
 #: source files of the smallest repository that is taken
 FILES_MIN = 1
-#: repositories refused by hand: they hold parts of an excluded one, or no code of their own
+#: repositories refused by hand: they hold parts of an excluded repository, or no code of their own
 REFUSED = {"ohmybash/oh-my-bash", "alebcay/awesome-shell", "docker-library/official-images"}
 
 
@@ -44,7 +43,7 @@ def main() -> None:
 
 
 def accept(source: Source, clones: Path, excluded: set[str]) -> tuple[str, str, str]:
-    """The line of a repository. Raises ValueError with the reason when it is refused."""
+    """Return the line of a repository. Raises ValueError with the reason if it is refused."""
     folder = source.folder(clones)
     if source.name.lower() in excluded:
         raise ValueError("excluded")

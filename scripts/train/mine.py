@@ -1,6 +1,4 @@
-"""Stage 1: writes one file of pairs for each repository of the list. A file that is there already
-is kept.
-"""
+"""Stage 1: one file of pairs for each repository of the list. Existing files stay."""
 
 from __future__ import annotations
 
@@ -14,7 +12,10 @@ from scripts.train.sources import read_excluded, read_list
 
 
 def mine(sources: Path, exclude: Path, clones: Path, out: Path, seed: int) -> None:
-    """Raises SystemExit when the list names an excluded repository or one without a licence."""
+    """Write the files of pairs.
+
+    Raises SystemExit if the list names an excluded repository or one without a licence.
+    """
     listed, excluded = read_list(sources), read_excluded(exclude)
     wrong = [source.name for source in listed if source.name.lower() in excluded or not source.licence]
     if wrong:

@@ -1,4 +1,4 @@
-"""Makes training pairs (words of a description → a bag of code sub-words) from one repository.
+"""Training pairs of one repository: words of a description → a bag of code sub-words.
 
 Four kinds: the comment or docstring of a definition → the definition; its name → the definition
 with the name blanked; the head comment of a file → bodies of the file; the subject of a commit →
@@ -18,7 +18,7 @@ import numpy as np
 
 from scripts.train.sources import LANGUAGE_OF, REFUSED_PATH, Source, list_files, read_blobs, read_log
 
-#: pairs of each kind that a repository gives at most: no large one outweighs the others
+#: pairs of each kind from a repository, at most: no large repository outweighs the others
 PAIRS_MAX = {"doc": 800, "name": 400, "head": 200, "commit": 600}
 #: lines of a body; words of a description; sub-words of a document
 BODY_LINES_MAX, QUERY_WORDS, DOCUMENT_WORDS_MAX = 45, (3, 48), 600
@@ -34,7 +34,7 @@ LINE_CHARACTERS_MAX, BODY_CHARACTERS_MIN = 2000, 40
 HEAD_LINES = 40
 #: bodies that a file's head comment is paired with
 HEAD_BODIES = 2
-#: code files of a commit that is taken; lines of a hunk
+#: code files that a commit may change; lines of a hunk
 COMMIT_FILES_MAX, HUNK_LINES = 3, (3, 80)
 
 _SUBWORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -97,7 +97,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comment:
-    """Lines [start, stop) of a comment, and what it says."""
+    """Lines [start, stop) of a comment, and its words."""
 
     start: int
     stop: int
@@ -105,13 +105,13 @@ class Comment:
 
 
 def subwords(text: str) -> list[str]:
-    """As the embedder cuts it, lower-cased."""
+    """Return the sub-words of a text, cut as by the embedder, in lower case."""
     return [piece.lower() for word in _WORD.findall(text) for piece in _SUBWORD.findall(word)]
 
 
 def describe(lines: list[str]) -> str:
-    """The first paragraph of a comment in plain words, or "" when it says too little or something
-    legal.
+    """Return the first paragraph of a comment in plain words, "" if it is too short or
+    legal text.
     """
     plain_lines: list[str] = []
     for line in lines:
@@ -131,7 +131,7 @@ def describe(lines: list[str]) -> str:
 
 
 def find_comments(lines: list[str], language: str) -> Iterator[Comment]:
-    """Blocks of comment lines, in order; Elixir's @doc strings too."""
+    """Yield blocks of comment lines, in order, and Elixir's @doc strings."""
     marks = _MARKS.get(language, ("//",))
     blocks = language not in ("python", "ruby", "bash", "elixir", "lua")
     at = 0
@@ -159,7 +159,9 @@ def find_comments(lines: list[str], language: str) -> Iterator[Comment]:
 
 
 def find_docstrings(lines: list[str]) -> Iterator[Comment]:
-    """Python's: the comment holds the docstring's lines; the definition is looked for above it."""
+    """Yield Python's docstrings: a comment holds the docstring's lines; its definition is
+    above it.
+    """
     at = 0
     while at < len(lines):
         line, start = lines[at].strip(), at
@@ -176,7 +178,7 @@ def find_docstrings(lines: list[str]) -> Iterator[Comment]:
 
 
 def name_of(line: str, language: str) -> str:
-    """The name that a line defines, or ""."""
+    """Return the name that a line defines, or ""."""
     if language == "haskell" and (signature := _SIGNATURE.match(line)):
         return signature[1]
     if match := _DEFINED.search(line):
@@ -186,8 +188,9 @@ def name_of(line: str, language: str) -> str:
 
 
 def body_end(lines: list[str], start: int) -> int:
-    """One past the last line of what begins at `start`: up to a line that is not indented deeper
-    nor closes it.
+    """Return one past the last line of the body that begins at `start`.
+
+    It ends before a line that is neither indented deeper nor closes it.
     """
     indent = len(lines[start]) - len(lines[start].lstrip())
     stop = min(len(lines), start + BODY_LINES_MAX)
@@ -204,7 +207,7 @@ def body_end(lines: list[str], start: int) -> int:
 
 
 def without_comments(lines: list[str], language: str) -> list[str]:
-    """Without lines that are comments."""
+    """Return the lines that are no comments."""
     marks = (*_MARKS.get(language, ("//",)), "/*", "*")
     return [line for line in lines if not line.strip().startswith(marks)]
 
@@ -232,7 +235,7 @@ class FilePairs:
                 yield Pair("head", self.path, heads[0].text, body)
 
     def _commented(self, comment: Comment) -> Iterator[Pair]:
-        """The definition below a comment."""
+        """Yield the pairs of the definition below a comment."""
         lines, start = self.lines, comment.stop
         while start < len(lines) and start < comment.stop + 6 and _ATTRIBUTE.match(lines[start]):
             start += 1
@@ -240,14 +243,14 @@ class FilePairs:
             yield from self._definition(comment.text, start, (start, start))
 
     def _documented(self, comment: Comment) -> Iterator[Pair]:
-        """Python: the definition above a docstring."""
+        """Yield the pairs of the Python definition above a docstring."""
         for start in range(comment.start - 1, max(-1, comment.start - 13), -1):
             if _PYTHON_HEAD.match(self.lines[start]):
                 yield from self._definition(comment.text, start, (comment.start, comment.stop))
                 return
 
     def _definition(self, says: str, start: int, docstring_lines: tuple[int, int]) -> Iterator[Pair]:
-        """The pairs of one definition; `without` are the lines of its docstring."""
+        """Yield the pairs of one definition."""
         lines = self.lines
         end = body_end(lines, start)
         if self.chance.random() < WINDOW_SHARE:
@@ -267,7 +270,7 @@ class FilePairs:
 
 
 def file_pairs(path: str, text: str, chance: random.Random) -> Iterator[Pair]:
-    """The pairs of a file; none when a line is so long that it was minified, or holds data."""
+    """Yield the pairs of a file; none if a line is so long that the file is minified or data."""
     lines = text.split("\n")
     if max(map(len, lines)) <= LINE_CHARACTERS_MAX:
         language = LANGUAGE_OF[PurePosixPath(path).suffix[1:].lower()]
@@ -298,7 +301,7 @@ def commit_pairs(log: Iterator[tuple[str, str]]) -> Iterator[Pair]:
 
 
 def repository_pairs(source: Source, clones: Path, seed: int) -> list[Pair]:
-    """The pairs of one repository, the same for the same revision and seed."""
+    """Return the pairs of a repository, the same for the same revision and seed."""
     chance = random.Random(f"{seed} {source.name}")
     folder = source.folder(clones)
     files = list_files(folder, source.revision)
@@ -327,8 +330,10 @@ def _with_path(pair: Pair, wanted: bool) -> str:
 
 
 def save_pairs(pairs: list[Pair], path: Path) -> None:
-    """Pairs as bags: `words` (one string, newline separated), and for queries and documents CSR
-    arrays of word numbers with their counts; `origin` numbers each pair's file, `kind` its kind.
+    """Save pairs as bags.
+
+    `words`: one string, newline separated; for queries and documents CSR arrays of word numbers
+    with their counts; `origin` numbers each pair's file, `kind` its kind.
     """
     numbers: dict[str, int] = {}
     arrays: dict[str, list[int]] = {

@@ -1,8 +1,7 @@
-"""Reads training sources straight from git folders: the list of repositories, their licences, files
-and commits.
+"""Training sources, read from git folders: the list of repositories, licences, files and commits.
 
-Nothing is checked out and nothing of a repository is run. Every amount is bounded by a count, never
-by time, so that two runs over the same revisions read the same.
+No file is checked out and no program of a repository runs. Every amount is bounded by a count,
+never by time, so that two runs over the same revisions read the same.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-#: file name endings that are read, by language
+#: endings of the file names to read, by language
 LANGUAGES = {
     "bash": ["sh", "bash", "zsh"],
     "c": ["c", "h"],
@@ -37,7 +36,7 @@ LANGUAGES = {
 }
 LANGUAGE_OF = {ending: language for language, endings in LANGUAGES.items() for ending in endings}
 
-#: folders and files that hold tests, copies of others' work, or what a program wrote
+#: folders and files that hold tests, copies of other projects, or generated code
 REFUSED_PATH = re.compile(
     r"(^|/)(tests?|specs?|__tests__|testdata|fixtures?|vendor|vendored|third_party|thirdparty|node_modules|deps|dist|"
     r"external|extern|locales?|i18n|generated|snapshots?)/|"
@@ -46,12 +45,12 @@ REFUSED_PATH = re.compile(
 )
 #: bytes of the smallest and largest file that is read
 FILE_BYTES = (200, 80_000)
-#: files of a repository that are read
+#: files to read of a repository
 FILES_MAX = 300
-#: commits of a repository that are looked at, newest first, and bytes of their text that are read
+#: commits to read of a repository, newest first, and bytes of their text
 COMMITS_MAX, LOG_BYTES_MAX = 900, 40_000_000
 
-#: licences that are accepted, each with words that its text holds; the first that fits names it
+#: accepted licences, each with words of its text; the first match names the licence
 LICENCES = (
     ("refused", ("gnu general public", "gnu lesser general", "gnu affero", "mozilla public license")),
     ("Apache-2.0", ("apache license", "version 2.0")),
@@ -73,14 +72,14 @@ _LICENCE_FILE = re.compile(
 
 @dataclass(frozen=True)
 class Source:
-    """One line of the list: `name` is owner/name, `revision` a commit, `licence` its identifier."""
+    """A line of the list: `name` is owner/name, `revision` a commit, `licence` its identifier."""
 
     name: str
     revision: str
     licence: str
 
     def folder(self, clones: Path) -> Path:
-        """Where its git folder is: `<clones>/<owner>+<name>/repo`, or `<clones>/<owner>+<name>`."""
+        """Return the git folder: `<clones>/<owner>+<name>/repo`, or `<clones>/<owner>+<name>`."""
         place = clones / self.name.replace("/", "+")
         return place / "repo" if (place / "repo").is_dir() else place
 
@@ -91,12 +90,12 @@ def read_list(path: Path) -> list[Source]:
 
 
 def read_excluded(path: Path) -> set[str]:
-    """owner/name of each repository that must not be trained on, lower-cased."""
+    """Return owner/name, in lower case, of each repository that must not be trained on."""
     return {line.strip().lower() for line in path.read_text().splitlines() if line.strip() and line[0] != "#"}
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """The output of a git command that reads. A git folder's own configuration is not asked for
+    """Return the output of a git command that reads. A git folder's own configuration runs no
     helpers.
     """
     done = subprocess.run(
@@ -109,11 +108,10 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def find_licence(folder: Path, revision: str) -> str:
-    """The identifier of the licence in the revision's root, or "" when none of the accepted ones is
-    found.
+    """Return the identifier of the licence in the revision's root, "" if none is accepted.
 
     A repository that offers several licences in separate files is named after the first accepted
-    one; a copyleft text beside it (as in "MIT and GPL parts") refuses the whole.
+    licence; a copyleft text beside it (as in "MIT and GPL parts") refuses the repository.
     """
     files = sorted(
         n for n in git(folder, "ls-tree", "--name-only", revision).splitlines() if _LICENCE_FILE.match(n)
@@ -125,7 +123,7 @@ def find_licence(folder: Path, revision: str) -> str:
 
 
 def name_licence(text: str) -> str:
-    """The identifier of one licence text, "refused" for copyleft, "" for what is not known."""
+    """Return the identifier of a licence text, "refused" for copyleft, "" for an unknown text."""
     folded = " ".join(text.lower().split()).replace("‘", "'").replace("’", "'")
     # Apache-2.0's appendix and some MIT files mention other licences far below: the head decides on
     # copyleft.
@@ -137,15 +135,13 @@ def name_licence(text: str) -> str:
 
 
 def list_files(folder: Path, revision: str) -> list[tuple[str, str]]:
-    """(path, blob) of up to FILES_MAX source files, spread evenly over the sorted paths."""
+    """Return (path, blob) of up to FILES_MAX source files, spread evenly over the sorted paths."""
     rows = []
     for line in git(folder, "ls-tree", "-r", "-l", revision).splitlines():
         details, _, path = line.partition("\t")
         mode, _, blob, size = details.split()
         wanted = PurePosixPath(path).suffix[1:].lower() in LANGUAGE_OF and not REFUSED_PATH.search(path)
-        wanted = (
-            wanted and mode != "120000" and size.isdigit()
-        )  # no links, submodules or blobs that are not there
+        wanted = wanted and mode != "120000" and size.isdigit()  # no links, submodules or missing blobs
         if wanted and FILE_BYTES[0] <= int(size) <= FILE_BYTES[1]:
             rows.append((path, blob))
     rows.sort()
@@ -154,7 +150,7 @@ def list_files(folder: Path, revision: str) -> list[tuple[str, str]]:
 
 
 def read_blobs(folder: Path, blobs: list[str]) -> Iterator[str]:
-    """The text of each blob, in order."""
+    """Yield the text of each blob, in order."""
     done = subprocess.run(
         ["git", "--git-dir", str(folder), "cat-file", "--batch"],
         input="".join(f"{blob}\n" for blob in blobs).encode(),
@@ -170,7 +166,7 @@ def read_blobs(folder: Path, blobs: list[str]) -> Iterator[str]:
 
 
 def read_log(folder: Path, revision: str) -> Iterator[tuple[str, str]]:
-    """(subject, patch with 6 lines of context) of up to COMMITS_MAX commits that touch source
+    """Yield (subject, patch with 6 lines of context) of up to COMMITS_MAX commits that touch source
     files.
     """
     command = [

@@ -1,8 +1,7 @@
-"""Stage 2: chooses the vocabulary from the pairs and gives each word its start vector from MiniLM.
+"""Stage 2: the choice of the vocabulary from the pairs, and start vectors from MiniLM.
 
 MiniLM (all-MiniLM-L6-v2, Apache-2.0) is read from a folder that holds `vocab.txt` and
-`model.safetensors`; its forward pass is written out here, so that no other library than torch is
-needed.
+`model.safetensors`; its forward pass is written out here, so that torch is the only library needed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-#: repositories and times that a sub-word must be seen
+#: repositories and times in which a sub-word must occur
 REPOSITORIES_MIN, TIMES_MIN = 3, 10
 #: rows at most, so that int8 [rows, 384], the scales and the words stay within 16 MB
 ROWS_MAX = 39_000
@@ -32,7 +31,7 @@ LAYERS, HEADS, WIDTH, NORM_EPSILON = 6, 12, 384, 1e-12
 
 
 def choose(pairs: Path, minilm: Path) -> tuple[list[str], np.ndarray]:
-    """The words in alphabetical order, and how often each was seen in documents."""
+    """Return the words in alphabetical order, and how often each occurs in documents."""
     repositories: Counter[str] = Counter()
     times: Counter[str] = Counter()
     for path in sorted(pairs.glob("*.npz")):
@@ -49,8 +48,8 @@ def choose(pairs: Path, minilm: Path) -> tuple[list[str], np.ndarray]:
     ]
     required = {word for word in read_vocabulary(minilm) if re.fullmatch("[a-z]{2,24}", word)}
     required |= set("abcdefghijklmnopqrstuvwxyz")
-    # What MiniLM has and the code has not earns its place by rank only: seldom asked, but known
-    # when it is.
+    # MiniLM's words that the code lacks all stay: rare in queries, but known then. The rarest words
+    # of the code make room.
     frequent.sort(key=lambda word: (-repositories[word], -times[word], word))
     added = sorted(required - set(frequent), key=lambda word: (-times[word], word))
     selection = sorted([*frequent[: ROWS_MAX - len(added)], *added][:ROWS_MAX])
@@ -62,8 +61,9 @@ def read_vocabulary(minilm: Path) -> dict[str, int]:
 
 
 def start_vectors(words: list[str], times: np.ndarray, minilm: Path) -> Tensor:
-    """float32 [words, 384]: MiniLM's mean-pooled vector of each word alone, centred, unit length ×
-    SIF weight.
+    """Return the start vectors, float32 [words, 384].
+
+    Each is MiniLM's mean-pooled vector of the word alone, centred, unit length × SIF weight.
     """
     row_of_piece = read_vocabulary(minilm)
     weights = read_tensors(minilm / "model.safetensors")
@@ -91,7 +91,7 @@ def start_vectors(words: list[str], times: np.ndarray, minilm: Path) -> Tensor:
 
 
 def cut(word: str, row_of_piece: dict[str, int]) -> list[int]:
-    """WordPiece: the longest known pieces from left to right."""
+    """Cut a word as WordPiece does: the longest known pieces from left to right."""
     rows, start = [], 0
     while start < len(word):
         for end in range(len(word), start, -1):
@@ -106,7 +106,9 @@ def cut(word: str, row_of_piece: dict[str, int]) -> list[int]:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The float32 tensors of a safetensors file: 8 bytes of length, a JSON header, the data."""
+    """Return the float32 tensors of a safetensors file: 8 bytes of length, a JSON header,
+    the data.
+    """
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
@@ -120,7 +122,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def forward(weights: dict[str, Tensor], ids: Tensor, mask: Tensor) -> Tensor:
-    """BERT's last hidden states [texts, tokens, 384]."""
+    """Return BERT's last hidden states [texts, tokens, 384]."""
 
     def linear(states: Tensor, name: str) -> Tensor:
         return functional.linear(states, weights[f"{name}.weight"], weights[f"{name}.bias"])

@@ -1,5 +1,5 @@
-"""A small project with real processes around it: fronts through the official MCP client, and who is
-left running.
+"""A small project with real processes around it: fronts through the official MCP client, and checks
+for processes that are left running.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from cortex.system.errors import Unavailable
 from tests.left_processes import processes_of
 from tests.wait_until import BOUND_S, until
 
-#: seconds after which one call counts as hanging: the default deadline, and room for a loaded
-#: machine
+#: seconds after which a call counts as hanging: the default deadline, and room for a loaded machine
 CALL_S = 20.0
 
 BIN = Path(sys.executable).parent
@@ -63,7 +62,7 @@ FACTS = {
 
 
 class Front:
-    """One `cortex mcp` process, spoken to by the official client."""
+    """A `cortex mcp` process with the official client."""
 
     def __init__(self, session: ClientSession, pid: int) -> None:
         self.session = session
@@ -121,7 +120,7 @@ class Project:
 
     @contextlib.asynccontextmanager
     async def front(self, *options: str, before: Sequence[str] = ()) -> AsyncIterator[Front]:
-        """`before`: the command that starts it."""
+        """Open a front; `before`: a command that starts it."""
         earlier_children = {child.pid for child in psutil.Process().children()}
         command = [*before, str(BIN / "cortex"), "mcp", *options, "--project", str(self.root)]
         parameters = StdioServerParameters(command=command[0], args=command[1:], env=self.environment)
@@ -135,7 +134,7 @@ class Project:
                     yield Front(session, pid)
 
     def spawn(self, *arguments: str, program: str = "cortex", **options: Any) -> subprocess.Popen[bytes]:
-        """A process of ours that is left running; ended by the fixture if the test does not."""
+        """Start a process that keeps running; the fixture ends it if the test does not."""
         command = [str(BIN / program), *arguments]
         return subprocess.Popen(command, env=os.environ | self.environment, cwd=self.root, **options)
 
@@ -158,7 +157,7 @@ class Project:
         return {process["name"]: process for process in self.status()["processes"]}
 
     def member(self, name: str) -> dict[str, Any]:
-        """The named process once it is running."""
+        """Return the named process once it is running."""
         running: dict[str, Any] = until(
             lambda: (entry := self.members().get(name, {})).get("state") == "running" and entry,
             f"{name} running",
@@ -166,8 +165,8 @@ class Project:
         return running
 
     def processes(self) -> list[psutil.Process]:
-        """Every process that names this project or its memory in its command line, or works in
-        it, except this one.
+        """Return every process that names this project or its memory in its command line, or works
+        in it, except this one.
         """
         memory = self.environment.get("CORTEX_MEMORY_DATA_DIR")
         return processes_of(self.root, *([Path(memory)] if memory else []))
@@ -194,7 +193,7 @@ def project(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 @pytest.fixture(scope="module")
 def shared_project(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Project]:
-    """One project for all tests of a module, which only ask."""
+    """A project for all tests of a module, which only read."""
     with (
         pytest.MonkeyPatch.context() as patch,
         make_project(tmp_path_factory.mktemp("shared"), cache, patch) as new_project,
@@ -204,7 +203,7 @@ def shared_project(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Ite
 
 @contextlib.contextmanager
 def make_project(folder: Path, cache: Path, patch: pytest.MonkeyPatch) -> Iterator[Project]:
-    """The project in `folder`; when it is left, its processes have to end."""
+    """Make a project in `folder`; on leaving, its processes must end."""
     short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
     environment = {
         "XDG_RUNTIME_DIR": short,

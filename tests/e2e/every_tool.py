@@ -1,4 +1,4 @@
-"""Every tool there is, called once through a front: for tests of where the workers run."""
+"""Every tool, called once through a front, for tests of the place where workers run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.wait_until import BOUND_S
 
 #: all toolsets, as the option of `cortex mcp`
 ALL = ("--toolsets", ",".join(TOOLSETS))
-#: what a tool needs beside what is required of it
+#: arguments of a tool besides the required ones
 MORE = {
     "cortex_explore": {"query": "check_password"},
     "cortex_recall": {"query": "how long are sessions kept?"},
@@ -27,7 +27,7 @@ MORE = {
 
 
 def arguments_of(tool: str, required: list[str], notes: list[str]) -> dict[str, Any]:
-    """What to call `tool` with; `notes`: the ids of four, of which the last two may be deleted."""
+    """Return arguments for `tool`; `notes`: the ids of four notes, the last two may be deleted."""
     values = {
         "query": "check_password",
         "operation": "callers",
@@ -50,7 +50,7 @@ def arguments_of(tool: str, required: list[str], notes: list[str]) -> dict[str, 
 
 
 async def call_every_tool(front: Front) -> tuple[dict[str, Any], dict[str, str]]:
-    """(each tool's answer, why it gave none) by its name."""
+    """Return (each tool's answer, each failure) by the tool's name."""
     titles = ("Sessions are kept for an hour", "Invoices are rounded on each line")
     notes = [await _store(front, title) for title in (*titles, "A note to be merged", "A note to be deleted")]
     answers: dict[str, Any] = {}
@@ -71,7 +71,7 @@ async def call_every_tool(front: Front) -> tuple[dict[str, Any], dict[str, str]]
 
 
 async def _store(front: Front, title: str) -> str:
-    """The id of a new note; the first one of all waits for the store to be made."""
+    """Return the id of a new note; the first note of all waits until the store is made."""
     async with asyncio.timeout(BOUND_S):
         while True:
             with contextlib.suppress(MCPError):

@@ -1,4 +1,6 @@
-"""Tab in real shells: symbols and paths of the project, where its workers run, and nothing else."""
+"""Completion with Tab in real shells: symbols and paths of the project, from running
+workers only.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from tests.e2e.conftest import BIN, CALL_S
 
 pytestmark = pytest.mark.e2e
 
-#: shell → what it takes to complete the last of these words there
+#: shell → a program that completes the last of these words there
 TABS = {
     "bash": "source {script}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
     "_shtab_cortex cortex; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
@@ -61,7 +63,7 @@ def test_a_shell_completes_symbols_and_paths(shell, shared_project, tmp_path):
 
     completed = [
         [line.split()[0] for line in out.splitlines()] for out in asyncio.run(press())
-    ]  # fish explains
+    ]  # fish adds descriptions
     assert completed == [[name] for _, _, name in COMPLETIONS]
 
 

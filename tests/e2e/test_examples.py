@@ -1,7 +1,7 @@
-"""The examples for a shell in README.md and docs/, run as they stand: in a scratch home, over a
-small project that holds what they speak of, with a real set behind them.
+"""The shell examples in README.md and docs/, run unchanged in a scratch home, over a small project
+with the names that they use, and a real set.
 
-Those of HTTP.md that ask a server with curl are run by tests/front/http/test_docs.py.
+tests/front/http/test_docs.py runs the examples of HTTP.md that call a server with curl.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 
-#: how an example begins that is not run here → why
+#: begin of an example that is not run here → why
 NOT_RUN = {
     "uv tool install .": "installs from the network; tests of the wheel do it without",
     "claude mcp add": "another's program; tests/e2e/test_two_commands.py starts what it writes down",
@@ -36,15 +36,15 @@ NOT_RUN = {
     "curl ": "tests/front/http/test_docs.py",
     ".venv/bin/python scripts/bench": "a benchmark: takes others' repositories, and minutes",
 }
-#: an example → the exit codes that it may have, where that is not 0 alone
+#: example → its possible exit codes, where 0 is not the only one
 CODES = {
     "cortex doctor": (0, 3),  # says what this machine lacks
-    "cortex pattern 'requests.get($URL, $$$)' python": (0, 2),  # names its extra where that is missing
-    "cortex install": (0, 1),  # writes nothing unless it is agreed to
+    "cortex pattern 'requests.get($URL, $$$)' python": (0, 2),  # names the missing extra
+    "cortex install": (0, 1),  # writes only after consent
     "cortex clean": (0, 1),
     "cortex clean --older-than 60d": (0, 1),
 }
-#: what the examples speak of
+#: files with the names in the examples
 SOURCES = {
     "src/auth/session.py": "".join(
         f"def session_{n}(token: str) -> str:\n    return refresh(token, {n})\n\n\n" for n in range(20)
@@ -66,8 +66,9 @@ SOURCES = {
 
 
 def examples() -> list[str]:
-    """Each line of each block for a shell, without what is said about it, in the order in which
-    they stand there. Several that are told with a slash between them are several.
+    """Return each line of each shell block in order, without its comments.
+
+    A line of alternatives with a slash between them gives several examples.
     """
     texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS]
     blocks = [block for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
@@ -78,12 +79,14 @@ def examples() -> list[str]:
 
 
 def reason(example: str) -> str:
-    """Why it is not run; "" for what is."""
+    """Return why an example is not run; "" if it is."""
     return next((why for begin, why in NOT_RUN.items() if _begins(example, begin)), "")
 
 
 def _begins(example: str, begin: str) -> bool:
-    """`cortex up --detach` is not the example `cortex up`."""
+    """Return whether `example` begins with the words `begin`: `cortex up --detach` is not the
+    example `cortex up`.
+    """
     return example == begin or (example.startswith(begin) and " --detach" not in example)
 
 

@@ -1,5 +1,5 @@
-"""A project that nobody has indexed yet: every question is answered at once, from more and more of
-it.
+"""A project without an index: every query is answered at once, from a growing part of the
+project.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import pytest
 
 pytestmark = pytest.mark.e2e
 
-#: so many that the first run has an order
+#: enough files that the first run has an order
 FILES = 600
-#: seconds until all of it is served, on a loaded machine
+#: seconds until the whole project is served, on a loaded machine
 BOUND_S = 180.0
 
 
@@ -29,7 +29,9 @@ def many(project):
 
 
 async def follow(project):
-    """The `index` of every answer until the project is whole, and the files that were found."""
+    """Return the `index` of every answer until the project is served in full, and the files
+    found.
+    """
     states, found_files = [], []
     async with project.front() as front, asyncio.timeout(BOUND_S):
         while True:
@@ -39,7 +41,7 @@ async def follow(project):
             index = answer["index"]
             if index["generation"] and not {"searchable", "publishing", "indexing"} & index.keys():
                 last = await front.call("cortex_exact", query=f"made_{FILES - 1}")
-                assert last["results"], states  # who says nothing of a rest has it all
+                assert last["results"], states  # no remainder: the whole project
                 return states, found_files
             await asyncio.sleep(0.1)
 
@@ -49,7 +51,7 @@ def test_from_the_first_second_answers_say_how_much_is_searchable_and_it_never_f
     shares = [state["searchable"]["done"] for state in states if "searchable" in state]
     assert shares or len(states) == 1, (
         states
-    )  # on a loaded machine all may be there before the first question
+    )  # on a loaded machine the whole project may be indexed before the first query
     assert shares == sorted(shares)
     for state in states:
         if state["generation"] and "searchable" in state:

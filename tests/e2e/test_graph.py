@@ -42,7 +42,7 @@ def ids(answer):
 
 
 async def until(front, wanted, **arguments):
-    """The answer once it holds exactly `wanted`."""
+    """Return the answer once it holds exactly `wanted`."""
     answer = {}
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(60):

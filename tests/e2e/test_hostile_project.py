@@ -1,4 +1,6 @@
-"""A cloned project is not trusted: its code is never imported, whatever its modules are called."""
+"""A cloned project is not trusted: its code is never imported, whatever the names of its
+modules.
+"""
 
 import asyncio
 import json
@@ -63,7 +65,9 @@ def test_a_relative_entry_of_the_module_path_does_not_help_it(project, monkeypat
 
 
 def _hostile(project):
-    """A clone with everything at once: (a start-up file of the user, what a program leaves)."""
+    """Make a clone with all attacks: (a start-up file of the user, a file that its programs
+    write).
+    """
     root, home = project.root, project.config.home
     profile, mark = root.parent / "profile", root.parent / "sprung"
     profile.write_text("# the user's own\n")

@@ -1,4 +1,4 @@
-"""`cortex serve` as a process: a set that is killed under many askers, the bridge, the end."""
+"""`cortex serve` as a process: a set that is killed under many clients, the bridge, the end."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from tests.wait_until import BOUND_S, until
 pytestmark = pytest.mark.e2e
 
 TOKEN = "a-token-of-this-test"
-#: bytes that the server may have at rest
+#: bytes that an idle server may have
 AT_REST_MAX = 90 << 20
-#: who asks at the same time
+#: clients at the same time
 ASKERS = 50
-#: what one who asks may be told while the set is being made again
+#: statuses that a client may get while the set restarts
 EXPECTED_STATUSES = {200, 503, 504}
 
 
 @dataclass
 class Serving:
     process: subprocess.Popen[bytes]
-    #: what it has said when it began to listen
+    #: lines that it has printed when it began to listen
     log_lines: list[str]
 
     @property
@@ -46,7 +46,7 @@ class Serving:
         return self.log_lines[-1].split()[-1]
 
     def ask(self, path, body=None):
-        """(status, Retry-After, answer)."""
+        """Return (status, Retry-After, answer)."""
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         request = urllib.request.Request(
             f"{self.url}{path}", None if body is None else orjson.dumps(body), headers
@@ -58,19 +58,19 @@ class Serving:
             return error.code, error.headers["Retry-After"], error.read()
 
     def search(self):
-        """(status, Retry-After, answer)."""
+        """Return (status, Retry-After, answer)."""
         status, retry_after, raw = self.ask("/v1/search", {"query": "check_password"})
         return status, retry_after, orjson.loads(raw)
 
     def is_complete(self):
-        """Whether every worker answers, of everything there is."""
+        """Return whether every worker answers, from the whole index."""
         status, _, answer = self.search()
         if status != 200 or best_file(answer) != "auth/login.py":
             return False
         return not answer["index"]["degraded"] and not answer["index"].get("pending_count")
 
     def answering(self):
-        """How many are being answered, beside who asks that."""
+        """Return how many requests are being answered, without this one."""
         line = next(
             line
             for line in self.ask("/metrics")[2].splitlines()
@@ -165,7 +165,7 @@ def test_a_server_in_the_set_is_in_its_status_opens_the_page_and_ends_with_the_s
     monkeypatch.setenv("CORTEX_TOKEN", TOKEN)
     monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
     assert project.run("up", "--detach", "--http").returncode == 0
-    link = project.run("open", "--print").stdout.strip()  # at once: it waits for what is being started
+    link = project.run("open", "--print").stdout.strip()  # it waits for the server
     served = orjson.loads(project.run("status", "--json").stdout)["http"]
     assert project.member("http")["state"] == "running"
     assert served
@@ -178,7 +178,7 @@ def test_a_server_in_the_set_is_in_its_status_opens_the_page_and_ends_with_the_s
 
 
 def ask_without_workers(status, served):
-    """What those are told who ask while every worker is dead and nobody makes another."""
+    """Check the answers to clients while every worker is dead and nobody starts another."""
     os.kill(status["pid"], signal.SIGSTOP)
     try:
         for process in status["processes"]:
@@ -194,7 +194,7 @@ def best_file(answer):
 
 
 async def search_through_bridge(project, url):
-    """What a search through `cortex mcp --server` finds."""
+    """Return the hits of a search through `cortex mcp --server`."""
     parameters = StdioServerParameters(
         command=str(BIN / "cortex"),
         args=["mcp", "--server", url],

@@ -1,4 +1,4 @@
-"""Files that are cut, or closed to everybody, under a running set and between two: all is found
+"""Files that are cut, or made unreadable, under a running set and between two: every word is found
 again without a save.
 """
 
@@ -16,8 +16,8 @@ from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
 
-#: runs a program without root's right to read and write what its modes forbid; everybody else has
-#: no such right, and is not refused here
+#: runs a program without root's right to read and write against the modes; other users have no such
+#: right
 OBEDIENT = """
 import ctypes, os, sys
 for right in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
@@ -27,7 +27,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def test_segments_that_are_cut_under_a_running_set_are_made_again_by_it(project, facts):
-    """Whoever has one mapped is killed by SIGBUS when it reads behind the new end."""
+    """A process that has a segment mapped is killed by SIGBUS when it reads behind the new end."""
 
     async def ask():
         async with project.front() as front:
@@ -48,7 +48,7 @@ def test_segments_that_are_cut_under_a_running_set_are_made_again_by_it(project,
 
 
 def _current_segments(project) -> set[str]:
-    """The segments of the generation that is current."""
+    """Return the segments of the current generation."""
     from cortex.generation.current import read_current
 
     return {segment.name for segment in read_current(project.config.index_dir).segments}

@@ -1,6 +1,4 @@
-"""A full disk and a folder that cannot be written, on real file systems: a clear sentence, and
-nothing is lost.
-"""
+"""A full disk and a read-only folder, on real file systems: a clear sentence, and no loss."""
 
 import asyncio
 import contextlib
@@ -17,8 +15,9 @@ pytestmark = [
 
 @pytest.fixture
 def mount(project):
-    """Mounts a tmpfs of so many kB over the project's folder in the cache; unmounted at the
-    end, whatever happened.
+    """Return a function that mounts a tmpfs of so many kB over the project's folder in the cache.
+
+    It is unmounted at the end, whatever happened.
     """
     mounted = []
 
@@ -50,7 +49,7 @@ def test_a_full_disk_keeps_the_old_answers_calls_them_stale_and_recovers(project
             (project.root / "auth" / "login.py").write_text(
                 "def overflowing_function():\n    return 1\n" * 200
             )
-            # What was served before stays, and is called stale.
+            # The served generation stays, and is called stale.
             async with asyncio.timeout(60):
                 while True:
                     answer = await front.call("cortex_exact", query="check_password")

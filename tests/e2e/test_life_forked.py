@@ -1,5 +1,5 @@
-"""The fork server of a real set: it has imported all that what it forks needs, and begins nothing
-of its own.
+"""The fork server of a real set: it has imported all that its children need, and starts no thread
+or socket of its own.
 """
 
 from __future__ import annotations

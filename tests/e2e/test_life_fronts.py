@@ -1,4 +1,4 @@
-"""What happens to a set of workers when fronts come, go and are killed."""
+"""A set of workers while fronts come, go and are killed."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_a_set_in_the_foreground_stays_without_fronts_and_ends_with_down(project
 def test_an_interrupt_ends_a_set_in_the_foreground(project):
     up = project.spawn("up", "--project", str(project.root), stdin=subprocess.DEVNULL, start_new_session=True)
     project.member("watcher")
-    os.killpg(up.pid, signal.SIGINT)  # as a terminal does, to the whole group
+    os.killpg(up.pid, signal.SIGINT)  # to the whole group, as a terminal does
     assert up.wait(30) == 0
     project.nothing_left()
 

@@ -1,5 +1,6 @@
-"""Garbage on every socket of a running set: by ZeroMQ, and by what does not even speak it. Nobody
-ends over it, nothing hangs, and the next question is answered.
+"""Garbage on every socket of a running set, by ZeroMQ and in other protocols.
+
+No process ends, no call hangs, and the next query is answered.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ pytestmark = pytest.mark.e2e
 
 #: a body nested deeper than any reader goes
 DEEP = b'{"fields": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
-#: seconds that a socket may take what it is sent
+#: seconds that a socket may take to accept its input
 SEND_S = 5.0
 
 
 def frame_of(deadline: float, kind: bytes, body: bytes, *raw: bytes) -> list[bytes]:
-    """A frame as ours are, whatever is in it."""
+    """Return a frame in our format with any content."""
     return [struct.pack(">QdBI", 1, deadline, len(kind), len(body)) + b"".join((kind, body, *raw))]
 
 
 def messages(draws: random.Random) -> list[list[bytes]]:
-    """Frames that are no message of ours, or one that nobody answers."""
+    """Return frames that are no message of ours, or a message that has no reply."""
     soon = time.monotonic() + 60
     return [
         [b""],
@@ -60,7 +61,7 @@ def messages(draws: random.Random) -> list[list[bytes]]:
 
 
 def send(address: str, draws: random.Random) -> None:
-    """Each message by ZeroMQ, and each kind of socket that may connect."""
+    """Send each message by ZeroMQ, from each kind of socket that may connect."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     for kind in (zmq.DEALER, zmq.REQ, zmq.SUB, zmq.PUSH):
         with context.socket(kind) as link:
@@ -78,8 +79,8 @@ def send(address: str, draws: random.Random) -> None:
 
 
 def speak(path: str, draws: random.Random) -> None:
-    """What is not ZeroMQ, its greeting with versions that never were, and commands of the
-    supervisor's that are none.
+    """Send bytes that are not ZeroMQ, its greeting with unknown versions, and unknown commands to
+    the supervisor.
     """
     greeting = b"\xff" + bytes(8) + b"\x7f"
     for data in (
@@ -101,7 +102,7 @@ def speak(path: str, draws: random.Random) -> None:
             link.settimeout(SEND_S)
             link.connect(path)
             with contextlib.suppress(OSError):
-                link.recv(1)  # one that has left is not read from
+                link.recv(1)  # a client that has left is not read from
                 link.sendall(data)
                 link.shutdown(socket.SHUT_WR)
                 while link.recv(1 << 16):

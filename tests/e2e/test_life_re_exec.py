@@ -1,4 +1,4 @@
-"""Processes that have grown begin anew in their place: what is saved meanwhile is served."""
+"""Processes that have grown restart in place: files saved meanwhile are served."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ pytestmark = [
     pytest.mark.skipif(not own_bytes(), reason="the system does not say what memory is a process's own"),
 ]
 
-#: how often each is to begin anew
+#: restarts of each process
 TIMES = 3
-#: what has a process rest as soon as it has nothing to do, and any work count as growth
+#: settings that let a process rest as soon as it is idle, and make any work count as growth
 _SOON = (
     "import os, sys, ipc.service, cortex.system.re_exec as anew, cortex.indexer.watch as following, workers.watcher as watcher\n"
     ""
@@ -42,7 +42,7 @@ WATCHER = f"{_SOON}from workers.__main__ import main\nsys.exit(main(['watcher', 
 
 
 class Program:
-    """A process as its supervisor has it: with a life line, and a log."""
+    """A process as its supervisor starts it: with a life line, and a log."""
 
     def __init__(self, code: str, project, log: Path) -> None:
         self.log = log
@@ -58,11 +58,11 @@ class Program:
             )
 
     def begun(self) -> list[str]:
-        """What each begin of its program says: the descriptors that are open then."""
+        """Return the line of each start of its program: the descriptors that are open then."""
         return [line for line in self.log.read_text().splitlines() if line.startswith("begun with")]
 
     def turns(self) -> int:
-        """How often it has begun, and ended to begin anew."""
+        """Return how often it has started, and ended to restart."""
         return len(self.begun()) + self.log.read_text().count("begins anew")
 
     def end(self) -> int:
@@ -86,7 +86,7 @@ def running(project, folder: Path) -> Iterator[tuple[Program, Program]]:
 
 
 def served(project) -> str:
-    """All that is served, as one text; "" while a generation is replaced under us."""
+    """Return all served text as one string; "" while a generation is replaced meanwhile."""
     try:
         rows = open_rows(read_current(project.config.index_dir), project.config.index_dir)
         return "\n".join(rows.text(ordinal) for ordinal in np.flatnonzero(rows.live).tolist())

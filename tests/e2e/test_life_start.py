@@ -1,4 +1,4 @@
-"""Faults that a person has to mend: one sentence and an exit code before anything is started, never
+"""Faults that a person must repair: one sentence and an exit code before any process starts, never
 a traceback.
 """
 
@@ -15,7 +15,9 @@ pytestmark = pytest.mark.e2e
 
 
 def assert_refused(project, code, *words):
-    """`cortex mcp` ends with `code` and one line that holds `words`; nothing was started."""
+    """Check that `cortex mcp` ends with `code` and one line that holds `words`; no process
+    started.
+    """
     result = project.run("mcp")
     assert result.returncode == code, result.stderr
     assert result.stdout == ""

@@ -1,5 +1,5 @@
-"""An upgrade replaces the installed files under a running set: it ends or begins anew, and every
-answer is right or says to restart.
+"""An upgrade that replaces the installed files under a running set: the set ends or restarts, and
+every answer is right or says to restart.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tests.wait_until import BOUND_S
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).parents[2]
-#: a name, and the one that it had in the version before: a module that fronts import late, a class
-#: and a function that workers import
+#: new name → the name in the version before: a module that fronts import late, a class and a
+#: function that workers import
 FORMER = {
     "empty_answers": "answers_without_hits",
     "EngineWorker": "WorkerOfAnEngine",

@@ -1,6 +1,4 @@
-"""What clients notice when a worker is killed: nothing wrong, nothing that hangs, and soon nothing
-at all.
-"""
+"""A worker is killed under clients: no wrong answer, no hanging call, and soon no difference."""
 
 from __future__ import annotations
 

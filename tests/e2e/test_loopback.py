@@ -1,4 +1,4 @@
-"""A real set that talks over loopback TCP with keys, as on Windows: chosen here by a variable."""
+"""A real set over loopback TCP with keys, as on Windows: selected here by a variable."""
 
 from __future__ import annotations
 

@@ -89,9 +89,9 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
     assert "No workers are running" in project.run("down").stdout
 
 
-#: what no question needs: the libraries of others' work, those for people, and those for files
+#: modules that no query needs: libraries for other commands, for people, and for files
 NEVER = {"mcp", "rich", "shtab", "yaml", "pathspec", "re2", "unidiff", "tantivy", "usearch", "tree_sitter"}
-#: what a question that one worker answers does without, too
+#: modules that a query to one worker does not need either
 ALONE = {"numpy", "cortex.query.parse", "cortex.ranking", "cortex.ask.search", "cortex.ask.explore"}
 QUESTIONS = (
     (("exact", "TransferFunds"), ALONE),

@@ -1,4 +1,4 @@
-"""A client that asks for progress is told how far the first index is, while its call waits."""
+"""A client that asks for progress gets it for the first index, while its call waits."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 pytestmark = pytest.mark.e2e
 
-#: so many that indexing them takes longer than the client needs for its first call
+#: enough files that indexing takes longer than the client's first call
 FILES = 3000
 
 
-def test_a_call_with_a_progress_token_hears_how_far_indexing_is(project):
+def test_a_call_with_a_progress_token_gets_the_progress_of_indexing(project):
     folder = project.root / "many"
     folder.mkdir()
     for number in range(FILES):

@@ -19,7 +19,7 @@ CORTEX = str(Path(sys.executable).parent / "cortex")
 
 
 def run(project, ask):
-    """Run `ask(front)` against a front whose index is whole; its value."""
+    """Run `ask(front)` against a front with a complete index; return its value."""
 
     async def inside():
         async with project.front() as front:

@@ -31,7 +31,7 @@ BROKEN = [
 
 
 def speak(project, *lines):
-    """What a front answers to `lines` before it ends, which it does by itself."""
+    """Return a front's answers to `lines`; the front then ends by itself."""
     front = project.spawn(
         "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -94,7 +94,7 @@ def test_the_official_client_reads_hears_and_completes_in_either_era(project, mo
             while not (await client.call_tool("cortex_outline", {})).content[0].text.count("login.py"):
                 await asyncio.sleep(0.05)
             stopped.append(psutil.Process(project.member("graph")["pid"]))
-            stopped[0].suspend()  # until the client has heard that its call goes on
+            stopped[0].suspend()  # until the client has the message that its call goes on
             await client.call_tool("cortex_outline", {}, progress_callback=hear)
             map_ = await client.read_resource("cortex://outline/auth/login.py")
             prompt = await client.get_prompt("explain-module", {"module": "auth"})

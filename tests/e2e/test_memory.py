@@ -1,4 +1,6 @@
-"""Memory as programs and agents share it: one owner of the store, whoever dies or starts."""
+"""Memory that programs and agents share: one owner of the store, whichever process dies or
+starts.
+"""
 
 import asyncio
 import json
@@ -28,7 +30,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture(scope="module")
 def new(tmp_path_factory):
-    """A new data folder, made once: bringing it up to date takes a process."""
+    """A new data folder, made once: the migration of a new one takes a process."""
     folder = tmp_path_factory.mktemp("new")
     Database(folder).close()
     (folder / LOCK).unlink()
@@ -37,7 +39,7 @@ def new(tmp_path_factory):
 
 @pytest.fixture
 def data(new, tmp_path, monkeypatch):
-    """The data folder of a person with a short way to its sockets; its set ends with the test."""
+    """A person's data folder with a short path to its sockets; its set ends with the test."""
     short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
     monkeypatch.setenv("XDG_RUNTIME_DIR", short)
     monkeypatch.setenv("CORTEX_SERVER_IDLE_EXIT_S", "0")
@@ -54,7 +56,7 @@ def data(new, tmp_path, monkeypatch):
 
 
 def member():
-    """The worker of the memory set, as its supervisor knows it; {} without one."""
+    """Return the worker of the memory set, as its supervisor lists it; {} without one."""
     return next(iter(attach.set_status(load_data())["processes"]), {})
 
 
@@ -160,7 +162,7 @@ def test_all_methods_are_the_same_attached_and_embedded(data, embedded):
 
 
 def store(memory, title):
-    """Asks under the same number until it is answered, as the sentence of a failure says."""
+    """Store a note, under the same number until it is answered, as the error's sentence demands."""
     number, deadline = str(uuid.uuid4()), time.monotonic() + BOUND_S
     while True:
         try:
@@ -197,7 +199,7 @@ def test_every_acknowledged_write_is_there_once_although_the_worker_is_killed_ag
         thread.join(BOUND_S)
     with Cortex.open(project="here") as memory:
         assert memory.stats()["node_count"] == len(stored)
-    assert not [answer for answer in stored if "deduplicated" in answer]  # which tells a second time
+    assert not [answer for answer in stored if "deduplicated" in answer]  # repeated requests
 
 
 def running(project):
@@ -205,7 +207,9 @@ def running(project):
 
 
 async def first_note(front, title):
-    """The first call of all makes the store: where that takes long, it says to ask again."""
+    """Make the first call, which makes the store: if that takes long, the answer is to try
+    again.
+    """
     async with asyncio.timeout(BOUND_S):
         while True:
             try:

@@ -1,6 +1,7 @@
-"""Memory as agents share it, through the official client: what one window stores another finds, in
-a linked worktree too, though the worker is killed between; a clone when its person links it.
-Nothing is configured.
+"""Memory that agents share, through the official client, without any configuration.
+
+A note of one window is found by another, in a linked worktree too, even if the worker is killed
+between; in a clone when its person links it.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def person(project, tmp_path, monkeypatch):
-    """A project under git of somebody who has never had a memory."""
+    """A project under git of a person without a memory so far."""
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
@@ -51,7 +52,7 @@ def person(project, tmp_path, monkeypatch):
 
 
 async def ask(front, tool, **arguments):
-    """The answer; while the set is being started it is asked again, under the same number."""
+    """Return the answer; while the set starts, call again under the same number."""
     async with asyncio.timeout(60):
         while True:
             try:
@@ -68,7 +69,7 @@ async def recall(front):
 
 
 async def every_tool(front, first):
-    """Each of the six, and both resources, as their contract says."""
+    """Check each of the six tools, and both resources, against their contract."""
     second = (await ask(front, "cortex_store", title="The provider allows twenty calls a second"))["id"]
     answer = await ask(front, "cortex_relate", from_id=second, to_id=first, relation="causes")
     assert answer["message"] == f"Related: The provider allows twenty calls a second → causes → {TITLE}"
@@ -103,7 +104,7 @@ def test_notes_of_one_window_are_recalled_in_every_worktree_although_the_worker_
     elsewhere = type(person)(worktree, person.environment)
 
     async def recall_elsewhere():
-        async with elsewhere.front("--data-dir", "~/.cortex/default") as front:  # which is the default
+        async with elsewhere.front("--data-dir", "~/.cortex/default") as front:  # the default
             tools = {tool.name for tool in (await front.session.list_tools()).tools}
             assert {"cortex_store", "cortex_search", "cortex_explore"} <= tools
             return await recall(front)
@@ -126,7 +127,7 @@ def test_notes_of_one_window_are_recalled_in_every_worktree_although_the_worker_
 
 
 class Agent:
-    """An agent that has the tools of memory that everybody has, and uses no others."""
+    """An agent with the default tools of memory only."""
 
     TOOLS = frozenset(
         "cortex_store cortex_search cortex_recall cortex_briefing cortex_traverse cortex_relate search timeline "
@@ -142,7 +143,7 @@ class Agent:
         return await ask(self.front, tool, **arguments)
 
     async def until_found(self, tool, **arguments):
-        """The best of what is found, as soon as it is."""
+        """Return the best result, as soon as there is any."""
         async with asyncio.timeout(60):
             while not (rows := (await self(tool, **arguments))["results"]):
                 await asyncio.sleep(0.1)
@@ -150,7 +151,7 @@ class Agent:
 
 
 async def work(agent):
-    """What is learned in one window: noted, corrected, connected."""
+    """Work in one window: store notes, correct one, connect two."""
     assert TITLE not in (await agent("cortex_briefing"))["briefing"]
     first = await agent("cortex_store", title=TITLE, kind="decision", files=["docs/guide.md"], importance=0.9)
     second = await agent("cortex_store", title="The provider allows ten calls a second")
@@ -160,7 +161,7 @@ async def work(agent):
 
 
 async def go_on(agent, first):
-    """What another window is told of it, and of what was said meanwhile."""
+    """Check that another window has these notes, and later messages."""
     assert TITLE in (await agent("cortex_briefing"))["briefing"]
     assert (await agent("cortex_recall", query=QUESTION))["results"][0]["id"] == first["id"]
     walk = await agent("cortex_traverse", node_id=first["id"], depth=1)

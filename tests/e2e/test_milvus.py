@@ -1,4 +1,6 @@
-"""One job publishes a project to Milvus, and a machine without its sources answers: as commands."""
+"""Publishing a project to Milvus by a job, and answers on a machine without its sources: as
+commands.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,7 @@ def test_projects_of_one_place_are_asked_through_the_workers_of_one(tmp_path, ru
         (server / name).mkdir(parents=True)
     projects_file.parent.mkdir(parents=True)
     projects_file.write_text(f"projects: {{shop: {server / 'shop'}, till: {server / 'till'}}}\n")
-    variables["CORTEX_MILVUS_PROJECT"] = ""  # each is called as its folder is
+    variables["CORTEX_MILVUS_PROJECT"] = ""  # each project has its folder's name
     try:
         printed = run(["search", "--projects", "*", "price of a thing"], server, runtime, **variables)
         assert "shop:shop.py" in printed

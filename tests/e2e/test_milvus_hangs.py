@@ -1,4 +1,4 @@
-"""A whole set over an index in milvus-lite: what a client notices when that process fails."""
+"""A whole set over an index in milvus-lite, as clients see it when that process fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture
 def milvus_project(project, tmp_path, monkeypatch):
-    """The project, published to a file of milvus-lite, and served from there."""
+    """A project that is published to a milvus-lite file, and served from there."""
     settings = {"ENGINES_TEXT": "milvus", "ENGINES_VECTOR": "milvus", "MILVUS_URI": str(tmp_path / "lite.db")}
     for name, value in settings.items():
         monkeypatch.setenv(f"CORTEX_{name}", value)
@@ -33,7 +33,9 @@ def test_a_hanging_or_dead_milvus_is_reported_in_time_and_answers_recover_withou
     milvus_project, facts
 ):
     async def tried(front, word):
-        """Whether it was answered; a refusal is a sentence that names Milvus or who is silent."""
+        """Return whether the query was answered; a refusal must name Milvus or the silent
+        worker.
+        """
         try:
             answer = await front.call("cortex_exact", query=word)
         except MCPError as error:

@@ -1,4 +1,4 @@
-"""One question of a real client to several real projects, of which one loses a worker."""
+"""A query of a real client to several real projects, while one project loses a worker."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOP = {
 
 @pytest.fixture
 def two(project):
-    """Two projects that are indexed and have names."""
+    """Two indexed projects with names."""
     shop = replace(project, root=project.root.parent / "shop")
     for name, text in SHOP.items():
         path = shop.root / name
@@ -58,7 +58,7 @@ def test_two_projects_answer_one_question_and_a_killed_worker_of_one_is_named_an
     project, shop = two
 
     async def complete_answer(front):
-        """An answer of both, in which nobody is missing."""
+        """Return an answer of both projects, with no project missing."""
         async with asyncio.timeout(BOUND_S):
             while True:
                 answer = await front.call("cortex_search", query="compare a password", projects=["*"])
@@ -76,7 +76,7 @@ def test_two_projects_answer_one_question_and_a_killed_worker_of_one_is_named_an
             flat = await front.call("code_context", query="taxes of an item", projects=["*"])
             assert (flat["hits"][0]["project"], flat["hits"][0]["file"]) == ("shop", "prices.py")
             os.kill((await asyncio.to_thread(shop.member, "text"))["pid"], signal.SIGKILL)
-            for _ in range(3):  # while it is away, and while it comes up again
+            for _ in range(3):  # while it is down, and while it restarts
                 partial_answer = await front.call("cortex_search", query="compare a password", projects=["*"])
                 assert ("bank", "auth/login.py") in files(partial_answer)
                 assert ("shop", "cart.py") in files(partial_answer) or partial_answer["index"]["degraded"]

@@ -1,5 +1,5 @@
-"""Nothing leaves the machine: the whole of Cortex where there is no network, and what its processes
-have open where there is one.
+"""No data leaves the machine: all of Cortex without a network, and the connections of its processes
+with one.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from tests.e2e.every_tool import ALL, call_every_tool
 pytestmark = pytest.mark.e2e
 
 TOKEN = "a-token-of-this-test"
-#: switches the loop of a new network on, by which `cortex serve` is asked, and becomes a command
+#: switches on the loopback interface of a new network, for requests to `cortex serve`, and becomes
+#: a command
 LOOP = """
 import fcntl, os, socket, struct, sys
 with socket.socket() as made:
     fcntl.ioctl(made, 0x8914, struct.pack("16sh14x", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
 os.execvp(sys.argv[1], sys.argv[1:])
 """
-#: in front of a command: in a network of its own, which has a loop and nothing else
+#: prefix of a command: in a network namespace that has loopback only
 ALONE = ("unshare", "--user", "--map-root-user", "--net", sys.executable, "-P", "-c", LOOP)
-#: prints what keeps a connection to another machine from being made
+#: prints why no connection to another machine can be made
 REACH = """
 import socket
 try:
@@ -38,7 +39,7 @@ try:
 except OSError as error:
     print(error.strerror)
 """
-#: prints what is at an address of `cortex serve`
+#: prints the body at an address of `cortex serve`
 READ = """
 import sys, urllib.request
 asked = urllib.request.Request(sys.argv[1], headers={"Authorization": f"Bearer {sys.argv[2]}"})
@@ -55,7 +56,7 @@ def run_alone(*program: str) -> str:
 
 @contextlib.contextmanager
 def serving(project: Project, *before: str) -> Iterator[tuple[int, str]]:
-    """(the process, the address) of `cortex serve`, which `before` starts."""
+    """Run `cortex serve`, with the prefix `before`; yield (the process, the address)."""
     process = subprocess.Popen(
         [*before, sys.executable, "-P", "-m", "cortex", "serve", "--port", "0", "--project", project.root],
         stdin=subprocess.DEVNULL,
@@ -72,7 +73,7 @@ def serving(project: Project, *before: str) -> Iterator[tuple[int, str]]:
 
 
 def read_beside(process: int, url: str) -> str:
-    """What is at `url` in the network of that process."""
+    """Return the body at `url`, read in the network namespace of that process."""
     enter = ("nsenter", "--target", str(process), "--user", "--net", "--preserve-credentials")
     done = subprocess.run(
         [*enter, sys.executable, "-c", READ, url, TOKEN], capture_output=True, text=True, check=False
@@ -81,7 +82,7 @@ def read_beside(process: int, url: str) -> str:
 
 
 def talks(process: int) -> bool:
-    """Whether it has a socket of the internet, in whatever state, in the network that it is in."""
+    """Return whether it has an internet socket, in any state, in its network namespace."""
     place = Path("/proc", str(process))
     open_sockets = {
         line.split()[9]
@@ -95,7 +96,7 @@ def talks(process: int) -> bool:
 
 @pytest.fixture
 def alone() -> tuple[str, ...]:
-    """ALONE, where the kernel lets a user have such a network."""
+    """ALONE, if the kernel lets a user make such a network namespace."""
     error_text = run_alone(sys.executable, "-c", REACH)
     if error_text != "Network is unreachable":
         pytest.skip(f"there is no network namespace to be had here: {error_text}")

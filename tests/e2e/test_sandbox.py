@@ -1,4 +1,4 @@
-"""A set in a sandbox: every tool works, and what its processes see and reach."""
+"""A set in a sandbox: every tool works; the files and addresses that its processes can reach."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.wait_until import until
 
 pytestmark = pytest.mark.e2e
 
-#: tries each thing that is named, in a sandbox, and prints why it is not to be had; null: it is
+#: tries to reach each name in a sandbox, and prints the errors; null: it is reachable
 TRY = """
 import json, os, signal, socket, sys
 
@@ -58,7 +58,9 @@ def sandboxed(project, monkeypatch):
 
 
 def try_in_sandbox(owner, *things):
-    """(why each thing is not to be had in the owner's sandbox, the rights of its processes)."""
+    """Return (the error for each path or address in the owner's sandbox, the rights of its
+    processes).
+    """
     starting.open_folders(owner)
     command = sandbox.sandbox_command(owner, [sys.executable, "-P", "-c", TRY, json.dumps(things)])
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A sealed project: served as any other, and nothing of it readable on the disk."""
+"""A sealed project: served as any other, and unreadable on the disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.wait_until import until
 
 pytestmark = pytest.mark.e2e
 
-#: all that there may be in the cache, and whether it is sealed
+#: all files that the cache may have, and whether each is sealed
 FILES = {
     r"origin\.key|sealed/keys\.lock|sealed/place\.json|sealed/elsewhere\.json|sealed/[0-9a-f]{16}/KEY": False,
     r"sealed/[0-9a-f]{16}/(LIST|objects/[0-9a-f]{24})": True,
@@ -31,7 +31,7 @@ FILES = {
 
 @pytest.fixture
 def sealed(project, tmp_path, monkeypatch):
-    """The project with a cache of its own, to be sealed by a key in a file."""
+    """A project with a separate cache, to be sealed by a key in a file."""
     mine = {
         "CORTEX_HOME": str(tmp_path / "cache"),
         "CORTEX_SECURITY_ENCRYPT_INDEX": "1",
@@ -56,7 +56,9 @@ def words():
 
 
 def check_disk(tmp_path):
-    """Everything in the cache is known, sealed where it may say something, and says nothing."""
+    """Check that every file in the cache is known, sealed if it holds text, and has no word of the
+    sources.
+    """
     contents = {}
     for path in (tmp_path / "cache").rglob("*"):
         with contextlib.suppress(FileNotFoundError):  # replaced meanwhile
@@ -89,7 +91,7 @@ async def serve(project, *options, change=""):
             await front.until_found(change, "auth/more.py")
         await asyncio.to_thread(check_disk, project.root.parent)
         for process in project.processes():
-            with contextlib.suppress(psutil.NoSuchProcess):  # of those that index
+            with contextlib.suppress(psutil.NoSuchProcess):  # indexing processes
                 assert process.rlimit(psutil.RLIMIT_CORE)[0] == 0
         return await asyncio.to_thread(generation, project)
 
@@ -106,7 +108,7 @@ def test_nothing_of_a_sealed_project_is_readable_on_the_disk(sealed, tmp_path):
     after = check_disk(tmp_path)
     objects = {name for name in before if "objects" in name}
     unchanged = objects & after.keys()
-    assert len(unchanged) > len(objects) / 2  # it was opened, and not made anew
+    assert len(unchanged) > len(objects) / 2  # it was opened, not rebuilt
     assert all(before[name] == after[name] for name in unchanged)
 
 

@@ -1,5 +1,5 @@
-"""Every way in which models write a symbol, a place, a path, a filter or a literal, through the
-official client: each is understood, and an answer that had to guess says what it read.
+"""Models' spellings of a symbol, a place, a path, a filter or a literal, through the official
+client: each is understood, and an answer that had to guess names its reading.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ public class Till {
 }
 PY, GO, CPP = "Store.save", "Store.Save", "cellar.Vault.lock"
 
-#: what is written → (the name that is meant, its file)
+#: spelling → (the name that it means, its file)
 SYMBOLS = {
     "pkg.Store.save": (PY, "src/shop/disk.py"),
     "src.shop.disk.Store.save": (PY, "src/shop/disk.py"),
@@ -127,7 +127,7 @@ SYMBOLS = {
     "_ZN4keep5shelf4dust17h0123456789abcdefE": ("dust", "crates/keep/src/shelf.rs"),
     "_RNvNtCs4fqI2P2rA04_4keep5shelf4dust": ("dust", "crates/keep/src/shelf.rs"),
 }
-#: a whole frame of a stack, as it is printed → (the name, its file)
+#: a whole stack frame, as printed → (the name, its file)
 FRAMES = {
     '  File "/srv/app/src/shop/disk.py", line 8, in save\n    return self.flush(item)': SYMBOLS["s.save"],
     "github.com/acme/shop/internal/store.(*Store).Save(0xc000010000, {0x1, 0x2})\n\t/build/internal/store/store.go:8 +0x1d": (
@@ -150,7 +150,9 @@ Ask = Callable[..., dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def ask(shared_project) -> Iterator[Ask]:
-    """Calls a tool of one front, whose index is whole; its answer, or {"refused": sentence}."""
+    """Calls a tool of a front with a complete index; returns the answer, or {"refused":
+    sentence}.
+    """
     root = shared_project.root
     for name, text in SHOP.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -221,7 +223,7 @@ def test_a_symbol_is_understood_in_any_spelling(ask, tool, written, meant):
         ("DrawBadge", "drawBadge"),
     ],
 )
-def test_a_name_in_the_wrong_case_is_understood_and_said(ask, written, name):
+def test_a_name_in_the_wrong_case_is_understood_and_reported(ask, written, name):
     answer = ask("cortex_graph", operation="callees", target=written)
     assert answer["target"].endswith(f":{name}"), answer
     assert f"There is no {written!r}; read as " in answer["suggestion"]
@@ -234,7 +236,7 @@ def test_a_name_in_the_wrong_case_is_understood_and_said(ask, written, name):
 
 
 DISK = "src/shop/disk.py"
-#: the ways to write the path of one file; ROOT is the project's own
+#: spellings of the path of one file; ROOT is the project's own
 PATHS = [
     DISK,
     f"./{DISK}",
@@ -256,7 +258,7 @@ PATHS = [
     "SRC/Shop/Disk.py",
     f" {DISK} ",
 ]
-#: tool, argument → what else it needs
+#: tool, argument → its other arguments
 ONE_PATH = {
     ("find_related", "file"): {},
     ("cortex_outline", "path"): {},
@@ -266,7 +268,7 @@ ONE_PATH = {
 
 
 def files_of(answer: dict[str, Any]) -> set[str]:
-    """The files that an answer shows or is about."""
+    """Return the files that an answer shows or is about."""
     if "target" in answer and isinstance(answer["target"], dict):
         return {answer["target"]["file"]}
     if "functions" in answer:
@@ -287,7 +289,7 @@ def test_a_path_is_understood_in_any_spelling(ask, root, tool, name, written):
         assert files_of(answer) == {DISK}, answer
 
 
-#: tool, argument that keeps or drops files → a question with hits in DISK and in other files
+#: tool, argument that keeps or drops files → a query with hits in DISK and in other files
 GLOBS = {
     ("cortex_exact", "paths"): {"query": "store"},
     ("cortex_exact", "exclude_paths"): {"query": "store"},
@@ -298,7 +300,7 @@ GLOBS = {
     ("cortex_graph", "scope"): {"operation": "callers", "target": "src/shop/disk:Store.save"},
     ("cortex_graph", "exclude_patterns"): {"operation": "callers", "target": "src/shop/disk:Store.save"},
 }
-#: more that a glob may be: what keeps or drops the same one file
+#: further globs that keep or drop the same file
 SAME_FILE = ["/src", "/src/", "/src/**", "src/shop", "src/shop/", "./src/shop/", "ROOT/src", "src\\shop", "**/disk.py",
              "*/shop/*.py", "SRC/shop/**", "{src,source}/shop/**"]  # fmt: skip
 

@@ -1,5 +1,5 @@
-"""A folder of a project that is indexed, as an agent's project: two clients, one set of workers,
-one index.
+"""A folder of an indexed project, used as an agent's project: two clients, one set of workers, one
+index.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ DIFF = """--- a/{0}
 
 @pytest.fixture
 def mono(project: Project) -> tuple[Project, Project]:
-    """A project that is indexed, and a folder of it."""
+    """An indexed project, and a folder of it."""
     for name, text in SOURCES.items():
         path = project.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def test_a_folder_and_its_project_are_served_at_once_by_one_set_from_one_index(m
                 "src/session.py",
                 "main.py",
             }
-            # who asks for a name means what is in the folder; who uses it from elsewhere is told
+            # a name means the definition in the folder; callers elsewhere are listed
             answer = await inner.call("cortex_graph", operation="callees", target="run")
             assert places(answer) == ["src/session.py:5"]
             answer = await inner.call("cortex_graph", operation="callers", target="open_session")
@@ -108,13 +108,13 @@ def test_a_folder_and_its_project_are_served_at_once_by_one_set_from_one_index(m
             for path in ("main.py", "packages/api/main.py"):  # git diff --relative, and without
                 answer = await inner.call("cortex_explore", diff=DIFF.format(path))
                 assert answer["functions"][0]["file"] == "main.py"
-            # what is elsewhere is said, and can be asked for
+            # hits elsewhere are counted, and can be searched
             answer = await inner.call("cortex_exact", query="seal", paths=["../../lib/**"])
             assert answer["results"][0]["chunk"]["metadata"]["file_path"] == "../../lib/crypto.py"
             answer = await inner.call("cortex_exact", query="MAX_ATTEMPTS")
             assert not answer["results"]
             assert '["../../**"]' in answer["suggestion"]
-            # a file that is saved is there for both
+            # both see a saved file
             (folder_project.root / "late.py").write_text("def late_arrival():\n    return 1\n")
             await asyncio.gather(
                 outer.until_found("late_arrival", "packages/api/late.py"),

@@ -1,5 +1,5 @@
-"""A project that comes with a configuration of its own, over real processes: what it names is not
-connected to before its user has agreed.
+"""A project with a configuration of its own, over real processes: no connection to a server that it
+names before the user has agreed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.e2e
 
 
 class Server:
-    """A seed's embedding server: it needs no token. Counts connections; answers as it is told."""
+    """An embedding server without a token. Counts connections; replies as configured."""
 
     def __init__(self) -> None:
         self.connections = 0
@@ -73,7 +73,7 @@ def configure(project, text: str) -> None:
 
 
 def served(project) -> tuple[str, str]:
-    """(what the first answer says, the model that serves), of a front that is then closed."""
+    """Return (message of the first answer, the serving model) of a front that is then closed."""
 
     async def ask():
         async with project.front() as front:
@@ -149,7 +149,7 @@ def test_trust_shows_the_settings_that_would_count_and_asks_a_person(project, an
     assert project.config.ignored == (() if code == 0 else ("embedding.endpoint",))
 
 
-def test_without_a_terminal_nobody_is_asked_and_consent_can_be_shown_and_taken_back(project):
+def test_consent_needs_a_terminal_and_can_be_shown_and_withdrawn(project):
     configure(project, "embedding: {provider: local}\n")
     refused = project.run("trust")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
@@ -161,7 +161,7 @@ def test_without_a_terminal_nobody_is_asked_and_consent_can_be_shown_and_taken_b
     assert project.config.ignored == ("embedding.provider",)
 
 
-def test_a_file_that_init_wrote_here_counts_as_agreed_to(project):
+def test_a_file_written_by_init_counts_as_agreed_to(project):
     assert project.run("init").returncode == 0
     assert "Nothing in" in project.run("trust").stdout
     notes = list((project.config.home.parent.parent / "trust").iterdir())

@@ -1,5 +1,5 @@
-"""A newcomer's way, for each agent's format: one command connects it, and what that wrote down, as
-the agent starts it, answers a question.
+"""A newcomer's two commands, for each agent's format: one connects the agent, and the entry that it
+wrote, started as the agent does, answers a query.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from tests.e2e.conftest import BIN, CALL_S
 
 pytestmark = pytest.mark.e2e
 
-#: one agent for each way in which entries are written; what each agent's entry starts is
-#: held by tests/front/test_install.py
+#: one agent for each format of entries; tests/front/test_install.py checks the entry of each agent
 FORMATS = {
     (scope.server.form, scope.server.shape, agent.placeless): pytest.param(agent.name, way, id=agent.name)
     for way in ("--project", "--user")
@@ -31,7 +30,7 @@ FORMATS = {
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A home folder in which nothing is, for us and for what is started."""
+    """An empty home folder, for this process and its children."""
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
@@ -39,7 +38,7 @@ def home(tmp_path, monkeypatch):
 
 
 async def first_answer(command, folder, env):
-    """The first files that the server finds, which the agent starts in the folder."""
+    """Return the first files that the server finds, started by the agent in the folder."""
     server = StdioServerParameters(command=command[0], args=list(command[1:]), env=env, cwd=folder)
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()

@@ -1,6 +1,4 @@
-"""The agent benchmark's own arithmetic: what counts as shown, what a task is, and what ripgrep is
-asked for.
-"""
+"""The agent benchmark's arithmetic: lines that count as shown, tasks, and searches with ripgrep."""
 
 import importlib
 import json
@@ -16,7 +14,7 @@ BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 
 @pytest.fixture
 def load(monkeypatch):
-    """A module of the folder tasks."""
+    """Return a function that loads a module of the folder tasks."""
     monkeypatch.syspath_prepend(BENCH)
     return lambda name: importlib.import_module(f"tasks.{name}")
 

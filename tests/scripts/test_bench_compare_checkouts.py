@@ -90,7 +90,7 @@ def test_figures_that_one_side_or_one_run_lacks_are_left_out(against):
     ]
 
 
-def test_the_verdict_names_what_is_slower(against):
+def test_the_verdict_names_the_slower_figures(against):
     fine = against.compare([{"x_ms": 1.0, "n": 1}], [{"x_ms": 1.0, "n": 2}])
     assert against.verdict(fine) == "no median slower by more than 3 %"
     bad = against.compare([{"x_ms": 1.5, "y_ms": 2.0}], [{"x_ms": 1.0, "y_ms": 2.0}])

@@ -1,6 +1,4 @@
-"""The quality benchmark's own arithmetic, and the peers that need no package: what a figure of it
-means.
-"""
+"""The quality benchmark's arithmetic, and the peers that need no package."""
 
 import asyncio
 import importlib

@@ -1,4 +1,4 @@
-"""What benchmarks have in common: they start, and they summarise and write in one way."""
+"""The common parts of benchmarks: they start, summarise and write results in one format."""
 
 import importlib
 import subprocess
@@ -28,7 +28,7 @@ def report(monkeypatch):
     return importlib.import_module("report")
 
 
-def test_every_benchmark_finds_what_it_measures():
+def test_every_benchmark_can_be_imported():
     # One process, because each of them loads the whole product.
     code = f"import sys; sys.path.insert(0, {str(BENCH)!r}); import {', '.join(PROGRAMS)}"
     subprocess.run([sys.executable, "-P", "-c", code], check=True)

@@ -1,4 +1,4 @@
-"""The set of questions that nobody annotated, and the rule that judges a change of the ranking."""
+"""The set of questions without annotators, and the rule that judges a change of the ranking."""
 
 import importlib
 import subprocess

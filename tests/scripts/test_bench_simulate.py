@@ -1,4 +1,4 @@
-"""The arithmetic of what a large cluster would take, by figures that can be checked by hand."""
+"""The arithmetic of a large cluster, by figures that can be checked by hand."""
 
 import importlib
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_questions_take_as_many_cores_as_segments_and_lanes_say(simulate, small)
             "busy": 0.5,
         }
     )
-    # 2.5 GB in segments of one: 3; a search of 1 ms and seven by words of .25 ms in each
+    # 2.5 GB in segments of 1 GB: 3; a search of 1 ms and seven by words of .25 ms in each
     assert (load["a_second"], load["segments"], load["core_ms"], load["cores"]) == (10, 3, 8.2, 1)
 
 

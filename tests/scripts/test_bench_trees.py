@@ -1,4 +1,4 @@
-"""Trees that benchmarks put together of the sources of several projects."""
+"""Trees for benchmarks, copied from the sources of several projects."""
 
 import importlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The trial of a whole search for lines: what was looked at is written down and counted."""
+"""The trial of a whole search for lines: each look is logged and counted."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-#: two lines of one file are needed for it
+#: it needs two lines of one file
 TASK = "axios-is-url-same-origin"
 
 

@@ -1,4 +1,4 @@
-"""What graph_truth.py makes of sources and of a reference's answers; no reference runs here."""
+"""The figures of graph_truth.py from sources and a reference's answers; no reference runs here."""
 
 import importlib
 import re
@@ -83,7 +83,7 @@ SOURCE = "import os\n\n\nclass A:\n    def __init__(self): ...\n\n\ndef f(g):\n 
 
 
 def compare_with_truth(load, root, reference, ours):
-    """The figures over one file, of what a reference told and what we answered."""
+    """Return the figures over one file, from a reference's answers and ours."""
     truth = load("graph_truth")
     (root / "a.py").write_text(SOURCE)
     files = list(load("truth_sites").files_of(root, ("python",)))

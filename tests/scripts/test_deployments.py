@@ -1,5 +1,5 @@
-"""What stands below docs/scale for containers and clusters: not run here, but read by a parser and
-compared with what it speaks of.
+"""The files below docs/scale for containers and clusters: not run here, but parsed and compared
+with the code and the charts.
 """
 
 import re
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "scale"
 #: keys of the charts in the versions that the values name, of the sections that we set
 CHARTS = orjson.loads((Path(__file__).parent / "chart_keys.json").read_bytes())
-#: what a chart leaves to who installs it: a mapping of Kubernetes' own, or a list
+#: values that a chart leaves to its user: a mapping of Kubernetes' own, or a list
 FREE = re.compile(r"\.(resources|extraEnv)\.")
 PINNED = re.compile(r"[\w./-]+:v?\w[\w.-]*\d[\w.-]*")
 
@@ -97,7 +97,7 @@ def test_values_hold_no_password_and_name_versions_of_images(name):
     assert [value for key, value in flat.items() if key.endswith("tag")]
 
 
-def test_each_of_them_says_that_it_was_not_run_and_the_document_names_it():
+def test_each_deployment_file_says_that_it_was_not_run_and_the_document_names_it():
     scale = (ROOT / "docs" / "SCALE.md").read_text()
     for path in FOLDER.iterdir():
         assert "Not run by us" in path.read_text(), path.name

@@ -1,5 +1,5 @@
-"""scripts/torture: what is drawn depends on seed and step alone, what is counted survives a
-restart, and the checks see what they are for.
+"""scripts/torture: draws depend on seed and step alone, counts survive a restart, and the checks
+detect broken promises.
 """
 
 import os
@@ -61,7 +61,7 @@ def test_every_damage_changes_the_file_and_nothing_beside_it(tmp_path, how):
     path.chmod(0o600)
     other.write_bytes(b"other")
     before, changed = (path.lstat().st_mode, path.read_bytes()), False
-    for seed in range(5):  # a place of no length, or what it holds anyway, is drawn as well
+    for seed in range(5):  # a draw may be a place of no length, or equal bytes
         if not path.is_file() or path.is_symlink():
             break
         corruptions.DAMAGES[how](path, random.Random(seed))
@@ -72,7 +72,7 @@ def test_every_damage_changes_the_file_and_nothing_beside_it(tmp_path, how):
     assert other.read_bytes() == b"other"
 
 
-def test_a_canary_that_was_touched_is_seen(tmp_path):
+def test_a_touched_canary_is_detected(tmp_path):
     with clones._attack(tmp_path) as attack:
         before = attack.state()
         assert attack.state() == before

@@ -1,5 +1,5 @@
-"""The model's files and its measurement: what export writes is what the embedder reads, and how
-answers are scored.
+"""The model's files and its measurement: the embedder reads what export writes, and the score of an
+answer.
 """
 
 from __future__ import annotations

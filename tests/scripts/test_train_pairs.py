@@ -1,5 +1,5 @@
-"""The training data: what is read of a git folder, which licences are taken, and the pairs that
-files and commits give.
+"""The training data: reading a git folder, accepted licences, and the pairs of files and
+commits.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def test_a_licence_is_known_by_its_words(text: str, name: str) -> None:
 
 def test_a_repository_gives_pairs_of_its_files_and_commits(repository: Path) -> None:
     mined = pairs.repository_pairs(source(repository), repository, seed=1)
-    assert {pair.path for pair in mined} == {"ledger.py"}  # not those of the tests
+    assert {pair.path for pair in mined} == {"ledger.py"}  # not the pairs of the tests
     commit = next(pair for pair in mined if pair.query == "Flush a ledger before it is closed")
     assert "file.flush()" in commit.document
 

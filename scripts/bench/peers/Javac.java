@@ -1,7 +1,7 @@
-// What javac says that each call and each `new` of a folder's Java files leads to.
+// The targets of each call and each `new` of a folder's Java files, by javac.
 //
 //     java Javac.java FOLDER  ->  lines "path line column path line column", the last three "-" for
-//     what is outside the folder; columns from 0, in UTF-16 units.
+//     a target outside the folder; columns from 0, in UTF-16 units.
 
 import com.sun.source.tree.*;
 import com.sun.source.util.*;
@@ -56,7 +56,7 @@ public class Javac {
             if (made instanceof ParameterizedTypeTree generic) made = generic.getType();
             if (node.getClassBody() == null) tell(made, trees.getElement(getCurrentPath()));
             else if (trees.getElement(new TreePath(getCurrentPath(), made)) instanceof TypeElement type) {
-                // Of a class without a name: what it is made from, whichever constructor that runs.
+                // Of an anonymous class: its base class, whichever constructor runs.
                 tell(made, type);
                 for (Element one : ElementFilter.constructorsIn(type.getEnclosedElements())) tell(made, one);
             }

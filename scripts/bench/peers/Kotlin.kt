@@ -1,6 +1,6 @@
-// What the Kotlin compiler says that each call of a folder's Kotlin files leads to: a plug-in of it.
+// The targets of each call of a folder's Kotlin files: a plug-in of the Kotlin compiler.
 //
-// Lines "path offset path offset name", the last three "-" for what is outside the folder; offsets in
+// Lines "path offset path offset name", the last three "-" for a target outside the folder; offsets in
 // UTF-16 units, the second where the definition begins, its comment and its modifiers included.
 @file:OptIn(org.jetbrains.kotlin.fir.symbols.SymbolInternals::class, org.jetbrains.kotlin.compiler.plugin.ExperimentalCompilerApi::class, org.jetbrains.kotlin.fir.declarations.DirectDeclarationsAccess::class)
 

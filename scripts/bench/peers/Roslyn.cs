@@ -1,9 +1,9 @@
-// What Roslyn says that each call, each `new` and each attribute of a folder's C# files leads to.
+// The targets of each call, each `new` and each attribute of a folder's C# files, by Roslyn.
 //
 //     dotnet Roslyn.dll FOLDER REFERENCES  ->  lines "path line column path line column", the last three
-//     "-" for what is outside the folder; columns from 0, in UTF-16 units. REFERENCES is a folder of assemblies.
+//     "-" for a target outside the folder; columns from 0, in UTF-16 units. REFERENCES is a folder of assemblies.
 //
-// Each *.csproj is a compilation of the files below it; packages are not read, so what leads there is no opinion.
+// Each *.csproj is a compilation of the files below it; packages are not read, so names in them have no target.
 
 using System;
 using System.Collections.Generic;
@@ -19,7 +19,7 @@ static class Roslyn
     static readonly string[] Symbols = {
         "NETCOREAPP", "NETCOREAPP3_0", "NETCOREAPP3_1", "NETCOREAPP3_1_OR_GREATER", "NETCOREAPP3_0_OR_GREATER", "NETSTANDARD2_0",
         "NETSTANDARD2_0_OR_GREATER", "TRACE" };
-    // What a build imports everywhere (`ImplicitUsings`); written before a file's first line, whose columns it shifts.
+    // The imports of a build for every file (`ImplicitUsings`); written before a file's first line, whose columns it shifts.
     const string Implicit = "using System;using System.Collections.Generic;using System.IO;using System.Linq;"
         + "using System.Net.Http;using System.Threading;using System.Threading.Tasks;";
     static readonly Regex FileNamespace = new Regex(@"^(\s*namespace\s+[\w.]+\s*);", RegexOptions.Multiline);
@@ -57,7 +57,7 @@ static class Roslyn
         return made[project];
     }
 
-    // The projects that one refers to, and those that these do.
+    // The projects that a project refers to, directly and indirectly.
     static IEnumerable<string> Reach(string project)
     {
         var seen = new HashSet<string>();
@@ -71,7 +71,7 @@ static class Roslyn
         return seen;
     }
 
-    // What a project's file names, and the nearest Directory.Build.props above it.
+    // The references of a project's file, and of the nearest Directory.Build.props above it.
     static IEnumerable<string> Named(string project)
     {
         if (project == "") return new string[0];
@@ -105,7 +105,7 @@ static class Roslyn
             else if (node is ObjectCreationExpressionSyntax made) (name, told) = (made.Type, model.GetSymbolInfo(made));
             else if (node is AttributeSyntax attribute) (name, told) = (attribute.Name, model.GetSymbolInfo(attribute));
             else continue;
-            // What a test may see of its library is said to the build, not here.
+            // The build, not this program, is given the assemblies that a test may see of its library.
             bool hidden = told.CandidateReason == CandidateReason.Inaccessible && told.CandidateSymbols.Length == 1;
             var symbol = hidden ? told.CandidateSymbols[0] : told.Symbol;
             var word = Last(name);

@@ -1,7 +1,7 @@
-// What the Scala compiler says that each name of a folder's Scala files leads to.
+// The targets of each name of a folder's Scala files, by the Scala compiler.
 //
-//     Scala OUT FILE ...  ->  lines "path offset path offset name", the last three "-" for what is
-//     outside of the files; offsets in UTF-16 units.
+//     Scala OUT FILE ...  ->  lines "path offset path offset name", the last three "-" for a
+//     target outside the files; offsets in UTF-16 units.
 
 import java.io.PrintWriter
 import scala.reflect.internal.util.BatchSourceFile
@@ -16,7 +16,7 @@ object Scala {
     settings.processArgumentString("-Xsource:2.12 -language:_ -Ypartial-unification")
     val reporter = new StoreReporter
     val global = new Global(settings, reporter)
-    // One file that is no Scala of this version would end the run before anything has a type.
+    // A file in another version of Scala would end the run before any name has a type.
     settings.stopAfter.value = List("parser")
     new global.Run().compile(arguments.toList.tail)
     val others = reporter.infos.filter(_.severity == reporter.ERROR).map(_.pos.source.file.path)

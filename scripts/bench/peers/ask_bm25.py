@@ -1,7 +1,7 @@
 """BM25 over windows of lines, by the library bm25s: a question a line on standard input, a JSON
 list of places a line out.
 
-ask_bm25.py FOLDER. Words as bm25s cuts them, its default weighting; each file is shown once, with
+ask_bm25.py FOLDER. Words are cut by bm25s, with its default weighting; each file occurs once, with
 its best window.
 """
 
@@ -15,7 +15,7 @@ import bm25s
 
 WINDOW_LINES = 50
 FILE_BYTES_MAX = 1024 * 1024
-#: windows that are asked for, so that ten files are among them
+#: windows of a search, so that ten files are among them
 WINDOWS = 200
 FILES = 10
 

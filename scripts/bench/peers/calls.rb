@@ -1,7 +1,7 @@
-# What a run of a project's tests calls: for each line that calls a method by a name, where that
-# method is defined. Loaded before the tests; writes at the end, a line each, to CALLS_TO:
-# path, line, name, path and line of the definition ("-": none in a file), and the name that it has
-# there, which is another one where the call is of an alias.
+# The calls in a run of a project's tests: for each line that calls a method by a name, the place of
+# the method's definition. Loaded before the tests; writes at the end, a line each, to CALLS_TO:
+# path, line, name, path and line of the definition ("-": none in a file), and its name
+# there, which differs if the call is of an alias.
 calls = {}
 root = "#{File.realpath(ENV.fetch("CALLS_ROOT"))}/"
 made = ->(name) { name == :initialize ? :new : name }
@@ -12,7 +12,7 @@ TracePoint.new(:call, :c_call) do |point|
 
     calls[[from, line, point.method_id, "-", 0, point.method_id]] = true
   else
-    # A method that is written in C stands on its caller's line, as `new` does.
+    # A method that is written in C has its caller's line, as `new` does.
     place = caller_locations(2, 1)&.first
     from = place&.absolute_path
     next unless from&.start_with?(root)

@@ -1,9 +1,9 @@
-"""`cortex`, with the ranking changed for an experiment: front.py [--switch FILE] [--candidates
+"""`cortex` with the ranking changed for an experiment: front.py [--switch FILE] [--candidates
 WORDS,VECTORS] -- ARGUMENTS.
 
 Only the front ranks, so the index and the workers are those of the product. FILE names the signals
-whose weight is 0, read for every question; `model` there leaves the vectors out, `words` the text
-worker's lanes.
+whose weight is 0, read for every query; `model` leaves the vectors out, `words` the text worker's
+lanes.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cortex.ask import search
 from cortex.front.cli.main import main as cortex
 from cortex.ranking.weights import Weights
 
-#: what may be left out beside the signals
+#: lanes that may be left out besides signals
 LANES = ("model", "words")
 
 
 def drop_signals(switch: Path) -> None:
-    """Give the signals that `switch` names the weight 0."""
+    """Give the signals in the file `switch` the weight 0."""
     weigh, rank = search.weigh, search.rank
 
     def weigh_less(*, vectors: bool, bm25_weight: float) -> Weights:

@@ -1,6 +1,6 @@
-"""How long semble takes to index a folder: index_semble.py FOLDER MODEL prints one line of JSON.
+"""The time that semble takes to index a folder: index_semble.py FOLDER MODEL prints a line of JSON.
 
-All kinds of content that it knows, because Cortex takes them in too.
+All kinds of content that it supports, because Cortex indexes them too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 
 started = time.perf_counter()
 
-from semble import ContentType, SembleIndex  # noqa: E402 - importing it is part of what a user waits for
+from semble import ContentType, SembleIndex  # noqa: E402 - a user waits for the import, too
 
 imported = time.perf_counter()
 index = SembleIndex.from_path(sys.argv[1], content=list(ContentType), model_path=sys.argv[2] or None)

@@ -1,7 +1,7 @@
-"""One client of the load tests, for Locust: asks one call after another, over /v1 and /mcp.
+"""A client of the load tests, for Locust: one call after another, over /v1 and /mcp.
 
-LOAD_CALLS names the file of calls, LOAD_TIMES the one that gets what each took; the token is in
-CORTEX_TOKEN. Run by load.py, in an environment of its own.
+LOAD_CALLS names the file of calls, LOAD_TIMES the file for their times; the token is in
+CORTEX_TOKEN. load.py runs it, in a separate environment.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ CALLS = json.loads(Path(os.environ["LOAD_CALLS"]).read_text())
 TOKEN = {"Authorization": f"Bearer {os.environ['CORTEX_TOKEN']}"}
 BOTH = {"Accept": "application/json, text/event-stream"}
 VERSION = "2025-11-25"
-#: seconds until an answer must be here
+#: seconds until an answer must arrive
 ANSWER_S = 60.0
-#: users begin at places of the list that are this far apart
+#: distance between the places of the list at which users begin
 APART = 137
-#: (way, tool, when it was asked, milliseconds, outcome: "ok", "refused", or what went wrong)
+#: (way, tool, start, milliseconds, outcome: "ok", "refused", or the error)
 TIMES: list[tuple[str, str, float, float, str]] = []
 NUMBERS = itertools.count()
 
 
 class Agent(FastHttpUser):
-    """With a session of MCP of its own. Asks at once when it was answered."""
+    """A user with its own MCP session. It calls again when it has its answer."""
 
     wait_time = constant(0)
     connection_timeout = network_timeout = ANSWER_S
@@ -58,7 +58,7 @@ class Agent(FastHttpUser):
             gevent.sleep(float(reply.headers.get("Retry-After") or 1))
 
     def _request(self, call: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, str]]:
-        """(path, body, headers)"""
+        """Return (path, body, headers)."""
         if call["way"] == "search":
             return "/v1/search", call["arguments"], {}
         if call["way"] == "tools":

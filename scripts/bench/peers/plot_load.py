@@ -1,4 +1,4 @@
-"""Draws calls a second and p95 against clients, of load.py: plot_load.py SVG RESULT …"""
+"""A plot of calls a second and p95 against clients, from load.py: plot_load.py SVG RESULT …"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ mpl.rcParams |= {"svg.hashsalt": "cortex", "svg.fonttype": "none", "font.size": 
 from matplotlib import pyplot as plt  # noqa: E402 - after the settings
 from matplotlib.ticker import LogFormatter  # noqa: E402
 
-#: what the mixes of load.py are called in the picture
+#: names of load.py's mixes in the picture
 CALLED = {"day": "a day of agents", "search": "/v1/search"}
 
 

@@ -1,4 +1,4 @@
-"""Draws what speed.py printed at several sizes: plot_speed.py SVG RESULT"""
+"""A plot of speed.py's figures at several sizes: plot_speed.py SVG RESULT"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ mpl.rcParams |= {"svg.hashsalt": "cortex", "svg.fonttype": "none", "font.size": 
 from matplotlib import pyplot as plt  # noqa: E402 - after the settings
 from matplotlib.ticker import LogFormatter  # noqa: E402
 
-#: rows of speed.py that are drawn → what they are called, and how they are drawn
+#: rows of speed.py → their names in the picture, and line styles
 DRAWN = {
     "search, 5 snippets": ("search", "C0-o"),
     "explore": ("explore", "C1-o"),

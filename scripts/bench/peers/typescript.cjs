@@ -1,11 +1,11 @@
-// What TypeScript's language service says that calls of TypeScript and JavaScript lead to.
+// The targets of calls of TypeScript and JavaScript, by TypeScript's language service.
 //
 //     node typescript.cjs FOLDER < lines "path TAB line TAB column"
-//     ->  lines "path line column path line column" with tabs between, the last three "-" for what is
+//     ->  lines "path line column path line column" with tabs between, the last three "-" for a target
 //     outside the folder, "?" for no answer; columns from 0, in UTF-16 units.
 //
-// One program for each tsconfig.json or jsconfig.json, and one for the files that have none. `{ name }`
-// in an object is followed to what the name stands for.
+// One program for each tsconfig.json or jsconfig.json, and one for the files without either. `{ name }`
+// in an object is followed to the definition of the name.
 const fs = require("fs");
 const path = require("path");
 
@@ -57,7 +57,7 @@ function serviceOf(config, files) {
   });
 }
 
-/** The places that a target stands for: [file name, offset]. */
+/** The places of a target: [file name, offset]. */
 function placesOf(program, target) {
   const source = program.getSourceFile(target.fileName);
   const own = [[target.fileName, target.textSpan.start]];
@@ -93,7 +93,7 @@ for (const [config, files] of projects) {
       try {
         targets = service.getDefinitionAtPosition(whole, source.getPositionOfLineAndCharacter(line - 1, column)) || [];
       } catch (error) {
-        continue; // its own faults are no opinion
+        continue; // its own faults give no target
       }
       if (!targets.length) tell(file, line, column, "?", "?", "?");
       for (const [name, at] of targets.flatMap((target) => placesOf(program, target))) {

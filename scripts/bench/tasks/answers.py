@@ -1,4 +1,4 @@
-"""What an answer shows, line by line, and what its bytes are spent on. Pure: text in, pieces and
+"""The lines that an answer shows, and the use of its bytes. Pure: text in, pieces and
 counts out.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 TOKEN_BYTES = 4
 #: lines that a definition may begin before its name: decorators, attributes, modifiers
 HEAD_LINES = 6
-#: the part that a key of Cortex's answers counts to; keys that are not here are "other"
+#: key of Cortex's answers → the part it counts to; other keys count to "other"
 PARTS = {
     "text": "text",
     "comment_text": "comment_text",
@@ -56,7 +56,7 @@ PARTS = {
     "index": "index",
     "suggestion": "suggestion",
 }
-#: keys whose values are looked into
+#: keys whose values are counted by their own keys
 NESTED = {
     "results",
     "chunk",
@@ -75,8 +75,9 @@ NESTED = {
 
 @dataclass(frozen=True)
 class Piece:
-    """Lines of a file that an answer shows: those from `start` to `end` whose stripped text is in
-    `lines` (None: all of them), or that hold one of `names` as a word.
+    """Lines of a file in an answer: those from `start` to `end` with a stripped text in `lines`.
+
+    All of them if `lines` is None; else also those that hold one of `names` as a word.
     """
 
     file: str
@@ -94,24 +95,24 @@ class Piece:
 
 
 def numbered(file: str, number: int) -> Piece:
-    """One line that is shown with its number."""
+    """Return a line that is shown with its number."""
     return Piece(file, number, number, None)
 
 
 def block(file: str, start: int, end: int, text: str) -> Piece:
-    """Some lines of a range; which of them, their text tells."""
+    """Return some lines of a range; their text selects them."""
     return Piece(file, start, end, frozenset(line.strip() for line in text.split("\n")))
 
 
 def count_shown(
     needed: Sequence[tuple[str, int]], texts: dict[tuple[str, int], str], pieces: Sequence[Piece]
 ) -> int:
-    """How many of the needed lines are shown."""
+    """Return how many of the needed lines are shown."""
     return sum(any(piece.shows(*line, texts[line]) for piece in pieces) for line in needed)
 
 
 def read_cortex(text: str) -> list[Piece]:
-    """Any tool's answer: chunks, graph nodes with the lines around a place, outlines, shapes,
+    """Read any tool's answer: chunks, graph nodes with the lines around a place, outlines, shapes,
     callers, tests.
     """
     try:
@@ -164,8 +165,9 @@ def _row_pieces(row: dict[str, Any]) -> Iterator[Piece]:
 
 
 def parts_of(text: str) -> Counter[str]:
-    """The bytes of a Cortex answer by part; "brackets" is what is left: punctuation, and the names
-    of what is nested.
+    """Return the bytes of a Cortex answer by part.
+
+    "brackets" is the remainder: punctuation, and the keys of nested values.
     """
     counts: Counter[str] = Counter()
     try:
@@ -216,7 +218,7 @@ _NAME_AND_PLACE = re.compile(r"`?([\w.:#]+)`? \(([^():\s]+):(\d+)\)")
 
 
 def read_codegraph(text: str) -> list[Piece]:
-    """Numbered lines below a file's heading, and names with their places."""
+    """Read numbered lines below a file's heading, and names with their places."""
     pieces, file = [], ""
     for line in text.split("\n"):
         if heading := _HEADING.match(line):

@@ -1,5 +1,5 @@
-"""The systems that are asked, the call that an agent would make with each, and the asking: through
-MCP, or with ripgrep.
+"""The systems of agent.py, the call that an agent would make with each, and the runs: through MCP,
+or with ripgrep.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ Call = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class System:
-    """Something to ask. `serve` is its MCP server, `index` what must be run before; both run in the
-    project's folder. `calls` gives the calls of a task. Systems of one `tree` share a copy of the
-    repository. Without `serve`: ripgrep.
+    """A system to run. `serve` is its MCP server, `index` the command to run before.
+
+    Both run in the project's folder. `calls` gives the calls of a task. Systems of one `tree` share
+    a copy of the repository. Without `serve`: ripgrep.
     """
 
     name: str
@@ -52,8 +53,8 @@ class System:
 
 
 def ask_cortex(task: Task, _folder: Path, **more: Any) -> list[Call]:
-    """The call that the server's instructions lead to; `more` are arguments for every tool that
-    takes them.
+    """Return the call that the server's instructions lead to; `more` are arguments for every tool
+    that takes them.
     """
     detail = {key: value for key, value in more.items() if key in ("detail", "limit", "max_tokens")}
     file, _, line = task.path.partition(":")
@@ -77,14 +78,14 @@ def ask_snippets(task: Task, folder: Path) -> list[Call]:
 
 
 def ask_explore(task: Task, _folder: Path) -> list[Call]:
-    """One question for every kind; of what is at hand the place, as an agent would pass it."""
+    """Return one call for every kind: with the task's path if it has one, else the question."""
     at_hand = task.path if task.kind in ("module", "tests") else ""
     return [("cortex_explore", {"query": at_hand or task.question})]
 
 
 def ask_twice(task: Task, folder: Path) -> list[Call]:
-    """Explore, and the same question of cortex_search: what an agent asks that was not content, and
-    knows no more than it did.
+    """Return explore and cortex_search with the same question, as an agent that was not content and
+    has learnt nothing.
     """
     return [*ask_explore(task, folder), ("cortex_search", {"query": task.question})]
 
@@ -102,7 +103,7 @@ def ask_codegraph(task: Task, _folder: Path) -> list[Call]:
 
 
 def all_systems(options: argparse.Namespace) -> list[System]:
-    """Every system that can be run here, in the order of the table. A new way of asking is a line
+    """Return every system that can run here, in the order of the table. A new system is a line
     here.
     """
     cortex = System(
@@ -161,7 +162,7 @@ def _is_installed(system: System) -> bool:
 
 
 async def measure(system: System, folder: Path, tasks: Sequence[Task]) -> list[TaskResult]:
-    """All tasks of one repository asked of one system."""
+    """Run all tasks of one repository in one system."""
     if not system.serve:
         return [_ask_shell(system, folder, task) for task in tasks]
     if system.index:
@@ -186,7 +187,7 @@ async def measure(system: System, folder: Path, tasks: Sequence[Task]) -> list[T
 
 
 def _run(system: System, command: Sequence[str], folder: Path, seconds: float) -> None:
-    """A program in the project's folder, which takes this folder for a project of its own."""
+    """Run a program in the project's folder, which becomes a project of its own."""
     if system.tree == "cortex":
         (folder / ".cortex").mkdir(exist_ok=True)
         (folder / ".cortex" / "config.yml").touch()
@@ -207,7 +208,10 @@ def _silence() -> Any:
 
 
 async def _wait_until_served(system: System, session: ClientSession, folder: Path) -> None:
-    """The first call may build an index; Cortex says in its answers when everything is served."""
+    """Wait until the index is served.
+
+    The first call may build an index; Cortex's answers say when it is complete.
+    """
     if system.warm_up:
         tool, arguments = system.warm_up
         arguments = {key: str(folder) if value == "." else value for key, value in arguments.items()}
@@ -232,7 +236,7 @@ async def _wait_until_served(system: System, session: ClientSession, folder: Pat
 
 @dataclass
 class _Answer:
-    """What came back for one task."""
+    """The replies for one task."""
 
     calls: int = 0
     bytes: int = 0

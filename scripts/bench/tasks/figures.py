@@ -1,6 +1,4 @@
-"""What was asked and what it cost, added up: tables by system, kind, repository and half. No
-asking.
-"""
+"""The figures of agent.py: tables of calls and costs by system, kind, repository and half."""
 
 from __future__ import annotations
 
@@ -15,13 +13,13 @@ from report import percentiles, print_table
 from tasks.answers import TOKEN_BYTES
 from tasks.records import Task, is_for_judging
 
-#: characters of a question in the list of what was missed
+#: characters of a question in the list of missed lines
 QUESTION_CHARS = 70
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What one task cost at one system, and what it gave."""
+    """The cost and the lines of one task in one system."""
 
     system: str
     task: Task
@@ -43,7 +41,7 @@ class TaskResult:
 
 
 def summary(rows: Sequence[TaskResult]) -> dict[str, Any]:
-    """Counts of some tasks at one system."""
+    """Return counts of some tasks in one system."""
     times = percentiles([row.ms for row in rows], (50, 95)) if rows else {}
     tokens, got = sum(row.tokens for row in rows), sum(row.lines_found for row in rows)
     return {
@@ -61,9 +59,11 @@ def summary(rows: Sequence[TaskResult]) -> dict[str, Any]:
 
 
 def paired_differences(rows: Sequence[TaskResult], system: str, base: str) -> dict[str, float]:
-    """How much larger the share of needed lines found and the tokens of a task are than those of
-    `base`: means over the repositories of the tasks' differences, and their standard errors (of
-    tokens as the logarithm to base 2).
+    """Return the difference to `base` in the share of needed lines found and in the tokens of a
+    task.
+
+    Means over the repositories of the tasks' differences, and their standard errors (of tokens as
+    the logarithm to base 2).
     """
     cells = {(row.system, row.task.id): row for row in rows}
     shares, tokens = defaultdict(list), defaultdict(list)
@@ -82,8 +82,8 @@ def paired_differences(rows: Sequence[TaskResult], system: str, base: str) -> di
 
 
 def tabulate(rows: Sequence[TaskResult], names: Sequence[str]) -> dict[str, Any]:
-    """All figures: in all, by kind, by repository, by half, without the doubtful tasks; parts of
-    Cortex's answers.
+    """Return all figures: in all, by kind, by repository, by half, without the doubtful tasks;
+    parts of Cortex's answers.
     """
 
     def summarise_systems(selected: Sequence[TaskResult]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Proposes tasks from a repository's history: a commit's subject is the question, the lines that it
-changed are needed.
+"""Tasks from a repository's history: a commit's subject is the question, the lines that it changed
+are needed.
 
 The commits are those after the revision that is indexed, so the tree is their past; a commit counts
-only where the lines that it changes are in that revision as they were in its parent. Which of them
-are proposed is a rule with a seed, not a choice.
+only if the lines that it changes are in that revision as they were in its parent. A rule with a
+seed chooses among them.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import sniff
 from cortex.terms.paths import is_test
 
-#: what the order of the commits is drawn with
+#: seed of the order of the commits
 SEED = "agent-1"
-#: commits after the revision that are looked at, the nearest first: later ones change lines that
-#: are gone
+#: commits to read after the revision, the nearest first: later ones change lines that are gone
 COMMITS_MAX = 300
 #: tasks of one repository, files of one commit, functions and lines of one task
 TASKS_MAX, FILES_MAX, FUNCTIONS_MAX, LINES_MAX = 3, 3, 3, 8
@@ -34,7 +33,7 @@ TASKS_MAX, FILES_MAX, FUNCTIONS_MAX, LINES_MAX = 3, 3, 3, 8
 FUNCTION_LINES_MAX = 4
 #: words of a subject; fewer say too little, more are lists
 WORDS_MIN, WORDS_MAX = 4, 14
-#: letters and digits of a line that says something
+#: letters and digits of a meaningful line
 LINE_LETTERS_MIN = 8
 #: seconds for one git command
 GIT_S = 120
@@ -45,23 +44,24 @@ REFUSED = re.compile(
     r"|readme|copyright|workflow|prepare|chore|sonar|pmd|checkstyle|normali[sz]e|whitespace|imports?)\b",
     re.IGNORECASE,
 )
-#: in front of a subject: `fix(core): `, `[PR #12/ab12cd backport][3.13] `, `LANG-1700: `, and
-#: `(#123)` behind it
+#: text before a subject: `fix(core): `, `[PR #12/ab12cd backport][3.13] `, `LANG-1700: `; and
+#: `(#123)` after it
 PREFIX = re.compile(
     r"^(\[[^\]]*\]\s*)+|^[a-z]+(\([^)]*\))?!?:\s+|^[A-Z]+-\d+:?\s+|\s*\((gh-)?#?\d+\)\s*$|\s*\[[A-Z]+-\d+\]\s*"
 )
 #: the head of a hunk
 HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-#: definitions that lines are inside of
+#: kinds of definitions that may hold the changed lines
 INNER_KINDS = {"function", "method", "class", "struct", "interface", "trait", "enum", "type", "macro"}
-#: begins a line that says nothing to a machine
+#: the beginning of a line without meaning for a machine
 COMMENT = re.compile(r"\s*(#(?!\s*(define|if|include))|//|/?\*|--|;|\"\"\"|''')")
 
 
 @dataclass(frozen=True)
 class Hunk:
-    """`count` lines from `start` on are replaced by `new_count` from `new_start` on; with a count
-    of 0 something was put behind `start`.
+    """`count` lines from `start` on are replaced by `new_count` from `new_start` on.
+
+    With a count of 0 the new lines follow `start`.
     """
 
     start: int
@@ -71,7 +71,7 @@ class Hunk:
 
 
 def question_of(subject: str) -> str:
-    """The subject as an agent would be given it; empty when it is no task."""
+    """Return the subject as a question for an agent; "" if it is no task."""
     text = subject
     while (shorter := PREFIX.sub("", text).strip()) != text:
         text = shorter
@@ -83,7 +83,7 @@ def question_of(subject: str) -> str:
 
 
 def hunks_of(diff: str) -> list[Hunk]:
-    """The hunks of one file's `git diff -U0`."""
+    """Return the hunks of one file's `git diff -U0`."""
     hunks = []
     for line in diff.splitlines():
         if match := HUNK.match(line):
@@ -93,12 +93,12 @@ def hunks_of(diff: str) -> list[Hunk]:
 
 
 def changed_lines(hunks: list[Hunk]) -> list[int]:
-    """The lines before the change that it replaces, or behind which it puts something."""
+    """Return the old lines that the change replaces, or after which it adds lines."""
     return [line for hunk in hunks for line in range(hunk.start, hunk.start + max(hunk.count, 1)) if line > 0]
 
 
 def mapped_back(line: int, hunks: list[Hunk]) -> int:
-    """The line of the old text that is line `line` of the new one; 0 where the hunks changed it."""
+    """Return the old number of line `line` of the new text; 0 if the hunks changed it."""
     shift = 0
     for hunk in hunks:
         first = hunk.new_start + (hunk.new_count == 0)
@@ -115,7 +115,7 @@ def is_meaningful(text: str) -> bool:
 
 
 class History:
-    """A mirror's git, and what of a repository is proposed."""
+    """A mirror's git, and the tasks proposed from a repository."""
 
     def __init__(self, mirror: Path, repository: Repository) -> None:
         self.mirror = mirror
@@ -131,7 +131,7 @@ class History:
         return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
 
     def propose(self) -> Iterator[Task]:
-        """At most TASKS_MAX tasks, and no two that need the same file."""
+        """Yield at most TASKS_MAX tasks, and no two that need the same file."""
         count, files = 0, set[str]()
         for commit, subject in self._commits():
             question = question_of(subject)
@@ -146,7 +146,7 @@ class History:
                 return
 
     def _commits(self) -> list[tuple[str, str]]:
-        """Hashes and subjects in the order that the seed draws."""
+        """Return hashes and subjects in the order that the seed draws."""
         log = self._git(
             "log", "--no-merges", "--reverse", "--format=%H %s", f"{self.repository.revision}..HEAD"
         )
@@ -154,7 +154,7 @@ class History:
         return sorted(rows, key=lambda row: hashlib.sha256((SEED + row[0]).encode()).digest())
 
     def _needed(self, commit: str) -> list[Place]:
-        """The decisive lines of a commit, in the revision; none where it does not suit."""
+        """Return the decisive lines of a commit, in the revision; [] if it does not suit."""
         changed = self._git("diff", "--name-status", "--no-renames", f"{commit}^", commit).splitlines()
         sources = [line.partition("\t") for line in changed]
         code = [(how, path) for how, _, path in sources if self._is_code(path)]
@@ -191,8 +191,8 @@ class History:
         return source if isinstance(source, Source) else None
 
     def _lines(self, commit: str, path: str) -> list[int]:
-        """Changed lines of a file, mapped to the revision; none of them when one is not there as it
-        was.
+        """Return changed lines of a file, mapped to the revision; [] if one of them differs
+        there.
         """
         hunks = hunks_of(self._git("diff", "-U0", f"{commit}^", commit, "--", path))
         since = hunks_of(self._git("diff", "-U0", self.repository.revision, f"{commit}^", "--", path))
@@ -201,8 +201,9 @@ class History:
 
 
 def _innermost(outline: Outline, line: int) -> int:
-    """The first line of the innermost definition around a line, itself included; 0 for none, and in
-    a comment.
+    """Return the first line of the innermost definition around a line, itself included.
+
+    0 for none, and in a comment.
     """
     if any(comment.start <= line <= comment.end for comment in outline.comments):
         return 0
@@ -215,7 +216,7 @@ def _innermost(outline: Outline, line: int) -> int:
 
 
 def _decisive(functions: dict[tuple[str, int], list[int]], texts: dict[str, Sequence[str]]) -> list[Place]:
-    """The functions with most changed lines, and the first lines of each."""
+    """Return the functions with most changed lines, and the first lines of each."""
     largest = sorted(functions, key=lambda key: -len(functions[key]))[:FUNCTIONS_MAX]
     places: list[Place] = []
     left = LINES_MAX

@@ -1,4 +1,4 @@
-"""Makes hard questions out of easy ones and of places in files: typing errors, long issues, stack
+"""Hard questions made from easy ones and from places in files: typing errors, long issues, stack
 traces in the forms of 15 languages. Pure; the same seed makes the same.
 """
 
@@ -10,11 +10,11 @@ import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-#: letters of a word that is mistyped, at least
+#: letters of a mistyped word, at least
 MISTYPED_CHARS_MIN = 5
 #: words of a long issue
 ISSUE_WORDS = 2000
-#: language → (ending of its files, what a trace is that ends at one place and came from another)
+#: language → (ending of its files, a trace from one place to another)
 TRACES = {
     "Python": (
         ".py",
@@ -157,14 +157,16 @@ class Place:
 
 
 def places_of(path: str, text: str) -> Iterator[Place]:
-    """The line after each line that begins a function."""
+    """Yield the line after each line that begins a function."""
     for number, line in enumerate(text.splitlines(), 1):
         if match := _DEFINES.search(line):
             yield Place(path, number + 1, match[1])
 
 
 def mistype(question: str, draw: random.Random) -> str:
-    """Every second word of MISTYPED_CHARS_MIN letters, from the first on, with one mistake."""
+    """Return the question with a mistake in every second word of MISTYPED_CHARS_MIN letters, from
+    the first on.
+    """
     long = 0
 
     def mistyped(match: re.Match[str]) -> str:
@@ -188,7 +190,7 @@ def _with_mistake(word: str, draw: random.Random) -> str:
 
 
 def bury(question: str, draw: random.Random) -> str:
-    """An issue of ISSUE_WORDS words that says `question` once, as its title."""
+    """Return an issue of ISSUE_WORDS words with `question` as its title only."""
     parts = [f"# {question}", "", "## What happened", ""]
     words = 0
     while words < ISSUE_WORDS:
@@ -200,7 +202,7 @@ def bury(question: str, draw: random.Random) -> str:
 
 
 def trace(language: str, place: Place, outer: Place) -> str:
-    """A trace that ends at `place`, with the paths that files have on somebody else's machine."""
+    """Return a trace that ends at `place`, with paths as on another person's machine."""
     return TRACES[language][1].format(
         path=_build_path(place.path),
         file=place.path.rsplit("/", 1)[-1],
@@ -220,5 +222,5 @@ def _build_path(path: str) -> str:
 
 
 def _dotted(path: str) -> str:
-    """A class of a package that no language's own library has."""
+    """Return a class of a package that no language's own library has."""
     return f"com.acme.{path.rsplit('/', 1)[-1].partition('.')[0]}"

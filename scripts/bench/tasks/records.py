@@ -1,5 +1,5 @@
-"""What an agent is to find: tasks, the lines that they need, and the half of the repositories kept
-for judging. Pure.
+"""The tasks of agent.py, the lines that they need, and the half of the repositories for judging.
+Pure.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Place:
-    """Lines `start` to `end` of a file, 1-based and inclusive. `has` is a word that they hold: what
-    tells that the tree is the one that the task was made in.
+    """Lines `start` to `end` of a file, 1-based and inclusive.
+
+    `has` is a word in them: it shows that the tree is the one for which the task was made.
     """
 
     file: str
@@ -47,10 +48,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Task:
-    """`question` is all that the agent knows, beside what its kind has of `target` (a symbol),
-    `path` (a file or folder, or `file:line`) and `pattern` (of cortex_pattern, in `language`),
-    which the question names. `grep` are patterns in place of those that are made of it; `calls`
-    replaces the calls of a system, by its name. `doubt`: why other lines might be needed.
+    """A task. `question` is all that the agent knows, with the `target`, `path` or `pattern` in it.
+
+    `target` is a symbol; `path` a file or folder, or `file:line`; `pattern` is of cortex_pattern,
+    in `language`. `grep` are patterns in place of generated ones; `calls` replaces the calls of a
+    system, by its name. `doubt`: why other lines might be needed.
     """
 
     id: str
@@ -74,7 +76,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Repository:
-    """`revision` is what is indexed; `note` says why it is not the one of the ranking benchmark."""
+    """A repository. `revision` is indexed; `note` is why it differs from the ranking
+    benchmark's.
+    """
 
     name: str
     language: str
@@ -102,23 +106,22 @@ def read_repositories(file: Path = FOLDER / "repositories.json") -> list[Reposit
 
 
 def as_line(task: Task) -> str:
-    """The task as a line of agent.jsonl: without what is empty."""
+    """Return the task as a line of agent.jsonl, without empty fields."""
     row = {key: value for key, value in asdict(task).items() if value}
     row["needed"] = [{key: value for key, value in place.items() if value} for place in row["needed"]]
     return json.dumps(row, ensure_ascii=False)
 
 
 def is_for_judging(repo: str) -> bool:
-    """Whether the repository is in the half that nobody tunes on: by its name alone, so that it
-    stays there.
+    """Return whether the repository is in the half for judging, which nobody tunes on.
+
+    The name alone decides, so that it stays there.
     """
     return hashlib.sha256(repo.encode()).digest()[0] % 2 == 1
 
 
 def faults(tasks: Iterable[Task], folder: Path) -> list[str]:
-    """What is wrong with tasks of the repository whose tree lies in `folder`: places that are not
-    there or not what they were.
-    """
+    """Return faults of tasks: places that do not exist in the tree `folder`, or have changed."""
     messages = []
     for task in tasks:
         for place in task.needed:

@@ -1,5 +1,6 @@
-"""Questions out of files that hold no code of the project: what a comment or a heading of theirs
-says asks for its file, and its line is blank in the copy that is asked. Pure but for `read`.
+"""Questions from files that hold no code of the project: a comment or a heading asks for its file.
+
+Its line is blank in the copy that is searched. Pure but for `read`.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from pathlib import Path
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_foreign, is_record, is_test
 
-#: words of a remark that is asked, and of a heading, which is shorter
+#: words of a remark that becomes a question, and of a heading, which is shorter
 WORDS, HEADING_WORDS = range(5, 21), range(3, 21)
-#: questions of one file, and of one kind in a repository
+#: questions about one file, and about one kind in a repository
 FILE_MAX, KIND_MAX = 2, 10
-#: letters by which a remark is known again: what several files say asks for none
+#: letters that identify a remark: a text of several files asks for none of them
 COPIED = 24
 
-#: files that say how a project is built, checked, packed and released, by name
+#: names of files that build, check, pack and release a project
 _BUILD = re.compile(
     r"^(?:[Mm]akefile|GNUmakefile|CMakeLists\.txt|Dockerfile.*|Containerfile|Jenkinsfile|Rakefile|Gemfile|Procfile|Podfile"
     r"|BUILD|WORKSPACE|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|build\.(?:zig|rs|sbt|xml)|pom\.xml|mix\.exs|Package\.swift"
@@ -36,7 +37,7 @@ _CONFIGURATION = re.compile(
 
 _REMARK = re.compile(r"^\s*(?:#+|//+!?|;+|--+|\*|dnl|\"\"\")\s+(\w.*?)\s*(?:\"\"\"|\*/)?$")
 _WORD = re.compile(r"[^\W_][\w'-]*")
-#: what is no sentence about what stands there: code that was commented out, marks, licences
+#: text that describes nothing: code that was commented out, marks, licences
 _REFUSED = re.compile(
     r"[{}<>=$|@\\\[\]]|https?:|;$|\w\(|^[-*#]|\b(?:todo|fixme|noqa|copyright|licen[cs]ed?|spdx|warrant\w+|distributed)\b",
     re.IGNORECASE,
@@ -45,7 +46,7 @@ _REFUSED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A question for `path`; its `line` is to be blank."""
+    """A question for `path`; its `line` must be blank."""
 
     kind: str
     query: str
@@ -54,7 +55,7 @@ class Remark:
 
 
 def kind_of(path: str) -> str:
-    """What a file is for: "build", "configuration", "tests", "documents"; "" for its code."""
+    """Return the purpose of a file: "build", "configuration", "tests", "documents"; "" for code."""
     name, language = path.rpartition("/")[2], language_of(path)
     if is_foreign(path) or is_record(path):
         return ""
@@ -68,7 +69,7 @@ def kind_of(path: str) -> str:
 
 
 def remarks_of(path: str, text: str) -> list[Remark]:
-    """The lines of a file that somebody could ask, of a comment the first line alone."""
+    """Return the lines of a file that could be questions; of a comment only the first line."""
     kind = kind_of(path)
     words = HEADING_WORDS if kind == "documents" else WORDS
     remarks, before = [], False
@@ -89,7 +90,7 @@ def remarks_of(path: str, text: str) -> list[Remark]:
 
 
 def read(root: Path) -> dict[str, str]:
-    """Path → text of the files below `root` that may be asked for."""
+    """Return path → text of the files below `root` that questions may ask for."""
     texts = {}
     for file in sorted(root.rglob("*")):
         path = file.relative_to(root).as_posix()
@@ -102,8 +103,9 @@ def read(root: Path) -> dict[str, str]:
 
 
 def choose(texts: Mapping[str, str]) -> list[Remark]:
-    """FILE_MAX of each file and KIND_MAX of each kind: an even choice that is always the same. What
-    two files say asks for neither.
+    """Choose FILE_MAX of each file and KIND_MAX of each kind: evenly, and always the same.
+
+    A text of two files asks for neither.
     """
     candidates = [remark for path, text in texts.items() for remark in remarks_of(path, text)]
     begin_counts = Counter(begin_of(remark.query) for remark in candidates)
@@ -124,7 +126,7 @@ def begin_of(query: str) -> str:
 
 
 def blank_lines(text: str, lines: Iterable[int]) -> str:
-    """A text whose `lines` are empty; all other lines keep their numbers."""
+    """Return a text with empty `lines`; all other lines keep their numbers."""
     parts = text.split("\n")
     for line in lines:
         parts[line - 1] = ""

@@ -1,10 +1,10 @@
-"""What an agent does with ripgrep and sed alone: the patterns that it would try knowing the
+"""An agent's searches with ripgrep and sed alone: the patterns that it would try knowing the
 question, not the code.
 
-One or two calls of rg, then windows around the best of what they printed. Kind: it names the kind
-of the question rightly, leaves tests and documents out where they are not asked for, and opens the
-frames of a stack trace at once. Not clairvoyant: no word that is not in the question, no place that
-rg has not printed.
+One or two calls of rg, then windows around the best printed lines. In its favour: it knows the kind
+of the question, leaves out tests and documents unless the question wants them, and opens the frames
+of a stack trace at once. But it uses no word that is not in the question, and no place that rg has
+not printed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tasks.records import Task
 LINES_MAX, COLUMNS_MAX = 50, 160
 #: printed lines of a file's definitions
 MAP_LINES_MAX = 120
-#: calls of rg for one question in words
+#: calls of rg for a question in words
 SEARCHES_MAX = 2
 #: lines of a window, windows after a search, frames that are opened
 WINDOW, WINDOWS, FRAMES = 40, 2, 3
@@ -36,7 +36,7 @@ LETTERS_MIN = 4
 FEW = 3
 #: seconds for one call
 CALL_S = 60
-#: where a question about code is not looked for
+#: places to leave out of a search for code
 NO_TESTS = ("-g", "!*[tT]est*", "-g", "!docs", "-g", "!*.md", "-g", "!CHANGES*", "-g", "!*.rst")
 #: words of questions that say nothing about code
 STOP_WORDS = frozenset(
@@ -50,16 +50,16 @@ STOP_WORDS = frozenset(
     "with without would yet you your allow allowing avoid change changes code cover "
     "support tests introduce module handle handled implement look looks ".split()
 )
-#: what is written like an identifier and is none
+#: names that look like identifiers and are none
 NO_NAMES = frozenset({"JavaScript", "TypeScript", "GitHub"})
 IDENTIFIER = re.compile(r"\w_\w|^_\w|[a-z][A-Z]|[A-Z]{2}[a-z]|\w(\.|::)\w|^[a-z]{6,}-[a-z]{4,}$")
-#: begins a definition in most languages
+#: the beginning of a definition in most languages
 DEFINITION = r"\b(def|class|func|fn|fun|function|interface|struct|trait|enum|impl|type|sub|module|defp|defmodule|const|static|void|int)\b"
 
 
 @dataclass
 class Shell:
-    """The calls of one question in `folder`: what they print is added up."""
+    """The calls for one question in `folder`, with the sum of their output."""
 
     folder: Path
     calls: int = 0
@@ -67,7 +67,7 @@ class Shell:
     pieces: list[Piece] = field(default_factory=list)
 
     def ripgrep(self, *arguments: str, most: int = LINES_MAX) -> list[str]:
-        """The first printed lines."""
+        """Return the first printed lines."""
         done = subprocess.run(
             [
                 "rg",
@@ -101,7 +101,7 @@ class Shell:
 
 
 def search(task: Task, folder: Path) -> Shell:
-    """All that an agent would do for the task."""
+    """Do all that an agent would do for the task."""
     shell = Shell(folder)
     {
         "rename": _name,
@@ -160,8 +160,9 @@ def _frames(task: Task, shell: Shell) -> None:
 
 
 def _in_tree(path: str, shell: Shell) -> str:
-    """The longest end of a frame's path that is a file of the project; a bare name is looked up
-    with one call.
+    """Return the longest end of a frame's path that is a file of the project.
+
+    A bare name is looked up with one call.
     """
     parts = path.split("/")
     for at in range(len(parts)):
@@ -189,12 +190,12 @@ def _words(task: Task, shell: Shell) -> None:
 
 
 def _pairs(words: Sequence[str]) -> str:
-    """Two of the words in one line."""
+    """Return a pattern for two of the words in one line."""
     return "|".join(f"{first}.*{second}" for first, second in permutations(words, 2))
 
 
 def _open_best(printed: Sequence[str], words: Sequence[str], shell: Shell, *, windows: int) -> None:
-    """A window in each of the files whose printed lines and path hold most of the words."""
+    """Open a window in each of the files whose printed lines and path hold most of the words."""
     places: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for line in printed:
         if match := re.match(r"([^:]+):(\d+):(.*)", line):
@@ -210,7 +211,7 @@ def _open_best(printed: Sequence[str], words: Sequence[str], shell: Shell, *, wi
 
 
 def _densest(numbers: Sequence[int]) -> int:
-    """The first line of the window that holds most of the lines."""
+    """Return the first line of the window that holds most of the lines."""
     return max(numbers, key=lambda start: sum(start <= number < start + WINDOW for number in numbers))
 
 
@@ -219,21 +220,21 @@ def last_name(target: str) -> str:
 
 
 def names_of(question: str) -> list[str]:
-    """Identifiers that the question names; of a dotted one its last name."""
+    """Return identifiers that the question names; of a dotted one its last name."""
     mentions = re.findall(r"`([^`]+)`", question) + re.findall(r"[A-Za-z_][\w.:-]*\w", question)
     names = [last_name(text.split("<")[0].strip("()")) for text in mentions if IDENTIFIER.search(text)]
     return [name for name in dict.fromkeys(names) if len(name) >= LETTERS_MIN and name not in NO_NAMES]
 
 
 def words_of(question: str) -> list[str]:
-    """The longest words that say something, without their endings."""
+    """Return the longest meaningful words, without their endings."""
     words = [word.lower() for word in re.findall(r"[A-Za-z]+", question)]
     stems = [stem(word) for word in words if len(word) >= LETTERS_MIN and word not in STOP_WORDS]
     return sorted(dict.fromkeys(stems), key=len, reverse=True)[:WORDS_MAX]
 
 
 def stem(word: str) -> str:
-    """The word without a plain ending: what a pattern would be made of."""
+    """Return the word without a plain ending, for a pattern."""
     for ending in ("ations", "ation", "ings", "ing", "ies", "ers", "ed", "es", "er", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= LETTERS_MIN:
             return word.removesuffix(ending)
@@ -241,7 +242,7 @@ def stem(word: str) -> str:
 
 
 def literals_of(message: str) -> list[str]:
-    """The two longest runs of a message without what is likely a value: numbers, quoted names,
+    """Return the two longest runs of a message without likely values: numbers, quoted names,
     addresses, brackets.
     """
     text = re.sub(r"^[\w.:]*(Error|Exception):|^\([\w.]+\)|^thread '\w+' panicked:", "", message)
@@ -253,7 +254,9 @@ def literals_of(message: str) -> list[str]:
 
 
 def frames_of(trace: str) -> list[tuple[str, int]]:
-    """Paths and lines of a trace's frames in its order; the last of Python's is the innermost."""
+    """Return paths and lines of a trace's frames in its order; the last of Python's is the
+    innermost.
+    """
     patterns = (
         r'File "([^"]+)", line (\d+)',
         r"\(?([\w./$-]+\.\w+):(\d+)(?::\d+)?\)?",

@@ -1,4 +1,4 @@
-"""Repositories as they were: finds a mirror, and writes the files of one revision."""
+"""Repositories at a revision: finds a mirror, and writes the files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GIT_S = 300
 
 
 def mirror_of(repos: Path, repository: Repository) -> Path | None:
-    """The folder with its history; None where it, or the revision, is not there."""
+    """Return the folder with its history; None if it, or the revision, is missing."""
     owner_name = repository.owner_name
     for path in (
         f"{owner_name.replace('/', '+')}/repo",
@@ -36,8 +36,9 @@ def mirror_of(repos: Path, repository: Repository) -> Path | None:
 
 
 def check_out(mirror: Path, repository: Repository, folder: Path) -> Path:
-    """The repository's files at its revision, written once. Files whose objects the mirror lacks
-    are left out.
+    """Write the repository's files at its revision, once; return the folder.
+
+    Files whose objects the mirror lacks are left out.
     """
     if folder.exists():
         return folder
