@@ -192,7 +192,7 @@ def test_of_two_chunks_in_one_file_with_one_id_the_newest_is_used_and_both_are_n
         write(tmp_path, "a.json", chunks)
         change = served.refresh()
         assert served.texts() == {"x": "new"}
-        assert any("'x' stands twice" in warning for warning in change.warnings)
+        assert any("'x' appears twice" in warning for warning in change.warnings)
 
 
 def test_of_two_chunks_with_one_id_the_newest_wins_and_the_other_comes_back(tmp_path):
