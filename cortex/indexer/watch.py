@@ -335,8 +335,8 @@ class _Follower:
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             message = (
-                f"{names[0]}{more} was written by another program and is what answers come from; nothing is indexed "
-                "by itself, `cortex index` does it once."
+                f"{names[0]}{more} was written by another program, and answers come from it. Cortex does not index by "
+                "itself here; `cortex index` does it once."
             )
             if message != self._state.message:
                 self._report(state="stopped", done=0, total=0, message=message)
