@@ -217,9 +217,8 @@ def test_projects_that_are_long_unused_are_removed_from_the_disk(place, monkeypa
 def test_a_worker_that_knows_less_than_the_other_looks_again(place, monkeypatch):
     before = place.bring().generations
     assert place.ask(MeaningSearch("price", 5), place.vector, before).hits
-    monkeypatch.setattr(
-        "cortex.engines.milvus.multi_project.LOOK_S", 600.0
-    )  # the worker does not check by itself
+    # The worker does not check by itself.
+    monkeypatch.setattr("cortex.engines.milvus.multi_project.LOOK_S", 600.0)
     web = place.machines["web"]
     web.write("shop/till.py", TILL["shop/till.py"].replace("pence", "farthing"))
     web.publish()

@@ -280,7 +280,7 @@ def test_workers_of_words_and_vectors_ask_milvus_and_the_graph_is_here(machine):
 
 def test_a_chunk_longer_than_milvus_takes_comes_back_whole_and_goes_with_its_parts(machine):
     collection = machine().collection
-    collection.make()
+    collection.create_collections()
     project, text = collection.place.project, f"{'x' * 59_950}éé{'y' * 90_000}"
     row = Row(7, {"id": "long", "chunk_type": "code", "text": text}, "a.json", bytes(16), None, "")
     collection.insert_parts(continuation_entries(project, row))
