@@ -159,7 +159,7 @@ def test_office_files_and_pdfs_are_found_like_any_document(tmp_path, serve):
         ("month", "table.xlsx", 3),
     )
     for query, path, line in expected:
-        answer = asyncio.run(tool.call(served.asking(), tool.check({"query": query})))
+        answer = asyncio.run(tool.call(served.context(), tool.check({"query": query})))
         (result,) = orjson.loads(orjson.dumps(answer))["results"]
         assert result["chunk"]["metadata"]["file_path"] == path
         assert result["chunk"]["metadata"]["start_line"] <= line
