@@ -83,7 +83,7 @@ class Server:
         return f"postgresql://{user}@/{database}?host={self.folder}"
 
     @contextmanager
-    def context(self, database: str = "postgres") -> Iterator[Connection]:
+    def connection(self, database: str = "postgres") -> Iterator[Connection]:
         """A connection as the superuser, each statement for itself."""
         address = self.address(database).replace("postgresql:", "postgresql+psycopg:")
         engine = create_engine(address, isolation_level="AUTOCOMMIT")
@@ -94,7 +94,7 @@ class Server:
     def database(self, like: str = "template1") -> str:
         """The address of a database of its own, made like another one."""
         name = f"of_test_{next(self._names)}"
-        with self.context() as connection:
+        with self.connection() as connection:
             connection.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{like}"'))
         return self.address(name)
 

@@ -116,7 +116,7 @@ def packages_of(module: str) -> Iterable[str]:
 @functools.cache
 def reached(module: str, *, packages: bool = True, excluded: frozenset[str] = frozenset()) -> frozenset[str]:
     """All that is imported when `module` and each of its late imports are; the packages around them
-    too, or not. `without`: these, and what they import.
+    too, or not. `excluded`: modules to leave out, with their imports.
     """
     visited: set[str] = set(excluded)
     waiting = [module]
@@ -190,7 +190,7 @@ def test_no_room_reaches_a_denied_module(room):
     violations = set()
     for module in (name for name in MODULES if is_within(name, room)):
         over = set().union(
-            *(reached(name, without=late) for name in imports(module) if name in MODULES),
+            *(reached(name, excluded=late) for name in imports(module) if name in MODULES),
             imports(module) - late,
         )
         violations |= {

@@ -100,7 +100,7 @@ def count_messages(served, tool, **arguments):
     """The messages of one call by kind."""
     del served.requests[:]
     definition = TOOLS[tool]
-    answer = asyncio.run(definition.call(served.asking(), definition.check(arguments)))
+    answer = asyncio.run(definition.call(served.context(), definition.check(arguments)))
     assert answer["index"]["degraded"] == []
     assert answer.get("results") or answer["functions"]
     return Counter(type(message).__name__ for message in served.requests)

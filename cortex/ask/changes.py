@@ -1,7 +1,6 @@
-"""What a unified diff touches, by the index: which definitions its changed lines lie in.
+"""The indexed definitions that a unified diff changes, and the code that they may break.
 
-Paths in a diff are other people's words: they are looked up in the index, and no file is opened by
-them.
+Paths in a diff are untrusted: they are looked up in the index, and no file is opened by them.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_test
 from ipc.messages import GraphSearch, Locate, Located, Place
 
-#: files and hunks of a diff that are looked at
+#: files and hunks of a diff that are read
 FILES_MAX, HUNKS_MAX = 40, 200
-#: lines that are shown on each side of changed ones outside of definitions
+#: lines shown on each side of changed lines outside of definitions
 BESIDE_LINES = 3
-#: hunks by which is told which side of a diff is indexed
+#: hunks that decide which side of a diff is indexed
 TRIED_MAX = 24
-#: touched definitions whose impact is asked for; levels, and results of each
+#: changed definitions with a search for their impact; levels, and results of each search
 IMPACT_OF, IMPACT_DEPTH, IMPACT_MAX = 8, 2, 40
 
 Entry = dict[str, Any]
@@ -35,7 +34,7 @@ _ORDER = ("high", "medium", "low")
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a hunk: its lines by number, and the numbers around which it changes."""
+    """One side of a hunk: line number → text, and the numbers of its changed lines."""
 
     lines: dict[int, str]
     changed: tuple[int, ...]
@@ -52,8 +51,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TouchedCode:
-    """Definitions with changed lines, then the lines around changes outside of all; the changed
-    lines of each, paths that the index does not hold, and how many files were left out.
+    """Definitions with changed lines, then pieces around changes outside of definitions. `lines`:
+    id → changed lines; `unknown`: paths that the index lacks; `left_out`: number of skipped files.
     """
 
     functions: tuple[Function, ...] = ()
@@ -64,15 +63,15 @@ class TouchedCode:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What may break, surest first, and the tests among it."""
+    """Code that may break, most severe first, and the tests among it."""
 
     may_break: list[Entry] = field(default_factory=list)
     tests: list[Entry] = field(default_factory=list)
 
 
 def parse_diff(text: str) -> list[Change]:
-    """The hunks of a unified diff. Raises BadRequest for one that cannot be read."""
-    # Read late: fronts start without it, and few questions bring a diff.
+    """Return the hunks of a unified diff. Raises BadRequest for text that is no such diff."""
+    # Imported late: fronts start without it, and few questions have a diff.
     from unidiff.errors import UnidiffParseError
     from unidiff.patch import PatchSet
 
@@ -104,8 +103,8 @@ def _parse_hunk(path: str, hunk: Any) -> Change:
             added.add(at_new)
         at_old += line.is_removed or line.is_context
         at_new += line.is_added or line.is_context
-    # Where lines only came, the other side has no line that changed: the one before them stands
-    # for it.
+    # Where a hunk only adds or only removes lines, the other side has no changed line: the line
+    # before them stands for it.
     return Change(
         path, Side(old, _changed_lines(removed, old, hunk)), Side(new, _changed_lines(added, new, hunk))
     )
@@ -123,7 +122,9 @@ def _changed_lines(changed: set[int], lines: dict[int, str], hunk: Any) -> tuple
 
 
 async def find_touched(turn: Turn, changes: Sequence[Change]) -> TouchedCode:
-    """Raises NotReady, and Unavailable when no worker with rows answers."""
+    """Return the indexed code that the hunks change. Raises NotReady, and Unavailable when no
+    worker with rows answers.
+    """
     paths = list(dict.fromkeys(change.path for change in changes))
     indexed_paths = await _locate(turn, paths[:FILES_MAX])
     used = [change for change in changes if change.path in indexed_paths][:HUNKS_MAX]
@@ -151,7 +152,7 @@ async def find_touched(turn: Turn, changes: Sequence[Change]) -> TouchedCode:
 
 
 def _group_lines(outside: Mapping[str, list[int]]) -> Iterator[tuple[Function, list[int]]]:
-    """(the lines around changes that lie near each other, the changed ones of them)"""
+    """Yield (piece around changed lines near each other, the numbers of the changed lines)."""
     for file, numbers in outside.items():
         group: list[int] = []
         for number in [*sorted(numbers), None]:
@@ -163,7 +164,7 @@ def _group_lines(outside: Mapping[str, list[int]]) -> Iterator[tuple[Function, l
 
 
 async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
-    """Path of the diff → the one file of the index that it means."""
+    """Return path in the diff → the one indexed file that it means."""
     request = Locate(tuple(Place(path) for path in paths), generation=turn.generation.number, bare=True)
     located = await turn.lane("text", request, Located)
     if located is None:
@@ -172,7 +173,7 @@ async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
     relative_matches: dict[str, str] = {}
     for spot in located.spots:
         path, indexed = paths[spot.place], spot.hit.path
-        # The index may be of a folder of the repository, and never the other way round.
+        # The index may cover a folder of the repository, never the reverse.
         if spot.whole and path.endswith(indexed):
             suffix_matches.setdefault(path, set()).add(indexed)
         elif indexed == f"{turn.context.config.subfolder}/{path}":  # git diff --relative
@@ -183,8 +184,8 @@ async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
 
 
 async def _is_new(turn: Turn, changes: Sequence[Change], indexed_paths: dict[str, str]) -> bool:
-    """Whether the index holds the files as they are after the change: it follows what is saved, but
-    a diff may be of something that is only proposed.
+    """Whether the index holds the files after the change: saved files are indexed, but a diff may
+    be a mere proposal.
     """
     tried = changes[:TRIED_MAX]
     places = [
@@ -218,8 +219,8 @@ def _innermost(definitions: Sequence[Function], file: str, line: int) -> Functio
 
 
 async def find_impact(turn: Turn, touched: TouchedCode) -> Impact:
-    """What refers to the touched definitions, and what refers to that; of a file of which only
-    lines outside of all were touched, to the file. Raises NotReady.
+    """Return the references to the changed definitions, and the references to those. For a file
+    with changes outside of definitions only, the references to the file. Raises NotReady.
     """
     touched_ids = {function.id for function in touched.functions}
     defined = [function for function in touched.functions if function.kind != PIECE]

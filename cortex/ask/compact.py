@@ -1,6 +1,4 @@
-"""Results of a question about structure in few words: each place once, and the line that stands
-there. Pure.
-"""
+"""The compact form of graph results: each place once, with its line of code. Pure."""
 
 from __future__ import annotations
 
@@ -11,23 +9,24 @@ from typing import Any
 
 import orjson
 
-#: operations that go the way of the edges: a result is what the reference leads to
+#: operations that follow the edges forwards: each result is the end of a reference
 _FORWARD = frozenset({"callees", "dependencies", "path"})
-#: what is taken over as it is
+#: keys that are copied unchanged
 _COPIED_KEYS = ("via", "edge", "confidence", "impact_type", "severity")
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
-#: characters of a shown line; longer ones are cut
+#: characters of a line of code; longer ones are cut
 LINE_CHARS_MAX = 160
 
 Row = dict[str, Any]
 
 
 def compact(results: Iterable[bytes], operation: str) -> tuple[tuple[bytes, ...], str]:
-    """(results as JSON, the file whose lines the numbers in `from` are; "" where none is used).
+    """Return (results as JSON, the file of the bare line numbers in `from`; "" where none is used).
 
-    `at` is the place that counts: of what refers to the target the place where it does, of what
-    the target leads to, or what implements it, the definition; `from` is where it leads there: a
-    number is a line of the asked file, on a path of the file of the step before.
+    `at` is the place to open. For references to the target it is the reference; for definitions
+    that the target leads to, or that implement it, it is the definition, and `from` is the
+    reference: a bare number is a line of the target's file, on a path of the file of the previous
+    step.
     """
     rows = [orjson.loads(raw) for raw in results]
     file = next((row["location"]["file"] for row in rows if "location" in row), "")
@@ -41,7 +40,7 @@ def compact(results: Iterable[bytes], operation: str) -> tuple[tuple[bytes, ...]
 
 
 def drop_text(row: Row) -> Row:
-    """A compact result without the lines that it was shown with."""
+    """Return a compact result without its lines of code."""
     return {name: value for name, value in row.items() if name != "text"}
 
 
@@ -70,7 +69,9 @@ def _row(result: Row, operation: str, base_file: str) -> Row:
 
 
 def _short_name(node: Mapping[str, Any]) -> str:
-    """The name in its file, with whose path it is a target again; "" for a file."""
+    """Return the name inside its file, which with the file's path is a target again; "" for a
+    file.
+    """
     if node["kind"] == "module" and node.get("file"):
         return ""
     return str(node["id"]).rpartition(":")[2] or str(node["id"])
@@ -81,8 +82,8 @@ def _format_place(place: Mapping[str, Any]) -> str:
 
 
 def _render_lines(lines: Sequence[Row], node: Mapping[str, Any], context_place: Mapping[str, Any]) -> str:
-    """One line as it is; several with their numbers, without the indentation that all have, and of
-    a definition around `context_place` only those that are in it.
+    """Return one line as it is; several with their numbers and without their common indentation.
+    For a definition around `context_place`, only its own lines.
     """
     first, last = node.get("start_line", 0), node.get("end_line", 0)
     if context_place.get("file") != node.get("file") or not first <= context_place["line"] <= last:

@@ -1,4 +1,4 @@
-"""The answer of cortex_exact: what the text worker finds, in its order, as far as it fits."""
+"""The answer of cortex_exact: the text worker's hits in its order, cut to the budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ SCORE_DIGITS = 4
 
 
 async def exact(context: QueryContext, question: Exact) -> dict[str, Any]:
-    """Raises BadRequest, and Unavailable when the text worker cannot answer."""
+    """Answer cortex_exact. Raises BadRequest, and Unavailable when the text worker cannot
+    answer.
+    """
     started = time.perf_counter()
     question = replace(question.checked(), usual_tokens=context.config.server.answer_tokens)
     scoped = replace(question, filters=context.scope_filters(question.filters))
@@ -25,7 +27,7 @@ async def exact(context: QueryContext, question: Exact) -> dict[str, Any]:
     if hits is None:
         from cortex.query.parse import parse
 
-        parse(question.query, question.match_type)  # nobody was asked who would have refused it
+        parse(question.query, question.match_type)  # no worker has checked the query
     hits = hits or ExactHits(match_type=question.match_type or "exact")
     results = _make_results(question, turn, hits)
     lines = question.detail == "auto"
@@ -49,7 +51,9 @@ async def exact(context: QueryContext, question: Exact) -> dict[str, Any]:
 
 
 def _add_share(turn: Turn, question: Exact, hits: ExactHits, suggestion: str) -> str:
-    """`suggestion`; before it, while only a part is served, that what is missing may come."""
+    """Return `suggestion`; while only a part is served, after a note that matches may be
+    missing.
+    """
     if not turn.generation.rows or question.offset or _begins_with_definition(question, hits):
         return suggestion
     prefix = turn.describe_share()
@@ -60,25 +64,27 @@ def _add_share(turn: Turn, question: Exact, hits: ExactHits, suggestion: str) ->
 
 
 def _begins_with_definition(question: Exact, hits: ExactHits) -> bool:
-    """Whether there are lines of a definition: they come first. Of whole chunks nobody knows."""
+    """Whether the answer begins with lines of a definition, which come first. Whole chunks do not
+    tell, so any of them counts.
+    """
     if not hits.chunks or question.detail != "auto":
         return bool(hits.chunks)
     return bool(orjson.loads(hits.chunks[0])["metadata"]["kind"] == "definition")
 
 
 def _has_more(question: Exact, hits: ExactHits) -> bool:
-    """Whether another page follows; in lines the worker itself says what is left out."""
+    """Whether another page follows; for lines the worker itself reports omissions."""
     return question.detail != "auto" and question.offset + len(hits.hits) < hits.total_found
 
 
 def _make_results(question: Exact, turn: Turn, hits: ExactHits) -> list[dict[str, Any]]:
-    """As many as fit the answer."""
+    """Return as many results as fit the answer."""
     stale = turn.stale(hit.path for hit in hits.hits)
     sizes = [
         len(chunk) + sum(map(len, marked)) for chunk, marked in zip(hits.chunks, hits.highlights, strict=True)
     ]
     results = []
-    lines = question.detail == "auto"  # they were made to fit
+    lines = question.detail == "auto"  # the worker has cut them to fit
     for at in range(len(sizes) if lines else count_fitting(sizes, budget(question.max_tokens))):
         score = round(hits.scores[at], SCORE_DIGITS)
         result: dict[str, Any] = {"chunk": orjson.Fragment(hits.chunks[at]), "score": score}

@@ -1,4 +1,4 @@
-"""Chooses the lines of a definition that an answer shows. Pure."""
+"""The lines of a definition that an answer shows, chosen by their worth. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from itertools import chain, zip_longest
 from cortex.ask.query_words import get_term_finder
 from cortex.ranking.lines import COMMENT_SHARE, comments_of, fill_short_gaps, weigh_lines
 
-#: what a line is worth: a call of the next function of the flow, the first lines
+#: worth of a line: one that calls the next function of the flow; one of the signature
 CALL, HEAD = 6.0, 3.0
-#: characters of a line that are shown
+#: characters of a line; longer ones are cut
 LINE_CHARS_MAX = 240
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Text with the left-out lines named by their numbers; `cut`: whether any are; `line_numbers`: the
-    numbers of those that are not.
+    """Text in which `⋯ 3-9` replaces left-out lines. `cut`: whether any are left out;
+    `line_numbers`: the numbers of the shown lines.
     """
 
     text: str
@@ -29,9 +29,9 @@ class Excerpt:
 def choose_lines(
     lines: Mapping[int, str], words: Mapping[str, float], calls: Collection[int], max_bytes: int
 ) -> Excerpt:
-    """The lines of one definition that are worth most, in order, within about `max_bytes`.
+    """Return the lines of one definition that are worth most, in order, within about `max_bytes`.
 
-    `words`: what a word of the question is worth; `calls`: lines that call what is shown next.
+    `words`: word of the question → its worth; `calls`: lines that call the other shown functions.
     """
     numbers = sorted(lines)
     sizes = {number: _size(text) for number, text in lines.items()}
@@ -52,8 +52,9 @@ def choose_lines(
 
 
 def choose_around(lines: Mapping[int, str], focus: Sequence[int], max_bytes: int) -> Excerpt:
-    """The definition whole, if it fits about `max_bytes`; else the lines `focus` (its beginning for
-    none), its signature and as many lines next to them as fit, without the comment at its top.
+    """Return the whole definition if it fits about `max_bytes`; otherwise the lines `focus` (its
+    signature if that is empty), its signature and as many lines next to them as fit, without the
+    comment at its top.
     """
     numbers = sorted(lines)
     if sum(map(_size, lines.values())) <= max_bytes:
@@ -75,7 +76,9 @@ def choose_around(lines: Mapping[int, str], focus: Sequence[int], max_bytes: int
 
 
 def split_text(lines: Mapping[int, str], visible: Collection[int], focus: Collection[int]) -> tuple[str, str]:
-    """(the text of those of the `focus` lines that are `visible`, that of the others)"""
+    """Return (the text of the `visible` lines in `focus`, the text of the other `visible`
+    lines).
+    """
     focus_lines = {number: lines[number] for number in sorted(focus) if number in lines}
     first = (
         _render(focus_lines, list(focus_lines), [number for number in focus_lines if number in visible])
@@ -87,7 +90,7 @@ def split_text(lines: Mapping[int, str], visible: Collection[int], focus: Collec
 
 
 def choose_telling(lines: Mapping[int, str], words: Mapping[str, float], most: int) -> Excerpt:
-    """At most so many lines of a definition, those that hold most of the question's words."""
+    """Return at most `most` lines of a definition: those with most of the question's words."""
     scores, comments = _score_lines(lines, words), comments_of(lines)
     worth = {
         number: value * (COMMENT_SHARE if number in comments else 1.0) for number, value in scores.items()
@@ -98,15 +101,15 @@ def choose_telling(lines: Mapping[int, str], words: Mapping[str, float], most: i
 
 
 def _score_lines(lines: Mapping[int, str], words: Mapping[str, float]) -> dict[int, float]:
-    """What the words of each line are worth, added up as they stand there: the order of a set would
-    change the last bit from one process to the next.
+    """Return line number → summed worth of its words, added in the order of the line: the order of
+    a set would change the last bit from one process to the next.
     """
     wanted = get_term_finder(words)
     return {number: sum([words[word] for word in wanted.terms_in(text)]) for number, text in lines.items()}
 
 
 def _outwards(numbers: Sequence[int], focus: Sequence[int]) -> Iterator[int]:
-    """Those before and after the lines `focus`, in turn, the next ones first."""
+    """Yield the lines below and above `focus` in turn, the nearest first."""
     above = [number for number in numbers if number < focus[0]]
     below = [number for number in numbers if number > focus[-1]]
     for pair in zip_longest(below, reversed(above)):
@@ -114,7 +117,7 @@ def _outwards(numbers: Sequence[int], focus: Sequence[int]) -> Iterator[int]:
 
 
 def _top_comment(lines: Mapping[int, str], head: Sequence[int], focus: Sequence[int]) -> frozenset[int]:
-    """The comment below a signature; none where a line of it is asked about."""
+    """Return the comment below a signature; nothing where `focus` has a line of it."""
     comments, numbers = comments_of(lines), []
     for number in range(head[-1] + 1, max(lines) + 1):
         if number not in comments:
@@ -136,7 +139,7 @@ def _values(
 
 
 def head_of(lines: Mapping[int, str], numbers: Sequence[int]) -> list[int]:
-    """Those of a definition's lines that are its signature: until its brackets are closed."""
+    """Return the lines of a definition's signature: up to the line that closes its brackets."""
     depth, head = 0, []
     for number in numbers[:8]:
         head.append(number)
@@ -169,6 +172,6 @@ def _render(lines: Mapping[int, str], numbers: Sequence[int], visible: Sequence[
 
 
 def _size(text: str) -> int:
-    """Bytes of a line in JSON: its indentation is mostly cut, its end is two letters."""
+    """Bytes of a line in JSON: most of its indentation is cut, its line end takes two letters."""
     stripped = text.strip()
     return len(stripped.encode()) + stripped.count('"') + min(4, len(text) - len(stripped)) + 2

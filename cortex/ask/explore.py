@@ -1,5 +1,5 @@
-"""The answer of cortex_explore: the functions that matter to a question, in the order of their
-calls, with their callers, tests and documents; of a diff, what it touches and may break.
+"""The answer of cortex_explore: the functions that matter to a question in the order of their
+calls, with callers, tests and documents; for a diff, the changed code and what it may break.
 """
 
 from __future__ import annotations
@@ -44,28 +44,28 @@ from cortex.ask.variants import drop_twins
 from cortex.ranking import Ranked
 from cortex.terms.paths import asks_for_tests, is_built, is_test, question_words
 
-#: hits of the search, and files whose definitions are looked at: of the hits, and of those that
-#: hold a name of the question
+#: hits of the search; files with outlines: from the hits, and from the lines with a name of the
+#: question
 HITS, FILES_MAX, NAMED_FILES_MAX = 24, 9, 6
-#: functions whose text is read, and whose calls are asked for
+#: functions whose text is read; functions whose calls are searched
 READ_MAX, POOL_MAX = 48, 10
-#: functions between which the graph is asked for a way, and steps of one
+#: functions between which the graph searches paths, and steps of such a path
 WAYS_BETWEEN, WAY_MAX = 3, 5
-#: functions whose callers, tests and documents are looked for; of a diff
+#: functions whose callers, tests and documents are searched; the same for a diff
 USERS_OF, USERS_OF_DIFF = 2, 4
-#: definitions of a diff that are shown
+#: changed definitions of a diff that are shown
 TOUCHED_MAX = 12
-#: what the lines of another that says the same take of what a function takes
+#: size of the lines of a variant, as a share of the function's size
 TWIN_SHARE = 0.34
 
-#: lines around what the question names where no definition is
+#: lines around a named line outside of definitions
 PIECE_LINES = 16
 
 Answer = dict[str, Any]
 
 
 async def explore(context: QueryContext, question: Explore) -> Answer:
-    """Raises BadRequest, and Unavailable when nobody can answer."""
+    """Answer cortex_explore. Raises BadRequest, and Unavailable when no worker can answer."""
     question = question.checked()
     if question.diff.strip():
         changes = parse_diff(question.diff)
@@ -104,7 +104,7 @@ def _is_complete(function: Function, bodies: Bodies) -> bool:
 
 
 def _finish(turn: Turn, answer: Answer) -> Answer:
-    """With what is stale marked, and the `index` block."""
+    """Return the answer with stale entries marked, and with the `index` block."""
     stale = turn.stale(entry["file"] for entry in answer["functions"])
     for entry in answer["functions"]:
         if entry["file"] in stale:
@@ -113,12 +113,14 @@ def _finish(turn: Turn, answer: Answer) -> Answer:
 
 
 async def _make_picture(turn: Turn, query: str) -> Picture:
-    """What is around a place or a symbol that the index knows; else what words are about."""
+    """Return the neighbourhood of an indexed place or symbol; otherwise the answer to a question in
+    words.
+    """
     return await look_around(turn, query.strip()) or await _explore_question(turn, query)
 
 
 async def _explore_question(turn: Turn, query: str) -> Picture:
-    """The functions that a question in words is about."""
+    """Return the functions that a question in words is about."""
     with_tests, names = asks_for_tests(query), names_in(query)
     hits, name_lines, cited = await asyncio.gather(
         find_hits(turn, Search(query, limit=HITS)),
@@ -165,8 +167,8 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
 
 
 def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
-    """The chain, and beside it so many functions that with those that say the same it is no more
-    than usual.
+    """Return the chain, and beside it as many functions as keep the usual length of an answer when
+    their variants are counted.
     """
     functions: list[Function] = []
     size = 0.0
@@ -178,7 +180,7 @@ def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
 
 
 def _select_definitions(definitions: list[Function], name_lines: dict[str, list[int]]) -> list[Function]:
-    """Functions; and types of which a line outside of their functions holds a name."""
+    """Return the functions, and the types with a named line outside of their functions."""
     functions = [definition for definition in definitions if definition.callable]
     selected = list(functions)
     for file, lines in name_lines.items():
@@ -197,10 +199,10 @@ def _select_definitions(definitions: list[Function], name_lines: dict[str, list[
 
 
 def _uncovered_pieces(evidence: Evidence, definitions: list[Function]) -> list[Function]:
-    """Lines that no definition holds: hits, and what is around lines that the question names.
+    """Return pieces of lines outside of definitions: hits, and surroundings of named lines.
 
-    So are functions without a name, files of which the graph knows nothing, and all files when
-    nobody asked it. No line is in two of them.
+    These include anonymous functions, files unknown to the graph, and all files when the graph is
+    silent. No line is in two pieces.
     """
     defined: dict[str, list[Function]] = {}
     for definition in definitions:
@@ -226,8 +228,8 @@ def _uncovered_pieces(evidence: Evidence, definitions: list[Function]) -> list[F
 
 
 def _free_span(spans: Sequence[tuple[str, int, int]], file: str, line: int) -> tuple[int, int] | None:
-    """The first and the last line around `line` that none of the spans of its file holds; None
-    where one holds itself.
+    """Return the first and last line around `line` that no span of its file covers; None where a
+    span covers `line`.
     """
     start, end = max(1, line - PIECE_LINES // 2), line + PIECE_LINES
     for other, first, last in spans:
@@ -241,7 +243,9 @@ def _free_span(spans: Sequence[tuple[str, int, int]], file: str, line: int) -> t
 
 
 async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
-    """Adds the shortest ways among `functions`, with what the question did not name."""
+    """Add the shortest paths between `functions` to `calls`, through functions that the question
+    does not name.
+    """
     pairs = [(function, other) for function in functions for other in functions if function.id != other.id]
     await find_ways(turn, pairs, calls, WAY_MAX)
 
@@ -249,7 +253,9 @@ async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
 def _worth_of_files(
     hits: Sequence[Ranked], *, with_tests: bool
 ) -> tuple[dict[str, float], dict[str, list[tuple[int, int, float]]]]:
-    """(file → its worth of 0 to 1, best first; file → first line, last line, worth of each hit)"""
+    """Return (file → its worth from 0 to 1, best first; file → first line, last line, worth of each
+    hit).
+    """
     files: dict[str, float] = {}
     lines: dict[str, list[tuple[int, int, float]]] = {}
     top = hits[0].score if hits else 0.0
@@ -266,7 +272,9 @@ def _worth_of_files(
 
 
 async def _users(turn: Turn, picture: Picture) -> Users:
-    """Of the entry and of what is worth most; of what was asked about alone, if that is one."""
+    """Return the users of the flow's entry and of its best function; of the target alone, if there
+    is one.
+    """
     flow = picture.flow.functions
     if not flow:
         return Users()
@@ -283,7 +291,7 @@ async def _users_of(turn: Turn, functions: list[Function]) -> Users:
 
 
 async def _explore_diff(turn: Turn, question: Explore, changes: list[Any]) -> Answer:
-    """What a diff touches, what may break, which tests to run."""
+    """Answer a diff: the changed code, the code that may break, the tests to run."""
     touched = await find_touched(turn, changes)
     functions = list(touched.functions[:TOUCHED_MAX])
     impact, bodies, users = await asyncio.gather(

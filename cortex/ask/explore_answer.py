@@ -1,5 +1,5 @@
-"""What cortex_explore found, cut to its budget: what is beside the code first, the code gets the
-rest. Asks nobody.
+"""The answer of cortex_explore, cut to its budget: first callers, tests and documents, then code in
+the remaining bytes. No I/O.
 """
 
 from __future__ import annotations
@@ -15,30 +15,31 @@ from cortex.ask.flow import Flow, name_share
 from cortex.ask.functions import Bodies, Calls, Function, is_shown
 from cortex.ask.related import Users
 
-#: callers, tests, documents and possible breaks that an answer names
+#: callers, tests, documents and possible breaks that an answer lists
 CALLERS_MAX, TESTS_MAX, DOCUMENTS_MAX, BREAKS_MAX = 4, 5, 2, 12
-#: definitions that are called and not shown, that an answer names
+#: called definitions without their code that an answer lists
 CALLS_MAX = 5
-#: the share of the budget that their names may take
+#: share of the budget for this list
 CALLS_SHARE = 0.08
-#: files with tests, and names of each, where the question does not speak of tests
+#: files with tests, and names of each, where the question does not mention tests
 FEW_TESTS, FEW_NAMES = 3, 2
-#: tests of which only is known that they import a file
+#: tests whose only known reason is that they import a file
 IMPORTING_MAX = 2
-#: others that say the same as a shown function, and lines of each
+#: variants of a shown function, and lines of each
 TWINS_MAX, TWIN_LINES = 2, 2
-#: names of tests of one file, and names that a document mentions
+#: names of tests in one file, and names that a document mentions
 NAMES_MAX = 4
-#: the share of the budget that is left for callers, tests and documents at most
+#: largest share of the budget for callers, tests and documents
 BESIDE_SHARE = 0.35
 #: bytes of the frame of an answer, and of each function in it
 FRAME_BYTES, ENTRY_BYTES = 250, 110
-#: bytes of the text of one function at least, and at most where it is not in the chain of calls
+#: smallest text of a function in bytes; largest one for a function outside of the chain of calls
 TEXT_BYTES_MIN, ASIDE_BYTES_MAX = 200, 600
-#: what a function in the chain that the question did not name gets of the room of the best one
+#: smallest share of a function, relative to the best one, for functions that the question does not
+#: name
 SHARE_MIN = 0.3
 
-#: times that lines are chosen anew for less room
+#: attempts to choose lines for a smaller size
 FITTINGS = 4
 
 Answer = dict[str, Any]
@@ -46,8 +47,8 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What was found before it is cut; `focus`: lines of each function that are asked about;
-    `bodies`: of what has been read.
+    """The result of an exploration before it is cut. `focus`: function id → lines of the question;
+    `bodies`: the texts that have been read.
     """
 
     flow: Flow = field(default_factory=Flow)
@@ -57,19 +58,19 @@ class Picture:
     focus: dict[str, list[int]] = field(default_factory=dict)
     suggestion: str = ""
     bodies: Bodies = field(default_factory=dict)
-    #: the place or the symbol that was asked about, which has the first claim on the room; the
-    #: functions of a type, and the chain of calls that it is in
+    #: id of the place or symbol in question, which gets its bytes first; `members`: the functions
+    #: of that type; `path`: the chain of calls through it
     target: str = ""
     members: tuple[Function, ...] = ()
-    #: of a function that is shown those that say the same
+    #: id of a shown function → its variants
     twins: dict[str, list[Function]] = field(default_factory=dict)
     path: str = ""
-    #: whether tests are no part of the question
+    #: whether the question is not about tests
     few_tests: bool = False
 
 
 def render(picture: Picture, bodies: Bodies, named_users: Answer, max_bytes: int) -> Answer:
-    """The parts of an answer that fit `max_bytes`, without its `index` block."""
+    """Return the fields of an answer that fit `max_bytes`, without its `index` block."""
     flow = picture.flow
     kinds = {kind: list(entries) for kind, entries in named_users.items()}
     while len(orjson.dumps(kinds)) > BESIDE_SHARE * max_bytes and any(kinds.values()):
@@ -94,19 +95,18 @@ def render(picture: Picture, bodies: Bodies, named_users: Answer, max_bytes: int
 
 
 def _trim_to_bytes(names: list[str], max_bytes: float) -> list[str]:
-    """The first of them, in JSON within `max_bytes`."""
+    """Return as many leading names as fit `max_bytes` in JSON."""
     while names and len(orjson.dumps(names)) > max_bytes:
         names = names[:-1]
     return names
 
 
-#: what is shown: the functions with their lines, the numbers of the lines of each by its id, what
-#: was cut in one sentence or ""
+#: entries with their lines; function id → its shown line numbers; a sentence on cuts, or ""
 Selection = tuple[list[Answer], dict[str, frozenset[int]], str]
 
 
 def _fit(picture: Picture, bodies: Bodies, twins: Mapping[str, Answer], max_bytes: int) -> Selection:
-    """What `_select_lines` gives, in fact within `max_bytes`: lines are chosen by what they take about."""
+    """Return `_select_lines` within exactly `max_bytes`: it only estimates the size of lines."""
     room = max_bytes
     for _ in range(FITTINGS):
         selection = _select_lines(picture, bodies, twins, room)
@@ -162,9 +162,7 @@ def _select_lines(picture: Picture, bodies: Bodies, twins: Mapping[str, Answer],
 
 
 def _twin_entries(picture: Picture, bodies: Bodies) -> dict[str, Answer]:
-    """Of each function to show the others that say the same, with the lines that speak of the
-    question.
-    """
+    """Return function id → its variants, each with the lines that hold words of the question."""
     return {
         function.id: {
             "twins": [
@@ -178,7 +176,7 @@ def _twin_entries(picture: Picture, bodies: Bodies) -> dict[str, Answer]:
 
 
 def _describe_cut(flow: Flow, excerpts: Mapping[str, Excerpt]) -> str:
-    """What was cut, in one sentence, or ""."""
+    """Return a sentence on cut and left-out functions, or ""."""
     cut = sum(excerpt.cut for excerpt in excerpts.values())
     left_out = [
         f"{function.name} ({function.file}:{function.start})"
@@ -191,7 +189,7 @@ def _describe_cut(flow: Flow, excerpts: Mapping[str, Excerpt]) -> str:
 
 
 def entry_of(function: Function, text: str) -> Answer:
-    """A definition with its lines, as an answer holds it."""
+    """Return a definition and its text as an entry of an answer."""
     return {
         "symbol": function.name,
         "file": function.file,
@@ -206,7 +204,7 @@ def _label(function: Function) -> str:
 
 
 def _decisive_lines(picture: Picture, function: Function) -> list[int]:
-    """The lines that are asked about, and those that call what else is shown."""
+    """Return the lines in question, and those that call other shown functions."""
     visible_ids = {other.id for other in picture.flow.functions}
     calls = [
         place[1]
@@ -217,8 +215,8 @@ def _decisive_lines(picture: Picture, function: Function) -> list[int]:
 
 
 def name_calls(picture: Picture, visible: Mapping[str, Collection[int]]) -> list[str]:
-    """What the definitions `visible` (with the numbers of their lines) call and is not one of them,
-    by name and place: what shown lines call first, of it what the words of the question are in.
+    """Return names and places of other definitions that `visible` (id → line numbers) calls: those
+    called from shown lines first, among them those with words of the question first.
     """
     calls = picture.calls
     hidden = {twin.id for name in visible for twin in picture.twins.get(name, ())} | visible.keys()
@@ -237,7 +235,7 @@ def name_calls(picture: Picture, visible: Mapping[str, Collection[int]]) -> list
 
 
 def _room_shares(picture: Picture) -> dict[str, float]:
-    """What each function gets of the room, by its worth."""
+    """Return function id → its weight for the budget, by its score."""
     best = max(picture.scores.values(), default=1.0) or 1.0
     return {
         function.id: max(SHARE_MIN, picture.scores.get(function.id, 0.0) / best)
@@ -246,7 +244,7 @@ def _room_shares(picture: Picture) -> dict[str, float]:
 
 
 def name_users(flow: Flow, users: Users, *, few_tests: bool = False) -> Answer:
-    """Callers of the entry, tests and documents, as an answer names them."""
+    """Return the callers of the flow, its tests and documents, as entries of an answer."""
     visible_ids = {function.id for function in flow.functions}
     callers: dict[str, Answer] = {}
     for caller in users.callers:
@@ -269,8 +267,8 @@ def name_users(flow: Flow, users: Users, *, few_tests: bool = False) -> Answer:
 
 
 def name_tests(tests: list[Answer], *, few: bool = False) -> list[Answer]:
-    """The tests that call something, by file and name; where none does those that mention it, else
-    those of which only something else speaks.
+    """Return the tests that call the code, by file and name. Without such tests, those that mention
+    it, otherwise those with a weaker reason.
     """
     tests = [test for test in tests if test["tests"] or "mentions" in test.get("why", ())] or tests
     entries: list[Answer] = []

@@ -1,4 +1,4 @@
-"""Which functions of those that may matter do, and in which order they are called. Pure."""
+"""The scores of functions for a question, and the chain of calls between the best. Pure."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from cortex.ask.functions import Calls, Function, is_shown
 from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.terms.paths import is_built, is_example, is_foreign
 
-#: functions that an answer shows
+#: functions of an answer
 SHOWN_MAX = 6
-#: steps of a chain of calls that are still one flow
+#: functions of one chain of calls
 CHAIN_MAX = 5
-#: what a function is worth by the words of its text, by those of its name, by its file's place
-#: among the hits, and by lying in the chunk that was the hit
+#: weights in a function's score: words of its text, words of its name, score of its file, and being
+#: in a chunk that was a hit
 TEXT, NAME, FILE, HIT = 1.0, 0.8, 0.5, 0.35
-#: what a function is worth that holds a name, or lies at a place, that the question names
+#: weight of a function with a name, or a place, that the question holds
 HOLDS = 0.5
-#: what a function on the way between others is worth, of the best one: a detour earns nothing
+#: value of a function that only connects others, relative to the best one: a detour earns nothing
 ON_THE_WAY = 0.05
-#: what a function that the best one calls or is called by gains
+#: share of its neighbours' scores that a function gains
 NEIGHBOUR = 0.15
-#: the share of the best score below which nothing is shown beside the flow
+#: share of the best score that a function outside of the chain needs
 FLOOR = 0.5
-#: what an example or a definition without a body is worth, of what it would be
+#: factor for an example, and for a definition without a body
 BESIDE_SHARE = 0.5
-#: lines of a function below which it says little
+#: lines below which a function counts as having no body
 SHORT_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """The functions to show, in the order of their calls; the first `chain` of them are a chain."""
+    """The functions to show in the order of their calls; the first `chain` of them are a chain."""
 
     functions: tuple[Function, ...] = ()
     chain: int = 0
 
     def path(self) -> str:
-        """The chain as one line; "" when nothing calls anything else."""
+        """Return the chain as one line; "" when there is none."""
         return (
             " → ".join(function.name for function in self.functions[: self.chain]) if self.chain > 1 else ""
         )
@@ -48,7 +48,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class BodyWords:
-    """What was read of a function: how many lines, and which words of the question they hold."""
+    """The body of a function: its number of lines, and the words of the question in them."""
 
     lines: int = 0
     words: frozenset[str] = frozenset()
@@ -58,16 +58,16 @@ class BodyWords:
         return cls(len(body), frozenset(wanted.terms_in(" ".join(body.values()))))
 
 
-#: of a function of which nothing was read
+#: for a function without a read body
 NOTHING = BodyWords()
 
 
 def weigh_words(wanted: TermFinder, word_lists: Sequence[Iterable[str]]) -> dict[str, float]:
-    """What each word of a question is worth among texts, of which `word_lists` says which of them each
-    holds: rare ones more; together 1.
+    """Return word of the question → its worth: rare words more, 1 in all. `word_lists`: the words
+    of each text.
     """
     counts = Counter(word for text_words in word_lists for word in text_words)
-    # In one order: that of a set would change the last bit from one process to the next.
+    # Sorted: the order of a set would change the last bit from one process to the next.
     present = sorted(word for word in wanted.terms if counts[word])
     rare = {word: math.log(1 + len(word_lists) / (0.5 + counts[word])) for word in present}
     total = sum(rare.values()) or 1.0
@@ -76,8 +76,9 @@ def weigh_words(wanted: TermFinder, word_lists: Sequence[Iterable[str]]) -> dict
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for places of the project: what a file is worth, 0 to 1, best first; its chunks
-    that were hits (first line, last line, worth); its lines that hold a name of the question.
+    """Evidence for places. `files`: file → worth from 0 to 1, best first; `hits`: file → its hit
+    chunks (first line, last line, worth); `name_lines`: file → its lines with a name of the
+    question.
     """
 
     files: Mapping[str, float]
@@ -92,7 +93,9 @@ def score(
     wanted: TermFinder,
     evidence: Evidence,
 ) -> dict[str, float]:
-    """What each function is worth to the question, of which `wanted` finds at least the `words`."""
+    """Return function id → score for the question. `words`: word → worth; `wanted` finds at least
+    these words.
+    """
     read = [body_words.get(function.id, NOTHING) for function in functions]
     mean = sum(body.lines for body in read) / max(1, len(read)) or 1.0
     is_aside = {file: _is_aside(file) for file in {function.file for function in functions}}
@@ -120,7 +123,7 @@ def _is_aside(file: str) -> bool:
 
 
 def name_share(function: Function, words: Mapping[str, float]) -> float:
-    """What the words of a definition's name are worth."""
+    """Return the worth of the words in a definition's name."""
     return _share_of(function.name, words, get_term_finder(words))
 
 
@@ -135,7 +138,7 @@ def _share_of(name: str, words: Mapping[str, float], wanted: TermFinder) -> floa
 def choose_flow(
     scores: Mapping[str, float], calls: Calls, words: Mapping[str, float], fill: Sequence[str]
 ) -> Flow:
-    """The chain of calls that is worth most, then what of `fill` is worth most beside it."""
+    """Return the chain of calls with the highest value, then the best of `fill` beside it."""
     if not scores:
         return Flow()
     best = max(scores.values())
@@ -151,7 +154,7 @@ def choose_flow(
 
 
 def _drop_copies(names: Iterable[str], calls: Calls) -> list[str]:
-    """Without overloads and copies of what comes before: the same name and size elsewhere."""
+    """Return the names without overloads and copies of earlier ones: same name and length."""
     first_names: dict[tuple[str, int], str] = {}
     for name in names:
         function = calls.functions[name]
@@ -168,7 +171,7 @@ def _neighbour_bonus(name: str, scores: Mapping[str, float], calls: Calls, best:
 def _connecting_calls(
     values: Mapping[str, float], scores: Mapping[str, float], calls: Calls
 ) -> list[tuple[str, str]]:
-    """The sure calls that lead from what was asked about to more of it, at last."""
+    """Return the certain calls on a path from one scored function to another."""
     pairs = [pair for pair in calls.edges if pair not in calls.unsure and set(pair) <= values.keys()]
     while True:
         begins, ends = {caller for caller, _ in pairs}, {callee for _, callee in pairs}
@@ -183,7 +186,7 @@ def _connecting_calls(
 
 
 def _best_chain(values: Mapping[str, float], scores: Mapping[str, float], calls: Calls) -> list[str]:
-    """The simple chain with the highest sum of values, both ends of it asked about."""
+    """Return the simple chain with the highest sum of values and a scored function at both ends."""
     following: dict[str, list[str]] = {}
     for caller, callee in _connecting_calls(values, scores, calls):
         following.setdefault(caller, []).append(callee)

@@ -1,8 +1,8 @@
-"""How fresh an answer is: its `index` block, and which hits no longer match their files.
+"""The freshness of an answer: its `index` block, and the hits that no longer match their files.
 
-Reads what the watcher and the indexer publish (CURRENT, run/indexer.json, manifest.json) and the
-sizes and times of the sources; writes nothing. Silent staleness is the worst fault that a search
-tool can have.
+Reads the files that the watcher and the indexer publish (CURRENT, run/indexer.json, manifest.json)
+and the sizes and times of the sources; writes nothing. Silent staleness is the worst fault that a
+search tool can have.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: pending files that an answer names; the rest is a number
+#: pending files that an answer names; the others are a number
 PENDING_NAMED = 5
-#: seconds without a heartbeat, of which there is one in ten, after which an indexer counts as gone
+#: seconds without a heartbeat (there is one in ten) after which an indexer counts as gone
 HEARTBEAT_MAX_S = 30.0
 #: bytes free on the disk of the index below which nothing new can be written
 FREE_BYTES_MIN = 1 << 20
-#: a larger manifest is not read by fronts: hits are not compared with their files then
+#: fronts do not read a larger manifest: hits are then not compared with their files
 MANIFEST_BYTES_MAX = 64 * 1024 * 1024
 
 
 class _Cached(Generic[T]):
-    """What a file held when it was last replaced; read again when its identity changes."""
+    """The decoded content of a file, read again when the file's identity changes."""
 
     def __init__(self, path: Path, empty: T) -> None:
         self.path = path
@@ -54,10 +54,10 @@ class _Cached(Generic[T]):
         self._identity: tuple[int, ...] | None = None
 
     def get(self, read: Callable[[], T]) -> T:
-        """The value of the last reading, which is made anew when the file is another one than then.
+        """Return the last value; call `read` first if the file was replaced since.
 
-        One that fails changes nothing, and the next call tries again; of a file that is gone the
-        value is the empty one.
+        A `read` that fails keeps the old value, and the next call tries again. The value of a
+        missing file is `empty`.
         """
         try:
             info = os.stat(self.path)
@@ -75,7 +75,7 @@ class _Cached(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the indexer is; `running` also while it only watches."""
+    """The indexer's progress; `running` also while it only watches."""
 
     state: str = "stopped"
     done: int = 0
@@ -84,7 +84,7 @@ class Progress:
     running: bool = False
     message: str = ""
     dirty: dict[str, int] = field(default_factory=dict)
-    #: seconds since the last sign of life of an indexer that still runs
+    #: seconds since the last heartbeat of a running indexer
     silent_s: float = 0.0
 
     @property
@@ -102,8 +102,8 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much of the project can be searched: `done` of `total` source files. Those that hold
-    nothing to be searched count as done once they have been read.
+    """How much of the project can be searched: `done` of `total` source files. A file without text
+    to search counts as done once it has been read.
     """
 
     done: int
@@ -119,9 +119,9 @@ class Share:
 
 
 class Freshness:
-    """Knows what is published and what is not yet.
+    """The state of the index: published generation, progress, saved files that it lacks.
 
-    Each call costs a few `stat`s; files are read when they change.
+    Each call costs a few `stat`s; files are read again only when they change.
     """
 
     def __init__(self, config: Config) -> None:
@@ -130,13 +130,15 @@ class Freshness:
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
         self._manifest = _Cached[Listing[FileState]](config.manifest, Listing())
-        #: what the paths of the manifest are without their endings; None: not made yet
+        #: paths of the manifest without their endings; None: not computed yet
         self._stems: frozenset[str] | None = None
         #: files of the manifest that have no chunks
         self._nothing_in = 0
 
     def current(self) -> Generation:
-        """The published generation; EMPTY before the first. A damaged CURRENT changes nothing."""
+        """Return the published generation; EMPTY before the first. A damaged CURRENT changes
+        nothing.
+        """
         return self._current.get(lambda: read_current(self._config.index_dir))
 
     def progress(self) -> Progress:
@@ -157,25 +159,25 @@ class Freshness:
         )
 
     def share(self, generation: Generation) -> Share:
-        """What of the project `generation` holds. Whole as well where nobody counted its files."""
+        """Return how much of the project `generation` holds; all of it where the files are not
+        counted.
+        """
         listing, progress = self._listing(), self.progress()
-        unfinished = progress.running or progress.state == "indexing"  # the latter was killed
+        unfinished = progress.running or progress.state == "indexing"  # the latter: killed
         total = max(len(listing.files), progress.files if unfinished else 0)
         if generation.rows and not (generation.sources and listing.files):
-            return Share(total, total)  # another program's chunk files, or too many to be counted
+            return Share(total, total)  # another program's chunk files, or too many to count
         return Share(min(total, generation.sources + self._nothing_in), total)
 
     def serves(self, generation: Generation) -> bool:
-        """Whether `generation` is one to answer from: it holds something, or there is nothing to
-        come.
-        """
+        """Whether `generation` can be answered from: it holds rows, or nothing more will come."""
         if generation.rows or self.nothing_to_search():
             return True
         return bool(generation.number) and self.share(generation).is_complete
 
     def serves_all(self, generation: Generation) -> bool:
-        """Whether `generation` holds the whole project, and no more of it is being read, or looked
-        for: what a run that was killed has left, or a pull has brought, nobody knows before that.
+        """Whether `generation` holds the whole project and the indexer reads or looks for no more:
+        before that look, the files missed by a killed run or brought by a pull are unknown.
         """
         is_complete, progress = (
             self.serves(generation) and self.share(generation).is_complete,
@@ -184,14 +186,16 @@ class Freshness:
         return is_complete and not (progress.indexing or progress.looking or self.behind(generation))
 
     def nothing_to_search(self) -> bool:
-        """Whether the project has been read and holds no text, nor chunk files of others."""
+        """Whether the project has been read and has no text and no chunk files of other
+        programs.
+        """
         listing, progress = self._listing(), self.progress()
         if not listing.recipe or len(listing.files) > self._nothing_in or progress.indexing or progress.dirty:
             return False
         return not any(folder.files() for folder in chunk_folders(self._config))
 
     def pending(self, generation: Generation) -> list[str]:
-        """The saved files that `generation` does not hold yet, in order of their names."""
+        """Return the saved files that `generation` does not hold yet, sorted by name."""
         dirty = self.progress().dirty
         return sorted(path for path, sequence in dirty.items() if sequence > generation.sequence)
 
@@ -204,9 +208,11 @@ class Freshness:
         *,
         share_reported: bool = False,
     ) -> dict[str, Any]:
-        """The `index` block of an answer from `generation`. `notes` are sentences for `message`;
-        `stale` are files of the answer, pending although nobody has told so yet; `share_reported`: the answer
-        says already how much of the project can be searched.
+        """Return the `index` block of an answer from `generation`.
+
+        `notes` are sentences for `message`. `stale` are changed files of the answer: they count as
+        pending even before the watcher reports them. `share_reported`: the answer already states
+        how much of the project can be searched.
         """
         progress = self.progress()
         pending = sorted({*self.pending(generation), *stale})
@@ -236,10 +242,10 @@ class Freshness:
         return block
 
     def stale(self, paths: Iterable[str], generation: Generation) -> frozenset[str]:
-        """Those of `paths` whose file was changed or removed since `generation` took it in.
+        """Return those of `paths` that were changed or removed since `generation` was built.
 
-        An agent that saves and asks at once is quicker than any event, so this looks at the files
-        themselves.
+        An agent that saves and searches at once is quicker than any file event, so this compares
+        the files themselves.
         """
         records = self._listing().files
         dirty = self.progress().dirty
@@ -251,31 +257,31 @@ class Freshness:
         return frozenset(stale_paths)
 
     def listed(self) -> Collection[str]:
-        """The paths of the files that the indexer has read; none where another program's chunk
-        files are served.
+        """Return the paths that the indexer has read; none where chunk files of another program are
+        served.
         """
         return self._listing().files.keys()
 
     def stems(self) -> Collection[str]:
-        """As `listed`, without the endings, as ids of the graph begin."""
+        """Return `listed` without file endings, as graph ids begin."""
         listing = self._listing()
         if self._stems is None:
             self._stems = frozenset(map(stem_of, listing.files))
         return self._stems
 
     def saved_ns(self, path: str) -> int:
-        """When a file was saved as the indexer has read it, in nanoseconds of the epoch; 0 for one
-        that it does not know.
+        """Return when a file was last saved before the indexer read it, in nanoseconds of the
+        epoch; 0 for an unknown file.
         """
         record = self._listing().files.get(path)
         return record.mtime_ns if record else 0
 
     def is_there(self, path: str) -> bool:
-        """Whether there is such a file or folder below the root now."""
+        """Whether a file or folder exists at this path below the root now."""
         return _is_inside(path) and os.path.lexists(f"{self._root}/{path}")
 
     def behind(self, generation: Generation) -> bool:
-        """Whether there are chunk files that `generation` lacks: they are about to be published."""
+        """Whether there are chunk files that `generation` lacks and the next one will publish."""
         return bool(generation.backlog) or self._listing().sequence > generation.sequence
 
     def _listing(self) -> Listing[FileState]:
@@ -295,7 +301,7 @@ class Freshness:
 
     def _differs(self, path: str, record: FileState) -> bool:
         if not _is_inside(path):
-            return False  # nothing that an index may make us look at
+            return False  # an index must not make us look outside of the project
         try:
             info = os.stat(f"{self._root}/{path}")
         except OSError:
@@ -303,7 +309,7 @@ class Freshness:
         return (info.st_size, info.st_mtime_ns) != (record.size, record.mtime_ns)
 
     def explain_nothing(self) -> str:
-        """Why nothing is published yet, and what to do, in one or two sentences."""
+        """Return why nothing is published yet and what to do, in one or two sentences."""
         if full := self._say_full():
             return f"Nothing is searchable yet. {full}"
         if self._config.remote:
@@ -331,14 +337,16 @@ class Freshness:
         return "Nothing is indexed yet; ask again in a few seconds, or see `cortex status`."
 
     def _say_full(self) -> str:
-        """A sentence when the disk of the index is full: who writes there can say so nowhere."""
+        """Return a sentence when the index disk is full: its writers cannot report that
+        themselves.
+        """
         try:
             free = shutil.disk_usage(self._home).free
         except OSError:
             return ""
         if free >= FREE_BYTES_MIN:
             return ""
-        return f"The disk of {self._home} is full: what is saved is not found until there is space on it."
+        return f"The disk of {self._home} is full: saved files are not indexed until there is space."
 
     def _upgrade(self, generation: Generation) -> str:
         if generation.number or not has_other(self._config.index_dir):
@@ -347,12 +355,12 @@ class Freshness:
 
 
 def _is_inside(path: str) -> bool:
-    """Whether the path leads to what is below the root, as it is written."""
+    """Whether the path, as written, leads below the root."""
     return path_names.stays_inside(path)
 
 
 def _describe_state(progress: Progress, share: Share, *, behind: bool, share_reported: bool) -> list[str]:
-    """What the indexer and the watcher are at, in sentences."""
+    """Return sentences on the work of the indexer and the watcher."""
     message = [progress.message] if progress.message else []
     if not share.is_complete:
         status = "is being indexed" if progress.indexing else "is about to be served"
@@ -365,13 +373,13 @@ def _describe_state(progress: Progress, share: Share, *, behind: bool, share_rep
     if progress.looking:
         return [
             *message,
-            "What has changed since the index was last in use is being looked for; answers may miss it.",
+            "The files that changed since the index was last in use are being searched; answers may miss them.",
         ]
     return message
 
 
 def _format_number(number: int) -> str:
-    """As in `4 274`."""
+    """Format as in `4 274`."""
     return f"{number:,}".replace(",", " ")
 
 
@@ -387,8 +395,8 @@ def say_progress(progress: Progress) -> str:
 def _is_alive(state: IndexerState) -> bool:
     """Whether the process that wrote `state` still lives; not looked up after a fresh heartbeat.
 
-    One of the future is none: the clock was set back. Of a process in a sandbox nothing else is
-    known.
+    A heartbeat in the future is not fresh: the clock was set back. For a process in a sandbox only
+    the heartbeat is known.
     """
     if 0 <= time.time() - state.heartbeat < HEARTBEAT_MAX_S:
         return True

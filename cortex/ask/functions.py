@@ -1,5 +1,5 @@
-"""The functions that a question may be about, and the calls among them: found in files that match,
-read from chunks, asked of the graph. Which of them matter is in flow.
+"""Functions that a question may be about, and the calls between them: located by the index, read
+from chunks, linked by the graph worker. Their scores are in flow.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from ipc.messages import Fetch, GraphHits, GraphOperation, GraphSearch, Locate, 
 
 #: bytes of the outline of one file: some 300 symbols
 OUTLINE_BYTES = 60_000
-#: lines between two looks at a long function, which may be in several chunks; and looks at all
+#: lines between two lookups in a long function, which may span several chunks; lookups in all
 STEP_LINES, PLACES_MAX = 30, 64
-#: the same for one definition that is asked about, of which no line may be missing
+#: the same for the one definition in question, which must be complete
 NEAR_STEP_LINES, NEAR_PLACES_MAX = 2, 1024
-#: bytes of the chunks that are read for one answer
+#: bytes of the chunks that one answer reads
 READ_BYTES_MAX = 2_000_000
-#: the kind of lines that no definition holds
+#: the kind of a piece: lines outside of definitions
 PIECE = "piece"
-#: callers and callees of one function that are looked at
+#: callers and callees that the graph returns for one function
 NEIGHBOURS_MAX = 40
-#: definitions that a call may mean, above which it says nothing
+#: candidates of a call above which it is uncertain
 CANDIDATES_MAX = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A definition with its place; `id` is the graph's."""
+    """A definition with its place; `id` is the graph's id."""
 
     id: str
     file: str
@@ -46,7 +46,7 @@ class Function:
 
     @property
     def name(self) -> str:
-        """As people write it: `Router.dispatch`."""
+        """The name as people write it: `Router.dispatch`."""
         return self.id.partition(":")[2].partition("~")[0] or self.id.rpartition("/")[2]
 
     @property
@@ -61,11 +61,11 @@ class Function:
 
 @dataclass(slots=True)
 class Calls:
-    """Who calls whom: (caller, callee) → (file, line, confidence) of the call."""
+    """Calls between functions: (caller, callee) → (file, line) of the call."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     edges: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
-    #: what may mean several definitions is in here too, but is not walked
+    #: pairs that may mean several definitions: also in `edges`, but in no chain
     unsure: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, caller: Function, callee: Function, place: tuple[str, int], *, unsure: bool) -> None:
@@ -83,19 +83,19 @@ class Calls:
         return [caller for caller, callee in self.edges if callee == function_id]
 
 
-#: function id → the lines of it that are known, by number
+#: function id → its known lines, by number
 Bodies = dict[str, dict[int, str]]
 
 
 async def ask_graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[GraphHits | None]:
-    """None where the graph worker is silent. Raises NotReady."""
+    """Return a reply for each request; None where the graph worker is silent. Raises NotReady."""
     number = turn.generation.number
     searches = [replace(request, include_context=False, generation=number) for request in requests]
     return await turn.lanes("graph", searches, GraphHits, ours=True)
 
 
 async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
-    """The definitions of `files` in the order of the files. Raises NotReady."""
+    """Return the definitions of `files`, in the order of the files. Raises NotReady."""
     number = turn.generation.number
     searches = [OutlineSearch(file, OUTLINE_BYTES, number) for file in files]
     answers = await turn.lanes("graph", searches, GraphHits, ours=True)
@@ -114,8 +114,8 @@ async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
 
 
 async def resolve(turn: Turn, target: str) -> tuple[list[Function], str]:
-    """(what a name means in the graph, a sentence when that is nothing or several)."""
-    # The way from a name to itself is the definition that it means.
+    """Return (the definition that a name means, a sentence when it means none or several)."""
+    # The path from a name to itself is the definition that it means.
     (hits,) = await ask_graph(turn, [GraphSearch("path", target, to=target)])
     if hits is None:
         return [], ""
@@ -123,7 +123,7 @@ async def resolve(turn: Turn, target: str) -> tuple[list[Function], str]:
 
 
 async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
-    """The callers and callees of `functions`. Raises NotReady."""
+    """Return the callers and callees of `functions`. Raises NotReady."""
     calls = Calls({function.id: function for function in functions})
     operations: tuple[GraphOperation, ...] = ("callees", "callers")
     lookups = [(function, operation) for function in functions for operation in operations]
@@ -144,8 +144,8 @@ async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
 async def find_ways(
     turn: Turn, pairs: Sequence[tuple[Function, Function]], calls: Calls, steps_max: int
 ) -> None:
-    """Adds the shortest chain of calls from one to the other of each of `pairs` to `calls`, if it
-    is short enough.
+    """Add the shortest chain of calls between each of `pairs` to `calls`, if it has at most
+    `steps_max` steps. Raises NotReady.
     """
     answers = await ask_graph(turn, [GraphSearch("path", start.id, to=other.id) for start, other in pairs])
     for (start, _), way in zip(pairs, answers, strict=True):
@@ -166,9 +166,9 @@ def _add_way(start: Function, way: GraphHits | None, calls: Calls, steps_max: in
 async def read_bodies(
     turn: Turn, functions: Iterable[Function], places_max: int = PLACES_MAX, step: int = STEP_LINES
 ) -> Bodies:
-    """The lines of `functions` as they were indexed: the first of them whole, while `places_max`
-    lasts; of chunks with fewer than `step` lines some may be missed. Raises NotReady, and
-    Unavailable when no worker with rows answers.
+    """Return the indexed lines of `functions`, in order, while `places_max` lookups last; chunks
+    shorter than `step` lines may be missed. Raises NotReady, and Unavailable when no worker with
+    rows answers.
     """
     wanted = list(functions)
     places = [
@@ -189,7 +189,7 @@ async def read_bodies(
 
 
 async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int, str]]:
-    """File → the lines of the chunks at `places`, by number, as they were indexed. Raises as
+    """Return file → the indexed lines of the chunks at `places`, by number. Raises as
     `read_bodies`.
     """
     if not places:
@@ -213,8 +213,8 @@ async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int,
 
 
 async def find_at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]:
-    """For each place the innermost definition around it, or those of a whole file; none where the
-    index holds nothing. Raises NotReady.
+    """Return for each place its innermost definition, or all definitions of a whole file; none
+    where the index has nothing. Raises NotReady.
     """
     request = Locate(tuple(places), generation=turn.generation.number, bare=True)
     try:
@@ -244,7 +244,7 @@ async def find_at_places(turn: Turn, places: Sequence[Place]) -> list[list[Funct
 
 
 async def find_file(turn: Turn, path: str) -> tuple[str, int]:
-    """(the one file of the index that `path` means, its last line); ("", 0) for none and for
+    """Return (the one indexed file that `path` means, its last line); ("", 0) for none and for
     several. Raises NotReady.
     """
     request = Locate((Place(path),), generation=turn.generation.number, bare=True)
@@ -265,5 +265,5 @@ def _parse_function(node: dict[str, Any]) -> Function:
 
 
 def is_shown(function: Function) -> bool:
-    """Whether a definition of the project may stand in an answer as its code."""
+    """Whether a definition is project code that an answer may show: not external, not a test."""
     return bool(function.file) and function.kind != "external" and not is_test(function.file)

@@ -1,4 +1,4 @@
-"""What the answers of detail "auto" have in common: the request for their lines, and its shape."""
+"""The common part of answers of detail "auto": the request for their lines, and its entries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ipc.messages import Hit, Show, Shown
 
 
 async def request_lines(turn: Turn, workers: Sequence[str], request: Show) -> Shown:
-    """The lines, of the first of `workers` that answers. Raises as Turn.fetch."""
+    """Return the lines from the first of `workers` that answers. Raises as Turn.fetch."""
     if not request.keys:
         return Shown(turn.generation.number)
     return await turn.first_of(workers, request, Shown, {})
@@ -21,9 +21,10 @@ async def request_lines(turn: Turn, workers: Sequence[str], request: Show) -> Sh
 def make_entries(
     reply: Shown, hits: Sequence[Hit], scores: Sequence[float], stale: Iterable[str], name: str
 ) -> list[dict[str, Any]]:
-    """The results: the chunk with what is used of it, and the score as `name`, in two digits.
+    """Return the results: each chunk with its chosen lines, and under `name` the score in two
+    digits.
 
-    The score is that of the file's best hit: entries of one file stand together.
+    The score is that of the file's best hit, because entries of one file stand together.
     """
     changed = frozenset(stale)
     best: dict[str, float] = {}
@@ -43,7 +44,7 @@ def make_entries(
 
 
 def make_notes(reply: Shown, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What the answer says of the lines that are not in it, and what to do about it."""
+    """Return the fields on lines that the answer leaves out, and the next step for the reader."""
     fields: dict[str, Any] = {}
     if reply.truncated:
         fields["truncated"] = True

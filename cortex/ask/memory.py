@@ -1,6 +1,7 @@
-"""One call of a memory tool → one operation of the store's owner, whatever happens to it meanwhile.
+"""Calls of memory tools, each carried out once by the worker that owns the store, also when that
+worker restarts meanwhile.
 
-A write gets its number once, and keeps it however often it has to be sent.
+A write gets its operation id once, and keeps it for every attempt to send it.
 """
 
 from __future__ import annotations
@@ -21,36 +22,38 @@ from ipc.messages import MemoryAnswer, MemoryCall
 
 #: the worker that owns the store
 WORKER = "memory"
-#: seconds between two tries while the worker is away: it is being started
+#: seconds between two attempts while the worker is being started
 RETRY_S = 0.05
 
-#: what is said when nobody answered
+#: the error when no reply came
 AWAY = (
     "The memory's worker does not answer: it may still be starting, so ask again in a few seconds; `cortex memory "
     "status` says how it is."
 )
 
-#: seconds that a question of code waits for memory
+#: seconds that a question about code waits for memory
 GLANCE_S = 0.03
 
-#: gives the client of the memory set until then (monotonic), and starts the set on the first call
+#: returns the client of the memory set before a monotonic time; the first call starts the set
 Reach = Callable[[float], Awaitable[Asker]]
 
 
 class Near(Protocol):
-    """A memory set that may be there already."""
+    """Access to a memory set that may run already."""
 
     def client(self) -> Asker | None:
-        """The client of a set that runs; None when none does, or when it was silent just now."""
+        """Return the client of a running set; None when none runs, or when it was silent just
+        now.
+        """
 
     def was_silent(self) -> None:
-        """Leave it alone for a while."""
+        """Record a silence: the set is left alone for a while."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """In whose name is asked: the project's identity, the agent's and its session's names, and the
-    project's folder. `code_alone`: they are told nothing of memory.
+    """The caller of an operation: project identity, agent and session names, and the project's
+    folder. `code_alone`: the caller gets no answers from memory.
     """
 
     project: str = ""
@@ -63,7 +66,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class MemoryContext:
-    """What one call of a memory tool asks with; it has to be answered at `until` (monotonic)."""
+    """The access, deadline and caller of one memory call; `until` (monotonic) ends it."""
 
     reach: Reach
     until: float
@@ -72,8 +75,8 @@ class MemoryContext:
     glance_s: float = GLANCE_S
 
     async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What a question for which nobody waits comes to, asked of a set that runs already: none
-        is started for it. None when none runs, it does not answer within `glance_s`, or cannot.
+        """Return the answer of a running set within `glance_s`; None when none runs, or it is late
+        or fails. Starts no set.
         """
         client = self.near.client() if self.near else None
         if self.near is None or client is None:
@@ -96,11 +99,11 @@ class MemoryContext:
         operation_id: str = "",
         writes: bool,
     ) -> dict[str, Any]:
-        """What the operation answers; `writes`: whether it changes something. It is asked again
+        """Return the answer of an operation; `writes`: whether it changes something. Sends it again
         until the deadline when the worker dies.
 
-        Raises what the worker raised, and Unavailable: of a write that may have been carried out
-        with its number, under which it can be asked again.
+        Raises the worker's error, and Unavailable. For a write that may have been carried out, that
+        error names the operation id to send it again with.
         """
         message = self._message(operation, arguments, operation_id, writes=writes)
         sent = False
@@ -148,9 +151,9 @@ def _timeout_error(message: MemoryCall, why: str, *, sent: bool) -> Unavailable:
 
 
 def _as_json(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as JSON has them: without halves of surrogate pairs, which no text holds.
+    """Return the arguments as valid JSON: without lone surrogates, which no text may hold.
 
-    Raises BadRequest for what is no JSON.
+    Raises BadRequest for values that JSON cannot hold.
     """
     try:
         orjson.dumps(arguments)
@@ -159,7 +162,7 @@ def _as_json(arguments: dict[str, Any]) -> dict[str, Any]:
             cleaned: dict[str, Any] = _drop_surrogates(arguments)
             orjson.dumps(cleaned)
         except (orjson.JSONEncodeError, RecursionError) as error:
-            raise BadRequest(f"The arguments cannot be told to the memory: {error}.") from error
+            raise BadRequest(f"The arguments are not valid JSON: {error}.") from error
         return cleaned
     return arguments
 

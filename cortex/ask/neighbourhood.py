@@ -1,5 +1,5 @@
-"""What is around a place or a symbol: the definition itself, what it calls and who calls it; of
-lines that no definition holds those next to them, and the definition that comes next.
+"""The surroundings of a place or a symbol: the definition, its callees and callers. For lines
+outside of definitions: the lines next to them, and the next definition.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from cortex.terms.paths import question_words
 from cortex.terms.spelling import FileLines, read_file_lines
 from ipc import messages
 
-#: definitions of a type whose calls are asked for
+#: members of a type whose calls are searched
 POOL_MAX = 10
 #: definitions of a file that are shown
 TOP_MAX = 12
-#: what a caller and a callee of what is asked about is worth of it, and lines below which less
+#: score of a caller or callee, relative to the target; lines below which it is lower
 AROUND, SHORT_LINES = 0.5, 6
-#: what is called by what is asked about and shown beside it
+#: callees that are shown beside the target
 CALLEES_MAX = 3
-#: lines above and below a line that no definition holds, and to the definition that is next to it
+#: lines shown above and below a line outside of definitions; lines to the next definition
 ABOVE_LINES, BELOW_LINES, NEXT_LINES = 8, 16, 60
-#: lines after the first of a constant that is read by itself, and not with its neighbours
+#: lines from which on a constant is shown alone instead of with its neighbours
 CONSTANT_LINES = 3
-#: lines of a file without definitions that are shown of its top
+#: leading lines shown of a file without definitions
 PAGE_LINES = 80
 
 _PATH = re.compile(r"[^\s:]+$")
-#: how the path of a file ends that is named without a line
+#: the end of a path that names a file without a line
 _FILE = re.compile(r"/[^/]+\.\w+$")
 _SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
 
 
 def read_spot(text: str) -> FileLines | None:
-    """The lines of a file, or the file (`a/b.py`), that are asked about; None for what is no
+    """Return the lines of a file, or the file (`a/b.py`), that the text names; None if it names no
     place.
     """
     place = read_file_lines(text)
@@ -57,7 +57,9 @@ def read_spot(text: str) -> FileLines | None:
 
 
 async def look_around(turn: Turn, text: str) -> Picture | None:
-    """None when `text` is neither a place nor a symbol that the index knows. Raises NotReady."""
+    """Return the surroundings of a place or symbol; None when the index knows neither. Raises
+    NotReady.
+    """
     if spot := read_spot(text):
         return await _look_at_place(turn, spot)
     if not _SYMBOL.match(text):
@@ -78,8 +80,8 @@ async def _look_at_place(turn: Turn, spot: FileLines) -> Picture | None:
 
 
 async def _is_about(turn: Turn, definition: Function, spot: FileLines) -> bool:
-    """Whether a place in a definition is about it: one between the members of a type is not, nor
-    one of a constant, nor lines that end behind it.
+    """Whether a place is about the definition around it. It is not when it lies between the members
+    of a type or in a short constant, or ends behind the definition.
     """
     if spot.last > definition.end or definition.callable:
         return spot.last <= definition.end
@@ -89,7 +91,7 @@ async def _is_about(turn: Turn, definition: Function, spot: FileLines) -> bool:
 
 
 def _members(owner: Function, definitions: list[Function]) -> tuple[Function, ...]:
-    """The functions of a type."""
+    """Return the functions of a type."""
     return tuple(
         other
         for other in definitions
@@ -98,7 +100,9 @@ def _members(owner: Function, definitions: list[Function]) -> tuple[Function, ..
 
 
 def _file_outline(definitions: list[Function]) -> Picture:
-    """What a file defines at its top, types before functions."""
+    """Return the top-level definitions of a file, types before functions when there are too
+    many.
+    """
     top = [
         definition
         for definition in definitions
@@ -110,8 +114,8 @@ def _file_outline(definitions: list[Function]) -> Picture:
 
 
 async def _look_at_lines(turn: Turn, file: str, spot: FileLines, end: int) -> Picture:
-    """Lines that are asked for, as they are; around a single one those next to it, then the
-    definition that comes next; of a file its first lines.
+    """Return the requested lines as they are. A single line gets its neighbours and the next
+    definition; a file without a line gets its first lines.
     """
     requested = range(min(max(spot.line, 1), end), min(spot.last or PAGE_LINES, end) + 1)
     first, last, after = requested[0], requested[-1], None
@@ -136,7 +140,7 @@ async def _look_at_lines(turn: Turn, file: str, spot: FileLines, end: int) -> Pi
 
 
 async def _look_at_definition(turn: Turn, definition: Function, suggestion: str, lines: range) -> Picture:
-    """A definition, then what it calls; the chain of calls that it is in."""
+    """Return a definition with its first callees, and the chain of calls through it."""
     is_type = definition.kind in TYPE_KINDS
     members = _members(definition, await outline(turn, [definition.file])) if is_type else ()
     seeds = [definition, *members][:POOL_MAX]

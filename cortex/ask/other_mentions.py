@@ -1,5 +1,5 @@
-"""Where the name of a definition stands, of which the graph knows no use: syntax does not resolve
-every call, and nobody may take that for code that nothing needs.
+"""Places that mention a definition without a resolved use: syntax does not resolve every call, and
+the code must not look unused.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from cortex.ask.questions import Graph
 from cortex.terms.ids import strip_overload
 from ipc.messages import ExactHits, ExactSearch, GraphHits
 
-#: operations whose empty answer would be read as "unused"
+#: operations with an empty answer that would read as "unused"
 _USED = frozenset({"callers", "dependents", "impact", "type_usages"})
-#: lines that are looked at, and places that are told
+#: lines that are read, and places that are named
 LINES_MAX, PLACES_MAX = 120, 6
-#: characters of a shown line: a longer one may hold the word behind them
+#: characters of a line; a longer one was cut and may hold the word further on
 LINE_CHARS = 200
 
 
 async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str:
-    """A sentence with other files that hold the word, or that none does, and with the lines of its
-    own file; "" where that is not the question, or the text worker does not answer.
+    """Return a sentence on the other files that hold the word, or that none does, and on the lines
+    in its own file. "" when the question has results or is narrowed, or the text worker is silent.
 
     Raises NotReady, unless the turn is final.
     """
@@ -32,7 +32,7 @@ async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str
     if hits.total_found or not hits.target or narrowed or question.operation not in _USED:
         return ""
     stem, _, name = strip_overload(hits.target).partition(":")
-    word = name.rpartition(".")[2].removesuffix("=")  # Ruby's setters are called without it
+    word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
     plain = word.strip("!?$")
     if not plain.isidentifier():
         return ""
@@ -54,8 +54,8 @@ async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str
 
 
 def _lines_with(word: str, exact_hits: ExactHits) -> Iterator[tuple[str, int]]:
-    """(path, line) of those that hold the word itself: the lane also finds lines that say the same
-    in other words (`deref_mut`, `deref mut`, `derefMut`).
+    """Yield (path, line) of the lines that hold the word itself: the text lane also returns other
+    spellings (`deref_mut`, `deref mut`, `derefMut`).
     """
     word_pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
     for hit, raw in zip(exact_hits.hits, exact_hits.chunks, strict=True):
@@ -66,12 +66,12 @@ def _lines_with(word: str, exact_hits: ExactHits) -> Iterator[tuple[str, int]]:
 
 
 def _describe_places(places: dict[str, str], own_lines: set[int], *, more: bool) -> str:
-    """What follows in the sentence; `more`: there are lines that nobody looked at."""
+    """Return the end of the sentence; `more`: not all lines were read."""
     inside = sorted(own_lines)[:PLACES_MAX]
-    also = f" In its own file it stands on lines {', '.join(map(str, inside))}." if len(inside) > 1 else ""
+    also = f" In its own file it is on lines {', '.join(map(str, inside))}." if len(inside) > 1 else ""
     if places:
         count = f"{'at least ' if more else ''}{len(places)} other file{'s' * (len(places) > 1)}"
         return f"; the word occurs in {count}: {', '.join(list(places.values())[:PLACES_MAX])}.{also}"
     if more:
-        return f"; ask cortex_exact where the word occurs, not all lines were looked at.{also}"
+        return f"; not all lines were read, so ask cortex_exact where the word occurs.{also}"
     return f", and the word occurs in no other file of the index.{also}"

@@ -1,6 +1,5 @@
-"""The answer about one place or symbol, cut to its budget: its own lines have the first claim on
-the room, then who calls it and what it calls, then the tests and documents that name it. Asks
-nobody.
+"""The answer about one place or symbol, cut to its budget: first its own lines, then its callers
+and callees, then the tests and documents that name it. No I/O.
 """
 
 from __future__ import annotations
@@ -27,25 +26,25 @@ from cortex.ask.functions import PIECE, Bodies, Function
 from cortex.ask.related import Users
 from cortex.ranking.lines import comments_of
 
-#: the share of the room that callers and callees get where the asked lines do not fit
+#: share of the budget for callers and callees where the target's lines do not fit
 NAMES_SHARE = 0.15
-#: bytes of what is called, and of the definition that comes next, that are shown at most
+#: largest text of a callee, and of the next definition, in bytes
 CALLEE_BYTES_MAX, NEXT_BYTES_MAX = 900, 2400
-#: bytes of the names of what is beside the definitions, in JSON
+#: bytes of a field's name in JSON, with its brackets
 KIND_BYTES = 16
 
 
 @dataclass
 class _Room:
-    """What is left of the budget, and the parts of the answer that have had theirs."""
+    """The bytes that are left of the budget, and the fields of the answer so far."""
 
     left: int
     parts: Answer = field(default_factory=dict)
-    #: whether something did not fit
+    #: whether an entry did not fit
     full: bool = False
 
     def add(self, kind: str, entry: Any) -> None:
-        """To a list of the answer, if it fits."""
+        """Add an entry to a list of the answer, if it fits."""
         size = len(orjson.dumps(entry)) + 1 + (0 if kind in self.parts else KIND_BYTES)
         if size > self.left:
             self.full = True
@@ -55,7 +54,7 @@ class _Room:
 
 
 def render_place(picture: Picture, bodies: Bodies, users: Users, max_bytes: int) -> Answer:
-    """The parts of an answer that fit `max_bytes`, without its `index` block."""
+    """Return the fields of an answer that fit `max_bytes`, without its `index` block."""
     definition = picture.flow.functions[0]
     room = _Room(max_bytes - FRAME_BYTES - len(picture.suggestion.encode()))
     lines, focus = bodies.get(definition.id, {}), picture.focus.get(definition.id, [])
@@ -86,7 +85,7 @@ def render_place(picture: Picture, bodies: Bodies, users: Users, max_bytes: int)
 
 
 def _add_bodies(picture: Picture, bodies: Bodies, visible: dict[str, frozenset[int]], room: _Room) -> None:
-    """What is called, whole where it is short; what comes next behind lines of no definition."""
+    """Add short callees as a whole; after lines outside of definitions, the next definition."""
     definition, *others = picture.flow.functions
     after = definition.kind == PIECE
     for other in others:
@@ -99,8 +98,8 @@ def _add_bodies(picture: Picture, bodies: Bodies, visible: dict[str, frozenset[i
 
 
 def _own_excerpt(picture: Picture, definition: Function, lines: Mapping[int, str], max_bytes: int) -> Excerpt:
-    """The asked lines and their definition: whole if it fits, of a type else the lines outside of
-    its functions with their signatures.
+    """Return the lines in question with their definition: whole if it fits. Of a larger type, its
+    own lines and the signatures of its functions.
     """
     focus, room = picture.focus.get(definition.id, []), max_bytes - ENTRY_BYTES
     excerpt = _fit_excerpt(lines, focus, room)
@@ -115,9 +114,7 @@ def _own_excerpt(picture: Picture, definition: Function, lines: Mapping[int, str
 def _split_entries(
     definition: Function, lines: Mapping[int, str], focus: list[int], excerpt: Excerpt
 ) -> list[Answer]:
-    """The lines from one to another that are asked about, and nothing else; then what is around
-    them.
-    """
+    """Return the entry of the requested span of lines alone, then the entry of its surroundings."""
     first, remainder = split_text(lines, excerpt.line_numbers, focus) if len(focus) > 1 else ("", "")
     if not first or not remainder:
         return [entry_of(definition, excerpt.text)]
@@ -128,7 +125,7 @@ def _split_entries(
 
 
 def _fit_excerpt(lines: Mapping[int, str], focus: list[int] | tuple[()], max_bytes: int) -> Excerpt:
-    """What `around` gives, in fact within `max_bytes` of JSON."""
+    """Return `choose_around` within exactly `max_bytes` of JSON."""
     room = max_bytes
     for _ in range(FITTINGS):
         excerpt = choose_around(lines, focus, room)
@@ -140,7 +137,7 @@ def _fit_excerpt(lines: Mapping[int, str], focus: list[int] | tuple[()], max_byt
 
 
 def _drop_bodies(lines: Mapping[int, str], members: tuple[Function, ...]) -> dict[int, str]:
-    """Without the bodies of `members` and the comments."""
+    """Return the lines without the bodies of `members` and without comments."""
     hidden = comments_of(lines)
     for member in members:
         inside = [number for number in range(member.start, member.end + 1) if number in lines]
@@ -149,7 +146,9 @@ def _drop_bodies(lines: Mapping[int, str], members: tuple[Function, ...]) -> dic
 
 
 def _select_naming(named_users: Answer, definition: Function) -> dict[str, list[Answer]]:
-    """The tests that call or mention it, and the documents that hold its name."""
+    """Return the tests that call or mention the definition, and the documents that hold its
+    name.
+    """
     name = definition.name.rpartition(".")[2]
     return {
         "tests": [

@@ -1,8 +1,9 @@
-"""The loop of every question: of which generation, until when, who is silent, once more.
+"""The loop around every question: its generation, deadline, silent workers and second try.
 
-An answer is made of one generation. Every lane gets LANE_SHARE of the deadline; one that stays
-silent is left out and named in `index.degraded`. When the generation moves on meanwhile, the whole
-question is asked once more. What to ask whom is in search, exact, structure and related.
+An answer is made from one generation. Every lane gets LANE_SHARE of the deadline; a lane that stays
+silent is left out and named in `index.degraded`. When a newer generation replaces this one
+meanwhile, the question is asked once more, as a whole. The modules search, exact, structure and
+related decide which worker gets which message.
 """
 
 from __future__ import annotations
@@ -46,37 +47,37 @@ from ipc.messages import (
 M = TypeVar("M")
 T = TypeVar("T")
 
-#: how a worker stands: it comes up for the first time, or again after it ended; "": neither
+#: state of an absent worker: its first start, a start after it ended, or "" for neither
 Standing = Literal["starting", "restarting", ""]
 
-#: what a lane gets of the deadline of a call
+#: share of a call's deadline that each lane gets
 LANE_SHARE = 0.6
-#: seconds from its beginning that a call waits for the very first generation: the answer, which
-#: then says that there is nothing yet, has to be there within three
+#: seconds from its start that a call waits for the very first generation: an answer that says
+#: "nothing indexed yet" must arrive within three seconds
 FIRST_GENERATION_S = 2.5
-#: seconds between two looks at CURRENT while waiting for the first generation
+#: seconds between two reads of CURRENT while waiting for the first generation
 LOOK_S = 0.05
-#: seconds after the start of a front, or of the set that it uses, in which an absent worker is
-#: waited for: it has just been started and may not answer yet
+#: seconds after the start of a front, or of the worker set that it uses, in which a call waits for
+#: an absent worker: it was just started and may not answer yet
 SETTLE_S = 10.0
 
 
-#: seconds that a call must have left when a worker that is starting is waited for no longer
+#: seconds that must remain of a call when it stops waiting for a starting worker
 REST_S = 1.0
 
 
 class Starting(Silent):
-    """No worker answered, and it is about to."""
+    """The error of a worker that does not answer because it is starting."""
 
 
 class Asker(Protocol):
-    """What asking needs of ipc.client.Client."""
+    """The part of ipc.client.Client that a query needs."""
 
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message: ...
 
 
 class MemoryAsker(Protocol):
-    """What a tool of memory needs of cortex.ask.memory.MemoryContext."""
+    """The part of cortex.ask.memory.MemoryContext that a memory tool needs."""
 
     async def call(
         self,
@@ -92,8 +93,8 @@ class MemoryAsker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MilvusProject:
-    """Where Milvus keeps a project: what tells the place, and its questions' vectors, from others,
-    and how the project is called there.
+    """A project in Milvus. `place` tells apart servers and the models of their vectors; `project`
+    is the project's name there.
     """
 
     place: str
@@ -102,9 +103,9 @@ class MilvusProject:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of the projects that are asked together; `asking` None: it cannot be asked, for the
-    reason `why`. `far`: it is asked with those of the same place, through the workers
-    of one of them, which `asking` leads to.
+    """One project of a question to several. `context` is None when it cannot be asked; `why` holds
+    the reason. A project with `far` is asked together with the others of the same Milvus place,
+    through the workers of one of them, which `context` reaches.
     """
 
     name: str
@@ -115,7 +116,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class QueryContext:
-    """What one call of a tool asks with; it has to be answered at `until` (monotonic)."""
+    """The settings, workers and deadline of one tool call; `until` (monotonic) ends it."""
 
     config: Config
     client: Asker
@@ -123,15 +124,15 @@ class QueryContext:
     until: float
     #: monotonic time until which an absent worker may still be starting
     settled: float = 0.0
-    #: the way to the memory set, which starts with the first call
+    #: access to the memory set, which starts with the first call
     memory: MemoryAsker | None = None
-    #: what git knows of files that were renamed
+    #: renamed files that git reports
     renames: Renames | None = None
-    #: what git knows of the commits that changed a place; None where nobody wants to know
+    #: the commits that last changed a place, from git; None: not wanted
     commits: Commits | None = None
-    #: how a worker stands that is not there: see `Standing`; None where nobody knows
+    #: returns the `Standing` of an absent worker; None where no supervisor can be asked
     standing: Callable[[str], Awaitable[Standing]] | None = None
-    #: how projects are asked together, by names and globs; None where this one is all there is
+    #: opens the projects that names and globs select; None where there is only this project
     others: Callable[[Sequence[str]], Awaitable[Sequence[Member]]] | None = None
 
     async def remember(
@@ -142,20 +143,23 @@ class QueryContext:
         operation_id: str = "",
         writes: bool = False,
     ) -> dict[str, Any]:
-        """What memory answers. Raises Unavailable, and what the operation raises."""
+        """Return the answer of a memory operation. Raises Unavailable, and the operation's
+        errors.
+        """
         if self.memory is None:
             raise Unavailable("There is no way to memory here; call the tool through `cortex mcp`.")
         return await self.memory.call(operation, arguments, operation_id=operation_id, writes=writes)
 
     async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What memory answers at once, if it runs; None when it does not, or is busy."""
+        """Return memory's quick answer; None when memory does not run or is busy."""
         return None if self.memory is None else await self.memory.glance(operation, arguments)
 
     async def attempt(self, make: Callable[[Turn], Awaitable[T]]) -> tuple[Turn, T | None]:
-        """What `make` makes of one generation, and the turn that it had; None before the first one.
+        """Return the turn and the result of `make` for it; None before the first generation.
 
-        NotReady from `make` means that a worker is ahead of that generation, or behind it: then the
-        newest one is tried. Raises Unavailable when it happens again, and what else `make` raises.
+        NotReady from `make` means that a worker is ahead of the turn's generation, or behind it:
+        `make` is then called once more with the newest generation. Raises Unavailable when that
+        fails again, and all other errors of `make`.
         """
         turn = self.turn(await self.first_generation(), final=False)
         while turn.generation.number:
@@ -168,7 +172,8 @@ class QueryContext:
         return turn, None
 
     async def look_up(self, worker: str, question: Lookup, kind: type[M]) -> tuple[Turn, M | None]:
-        """The reply of the one worker that can answer `question`; None before the first generation.
+        """Return the turn and the reply of the one worker that answers `question`; None before the
+        first generation.
 
         Raises BadRequest, and Unavailable when the worker does not answer.
         """
@@ -184,10 +189,10 @@ class QueryContext:
         return await self.attempt(make)
 
     async def first_generation(self) -> Generation:
-        """The published generation, at once: one that is being made meanwhile is not waited for.
+        """Return the published generation, without waiting for one that is being built.
 
-        Only where nothing is published yet the first one is waited for; EMPTY when it does not come
-        within FIRST_GENERATION_S of the call's beginning.
+        Only while nothing is published yet, it waits for the first generation; EMPTY when that does
+        not come within FIRST_GENERATION_S of the call's start.
         """
         began = min(time.monotonic(), self.until - self.config.server.deadline_s)
         until = min(began + FIRST_GENERATION_S, self.until - 1.0)
@@ -198,7 +203,9 @@ class QueryContext:
             await asyncio.sleep(LOOK_S)
 
     async def ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
-        """One reply of the class `kind`. Raises what the worker raised, Unavailable for silence."""
+        """Return one reply of the class `kind`. Raises the worker's error, or Unavailable for
+        silence.
+        """
         message = self.scope_message(message)
         last = Silent(f"The {worker} worker did not answer in time; see `cortex status`.")
         while True:
@@ -206,13 +213,13 @@ class QueryContext:
                 if (left := until - time.monotonic()) <= 0:
                     raise last
                 reply = await self.client.ask(worker, message, left)
-            except Silent as error:  # one that says why it cannot answer has been started
+            except Silent as error:  # a worker that gives a reason has started
                 last = error
                 if not is_repeatable(message):
                     raise
                 if time.monotonic() >= min(until, self.settled):
                     last = await self._explain_silence(worker, error)
-                    # All that a call has: nobody else answers what this worker is asked.
+                    # Use all the time of the call: no other worker answers this message.
                     until = self.until - REST_S if isinstance(last, Starting) else 0.0
                     if time.monotonic() >= until:
                         raise last from error
@@ -222,7 +229,7 @@ class QueryContext:
             return check_reply(reply, kind, worker)
 
     async def _explain_silence(self, worker: str, error: Silent) -> Silent:
-        """The error; of a worker that is about to be there what that is."""
+        """Return the error for a silent worker; that of a starting worker says so."""
         standing = await self.standing(worker) if self.standing is not None and error.absent else ""
         if standing == "starting":
             return Starting(f"The {worker} worker is starting; ask again in a few seconds.", absent=True)
@@ -234,15 +241,13 @@ class QueryContext:
         return error
 
     def scope_filters(self, filters: Filters) -> Filters:
-        """The filters of a search, which keep to the folder that is asked about unless they name
-        paths themselves.
-        """
+        """Limit a search to the folder of the question, unless its filters name paths."""
         folder = self.config.subfolder
         return filters if filters.paths or not folder else replace(filters, within=folder)
 
     def scope_message(self, message: Message) -> Message:
-        """A question to the graph worker, of the folder that is asked about: a name means what is
-        in it before what is elsewhere.
+        """Limit a graph message to the folder of the question: a name there wins over the same name
+        elsewhere.
         """
         folder = self.config.subfolder
         if not folder or not isinstance(message, GraphSearch | NameSearch | PatternSearch):
@@ -254,17 +259,17 @@ class QueryContext:
         return max(0.0, self.until - time.monotonic())
 
     def turn(self, generation: Generation, *, final: bool) -> Turn:
-        """One try at an answer, of this generation."""
+        """Begin one try at an answer from `generation`."""
         lanes_s = min(LANE_SHARE * self.config.server.deadline_s, self.left_s())
         return Turn(self, generation, time.monotonic() + lanes_s, final)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One try at an answer, of one generation. Its lanes have until `until` (monotonic).
+    """One try at an answer, from one generation. Its lanes end at `until` (monotonic).
 
-    `final`: a generation that moves on is not followed any more. `silent` holds the error of each
-    worker that did not answer, for the answer's `index` block.
+    `final`: a newer generation is no longer followed. `silent` holds the error of each worker that
+    did not answer, for the answer's `index` block.
     """
 
     context: QueryContext
@@ -272,25 +277,25 @@ class Turn:
     until: float
     final: bool
     silent: dict[str, CortexError] = field(default_factory=dict)
-    #: files of the answer that are no longer as the generation holds them
+    #: files of the answer that differ from this generation
     changed: set[str] = field(default_factory=set)
-    #: what the answer's `suggestion` says of the state of the index, which says it no second time
+    #: facts on the state of the index that `suggestion` states, so that `index` does not repeat
+    #: them
     reported: set[str] = field(default_factory=set)
 
     def renewed(self) -> Turn:
-        """The same turn for the next step of an answer: its lanes share the time that is left."""
+        """Return the same turn for the next step: its lanes share the time that is left."""
         return replace(self, until=time.monotonic() + LANE_SHARE * self.context.left_s())
 
     def ask(self, worker: str, message: Message, kind: type[M]) -> Awaitable[M]:
-        """One reply within the time of a lane. Raises as Asking.ask."""
+        """Return one reply within the time of a lane. Raises as QueryContext.ask."""
         return self.context.ask(worker, message, kind, self.until)
 
     async def lane(self, worker: str, message: Message, kind: type[M], *, ours: bool = False) -> M | None:
-        """The reply of `worker`; None when it does not answer, and is then in `silent`.
+        """Return the reply of `worker`; None, with an entry in `silent`, when it does not answer.
 
-        Raises BadRequest; and NotReady, unless the turn is final. `ours`: the caller did not ask
-        this, so a worker that cannot answer it (BadRequest, NotFound) has nothing to say, and is
-        well.
+        Raises BadRequest; and NotReady, unless the turn is final. `ours`: the message is not the
+        caller's own question, so BadRequest and NotFound from the worker count as an empty reply.
         """
         try:
             return await self.context.ask(worker, message, kind, self.until)
@@ -301,7 +306,7 @@ class Turn:
     async def lanes(
         self, worker: str, messages: Sequence[Message], kind: type[M], *, ours: bool = False
     ) -> list[M | None]:
-        """As `lane`, of messages that travel together."""
+        """Do as `lane`, for messages that travel in one frame."""
         if len(messages) < 2:
             return [await self.lane(worker, message, kind, ours=ours) for message in messages]
         replies: list[M | None] = [None] * len(messages)
@@ -315,7 +320,7 @@ class Turn:
         return replies
 
     def _note_failure(self, worker: str, error: CortexError, *, ours: bool) -> None:
-        """Note why `worker` did not answer; raises what `lane` raises."""
+        """Record why `worker` did not answer. Raises as `lane`."""
         if isinstance(error, NotReady) and not self.final:
             raise error
         if isinstance(error, (BadRequest, NotFound)) and ours:
@@ -325,10 +330,10 @@ class Turn:
         self.silent.setdefault(worker, error)
 
     async def fetch(self, workers: Sequence[str], request: Fetch, errors: dict[str, CortexError]) -> Chunks:
-        """The chunks, of the first of `workers` that answers in the time that the call has left.
+        """Return the chunks from the first of `workers` that answers in the time left of the call.
 
-        `errors` takes in why others did not. Raises NotReady, unless the turn is final; Unavailable
-        with all of `errors` when nobody answers.
+        Adds the errors of the others to `errors`. Raises NotReady, unless the turn is final;
+        Unavailable with all of `errors` when no worker answers.
         """
         if not request.keys:
             return Chunks(self.generation.number, truncated=False, chunks=())
@@ -337,7 +342,9 @@ class Turn:
     async def first_of(
         self, workers: Sequence[str], request: Message, kind: type[M], errors: dict[str, CortexError]
     ) -> M:
-        """The reply of the first of `workers` that answers. Parameters and errors as in `fetch`."""
+        """Return the reply of the first of `workers` that answers. Arguments and errors as in
+        `fetch`.
+        """
         for worker in workers:
             try:
                 return await self.context.ask(worker, request, kind, self.context.until)
@@ -348,21 +355,23 @@ class Turn:
         raise no_answer_error(errors.values())
 
     def stale(self, paths: Iterable[str]) -> frozenset[str]:
-        """Those of `paths` whose file is no longer as this generation holds it."""
+        """Return those of `paths` that differ from this generation."""
         stale_paths = self.context.freshness.stale(paths, self.generation)
         self.changed.update(stale_paths)
         return stale_paths
 
     def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
-        """The `index` block of the answer: who is silent and why, and the sentences `notes`."""
+        """Return the answer's `index` block: silent workers, their reasons, and the sentences
+        `notes`.
+        """
         sentences = (*map(str, self.silent.values()), *notes)
         return self.context.freshness.block(
             self.generation, sorted(self.silent), sentences, self.changed, share_reported=bool(self.reported)
         )
 
     def describe_share(self) -> str:
-        """How much of the project is served, as the beginning of a sentence that the answer says;
-        "" for all of it.
+        """Return how much of the project is served, as the start of a sentence for `suggestion`; ""
+        when all of it is.
         """
         share = self.context.freshness.share(self.generation)
         if share.is_complete:
@@ -371,7 +380,7 @@ class Turn:
         return f"The project is {share}:"
 
     def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
-        """Why an answer is empty; there always is a reason."""
+        """Return why an answer is empty; there always is a reason."""
         if not self.generation.rows:
             self.reported.add("nothing")
             return self.context.freshness.explain_nothing()
@@ -387,7 +396,7 @@ class Turn:
 
 
 def check_reply(reply: Message, kind: type[M], worker: str) -> M:
-    """The reply, if it is of the class `kind`. Raises what the worker raised, and Unavailable."""
+    """Return the reply if it is of the class `kind`. Raises the worker's error, or Unavailable."""
     if isinstance(reply, Failure):
         raise BY_CODE.get(reply.code, CortexError)(reply.message)
     if not isinstance(reply, kind):
@@ -396,7 +405,7 @@ def check_reply(reply: Message, kind: type[M], worker: str) -> M:
 
 
 def no_answer_error(errors: Iterable[CortexError]) -> Unavailable:
-    """Nobody is left who could answer: one sentence for each reason, each once."""
+    """Return the error when no worker is left to answer: each reason once, as a sentence."""
     errors = list(errors)
     kind = Starting if any(isinstance(error, Starting) for error in errors) else Unavailable
     return kind(" ".join(dict.fromkeys(map(str, errors))) or "No worker answers.")

@@ -1,4 +1,4 @@
-"""Names of code that a question holds as they are written, with their lines."""
+"""Code names in a question, and the lines of files that contain them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from cortex.ranking import read_question
 from cortex.terms.paths import is_built, is_test
 from ipc.messages import ExactHits, ExactSearch, Locate, Located
 
-#: names that are looked for, chunks that hold one, and places that are looked up
+#: names that are searched, chunks that may hold them, and cited places that are looked up
 NAMES_MAX, HITS_MAX, PLACES_MAX = 4, 24, 8
 
-#: snake case, camel case, several capitals before small letters, and what stands in backquotes
+#: snake case, camel case, several capitals before small letters, and words in backquotes
 _NAME = re.compile(
     r"(?<![\w.])(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w+)(?!\w)"
     r"|`([A-Za-z_]\w{2,})`"
@@ -21,13 +21,13 @@ _NAME = re.compile(
 
 
 def names_in(query: str) -> list[str]:
-    """The first of them, each once."""
+    """Return the first NAMES_MAX different names in a query."""
     matches = (match[1] or match[0] for match in _NAME.finditer(query))
     return list(dict.fromkeys(matches))[:NAMES_MAX]
 
 
 async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[str, list[int]]:
-    """File of code → the lines of it that hold a name, the best files first. Raises NotReady."""
+    """Return code file → its lines that hold a name, best files first. Raises NotReady."""
     if not names:
         return {}
     request = ExactSearch(
@@ -48,7 +48,7 @@ async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[
 
 
 async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:
-    """File → the lines of it that a pasted trace names, in its order. Raises NotReady."""
+    """Return file → its lines that a pasted trace names, in the trace's order. Raises NotReady."""
     places = tuple(place for place in read_question(query).places if place.line)[:PLACES_MAX]
     if not places:
         return {}

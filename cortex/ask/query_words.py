@@ -1,4 +1,4 @@
-"""The words of a question, to be found in many texts. Pure but for the memo of a question."""
+"""A finder for the terms of a question in many texts, remembered for each question."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from itertools import chain
 
 from cortex.terms import tokens
 
-#: sets of words that are remembered: an answer weighs names, then texts, then lines, of a few
-#: thousand words each
+#: finders that are remembered: one answer weighs names, then texts, then lines, of a few thousand
+#: words each
 MEMO_SIZE = 4
 
 
 class TermFinder(dict[str, tuple[str, ...]]):
-    """Word as written → those of `terms` that are made of it. Few words of names and lines say
-    anything to a question, and to make the terms of all takes most of the time of an answer.
+    """Word as written → those of `terms` that it produces. Few words of names and lines matter to a
+    question, and analysing all of them takes most of the time of an answer.
     """
 
     def __init__(self, terms: frozenset[str]) -> None:
         self.terms = terms
-        #: whether a stop word holds one, which counts where a text has no other words
+        #: whether a stop word produces a term; it counts in a text without other matches
         self._in_stop_words = False
 
     def __missing__(self, word: str) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ class TermFinder(dict[str, tuple[str, ...]]):
         return matching
 
     def terms_in(self, text: str) -> list[str]:
-        """Those of `tokens.lane_words` of the text that are sought, in their order."""
+        """Return those of the text's `tokens.lane_words` that are in `terms`, in their order."""
         matching = list(dict.fromkeys(chain.from_iterable(map(self.__getitem__, tokens.words(text)))))
         if matching or not self._in_stop_words:
             return matching

@@ -1,7 +1,7 @@
-"""What can be asked: one frozen dataclass for each kind of question, and its bounds. Asks nobody.
+"""Questions to the index: one frozen dataclass for each kind, with its bounds. No I/O.
 
-Each has `checked`: the question as it is asked, with its arguments within their bounds; it raises
-BadRequest. A Lookup, which one worker alone answers, makes that worker's message of itself.
+Each has `checked`, which returns the question with its arguments within their bounds; it raises
+BadRequest. A Lookup is answered by one worker alone and makes the worker's message itself.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from ipc.messages import (
 
 NO_FILTERS = Filters()
 
-#: "auto": the lines that answer; the others are the shapes of whole chunks
+#: "auto" shows the lines that answer; the others show whole chunks in some form
 AnyDetail = Literal["auto"] | Detail
 
 #: hits of one answer
 LIMIT_MAX = 100
-#: hits that may be skipped; the text worker orders no more
+#: hits that may be skipped; the text worker sorts no more
 OFFSET_MAX = 60_000
-#: bytes that a token stands for, and the bounds of `max_tokens`
+#: bytes per token, and the bounds of `max_tokens`
 TOKEN_BYTES, TOKENS_MIN, TOKENS_MAX = 4, 100, 1_000_000
-#: the least `max_tokens` of cortex_explore, which shows several functions
+#: the smallest `max_tokens` of cortex_explore, which shows several functions
 EXPLORE_TOKENS_MIN = 300
 #: letters of a diff
 DIFF_CHARS_MAX = 2_000_000
 #: tokens of an answer of whole chunks, snippets or places
 TOKENS = 20_000
-#: lines of an answer of lines that nobody counted: what fits decides
+#: bound of an answer of lines without a `limit`: its bytes decide
 LINES_MAX = 10_000
 #: letters of a file's path or a chunk's id
 NAME_CHARS_MAX = 4096
@@ -61,7 +61,7 @@ class Search:
     detail: AnyDetail = "full"
     max_tokens: int | None = None
     explain: bool = False
-    #: whether the asker set `limit`: "auto" then gives that many, as far as they fit
+    #: whether the caller set `limit`: "auto" then shows that many, as far as they fit
     counted: bool = False
 
     def checked(self) -> Self:
@@ -71,7 +71,9 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """What belongs to a chunk, or to a file at a line (0: the whole); `limit`: of each kind."""
+    """A question for the relatives of a chunk, or of a file at a line (0: the whole file). `limit`
+    counts each kind.
+    """
 
     file: str = ""
     line: int = 0
@@ -97,7 +99,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Explore:
-    """A question, place (`file:line`) or symbol; or a unified `diff`, of the files as indexed."""
+    """A question, place (`file:line`) or symbol; or a unified `diff` of indexed files."""
 
     query: str = ""
     diff: str = ""
@@ -114,7 +116,7 @@ class Explore:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A keyword question (syntax: docs/SEARCH.md), the text worker's to answer."""
+    """A keyword question (syntax: docs/SEARCH.md) to the text worker."""
 
     query: str
     match_type: MatchType | None = None
@@ -123,9 +125,9 @@ class Exact:
     filters: Filters = NO_FILTERS
     detail: AnyDetail = "full"
     max_tokens: int | None = None
-    #: of an answer of lines, where the asker says nothing
+    #: tokens of an answer of lines where the caller sets none
     usual_tokens: int = TOKENS
-    #: whether the asker set `limit`: so many lines then, else as many as fit
+    #: whether the caller set `limit`: show that many lines, otherwise as many as fit
     counted: bool = False
 
     def checked(self) -> Self:
@@ -151,8 +153,8 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A question about relations, the graph worker's to answer; fields as in GraphSearch. A compact
-    answer shows the line itself even without context.
+    """A question about relations to the graph worker; fields as in GraphSearch. A compact answer
+    shows the line itself even without context.
     """
 
     operation: GraphOperation
@@ -196,7 +198,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What is in a file or folder ("" for the whole project), the graph worker's to answer."""
+    """A question for the contents of a file or folder ("" for the project), to the graph worker."""
 
     path: str = ""
     max_tokens: int = 4_000
@@ -212,7 +214,9 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Where files of `language` have the shape of `pattern`, the graph worker's to answer."""
+    """A question for the places in files of `language` that match `pattern`, to the graph
+    worker.
+    """
 
     pattern: str
     language: str
@@ -232,7 +236,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The paths or symbols that begin so, the graph worker's to answer."""
+    """A question for the paths or symbols that begin with `prefix`, to the graph worker."""
 
     prefix: str
     kind: Literal["path", "symbol"] = "path"
@@ -251,12 +255,12 @@ Lookup = Exact | Graph | Outline | Pattern | Names
 
 
 def budget(max_tokens: int | None, usual: int = TOKENS) -> int:
-    """Bytes that an answer of `max_tokens` may have, of `usual` where the asker says nothing."""
+    """Return the bytes of an answer of `max_tokens`; of `usual` tokens where that is None."""
     return TOKEN_BYTES * clamp(usual if max_tokens is None else max_tokens, TOKENS_MIN, TOKENS_MAX)
 
 
 def count_fitting(sizes: Sequence[int], max_bytes: int) -> int:
-    """How many of the first results fit `max_bytes`; at least one, if there is any."""
+    """Return how many leading results fit `max_bytes`; at least one, if there is any."""
     used = 0
     for at, size in enumerate(sizes):
         used += size

@@ -1,7 +1,8 @@
-"""The answer of find_related: similar chunks, callers, tests, and documents that mention it.
+"""The answer of find_related: similar chunks, callers, tests, and documents that mention the
+target.
 
-Each kind is found by a worker of its own, and one that does not answer is left out and named in
-`index.degraded`. What is asked about is found in target.py.
+Each kind comes from one worker; a kind without a reply is left out and named in `index.degraded`.
+The target is located in target.py.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ from ipc.messages import (
     VectorSearch,
 )
 
-#: chunks that are asked of the vector worker: so many for each file of the answer, because a file
-#: may hold several, plus so many, because those of tests are dropped afterwards
+#: chunks that the vector worker returns: so many for each file of the answer, because a file may
+#: have several, and so many more, because those of tests are dropped
 CHUNKS_PER_FILE, CHUNKS_MORE = 4, 40
-#: definitions whose callers are asked for, and what refers to one of them or to the file: as many
-#: as the graph gives of one level, for tests are among them
+#: definitions with a search for their callers; callers of each, as many as the graph gives of one
+#: level, for tests are among them
 DEFINITIONS_MAX, LEVEL_MAX = 16, 100
-#: chunks that mention a name that are looked at, for tests and for documents
+#: chunks with a mention that are read, for tests and for documents
 MENTIONS_MAX = 30
 
 Entry = dict[str, Any]
@@ -55,17 +56,19 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """Who uses a definition: callers, tests as find_related shows them, documents that name it."""
+    """The users of a definition: callers, tests in the form of find_related, documents that name
+    it.
+    """
 
     callers: list[Entry] = field(default_factory=list)
     tests: list[Entry] = field(default_factory=list)
     documents: list[tuple[Hit, list[str]]] = field(default_factory=list)
-    #: whether there are callers that nobody counted
+    #: whether there are more callers
     truncated: bool = False
 
     @classmethod
     def merge(cls, groups: Sequence[Users]) -> Users:
-        """Each caller, test file and document once, in the order in which they come."""
+        """Return each caller, test file and document of the groups once, in their order."""
         callers = {caller["id"]: caller for users in reversed(groups) for caller in reversed(users.callers)}
         documents = [pair for users in groups for pair in users.documents]
         tests: dict[str, Entry] = {}
@@ -82,7 +85,7 @@ class Users:
 
 @dataclass(frozen=True, slots=True)
 class _Kinds:
-    """What belongs to the target: chunks with their cosine or what they mention, callers, tests."""
+    """The relatives of a target: chunks with their cosine or their mentions, callers, tests."""
 
     similar: list[tuple[Hit, float]]
     callers: list[Entry]
@@ -92,7 +95,9 @@ class _Kinds:
 
 
 async def find_related(context: QueryContext, question: Related) -> dict[str, Any]:
-    """Raises BadRequest, NotFound for what the index does not hold, Unavailable."""
+    """Answer find_related. Raises BadRequest, NotFound for targets that the index lacks,
+    Unavailable.
+    """
     question = question.checked()
     turn, answer = await context.attempt(lambda turn: _answer_related(turn, question))
     if answer is not None:
@@ -132,7 +137,7 @@ async def _answer_related(turn: Turn, question: Related) -> dict[str, Any]:
 
 
 async def _last_change(turn: Turn, target: Target) -> str:
-    """The commit that last changed the target, as far as that is known already; "" for nothing."""
+    """Return the commit that last changed the target; "" when it is not known yet."""
     commits, hit = turn.context.commits, target.spot.hit
     if commits is None or not commits.knows(hit.path):
         return ""
@@ -148,9 +153,9 @@ async def _find_kinds(turn: Turn, question: Related, target: Target) -> _Kinds:
 
 
 async def find_users(turn: Turn, file: str, line: int) -> Users:
-    """Of the definition around a line; nobody where the index does not hold it. Tests that only
-    import its file are looked for where no test calls it or is named like it: of a whole file's
-    importers the graph knows slowly.
+    """Return the users of the definition around a line; none where the index lacks it. Tests that
+    only import its file are searched where no test calls it or has its name: the graph is slow to
+    return all importers of a file.
 
     Raises NotReady, and Unavailable when no worker with rows answers.
     """
@@ -162,7 +167,9 @@ async def find_users(turn: Turn, file: str, line: int) -> Users:
 
 
 async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
-    """`importing`: ask for the file's importers at once, and not only where no test calls it."""
+    """Return the users of a target. `importing`: search the file's importers always, not only where
+    no test calls the target.
+    """
     (callers, cut), (importers, _), namesakes, documents, mentioning = await asyncio.gather(
         _find_callers(turn, target),
         _find_importers(turn, target) if importing else asyncio.sleep(0, ([], False)),
@@ -221,7 +228,7 @@ def _render(
 
 
 async def _find_similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hit, float]]:
-    """The nearest chunk of each other file, of the target's kind; tests are listed apart."""
+    """Return the nearest chunk of each other file, of the target's kind and without tests."""
     if not target.vector.any():
         return []
     filters = turn.context.scope_filters(Filters(chunk_types=(target.spot.hit.chunk_type,)))
@@ -234,11 +241,11 @@ async def _find_similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hi
     for hit, cosine in zip(signals.hits, signals.values[0].tolist(), strict=True):
         if hit.path != target.path and (target.in_tests or not is_test(hit.path)):
             best.setdefault(hit.path or hit.id, (hit, round(min(1.0, max(0.0, cosine)), 4)))
-    return list(best.values())[: limit + 1]  # one more says that there is more
+    return list(best.values())[: limit + 1]  # the extra one shows that there are more
 
 
 async def _search_graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[tuple[list[Entry], bool]]:
-    """Of each (results, whether there are more)."""
+    """Return for each request (results, whether there are more)."""
     searches = [replace(request, generation=turn.generation.number) for request in requests]
     answers = await turn.lanes("graph", searches, GraphHits, ours=True)
     return [
@@ -254,8 +261,8 @@ async def _find_importers(turn: Turn, target: Target) -> tuple[list[Entry], bool
 
 
 async def _find_callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
-    """(each caller of what is defined at the target, once, those of the first definition first;
-    whether there are more)
+    """Return (each caller of the target's definitions once, those of the first definition first;
+    whether there are more).
     """
     stem = stem_of(target.path)
     symbols = target.spot.symbols[:DEFINITIONS_MAX]
@@ -284,7 +291,7 @@ async def _find_callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
 
 
 def _caller_entry(name: str, result: Entry) -> Entry:
-    """The entry of a caller of `name`, from a result of the graph worker."""
+    """Return the entry of a caller of `name`, from a result of the graph worker."""
     place = result["location"]
     return {
         "id": result["node"]["id"],
@@ -297,7 +304,7 @@ def _caller_entry(name: str, result: Entry) -> Entry:
 
 
 async def _tests_named_alike(turn: Turn, target: Target) -> list[Spot]:
-    """The test files that are named like the target's."""
+    """Return the test files that have the name of the target's file."""
     if target.in_tests:
         return []
     places = tuple(Place(name) for name in names_of_tests(target.path))
@@ -309,7 +316,9 @@ async def _tests_named_alike(turn: Turn, target: Target) -> list[Spot]:
 async def _find_mentioning(
     turn: Turn, target: Target, filters: Filters, *, documents: bool
 ) -> list[tuple[Hit, list[str]]]:
-    """Chunks that name what the target defines, documents that name its file; with the names."""
+    """Return the chunks that mention the target's definitions, or the documents that mention its
+    file, with the names that they mention; most names first.
+    """
     paths = [target.path, target.path.rpartition("/")[2]] if documents else []
     query = mention_query(target.names, paths)
     if not query:
@@ -372,7 +381,7 @@ def _rank_tests(
 async def _read_texts(
     turn: Turn, question: Related, kinds: Sequence[list[Hit]]
 ) -> tuple[dict[int, orjson.Fragment], bool]:
-    """(row key → the JSON of what is shown of its chunk, whether anything was cut)."""
+    """Return (row key → the JSON of its shown text, whether any text was cut)."""
     if question.detail != "auto":
         return await _fetch(turn, question, [hit for hits in kinds for hit in hits])
     answers = await asyncio.gather(*(_read_chosen_lines(turn, question, hits) for hits in kinds))
@@ -382,7 +391,7 @@ async def _read_texts(
 async def _read_chosen_lines(
     turn: Turn, question: Related, hits: list[Hit]
 ) -> tuple[dict[int, orjson.Fragment], bool]:
-    """As `_read_texts`, of hits in different files: the line of each that says what it is."""
+    """Return as `_read_texts`, for hits in different files: the line of each that identifies it."""
     keys = tuple(hit.key for hit in hits)
     request = Show(
         keys=keys,
@@ -399,12 +408,14 @@ async def _read_chosen_lines(
 
 
 def _with_rows(turn: Turn) -> tuple[str, ...]:
-    """The workers that know chunks, one that has answered first."""
+    """Return the workers with chunks, one that has answered first."""
     return ("text", "vector") if "vector" in turn.silent else ("vector", "text")
 
 
 async def _fetch(turn: Turn, question: Related, hits: list[Hit]) -> tuple[dict[int, orjson.Fragment], bool]:
-    """(row key → the JSON of its chunk, whether texts were cut), of a worker that has answered."""
+    """Return (row key → the JSON of its chunk, whether texts were cut), from a worker that has
+    answered.
+    """
     keys = tuple(dict.fromkeys(hit.key for hit in hits))
     max_bytes = budget(question.max_tokens)
     detail = "snippet" if question.detail == "auto" else question.detail

@@ -1,8 +1,8 @@
-"""The answer of cortex_search: two lanes are asked at once and ranked together.
+"""The answer of cortex_search: two lanes, asked at once and ranked together.
 
-The lane of the words is the text worker's; that of the meaning is the vector worker's, which
-embeds the question itself where that is quick: else the embed worker is asked first. An answer
-needs one of them. The ranking itself is in cortex/ranking.
+The text worker searches by words. The vector worker searches by meaning; it embeds the question
+itself where that is quick, otherwise the embed worker is asked first. An answer needs one of the
+two lanes. The ranking itself is in cortex/ranking.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ from ipc.messages import (
     WordCounts,
 )
 
-#: chunks that each lane of the text worker returns, and the vector worker: at least, and for each
-#: hit of the answer. Higher numbers cost time on both sides and rank no better (docs/RANKING.md)
+#: candidates of each lane of the text worker, and of the vector worker: at least, and for each hit
+#: of the answer. Higher numbers cost time on both sides and rank no better (docs/RANKING.md)
 TEXT_CANDIDATES, VECTOR_CANDIDATES = 90, 45
 TEXT_CANDIDATES_PER_HIT, VECTOR_CANDIDATES_PER_HIT = 4, 2
-#: and that the vector worker returns where nobody else is asked: enough for distinct files
+#: candidates of the vector worker where it alone is asked: enough for distinct files
 ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT = 64, 4
 #: chunks that the text worker returns for a name in a pasted text: enough to see that too many
 #: define it
 NAME_CANDIDATES = 8
-#: the workers of the lanes, in the order in which their errors are told
+#: the workers of the lanes, in the order of their errors in a message
 LANES = ("text", "embed", "vector")
 
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """The hits in order, the workers that answered, sentences about what was left out; `more`:
-    whether there are hits behind the last of them.
+    """Hits in order, the replies of the lanes, and sentences on omissions; `more`: whether further
+    hits follow.
     """
 
     hits: list[Ranked]
@@ -71,8 +71,8 @@ class _Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """What the workers told of one question, None where one was silent: `names` are the signals of
-    each name in it, `places` where its files and lines are.
+    """The replies of the workers to one question; None for a silent worker. `names` holds the
+    signals of each name in the question, `places` the locations of its files and lines.
     """
 
     text: Signals | None
@@ -82,12 +82,12 @@ class Lanes:
 
     @property
     def replies(self) -> list[Signals]:
-        """What those told that did."""
+        """The replies that came."""
         return [lane for lane in (self.text, self.vector) if lane is not None]
 
     @property
     def answered(self) -> list[str]:
-        """The workers that did."""
+        """The names of the workers that replied."""
         return [name for name, lane in (("text", self.text), ("vector", self.vector)) if lane is not None]
 
 
@@ -102,7 +102,7 @@ class SearchHits:
 
 
 async def search(context: QueryContext, question: Search) -> dict[str, Any]:
-    """Raises BadRequest, and Unavailable when no lane can answer."""
+    """Answer cortex_search. Raises BadRequest, and Unavailable when no lane can answer."""
     if question.detail == "auto":
         return await _search_lines(context, question.checked())
     turn, page = await find(context, question)
@@ -138,7 +138,9 @@ async def _search_lines(context: QueryContext, question: Search) -> dict[str, An
 
 
 async def find(context: QueryContext, question: Search) -> tuple[Turn, SearchHits]:
-    """What cortex_search and code_context are made of. Raises as `search`."""
+    """Return ranked hits with their chunks, for cortex_search and code_context. Raises as
+    `search`.
+    """
     question = question.checked()
     turn, page = await context.attempt(lambda turn: _find(turn, question))
     return turn, page or SearchHits()
@@ -162,7 +164,9 @@ async def _find(turn: Turn, question: Search) -> SearchHits:
 
 
 async def _show_lines(turn: Turn, question: Search) -> dict[str, Any]:
-    """The answer of detail "auto": the lines that answer, in the order of the ranking's files."""
+    """Return the answer of detail "auto": the lines that answer, in the order of the ranking's
+    files.
+    """
     listed = await _rank(turn, question)
     reading, hits = read_question(question.query), [ranked.hit for ranked in listed.hits]
     scores = tuple(ranked.score for ranked in listed.hits)
@@ -180,7 +184,7 @@ async def _show_lines(turn: Turn, question: Search) -> dict[str, Any]:
         speaking=speaking,
     )
     reply = await request_lines(turn, listed.lanes.answered, request)
-    if question.counted and listed.more:  # else what is weak is left out, and counted
+    if question.counted and listed.more:  # otherwise weak hits are left out and counted
         reply = replace(reply, truncated=True)
     results = make_entries(reply, hits, scores, turn.stale(hit.path for hit in hits), "combined_score")
     if question.explain:
@@ -193,7 +197,7 @@ async def _show_lines(turn: Turn, question: Search) -> dict[str, Any]:
 
 
 async def find_hits(turn: Turn, question: Search) -> list[Ranked]:
-    """The hits of `turn` alone, without their chunks. Raises as `search`, and NotReady."""
+    """Return the hits of `turn` without their chunks. Raises as `search`, and NotReady."""
     return (await _rank(turn, question.checked())).hits
 
 
@@ -208,7 +212,7 @@ async def _rank(turn: Turn, question: Search) -> _Ranking:
 
 
 async def ask_lanes(turn: Turn, question: Search, reading: Reading, counts: WordCounts = NO_COUNTS) -> Lanes:
-    """Asks all lanes at once. Raises BadRequest; and NotReady, unless the turn is final."""
+    """Ask all lanes at once. Raises BadRequest; and NotReady, unless the turn is final."""
     question = replace(question, query=reading.query, filters=turn.context.scope_filters(question.filters))
     if question.mode == "semantic":
         return Lanes(None, await _ask_vectors(turn, question, alone=True))
@@ -222,13 +226,15 @@ async def ask_lanes(turn: Turn, question: Search, reading: Reading, counts: Word
 
 
 async def _prepare(question: str) -> None:
-    """What a ranking needs of the question alone, while the workers are busy with it."""
+    """Prepare the ranking of the question while the workers are busy with it."""
     prepare(question)
 
 
 def rank_lanes(lanes: Lanes, question: Search, reading: Reading, bm25_weight: float) -> list[Ranked]:
-    """The hits, one more than are wanted where there is one. Pure."""
-    limit = question.limit + 1  # one more says that there is more
+    """Return the ranked hits: up to one more than `question.limit`, as a sign that more exist.
+    Pure.
+    """
+    limit = question.limit + 1  # the extra hit shows that there are more
     if question.mode == "semantic":
         assert lanes.vector is not None
         return rank_by_cosine(lanes.vector, limit, question.min_score or 0.0)
@@ -275,8 +281,8 @@ async def _ask_vectors(turn: Turn, question: Search, *, alone: bool = False) -> 
 async def _find_named(
     turn: Turn, question: Search, reading: Reading
 ) -> tuple[Located | None, tuple[Signals, ...]]:
-    """What is known of the files, lines and names in a question: where they are, and what defines
-    each name. Nothing when the text worker is away: its lane says so.
+    """Return the locations of the files and lines in a question, and the signals of its names.
+    Nothing when the text worker is silent: its lane reports that.
     """
     if not (reading.places or reading.names):
         return None, ()

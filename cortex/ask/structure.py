@@ -1,4 +1,4 @@
-"""The answers of cortex_graph, cortex_outline and cortex_pattern; all are the graph worker's."""
+"""The answers of cortex_graph, cortex_outline and cortex_pattern, from the graph worker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from ipc.messages import GraphHits
 
 
 async def graph(context: QueryContext, question: Graph) -> dict[str, Any]:
-    """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
+    """Answer cortex_graph. Raises BadRequest, and Unavailable when the graph worker cannot
+    answer.
+    """
     started = time.perf_counter()
     turn, hits = await _ask(context, question)
     if word := await describe_mentions(turn, question, hits):
@@ -41,12 +43,15 @@ async def graph(context: QueryContext, question: Graph) -> dict[str, Any]:
 
 
 async def outline(context: QueryContext, question: Outline) -> dict[str, Any]:
-    """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
+    """Answer cortex_outline. Raises BadRequest, and Unavailable when the graph worker cannot
+    answer.
+    """
     started = time.perf_counter()
     turn, hits = await _ask(context, question)
     path = question.path.strip().strip("/")
     if hits.target != path and turn.context.freshness.is_there(path) and turn.describe_share():
-        # Another file that the path may mean is not what was asked for: this one is about to come.
+        # The worker outlined another file with a similar path; this file exists and is not served
+        # yet.
         hits = GraphHits(hits.generation, path, suggestion=f"Read {path} itself: it is not served yet.")
     answer = _answer({"path": question.path}, turn, _with_share(turn, hits), started)
     answer |= {"symbols_shown": hits.summary.get("shown", 0)}
@@ -54,8 +59,8 @@ async def outline(context: QueryContext, question: Outline) -> dict[str, Any]:
 
 
 def _mark_stale(raw: bytes) -> dict[str, Any]:
-    """A result of a file that was saved since, without the lines around it: they have moved, and
-    those that stand there now say something else.
+    """Return a result of a changed file without the lines around it: they have moved, and the lines
+    now in their place are different.
     """
     result: dict[str, Any] = drop_text(orjson.loads(raw))
     result.pop("context", None)
@@ -63,7 +68,9 @@ def _mark_stale(raw: bytes) -> dict[str, Any]:
 
 
 async def pattern(context: QueryContext, question: Pattern) -> dict[str, Any]:
-    """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
+    """Answer cortex_pattern. Raises BadRequest, and Unavailable when the graph worker cannot
+    answer.
+    """
     started = time.perf_counter()
     turn, hits = await _ask(context, question)
     echo = {"pattern": question.pattern, "language": question.language}
@@ -72,7 +79,7 @@ async def pattern(context: QueryContext, question: Pattern) -> dict[str, Any]:
 
 
 async def names(context: QueryContext, question: Names) -> dict[str, Any]:
-    """The `values` that complete what is typed, and how many there are in all.
+    """Return the `values` that complete a prefix, and their total number.
 
     Raises BadRequest, and Unavailable when the graph worker cannot answer.
     """
@@ -81,13 +88,17 @@ async def names(context: QueryContext, question: Names) -> dict[str, Any]:
 
 
 async def _ask(context: QueryContext, question: Graph | Outline | Pattern | Names) -> tuple[Turn, GraphHits]:
-    """The graph worker's reply; before the first generation one that says why there is nothing."""
+    """Return the graph worker's reply; before the first generation a reply that says why it is
+    empty.
+    """
     turn, hits = await context.look_up("graph", question.checked(), GraphHits)
     return turn, hits or GraphHits(suggestion=turn.explain_nothing())
 
 
 def _with_share(turn: Turn, hits: GraphHits) -> GraphHits:
-    """The reply; one without results, while only a part is served, says that first."""
+    """Return the reply; if it is empty and only a part is served, with a suggestion that says
+    so.
+    """
     share_text = "" if hits.results or not turn.generation.number else turn.describe_share()
     if not share_text:
         return hits

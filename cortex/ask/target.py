@@ -1,5 +1,5 @@
-"""Finds what find_related is asked about: a chunk by its id, a file, what is around a line of one,
-or a definition by its name.
+"""The target of find_related: a chunk by its id, a file, a line of a file with its surroundings, or
+a definition by its name.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import is_test
 from ipc.messages import GraphSearch, Locate, Located, Place, Spot
 
-#: files that an ambiguous path lists
+#: files that the error for an ambiguous path lists
 LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is asked about; `line` 0: the whole chunk or file. `vector`: float32 [dimensions].
-    `remark`: how a name was read, when that was not certain.
+    """The chunk or file of a find_related question; `line` 0: all of it. `vector`: float32
+    [dimensions]. `remark`: how an uncertain name was read.
     """
 
     spot: Spot
@@ -44,9 +44,9 @@ class Target:
         return is_test(self.path)
 
     def holds(self, path: str, line: int) -> bool:
-        """Whether a place is inside what is asked about.
+        """Whether a place is inside the target.
 
-        Never for a single line, of which only the definition around it is known.
+        Always false for a target of one line, for which only the definition around it is known.
         """
         hit = self.spot.hit
         return not self.line and path == hit.path and hit.start_line <= line <= hit.end_line
@@ -57,9 +57,9 @@ class Target:
 
 
 async def find_target(turn: Turn, question: Related) -> Target:
-    """Of whichever of the two workers with rows answers, the text worker first.
+    """Locate the target through the text worker, or else the vector worker.
 
-    Raises NotFound, BadRequest for a path that may be several files', NotReady and Unavailable.
+    Raises NotFound, BadRequest for a path that matches several files, NotReady and Unavailable.
     """
     place = Place(question.file, question.line, question.chunk_id)
     request = Locate((place,), generation=turn.generation.number)
@@ -83,9 +83,9 @@ async def find_target(turn: Turn, question: Related) -> Target:
 
 
 async def _by_name(turn: Turn, question: Related) -> Target:
-    """Of the definition that `file` names. Raises as `find_target`."""
+    """Locate the definition that `file` names. Raises as `find_target`."""
     name = question.file
-    # The way from a name to itself is the definition that it means.
+    # The path from a name to itself is the definition that it means.
     searches = [GraphSearch("path", name, to=name)] if language_of(name) is OTHER else []
     hits = next(iter(await ask_graph(turn, searches)), None)
     if hits is not None and not hits.results and hits.candidates:
@@ -99,7 +99,7 @@ async def _by_name(turn: Turn, question: Related) -> Target:
 
 
 async def _explain_missing(turn: Turn, question: Related) -> str:
-    """A sentence for a file, or a line of it, that the index does not hold."""
+    """Return a sentence for a file, or a line of a file, that the index lacks."""
     if question.line:
         request = Locate((Place(question.file),), generation=turn.generation.number)
         located = await turn.ask("vector" if "text" in turn.silent else "text", request, Located)

@@ -1,4 +1,4 @@
-"""Definitions that say the same: the async copy of a function, an overload of it. Pure."""
+"""Definitions with nearly the same body: the async copy of a function, or an overload. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from itertools import chain
 
 from cortex.ask.functions import PIECE, Bodies, Function
 
-#: share of the words that two bodies have in common which say the same; words that tell nothing
+#: share of words that two variants have in common; words below which a body tells nothing
 SAME_SHARE, WORDS_MIN = 0.85, 12
-#: words that are kept as they are compared, some 150 bytes each: bodies repeat them
+#: normalised words that are remembered, some 150 bytes each: bodies repeat them
 WORDS_KEPT = 10_000
 
 _WORD = re.compile(r"\w+")
@@ -22,8 +22,8 @@ _ASYNC = re.compile(r"_?async_?|_?sync$|^sync_?|await", re.IGNORECASE)
 def drop_twins(
     functions: Sequence[Function], bodies: Bodies, scores: Mapping[str, float]
 ) -> tuple[list[Function], dict[str, list[Function]]]:
-    """(`functions` in their order with one of each that says the same, its id → the others): of
-    those the one in the type that is worth most in all, so that they come of one type.
+    """Return (`functions` in their order with one of each group of variants, its id → the others).
+    The one kept is from the type with the highest total score, so that all come from one type.
     """
     worth: dict[tuple[str, str], float] = defaultdict(float)
     for function in functions:
@@ -38,7 +38,7 @@ def drop_twins(
 
 
 def _groups(functions: Sequence[Function], bodies: Bodies) -> list[list[Function]]:
-    """Those with about the same body, where there are several."""
+    """Return the groups of functions with about the same body."""
     groups: list[tuple[list[Function], Counter[str], int]] = []
     for function in functions:
         if function.kind == PIECE:
@@ -71,7 +71,7 @@ def _without_async(word: str) -> str:
 
 
 def _may_be_same(count: int, other: int) -> bool:
-    """Whether bodies of so many words may be: no more than the lesser number can be in both."""
+    """Whether bodies with so many words may be variants: they share at most the smaller number."""
     return min(count, other) >= max(WORDS_MIN, SAME_SHARE * max(count, other))
 
 

@@ -1,7 +1,7 @@
-"""QUESTION → HITS: one folder for each engine, all with the contract of `protocol.Engine`.
+"""Search engines, a folder each, all with the contract of `protocol.Engine`.
 
 `text/` searches words with tantivy and tables of words, `vector/` neighbours by scan and HNSW,
-`graph/` structure, `milvus/` rows of all projects in one collection. `chunks/` fetches and shows
+`graph/` structure, `milvus/` rows of all projects in one collection. `chunks/` fetches and renders
 chunks for all of them. A new engine is a folder and a line of ENGINES.
 """
 
@@ -14,8 +14,8 @@ from cortex.settings.config import Config
 
 __all__ = ["ENGINES", "Engine", "open_engine"]
 
-#: engine → who makes it from a Config, mostly for the worker of that name. Imported when it is
-#: wanted: no worker loads the libraries of another
+#: engine → import string of its class, which takes a Config; mostly for the worker of that name.
+#: Imported on demand: no worker loads the libraries of another
 ENGINES = {
     "text": "cortex.engines.text.engine:TextEngine",
     "vector": "cortex.engines.vector.engine:VectorEngine",
@@ -23,19 +23,19 @@ ENGINES = {
     "milvus": "cortex.engines.milvus.engine:MilvusEngine",
 }
 
-#: those that the watcher builds on this machine, each a worker of its own
+#: engines that the watcher builds on this machine, each with a worker
 LOCAL = ("text", "vector", "graph")
-#: those of an index that Milvus keeps
+#: engines of an index that Milvus stores
 REMOTE = ("milvus", "graph")
 
 
 def engine_of(worker: str, config: Config) -> str:
-    """The engine from which the worker of that name answers."""
+    """The name of the engine from which the worker `worker` answers."""
     return "milvus" if config.remote and worker in ("text", "vector") else worker
 
 
 def open_engine(maker: str, config: Config) -> Engine:
-    """The engine that `maker`, "module:name", makes."""
+    """Import `maker`, "module:name", and return the engine that it makes from `config`."""
     module, _, name = maker.partition(":")
     engine: Engine = getattr(importlib.import_module(module), name)(config)
     return engine

@@ -1,10 +1,10 @@
-"""What every engine is: a protocol, no implementation.
+"""The protocol of an engine, without an implementation.
 
-Publishing writes what all engines share: the segments of rows and of the graph, with the vectors,
-texts and counts in them. An engine builds what it needs beside them to answer quickly, and says by
-a token what that is; CURRENT holds the token. The seam is here: how an engine keeps a generation,
-and how it finds its answers, is its own affair. `cortex.engines.ENGINES` lists the engines,
-tests/engines/test_contract.py holds every one of them to what is said here.
+Publishing writes the data that all engines share: the segments of rows and of the graph, with
+vectors, texts and counts. An engine may build more files for quick answers, and names them by a
+token, which CURRENT records. How an engine stores a generation and finds its answers is private to
+it. `cortex.engines.ENGINES` lists the engines; tests/engines/test_contract.py checks each of them
+against this protocol.
 """
 
 from __future__ import annotations
@@ -19,97 +19,101 @@ from cortex.generation.read import Published
 from cortex.generation.write import Row
 from ipc.messages import Message
 
-#: an opened snapshot: for each class of message that the engine answers, who does
+#: handlers of an opened snapshot: class of a message → the function that answers it
 Handlers = Mapping[type[Any], Callable[[Any], Message]]
 
-#: what a keyword query may ask for beyond words, fields and booleans
+#: parts of a keyword query, other than words, fields and booleans, that an engine may lack
 Feature = Literal["phrase", "wildcard", "fuzzy", "expression"]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From the published generation to the next one. Merging changes nothing in this sense."""
+    """The difference between the published generation and the next. A merge of segments is no
+    change.
+    """
 
-    #: of the generation that is being built
+    #: number of the generation that is being built
     number: int
-    #: new rows, ascending by key; those of the same chunk that they replace are in `deleted`
+    #: new rows, ascending by key; older rows of the same chunks are in `deleted`
     added: Sequence[Row] = ()
-    #: row keys
+    #: keys of removed rows
     deleted: Sequence[int] = ()
-    #: graph file → its segment in `segments/`: all that the new generation has, already written
+    #: graph file → its segment in `segments/`, already written: all of the new generation
     graph: Mapping[str, str] = field(default_factory=dict)
 
 
 class Engine(Protocol):
     """Builds and opens one kind of index. Made from a Config, by every process that needs it.
 
-    The watcher builds and prunes, in one thread; each worker opens. Making one touches no file.
+    The watcher builds and prunes, in one thread; each worker opens. The constructor touches no
+    file.
     """
 
     @property
     def answers(self) -> tuple[type[Any], ...]:
-        """The messages that every opened snapshot answers."""
+        """The classes of messages that every opened snapshot answers."""
         ...
 
     @property
     def lacks(self) -> frozenset[Feature]:
-        """Features that it does not have:
-        asked for one it raises BadRequest, in a sentence that names it.
+        """Features that the engine does not have. A query that uses one raises BadRequest, with its
+        name in the message.
         """
         ...
 
     def resume(self, token: str) -> None:
-        """Begin to build upon what `token` names ("" for nothing); what was built since is
-        forgotten.
+        """Continue from the index that `token` names ("" for none); later builds are forgotten.
 
-        Reads all that the token names: raises Damaged when that is not there or not as it was
-        written. Then `resume("")` follows, and `build` with all rows, one segment after another
-        under one number.
+        Reads all files of the token. Raises Damaged when one is missing or changed; the caller then
+        calls `resume("")`, and `build` with all rows, one segment after another under one number.
         """
         ...
 
     def files(self, token: str) -> Sequence[Path]:
-        """The files that `token` stands on, each written once: changed, it is damaged."""
+        """The files of `token`, each written once: a changed one is damaged."""
         ...
 
     def build(self, change: Change) -> str:
-        """The token of generation `change.number`; the last one when the change is nothing to this
-        engine.
+        """Index a change; return the token of generation `change.number`, which is the last token
+        when the change does not concern this engine.
 
-        The work is in proportion to the change, and all that the token names is on the disk. An
-        error is raised as it is (OSError for a full disk) and `resume` follows.
+        The work is in proportion to the change. On return all files of the token are on the disk.
+        Errors pass through (OSError for a full disk); the caller then calls `resume`.
         """
         ...
 
     def upkeep(self, published: Published) -> str:
-        """The token that is due when nothing has changed, mostly the last one. Returns soon.
+        """The token that is due without a change, mostly the last one. Returns soon.
 
-        Long work (an index over all rows) is begun here and goes on in the background; a later call
-        returns its token, which is then published as a generation of its own.
+        Long work (an index over all rows) starts here and goes on in the background. A later call
+        returns its token, which the caller publishes as a new generation.
         """
         ...
 
     def open(self, token: str, published: Published) -> Handlers:
-        """A frozen snapshot of the generation. Raises NotFound for what was pruned meanwhile,
-        Damaged.
+        """Open a frozen snapshot of the generation. Raises Damaged, and NotFound when its files
+        were pruned meanwhile.
 
-        `token` is "" where nothing was built: a generation without rows, or an engine that needs
-        nothing.
+        `token` is "" when nothing was built: a generation without rows, or an engine without files.
         """
         ...
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:
-        """Remove what none of `tokens` names and is older than that; returns what was removed."""
+        """Remove files older than `older_than_s` that none of `tokens` names; return their
+        names.
+        """
         ...
 
     def status(self, token: str, generation: Generation) -> dict[str, Any]:
-        """What a person may want to know of what serves `generation`, JSON-able. Opens nothing."""
+        """Facts for a person about the index that serves `generation`, JSON-able. Opens nothing."""
         ...
 
     def release(self) -> None:
-        """Let go of what only `build` needs, which makes it again: nothing is built for a while."""
+        """Free the memory that only `build` needs: no build is due for a while. `build` restores
+        it.
+        """
         ...
 
     def close(self) -> None:
-        """Let go of everything; safe to call twice, and `resume` may follow."""
+        """Free everything; safe to call twice, and `resume` may follow."""
         ...

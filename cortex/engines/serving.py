@@ -1,5 +1,5 @@
-"""An engine as a worker: what it answers over the snapshots of the newest generations,
-and how it is.
+"""A worker around an engine: its answers over the snapshots of the newest generations, and its
+status.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from cortex.system.errors import NotReady
 from ipc.messages import Message, Status
 from ipc.service import CHECK_S, Identity
 
-#: seconds without a question after which what earlier ones have left to be asked again is forgotten
+#: seconds without a request after which caches for repeated requests are dropped
 FORGET_S = 60.0
-#: seconds between two looks at the files that answers are made from: a look at 60 takes 0.1 ms
+#: least seconds between two checks of the files behind the answers: 60 files take 0.1 ms
 CHECKED_S = 0.1
 
 
@@ -34,24 +34,25 @@ class EngineWorker:
     def __init__(
         self, name: str, config: Config, engine: Engine | None = None, mapped: Sequence[Path] = ()
     ) -> None:
-        """`engine`: another than the one of that name in ENGINES; `mapped`: folders beside the
-        index of which answers map files.
+        """`engine` replaces the engine that ENGINES has for `name`. `mapped`: folders outside of
+        the index with files that answers map.
         """
         self._name = name
-        #: its name in what is published
+        #: name of the engine in published generations
         self._token_name = name if engine else engine_of(name, config)
         self._engine = engine or open_engine(ENGINES[self._token_name], config)
         self._identity = Identity(name, __version__, config.hash())
         self._run_dir, self._mapped = config.run_dir, (config.index_dir, *mapped)
-        #: generation → its files as they were when it was opened
+        #: generation → its files, as they were when it was opened
         self._files: dict[int, dict[Path, Seal | None]] = {}
-        #: generations whose files were changed since
+        #: generations with files that changed since
         self._damaged: set[int] = set()
         self._looked_at = 0.0
-        #: whether a question, or a generation, came since the last look, or since memory was given
-        #: back
+        #: a request or a new generation came since the last idle check; memory is in use that an
+        #: idle check has to give back
         self._was_asked = self._used = False
-        #: when somebody asked last, as far as looks tell (monotonic); 0: all is forgotten since
+        #: time of the last request, to the accuracy of idle checks (monotonic); 0 once caches are
+        #: dropped
         self._asked_at = 0.0
         self._snapshots: Snapshots[Handlers] = Snapshots(config.index_dir, self._open, self._mark)
         self.handlers: dict[type, Callable[[Any], Message]] = dict.fromkeys(
@@ -59,7 +60,7 @@ class EngineWorker:
         )
 
     def add_handlers(self, handlers: Mapping[type, Callable[[Any], Message]]) -> None:
-        """Answer these messages, too: what they leave in memory is given back as well."""
+        """Answer these messages, too; their memory is given back when idle as well."""
         self.handlers |= {
             kind: functools.partial(self._forward, handler) for kind, handler in handlers.items()
         }
@@ -72,7 +73,7 @@ class EngineWorker:
         tokens = published.generation.tokens
         if published.generation.number and self._token_name not in tokens:
             raise NotReady(
-                f"The index has nothing of the engine {self._token_name}; it is about to be built anew."
+                f"The published index lacks the engine {self._token_name}; it will be rebuilt soon."
             )
         self._was_asked = True
         token = tokens.get(self._token_name, "")
@@ -98,9 +99,9 @@ class EngineWorker:
         return reply
 
     def _check(self, number: int, within_s: float) -> None:
-        """Raises NotReady when the files of a generation are not those any more that were opened:
-        neither an answer nor an error from them is worth anything. They are looked at when the last
-        look is older than `within_s` seconds.
+        """Raise NotReady when files of a generation changed after it was opened: no answer and no
+        error from them can be trusted. Files are checked when the last check is older than
+        `within_s` seconds.
         """
         now = time.monotonic()
         if number not in self._damaged and now - self._looked_at >= within_s:
@@ -110,7 +111,7 @@ class EngineWorker:
                 self._damaged.add(number)
                 self._mark(number, "files were changed under a reader")
         if number in self._damaged:
-            raise NotReady("The index was damaged and is being made again; ask again in a second.")
+            raise NotReady("The index was damaged and is being rebuilt; ask again in a second.")
 
     def _mark(self, generation: int, why: str) -> None:
         write_mark(self._run_dir, self._name, generation, why)
@@ -120,8 +121,8 @@ class EngineWorker:
         return self._snapshots.reload()
 
     def _release_idle(self) -> None:
-        """Give back what answers have left in memory, when nobody asked between two looks; forget
-        what is kept for the next ones when they do not come.
+        """Give mapped memory back when no request came between two checks; drop caches for repeated
+        requests after FORGET_S.
         """
         now = time.monotonic()
         if self._was_asked:

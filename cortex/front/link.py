@@ -38,6 +38,7 @@ from cortex.settings.identity import identity_of
 from cortex.settings.projects import is_read_only
 from cortex.settings.trust import say_ignored
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
+from cortex.system.loaded_code import PACKAGES, RESTART
 from ipc.client import Client
 
 log = logging.getLogger(__name__)
@@ -168,6 +169,10 @@ class Link:
         except CortexError as error:
             self._usage.note(tool.name, time.monotonic() - began, error.code, arguments, None)
             raise
+        except ImportError as error:  # a late import after an upgrade: its module has another name now
+            if (error.name or "").partition(".")[0] not in PACKAGES:
+                raise
+            raise Unavailable(RESTART) from error
         self._usage.note(tool.name, time.monotonic() - began, "ok", arguments, answer)
         return answer
 

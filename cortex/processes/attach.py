@@ -30,9 +30,10 @@ from cortex.processes.starting import (
     open_folders,
     spec_of,
 )
-from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
-from cortex.system import files, hosts, sockets
-from cortex.system.errors import EXIT_HOME_GONE, CortexError, Unavailable
+from cortex.processes.supervisor import LINE_BYTES_MAX, UPGRADED, Supervisor, socket_path
+from cortex.system import files, hosts, re_exec, sockets
+from cortex.system.errors import ANEW, EXIT_HOME_GONE, CortexError, Unavailable
+from cortex.system.loaded_code import RESTART, LoadedCode
 from ipc.locks import holder_of
 
 #: seconds that a set may take to answer after it was started; one that is stopping counts in
@@ -67,6 +68,7 @@ class Attachment:
         #: what the supervisor said of itself; {} while there is none
         self.hello: dict[str, Any] = {}
         self._start = start
+        self._code = LoadedCode()
         self._spawned = _begun.pop(owner.runtime_dir, None)
         self._served: list[subprocess.Popen[bytes]] = []
         self._reader: asyncio.StreamReader | None = None
@@ -200,6 +202,8 @@ class Attachment:
             return False
         self._reader, self._writer, self.hello = reader, writer, hello
         self.problem = mismatch(self.owner, hello)
+        if self.problem and self._code.is_replaced():
+            self.problem = RESTART
         await self._send("wait" if self.problem else "attach")
         if self._keeps and not self.problem:
             await self._send("keep")
@@ -266,6 +270,8 @@ def run_supervisor(owner: Owner, *, idle_exit: bool, http: bool = False) -> int:
     while True:
         open_folders(owner)
         code = Supervisor(spec_of(owner, idle_exit=idle_exit, http=http)).run(lock_s=1.0)
+        if code == ANEW:
+            return re_exec.begin(UPGRADED)
         if code != EXIT_HOME_GONE or idle_exit:
             return code
 

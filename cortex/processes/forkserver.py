@@ -23,6 +23,7 @@ from pathlib import Path
 
 from cortex.processes.fork_client import READY, REFUSED, REQUEST_BYTES_MAX
 from cortex.system import allocator, re_exec
+from cortex.system.loaded_code import LoadedCode
 
 #: what workers have imported late once they rest: by `numpy.unique`, `cortex.system.zstd` and the
 #: built-in embedder
@@ -41,13 +42,18 @@ _STAT, _BEGIN, _END = Path("/proc/self/stat"), 45, 46
 
 
 def serve(link: socket.socket) -> list[str] | None:
-    """Fork a process for each request: returns its command line in it, and None in the fork server
-    once the supervisor has hung up.
+    """Fork a process for each request: return its command line in it, and None in the fork server
+    once the supervisor has hung up, or once an upgrade has replaced the loaded modules: a fork
+    would run the new version's program with the old version's modules.
     """
+    code = LoadedCode()
     link.send(READY)
     while True:
         raw, descriptors, _, _ = socket.recv_fds(link, REQUEST_BYTES_MAX, 2)
         if not raw:
+            return None
+        if code.is_replaced():
+            link.send(REFUSED)
             return None
         if not (number := _fork()):
             link.detach()  # its descriptor becomes the life line

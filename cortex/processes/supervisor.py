@@ -23,8 +23,9 @@ from typing import Any
 from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, child_environment, trim_log
 from cortex.processes.fork_client import ForkServer, reap_orphans
-from cortex.system import hosts, sockets
+from cortex.system import hosts, re_exec, sockets
 from cortex.system.errors import (
+    ANEW,
     EXIT_FAILED,
     EXIT_HOME_GONE,
     EXIT_OK,
@@ -33,6 +34,7 @@ from cortex.system.errors import (
     Misconfigured,
 )
 from cortex.system.inotify import ITSELF, Notices
+from cortex.system.loaded_code import LoadedCode
 from cortex.system.terminal import escape_in_line
 from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
 
@@ -50,6 +52,8 @@ LOCK_S = 20.0
 GRACE_S = 5.0
 #: bytes of one command line
 LINE_BYTES_MAX = 65_536
+#: why a set begins anew, for its log
+UPGRADED = "an upgrade has replaced the modules of this process"
 #: connections at the same time: windows of agents, not users
 CONNECTIONS_MAX = 200
 
@@ -91,6 +95,9 @@ class Supervisor:
         self._identity: tuple[Any, ...] = ()
         self._notices: Notices | None = None
         self._checked = 0.0
+        self._code = LoadedCode()
+        #: the signatures of its modules at the look before
+        self._signatures = self._code.signatures()
 
     def _fork_server(self) -> ForkServer | None:
         """Who forks what of this set is forked."""
@@ -286,6 +293,16 @@ class Supervisor:
             self._stop(f"{self.spec.of_kind.folder} was moved or deleted")
         elif tuple(home) != self._identity[3:]:
             self._stop("the folder of its logs was replaced", EXIT_HOME_GONE)
+        self._check_code()
+
+    def _check_code(self) -> None:
+        """End when an upgrade has replaced the modules of this process: fronts start a new set, and
+        a set that lives without fronts begins anew. An installation takes a while, so its files
+        have to be the same at two looks.
+        """
+        before, self._signatures = self._signatures, self._code.signatures()
+        if self._signatures == before and self._code.is_replaced():
+            self._stop("Cortex was upgraded", ANEW if self._idle_exit_s is None else EXIT_OK)
 
     def _count_fronts(self, now: float) -> None:
         """End without any, after a while."""
@@ -478,7 +495,8 @@ def main(arguments: list[str]) -> int:
     """
     spec = SetSpec.load(arguments[-1])
     try:
-        return Supervisor(spec).run()
+        code = Supervisor(spec).run()
+        return re_exec.begin(UPGRADED) if code == ANEW else code
     except Misconfigured as error:
         say(str(error))
         return EXIT_USAGE

@@ -67,11 +67,11 @@ def end_instead() -> None:
     _ends = True
 
 
-def begin() -> int:
+def begin(reason: str = "bulk work has left memory that cannot be given back otherwise") -> int:
     """Begin this program again, with all locks and sockets let go of. Returns only when that cannot
     be, or when another process is to begin it, with an exit code.
     """
-    log.info("begins anew: bulk work has left memory that cannot be given back otherwise")
+    log.info("begins anew: %s", reason)
     sys.stdout.flush()
     sys.stderr.flush()
     if _ends:

@@ -1,4 +1,4 @@
-"""A project whose folders are there and empty."""
+"""A project with empty folders."""
 
 import pytest
 

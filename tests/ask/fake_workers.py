@@ -1,4 +1,4 @@
-"""Workers that are made up but speak through the real codec, and questions to them."""
+"""Fake workers that use the real codec, and questions to them."""
 
 import asyncio
 import time
@@ -53,7 +53,7 @@ BODIES = {
 class Workers:
     """Answers as the workers do, from HITS, each request and reply through the codec.
 
-    `faults` is who raises what.
+    `faults`: worker → the error that it raises.
     """
 
     def __init__(self, generation=1):
@@ -127,7 +127,7 @@ def publish(config, number=1, sequence=5):
 
 
 def remote(config):
-    """The same project, whose questions are embedded elsewhere."""
+    """Return the project with an embedding provider that the vector worker cannot run itself."""
     return replace(config, embedding=Embedding("http", "http://localhost:8121/embed"))
 
 

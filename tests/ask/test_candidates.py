@@ -1,4 +1,4 @@
-"""What an ambiguous call may mean stands in an answer once."""
+"""The candidates of an ambiguous call, listed once in an answer."""
 
 import asyncio
 
@@ -26,7 +26,7 @@ def served(tmp_path_factory, serve):
     ("operation", "target", "count"), [("callers", "Disk.fetch_row", 3), ("callees", "use_a", 2)]
 )
 def test_candidates_are_listed_with_the_first_result_that_has_them(served, operation, target, count):
-    answer = asyncio.run(graph(served.asking(), Graph(operation, target)))
+    answer = asyncio.run(graph(served.context(), Graph(operation, target)))
     results = orjson.loads(orjson.dumps(answer["results"]))
     assert len(results) == count
     assert [result.get("candidates") for result in results] == [MEANT, *[None] * (count - 1)]

@@ -1,4 +1,4 @@
-"""Answers about structure in few words: what stands in them, and what a result costs."""
+"""Compact graph answers: their fields, and the cost of a result."""
 
 import asyncio
 import itertools
@@ -15,10 +15,10 @@ from cortex.ask.questions import Graph, Names
 from cortex.ask.structure import graph, names
 
 REPOSITORY = Path(__file__).parents[2]
-#: rooms of this project that are asked about: those that call one another most
+#: folders of this project that are indexed: the two with most calls between them
 ROOMS = ("cortex/ask", "cortex/engines/graph")
 OPERATIONS = ("callers", "callees", "implementations", "dependents", "type_usages", "impact")
-#: symbols that are drawn
+#: symbols in a random sample
 DRAWN = 15
 
 
@@ -31,11 +31,11 @@ def served(tmp_path_factory, serve):
 
 
 def ask(served, operation, target, **more):
-    return orjson.loads(orjson.dumps(asyncio.run(graph(served.asking(), Graph(operation, target, **more)))))
+    return orjson.loads(orjson.dumps(asyncio.run(graph(served.context(), Graph(operation, target, **more)))))
 
 
 def draw(served):
-    listed = asyncio.run(names(served.asking(), Names("", "symbol", 10_000)))["values"]
+    listed = asyncio.run(names(served.context(), Names("", "symbol", 10_000)))["values"]
     return random.Random(18).sample(sorted(listed), DRAWN)
 
 
@@ -61,7 +61,7 @@ def test_a_compact_result_agrees_with_the_full_one(served):
             for row, full in zip(short["results"], full_answer["results"], strict=True):
                 assert_same(row, full, operation, short.get("file"))
                 covered.add(operation)
-    assert covered >= {*OPERATIONS} - {"implementations"}  # of which these rooms have few
+    assert covered >= {*OPERATIONS} - {"implementations"}  # rare in these folders
 
 
 def assert_same(row, full, operation, file):
@@ -81,7 +81,9 @@ def assert_same(row, full, operation, file):
 
 
 def test_a_compact_name_with_the_path_of_its_place_is_a_target_again(served):
-    for row in ask(served, "callers", "ask/query_context:Turn.stale", max_results=5)["results"]:
+    rows = ask(served, "callers", "ask/query_context:Turn.stale", max_results=5)["results"]
+    assert len(rows) == 5
+    for row in rows:
         target = f"{row['at'].rpartition(':')[0]}:{row['name']}"
         callees = ask(served, "callees", target)
         assert callees["target"].rpartition(":")[2] == row["name"]
@@ -90,8 +92,8 @@ def test_a_compact_name_with_the_path_of_its_place_is_a_target_again(served):
 
 
 def test_each_step_of_a_path_has_its_definition_and_the_line_of_the_call(served):
-    steps = ask(served, "path", "GraphSnapshot.search", to="Walker._levels")["results"]
-    assert [row["name"] for row in steps] == ["GraphSnapshot.search", "Walker.walk", "Walker._levels"]
+    steps = ask(served, "path", "GraphSnapshot.search", to="Walker._walk_levels")["results"]
+    assert [row["name"] for row in steps] == ["GraphSnapshot.search", "Walker.walk", "Walker._walk_levels"]
     assert [type(row.get("from")) for row in steps] == [type(None), int, int]
     for before, step in itertools.pairwise(steps):
         line = (REPOSITORY / before["at"].rpartition(":")[0]).read_text().splitlines()[step["from"] - 1]
@@ -101,6 +103,7 @@ def test_each_step_of_a_path_has_its_definition_and_the_line_of_the_call(served)
 def test_context_lines_stay_inside_their_definition(served):
     arguments = {"target": "ask/query_context:Turn.stale", "context_lines": 20}
     full_rows = ask(served, "callers", **arguments, detail="full")["results"]
+    assert full_rows
     for row, full in zip(ask(served, "callers", **arguments)["results"], full_rows, strict=True):
         numbers = [int(line.partition(":")[0]) for line in row["text"].splitlines()]
         assert full["node"]["start_line"] <= numbers[0] <= full["location"]["line"]

@@ -1,4 +1,4 @@
-"""Which lines of a definition are shown."""
+"""The lines of a definition that an answer shows."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""cortex_explore over a small project with calls across files, that is indexed and served in this
+"""cortex_explore over a small project with calls across files, indexed and served in this
 process.
 """
 
@@ -127,7 +127,7 @@ def shop(tmp_path_factory, serve):
 
 
 def ask(served, query="", **more):
-    return orjson.loads(orjson.dumps(asyncio.run(explore(served.asking(), Explore(query, **more)))))
+    return orjson.loads(orjson.dumps(asyncio.run(explore(served.context(), Explore(query, **more)))))
 
 
 def symbols(answer):
@@ -314,9 +314,7 @@ def test_the_lines_of_a_pasted_trace_are_shown(shop):
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory, serve):
-    """A class whose body does something between its functions; a script in which nothing is
-    defined.
-    """
+    """A class with statements between its functions; a script without definitions."""
     root = tmp_path_factory.mktemp("script")
     lines = [f"print('step {number} of the delivery')" for number in range(1, 121)]
     (root / "deliver.py").write_text("\n".join(lines) + "\n")
@@ -389,7 +387,7 @@ def test_a_function_and_its_built_copy_are_shown_once(copies):
 
 def test_a_silent_lane_leaves_time_for_the_others(shop):
     class Slow:
-        """Lets the embed worker be silent until the end of its lane."""
+        """Keeps the embed worker silent until the end of its lane."""
 
         async def ask(self, worker, message, deadline_s):
             if worker == "embed":
@@ -398,7 +396,7 @@ def test_a_silent_lane_leaves_time_for_the_others(shop):
             return await shop.ask(worker, message, deadline_s)
 
     config = replace(remote(shop.config), server=replace(shop.config.server, deadline_s=2.0))
-    context = replace(shop.asking(config), client=Slow(), until=time.monotonic() + 30.0)
+    context = replace(shop.context(config), client=Slow(), until=time.monotonic() + 30.0)
     answer = asyncio.run(explore(context, Explore(QUESTION)))
     assert answer["functions"]
     assert answer["index"]["degraded"] == ["embed"]

@@ -1,4 +1,4 @@
-"""What a place said, found again among other lines, and which of its lines are others now."""
+"""Fingerprints of places, found again among other lines, and the changed lines of a place."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ def text(*lines):
 
 @given(before=LINES, inner=LINES, after=LINES)
 def test_moved_lines_are_found_at_their_new_place(before, inner, after):
-    inner = ["#", *inner, "%"]  # which stand nowhere else
+    inner = ["#", *inner, "%"]  # nowhere else
     spoken = text(*inner).full_fingerprint()
     surrounded = text(*before, *inner, *after)
     assert surrounded.find(spoken) == (len(before) + 1, len(before) + len(inner))

@@ -1,5 +1,5 @@
-"""What of a question's words names and lines hold, and how often an exploration makes terms of
-a word.
+"""The question's terms in names and lines, and the number of times that an exploration analyses a
+word.
 """
 
 from collections import Counter

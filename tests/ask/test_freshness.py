@@ -1,4 +1,4 @@
-"""What an answer says about its own age: pending and stale files, and an indexer that is gone."""
+"""The age of an answer: pending and stale files, and an indexer that is gone."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ def config(tmp_path):
 
 
 def indexed(config, **files):
-    """Write sources and a manifest that knows them as they are."""
+    """Write sources, and a manifest with their present state."""
     records = {}
     for name, body in files.items():
         path = config.root / f"{name}.py"
@@ -111,7 +111,7 @@ def test_an_answer_names_its_files_that_were_saved_a_moment_ago_as_pending(sampl
     before, text = path.stat(), path.read_text()
 
     def ask():
-        answer = asyncio.run(tool.call(sample.asking(), tool.check(arguments)))
+        answer = asyncio.run(tool.call(sample.context(), tool.check(arguments)))
         return orjson.loads(orjson.dumps(answer))["index"]
 
     assert (ask()["pending"], ask()["pending_count"]) == ([], 0)
@@ -177,7 +177,7 @@ def test_a_reading_that_failed_is_tried_again_although_the_file_stayed_as_it_is(
     generations.publish(config.index_dir, Generation(3))
     fresh = Freshness(config)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))  # nothing can be opened
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))  # no file can be opened
     try:
         assert fresh.current() == EMPTY
         assert fresh.progress().message == ""
@@ -198,7 +198,7 @@ def test_an_indexer_that_died_while_indexing_is_not_called_running(config):
 
 def test_of_an_indexer_in_a_sandbox_only_its_heartbeat_is_believed(config):
     old = {"state": "indexing", "done": 1, "total": 9, "heartbeat": time.time() - 60}
-    indexer(config, **old, namespace=1)  # whose number is our own here
+    indexer(config, **old, namespace=1)  # another namespace than ours
     assert not Freshness(config).progress().running
     indexer(config, **old | {"heartbeat": time.time()}, namespace=1)
     assert Freshness(config).progress().running
@@ -268,7 +268,7 @@ def test_while_the_first_run_goes_on_files_that_are_not_read_yet_count_too(confi
     assert "is being indexed" in block["message"]
 
 
-def test_when_all_is_searchable_only_changes_are_spoken_of(config):
+def test_when_all_is_searchable_only_changes_are_reported(config):
     indexed(config, a="one", b="two")
     block = Freshness(config).block(publish(config, 2, backlog=1))
     assert "searchable" not in block
@@ -322,13 +322,13 @@ def test_an_empty_generation_is_nothing_to_answer_from_while_more_is_to_come(con
     assert not fresh.serves(EMPTY)
 
 
-def test_before_the_files_were_looked_at_nobody_calls_an_index_whole(config):
+def test_an_index_is_not_reported_as_complete_before_its_files_are_checked(config):
     indexed(config, a="one", b="two")
     served = Generation(1, segments=(SegmentRef("s", 3, 3),), sequence=1, sources=2)
     indexer(config, state="looking")
     fresh = Freshness(config)
     assert not fresh.serves_all(served)
-    assert "being looked for" in fresh.block(served)["message"]
+    assert "are being searched" in fresh.block(served)["message"]
     indexer(config, state="idle")
     fresh = Freshness(config)
     assert fresh.serves_all(served)

@@ -14,7 +14,7 @@ QUESTION = "how is a token refreshed before it expires"
 def call(served, name="cortex_search", config=None, **arguments):
     tool = TOOLS[name]
     arguments = {"query": QUESTION} | arguments
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(config), tool.check(arguments)))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.context(config), tool.check(arguments)))))
 
 
 def files(answer):
@@ -256,7 +256,7 @@ LEDGER = """class Ledger:
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory, serve):
-    """A long function with lines that decide far from each other, and what it calls."""
+    """A long function with relevant lines far from each other, and its callees."""
     root = tmp_path_factory.mktemp("ledger")
     first, second = ("\n".join(f"        {name}_{at} = {at}" for at in range(20)) for name in ("one", "two"))
     (root / "ledger.py").write_text(LEDGER.format(first=first, second=second))
@@ -292,7 +292,9 @@ def test_a_limit_that_cuts_the_ranking_says_that_there_is_more(sample):
 
 @pytest.fixture(scope="module")
 def alike(tmp_path_factory, serve):
-    """A name that eight files import in the same words, a script and a product that fail alike."""
+    """A name that eight files import in the same words, a script and a product that fail in the
+    same words.
+    """
     root = tmp_path_factory.mktemp("alike")
     (root / "core.py").write_text("def used(value):\n    return value\n")
     for n in range(8):
@@ -316,7 +318,7 @@ def test_lines_that_are_alike_in_many_files_are_one_with_a_count(alike):
     places = ", ".join(f"user{n}.py:1" for n in range(1, 8))
     assert [chunk["text"] for chunk in imports] == [f"1: from core import used  ⋯ 7 lines like it: {places}"]
     calls = [result for result in answer["results"] if result["chunk"]["metadata"]["kind"] == "call"]
-    assert len(calls) == 8  # each of them stands in two files only
+    assert len(calls) == 8  # each of them is in two files only
     assert answer["omitted"] == {"alike": 7}
     assert answer["total_found"] == 17
     assert answer["total_returned"] == 10
@@ -357,7 +359,7 @@ export default isSame;
 
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory, serve):
-    """A name with built copies, words that stand together and apart, a test that asks much."""
+    """A name with built copies, words together and apart, and a test with many calls."""
     root = tmp_path_factory.mktemp("crowded")
     built = "(function () {\n  " + ORIGIN.replace("export default isSame;", "isSame(1);") + "})();\n"
     spread = "".join(f"notify({at})\n" for at in range(12))

@@ -1,4 +1,4 @@
-"""A call of memory gets through whatever happens to the worker, and a write keeps its number."""
+"""Calls of memory arrive although the worker fails meanwhile, and a write keeps its number."""
 
 import asyncio
 import time
@@ -10,12 +10,12 @@ from cortex.system.errors import BadRequest, Unavailable
 from ipc.client import Silent
 from ipc.messages import MemoryAnswer
 
-#: seconds that a call has in these tests, and one that must not be used up
+#: seconds of a call in these tests, and of one that must not use them up
 SHORT_S, LONG_S = 0.3, 60.0
 
 
 class Worker:
-    """Answers after it was silent so often; `messages` is what it was asked."""
+    """Answers after some silences; `messages` are its requests."""
 
     def __init__(self, *silences: bool, fault: Exception | None = None):
         self.silences, self.fault, self.messages = list(silences), fault, []
@@ -84,19 +84,19 @@ def test_a_refused_call_is_not_sent_again():
     assert len(worker.messages) == 1
 
 
-def test_halves_of_surrogate_pairs_do_not_get_in_the_way():
+def test_lone_surrogates_in_arguments_are_dropped():
     worker = Worker()
     call(worker, arguments={"title": "a\ud800b", "tags": ["\udfff"], "metadata": {"k\ud800": 1}})
     assert worker.messages[0].arguments == {"title": "ab", "tags": [""], "metadata": {"k": 1}}
 
 
 def test_arguments_that_are_not_json_are_refused_with_a_sentence():
-    with pytest.raises(BadRequest, match="cannot be told"):
+    with pytest.raises(BadRequest, match="not valid JSON"):
         call(Worker(), arguments={"metadata": {"k": object()}})
 
 
 class Near:
-    """A memory set that runs, and may be silent."""
+    """A running memory set that may be silent."""
 
     def __init__(self, worker):
         self.worker, self.silent = worker, 0

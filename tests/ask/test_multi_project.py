@@ -1,4 +1,4 @@
-"""One question to several projects: all are asked and ranked once, who cannot answer is named."""
+"""One question to several projects: all are asked and ranked once, absent ones are named."""
 
 import asyncio
 import time
@@ -35,7 +35,7 @@ from tests.ask.fake_workers import HITS, Workers, make_context, plain, publish
 
 
 class MilvusWorkers(Workers):
-    """The workers of one of some projects in one Milvus, which all say what it does."""
+    """The workers of one project, for several projects in one Milvus."""
 
     def answer(self, request):
         match request:
@@ -71,7 +71,7 @@ class MilvusWorkers(Workers):
 
 
 class Project:
-    """A project with workers that are made up."""
+    """A project with fake workers."""
 
     def __init__(self, folder, name, generation=1, served=True):
         self.name, self.workers = name, Workers(generation)
@@ -97,7 +97,7 @@ def web(tmp_path):
 
 
 def ask(projects, how=search_in_projects, away=(), deadline_s=10.0, **question):
-    """The answer of `projects`, all beginning at the same time."""
+    """Return the answer of `projects`, which all begin at the same time."""
 
     async def others(patterns):
         assert patterns == ("*",)
@@ -165,7 +165,7 @@ def test_local_projects_have_time_to_answer_while_milvus_is_silent(api, in_milvu
     far, members = in_milvus
     far.workers.silent = {"text"}
     late = [
-        replace(member, context=replace(member.asking, until=time.monotonic() + 1.0)) for member in members
+        replace(member, context=replace(member.context, until=time.monotonic() + 1.0)) for member in members
     ]
     answer = ask([api], away=late, deadline_s=1.0)
     assert {name for name, _ in places(answer)} == {"api"}
@@ -228,7 +228,7 @@ def test_starting_is_raised_while_no_project_can_be_asked_yet(tmp_path, in_milvu
         return "starting"
 
     far = [
-        replace(member, context=replace(member.asking, client=Absent(), standing=standing))
+        replace(member, context=replace(member.context, client=Absent(), standing=standing))
         for member in in_milvus[1]
     ]
     other = Member("other", None, Starting("The workers are still being started."))
@@ -264,7 +264,7 @@ def test_the_error_holds_each_reason_when_all_projects_fail(api, web):
         ask([api, web])
 
 
-def test_one_that_is_lost_between_ranking_and_reading_is_left_out_and_named(api, web):
+def test_a_project_lost_between_ranking_and_reading_is_left_out_and_named(api, web):
     class Lost(Workers):
         def answer(self, request):
             if isinstance(request, Fetch):
@@ -412,7 +412,7 @@ def test_pages_of_chunks_are_pages_of_all_projects(api, web):
     ("question", "why"),
     [
         ({"detail": "auto", "offset": 3}, "`offset` counts the lines of one"),
-        ({"offset": 90}, "the first 100"),
+        ({"offset": 90}, "their first 100"),
     ],
 )
 def test_pages_beyond_the_bounds_of_several_projects_are_refused(api, web, question, why):

@@ -1,5 +1,5 @@
-"""cortex_explore of a place and of a symbol: its own lines first, then what is around it; and what
-an answer to a question names that it does not show.
+"""cortex_explore for a place and for a symbol: first its own lines, then its surroundings; and the
+names of callees that an answer does not show.
 """
 
 import asyncio
@@ -130,7 +130,7 @@ def post(tmp_path_factory, serve):
 
 
 def ask(served, query, **more):
-    return orjson.loads(orjson.dumps(asyncio.run(explore(served.asking(), Explore(query, **more)))))
+    return orjson.loads(orjson.dumps(asyncio.run(explore(served.context(), Explore(query, **more)))))
 
 
 def symbols(answer):

@@ -1,5 +1,5 @@
-"""Numbers of any length, in texts that are read for a place and as arguments: an answer or a
-sentence, never an error of ours.
+"""Numbers of any length, in texts with places and in arguments: an answer or a sentence, never an
+unexpected error.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ HUNK = "--- a/x.py\n+++ b/x.py\n@@ -1,1 +{},1 @@\n+x\n"
 
 
 def call(sample, tool, **arguments):
-    return asyncio.run(TOOLS[tool].call(sample.asking(), TOOLS[tool].check(arguments)))
+    return asyncio.run(TOOLS[tool].call(sample.context(), TOOLS[tool].check(arguments)))
 
 
 def sentence_of(sample, tool, **arguments):
-    """What is said about the arguments, if not their answer."""
+    """Return the error about the arguments, or the suggestion of the answer."""
     try:
         return str(call(sample, tool, **arguments).get("suggestion", ""))
     except CortexError as error:
@@ -79,4 +79,4 @@ async def _turn(sample):
     async def make(turn):
         return turn
 
-    return (await sample.asking().attempt(make))[0]
+    return (await sample.context().attempt(make))[0]

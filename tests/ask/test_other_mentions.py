@@ -1,4 +1,4 @@
-"""An answer without callers says where else the name stands."""
+"""An answer without callers names other places of the word."""
 
 import asyncio
 
@@ -28,7 +28,7 @@ def served(tmp_path_factory, serve):
 
 
 def suggestion(served, operation, target, **more):
-    return asyncio.run(graph(served.asking(), Graph(operation, target, **more)))["suggestion"]
+    return asyncio.run(graph(served.context(), Graph(operation, target, **more)))["suggestion"]
 
 
 @pytest.mark.parametrize("operation", ["callers", "dependents", "impact"])
@@ -59,7 +59,7 @@ def test_words_that_are_merely_alike_are_not_the_word(served):
 def test_a_name_mentioned_only_in_its_own_file_comes_with_its_lines(served):
     assert suggestion(served, "callers", "own_job").startswith(
         "No call of own_job is resolved, and the word occurs in no other file of the index. "
-        "In its own file it stands on lines 1, 5."
+        "In its own file it is on lines 1, 5."
     )
 
 
@@ -70,4 +70,4 @@ def test_a_name_of_ruby_is_looked_for_with_its_mark(served):
 
 def test_an_offset_behind_the_last_result_is_not_reported_as_no_use(served):
     sentence = suggestion(served, "callers", "used_job", offset=9)
-    assert sentence == "There is 1 result; offset 9 is behind."
+    assert sentence == "There is 1 result; offset 9 is past the last."

@@ -1,4 +1,4 @@
-"""Chunk files of another program, of the kinds that it has: every tool finds what is in them."""
+"""Chunk files of another program, with its own kinds: every tool searches them."""
 
 import asyncio
 import json
@@ -22,8 +22,8 @@ def chunk(name, kind, text, file, **fields):
 
 @pytest.fixture(scope="module")
 def others(tmp_path_factory, serve):
-    """Documents whole, code as views alone, decisions of a kind of theirs, and one without a kind;
-    all in an array, with fields that we do not know.
+    """Whole documents, code as views only, decisions of a foreign kind, and a chunk without a kind;
+    all in an array, with unknown fields.
     """
     root = tmp_path_factory.mktemp("others")
     folder = root / ".cortex" / "chunks"
@@ -42,7 +42,7 @@ def others(tmp_path_factory, serve):
 def ask(served, name, **arguments):
     tool = TOOLS[name]
     checked = tool.check(locate_arguments(arguments, str(served.config.root)))
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(), checked))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.context(), checked))))
 
 
 def files(answer):

@@ -1,5 +1,5 @@
-"""Answers from a project of which a part is not served yet, or was saved since: what is missing is
-said first, and nothing is quoted that is no longer there.
+"""Answers from a project that is served in part, or was saved since: missing files are reported
+first, and no outdated line is quoted.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ CALLER = (
 
 def call(served, name, **arguments):
     tool = TOOLS[name]
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(), tool.check(arguments)))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.context(), tool.check(arguments)))))
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def served(tmp_path, serve):
 
 @pytest.fixture
 def half(served):
-    """Two files of four are served; the other two are indexed, and nobody has published them."""
+    """Two of four files are served; the other two are indexed and not published."""
     (served.config.root / "late").mkdir()
     (served.config.root / "late" / "core.py").write_text("def late_one():\n    return used(3)\n")
     (served.config.root / "late" / "more.py").write_text("LATE = 4\n")
@@ -70,7 +70,7 @@ def test_a_name_that_is_missing_from_a_whole_project_is_missing(served):
 def test_uses_without_a_definition_say_that_it_may_come(half):
     (half.config.root / "caller.py").write_text(CALLER)
     answer = call(half, "cortex_exact", query="first OR late_one")
-    assert answer["suggestion"] == ""  # a definition is there
+    assert answer["suggestion"] == ""  # the definition is served
     answer = call(half, "cortex_exact", query="value", paths=["core.py"])
     assert answer["results"][0]["chunk"]["metadata"]["kind"] != "definition"
     assert answer["suggestion"].startswith(SHARE)
@@ -95,7 +95,7 @@ def test_the_served_share_is_reported_once(half, tool, arguments):
 
 @pytest.mark.parametrize("operation", ["callers", "impact"])
 def test_no_line_of_a_file_saved_since_is_quoted(served, operation):
-    # Line 9, which was the call in `second`, is the one in `first` now.
+    # Line 9, once the call in `second`, is now the one in `first`.
     (served.config.root / "caller.py").write_text("# one\n# two\n# three\n# four\n" + CALLER)
     answer = call(served, "cortex_graph", operation=operation, target="used")
     assert {result.get("name") for result in answer["results"]} >= {"first", "second"}

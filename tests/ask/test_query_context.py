@@ -1,4 +1,4 @@
-"""One question to one answer: its lanes, how they fail, and what bounds it."""
+"""One question to one answer: its lanes, their failures, and its bounds."""
 
 import orjson
 import pytest
@@ -119,7 +119,7 @@ def test_a_bad_request_of_a_worker_is_the_callers(config):
 
 
 class Moving(Workers):
-    """The generation moves on meanwhile: the worker refuses once, then CURRENT is newer."""
+    """A newer generation appears meanwhile: the worker refuses once, then CURRENT is newer."""
 
     def __init__(self, config):
         super().__init__(generation=2)

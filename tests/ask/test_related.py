@@ -1,4 +1,4 @@
-"""find_related over a small project that is indexed and served in this process."""
+"""find_related over a small project, indexed and served in this process."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from ipc.messages import VectorSearch
 
 
 def related(served, **question):
-    return orjson.loads(orjson.dumps(asyncio.run(find_related(served.asking(), Related(**question)))))
+    return orjson.loads(orjson.dumps(asyncio.run(find_related(served.context(), Related(**question)))))
 
 
 def files(answer, kind):

@@ -23,13 +23,13 @@ QUESTION = "how is a token refreshed before it expires"
 
 
 def search(served, config=None, **question):
-    answer = asyncio.run(searching.search(served.asking(config), Search(**({"query": QUESTION} | question))))
+    answer = asyncio.run(searching.search(served.context(config), Search(**({"query": QUESTION} | question))))
     return orjson.loads(orjson.dumps(answer))
 
 
 def call(served, name, config=None, **arguments):
     tool = TOOLS[name]
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(config), tool.check(arguments)))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.context(config), tool.check(arguments)))))
 
 
 def files(answer):
@@ -41,7 +41,7 @@ def scores(answer):
 
 
 def add_up(explained, weights):
-    """Every signal with the weight in use, and the sums that the answer says they have."""
+    """Check that every signal has the weight in use, and that the sums of the answer are right."""
     signals = explained["signals"]
     assert {name: signal["weight"] for name, signal in signals.items()} == weights
     for signal in signals.values():
@@ -52,7 +52,7 @@ def add_up(explained, weights):
 
 
 def table(weights):
-    """Without the signals of questions that quote a place or ask for a kind of file."""
+    """Return the weights without those for questions that quote a place or want a kind of file."""
     return {
         name: value for name, value in dataclasses.asdict(weights).items() if name not in ("cited", "asked")
     }
@@ -69,7 +69,7 @@ def test_every_signal_of_every_hit_is_explained_and_they_add_up_to_the_score(sam
         explained = result["explain"]
         add_up(explained, table(WITH_VECTORS))
         assert result["combined_score"] == pytest.approx(explained["score"], abs=5e-5)
-        # The formula of docs/RANKING.md, from what is explained alone.
+        # The formula of docs/RANKING.md, from the explanation alone.
         first = 1 / (1 + math.exp(-6 * (explained["sum"] / positive - 0.5)))
         expected = first if explained["place_in_file"] == 1 else floor * explained["factor"]
         assert explained["score"] == pytest.approx(expected)

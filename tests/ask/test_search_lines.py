@@ -1,4 +1,4 @@
-"""Which lines of a long function cortex_search shows."""
+"""The lines of a long function that cortex_search shows."""
 
 import asyncio
 
@@ -58,7 +58,7 @@ def loader(tmp_path_factory, serve):
 def call(served, query, **more):
     tool = TOOLS["cortex_search"]
     arguments = tool.check({"query": query, "paths": ["loader.c"]} | more)
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(), arguments))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.context(), arguments))))
 
 
 def shown_text(served, query, **more):

@@ -1,4 +1,4 @@
-"""One project, and the same files as two: what is asked of both together ranks as in the one."""
+"""One project, and its files as two projects: a question to both ranks as in the one."""
 
 import asyncio
 import shutil
@@ -40,7 +40,7 @@ def undivided(tmp_path_factory, serve):
 
 
 def copied(undivided, folder, numbers):
-    """Those of the files, each where it was."""
+    """Copy every second file to the same relative path."""
     paths = sorted(path.relative_to(undivided.config.root) for path in undivided.config.root.rglob("*.py"))
     for path in (path for at, path in enumerate(paths) if at % 2 in numbers):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -63,16 +63,16 @@ def twins(undivided, tmp_path_factory, serve):
 
 def search_all(projects, how=search_in_projects, **question):
     async def others(_patterns):
-        return [Member(name, project.asking()) for name, project in projects.items()]
+        return [Member(name, project.context()) for name, project in projects.items()]
 
     kind = Exact if how is exact_in_projects else Search
-    context = replace(next(iter(projects.values())).asking(), others=others)
+    context = replace(next(iter(projects.values())).context(), others=others)
     return orjson.loads(orjson.dumps(asyncio.run(how(context, ("*",), kind(**question)))))
 
 
 def search_single(undivided, query, **more):
     question = Search(query=query, detail="location", limit=RESULTS, **more)
-    return orjson.loads(orjson.dumps(asyncio.run(search(undivided.asking(), question))))
+    return orjson.loads(orjson.dumps(asyncio.run(search(undivided.context(), question))))
 
 
 def files(answer):
@@ -86,7 +86,7 @@ def test_two_halves_that_are_asked_together_rank_nearly_as_the_whole(undivided, 
         both = files(search_all(halves, query=query, detail="location", limit=RESULTS))
         first += single[0] == both[0]
         shared += len(set(single) & set(both))
-    # Names that one half refers to in the other are not resolved, so files are less referred to.
+    # Names of the other half are not resolved, so files have fewer references.
     assert first >= len(QUESTIONS) - 1
     assert shared >= 0.9 * RESULTS * len(QUESTIONS)
 
@@ -139,7 +139,7 @@ def test_chunks_of_halves_rank_nearly_as_in_the_whole(undivided, halves):
         assert single["total_found"] == both["total_found"]
         first += files(single)[0] == files(both)[0]
         shared += len({*places(single)} & {*places(both)}) / len(single["results"])
-    # What differs is the mean length of a field, which each half has of its own.
+    # The mean length of a field differs: each half has its own.
     assert first >= len(queries) - 1
     assert shared >= 0.8 * len(queries)
 

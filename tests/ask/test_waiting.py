@@ -1,4 +1,4 @@
-"""What a question waits for: a first generation, and workers that start; how far that is."""
+"""The waits of a question: for a first generation, and for starting workers; and their progress."""
 
 import asyncio
 import os
@@ -49,14 +49,14 @@ def test_a_call_waits_for_the_first_generation(config):
 
 
 def at_once(coroutine):
-    """What it returns without waiting for anything."""
+    """Return the result of a coroutine that waits for nothing."""
     with pytest.raises(StopIteration) as done:
         coroutine.send(None)
     return done.value.value
 
 
 def write_manifest(config, files, **fields):
-    """A manifest of so many files, each with a chunk."""
+    """Write a manifest of some files, each with a chunk."""
     records = {f"f{n}.py": {"size": 1, "mtime_ns": 1, "chunks": 1} for n in range(files)}
     config.manifest.write_bytes(orjson.dumps({"files": records} | fields))
 
@@ -118,7 +118,7 @@ def test_chunks_without_vectors_are_counted_in_the_message(config):
 
 
 class Late(Workers):
-    """The text worker is not there yet for the first questions."""
+    """The text worker is absent for the first questions."""
 
     refusals = 2
 
@@ -136,7 +136,7 @@ def test_a_worker_that_is_still_starting_is_waited_for(config):
 
 
 def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers_start(config):
-    """A server for embeddings that refuses cost each question of the first ten seconds six."""
+    """Otherwise a refusing embedding server costs each question of the first ten seconds six."""
     publish(config)
     workers = Workers()
     workers.faults["embed"] = Unavailable("http://localhost:8121/embed refused the connection.")
@@ -157,7 +157,7 @@ def test_a_message_that_is_not_repeatable_is_asked_once_even_while_workers_start
 
 
 class Absent(Workers):
-    """The text worker is never there."""
+    """The text worker is always absent."""
 
     async def ask(self, worker, message, deadline_s):
         if worker == "text":
@@ -190,7 +190,7 @@ def test_the_state_of_an_absent_worker_is_reported(config, state, kind, sentence
 
 
 def test_a_worker_that_is_starting_is_waited_for_longer_than_a_lane_has(config):
-    """Of a call's ten seconds a lane has six, and a loaded machine needs more for a start."""
+    """A lane has six of a call's ten seconds, and a loaded machine needs more for a start."""
     publish(config)
     workers = Late()
     context = replace(make_context(config, workers), standing=report_state("starting"))

@@ -178,7 +178,7 @@ def test_the_doctor_says_where_bytes_and_keys_are_and_what_becomes_of_memory(sea
     for phrase in (
         str(tmp_path / "cache" / "sealed"),
         str(tmp_path / "keys" / "master"),
-        f"memory in {tmp_path / 'memory'} will be sealed when it is asked",
+        f"memory in {tmp_path / 'memory'} will be sealed by its next call",
         "/dev/shm",
     ):
         assert phrase in encryption["text"]

@@ -153,7 +153,7 @@ def test_without_a_terminal_nobody_is_asked_and_consent_can_be_shown_and_taken_b
     configure(project, "embedding: {provider: local}\n")
     refused = project.run("trust")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
-    assert "is ignored without it" in project.run("trust", "--show").stdout
+    assert "are ignored without it" in project.run("trust", "--show").stdout
     assert project.run("trust", "--yes").returncode == 0
     assert "you agreed to" in project.run("trust", "--show").stdout
     assert project.config.embedding.provider == "local"

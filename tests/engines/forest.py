@@ -1,4 +1,4 @@
-"""A project of trees whose index has one engine, and two engines more than the product has."""
+"""A project of trees with an index of one engine, and two engines for tests."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ DIMENSIONS = 16
 
 
 class PlainEngine:
-    """A fourth engine, as small as one can be:
-    the words of each row, in one file for each generation.
+    """A fourth engine, as small as possible: the words of each row, in one file for each
+    generation.
     """
 
     answers = (ExactSearch, Fetch, Locate, Show)
@@ -91,7 +91,7 @@ class PlainEngine:
         return {"rows": generation.rows, "graph_files": list(self._graph)}
 
     def release(self):
-        """Nothing: a change is built upon all words."""
+        """Do nothing: a change is built upon all words."""
 
     def close(self):
         self._words = {}
@@ -106,8 +106,8 @@ class PlainEngine:
 
 
 class HnswEngine(VectorEngine):
-    """The vector engine with an HNSW index from the first row on;
-    its upkeep waits until that is built.
+    """The vector engine with an HNSW index from the first row on; its upkeep waits for the
+    build.
     """
 
     def __init__(self, config):
@@ -141,7 +141,7 @@ def chunk(tree):
 
 
 def graph_of(trees):
-    """For each tree a function, and one that calls it."""
+    """The graph: for each tree a function and a caller of it."""
     nodes = [
         {
             "id": f"{tree}:{name}_{tree}",
@@ -167,8 +167,8 @@ def graph_of(trees):
 
 
 class World:
-    """A project whose index has one engine:
-    one of it builds, as in the watcher, others open, as in workers.
+    """A project with an index of one engine: one instance builds, as in the watcher, others open,
+    as in workers.
     """
 
     def __init__(self, root, maker):
@@ -188,7 +188,7 @@ class World:
         self.builder = Builder(self.config, engines={"tested": self.make()}, **options)
 
     def publish(self, *trees):
-        """The generation of a project that holds `trees`."""
+        """Publish and return a generation that holds `trees`."""
         if self.builder is None:
             self.start()
         for path in self.config.root.glob("*.py"):

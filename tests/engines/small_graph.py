@@ -53,8 +53,8 @@ def ids(worker, operation, target, **more):
 
 
 def serve_graph(config, nodes, edges=()):
-    """A worker over a graph of another program:
-    nodes are (id, kind, file), edges (from, to, type) or with the file where they are, too.
+    """A worker over a graph of a foreign program: nodes are (id, kind, file), edges (from, to,
+    type) or with the file of their place, too.
     """
     (config.graph_dir).mkdir(parents=True, exist_ok=True)
     graph = {

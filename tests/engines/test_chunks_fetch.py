@@ -1,4 +1,4 @@
-"""The lines of a snippet, compared with what the words say: plainly, line by line."""
+"""Snippets: chosen lines compared with a plain line by line implementation."""
 
 import re
 
@@ -21,7 +21,7 @@ def words(text):
 
 @settings(max_examples=150, deadline=None)
 @given(lines, queries)
-def test_a_line_holds_the_words_that_a_search_of_the_whole_line_finds(text, query):
+def test_a_line_mask_has_the_words_of_a_plain_search_in_that_line(text, query):
     masks = word_masker(query)("\n".join(text))
     wanted = sorted(words(query))
     line_words = [{word for at, word in enumerate(wanted) if bits >> at & 1} for bits in masks]
@@ -30,7 +30,7 @@ def test_a_line_holds_the_words_that_a_search_of_the_whole_line_finds(text, quer
 
 @settings(max_examples=150, deadline=None)
 @given(lines, queries)
-def test_a_snippet_is_the_first_window_that_holds_the_most_words_with_a_line_before_it(text, query):
+def test_a_snippet_is_the_first_window_with_the_most_words_and_a_line_of_context(text, query):
     first = best_window("\n".join(text), len(text), word_masker(query))
     line_words = [words(query) & words(line) for line in text]
     if len(text) <= SNIPPET_LINES:

@@ -1,4 +1,4 @@
-"""What the units of a file are worth to a question: looked at by columns, as if line by line."""
+"""Scores of a file's units for a question: columns compared with a line by line implementation."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def make_source(text, symbols):
 
 
 @pytest.mark.parametrize("query", QUESTIONS)
-def test_a_unit_is_worth_something_exactly_when_its_lines_or_its_name_hold_words_of_the_question(rows, query):
+def test_a_unit_scores_if_and_only_if_its_lines_or_name_hold_words_of_the_question(rows, query):
     question = weigh_words(Rarity(rows), query)
     sources = [read_source(rows, file) for file in range(len(rows.path_names))]
     sources.append(make_source("naïve unİts\nplain\nÜNITS of refresh_Token", ["one", "rotateToken", "none"]))
@@ -46,7 +46,7 @@ def test_a_unit_is_worth_something_exactly_when_its_lines_or_its_name_hold_words
     assert worth
 
 
-def test_of_a_large_file_only_the_units_with_words_of_the_question_are_looked_at_one_by_one(rows):
+def test_only_units_with_words_of_the_question_are_scored_one_by_one(rows):
     symbols = [f"part_{at}" for at in range(MANY)]
     text = "\n".join(f"def {symbol}(): pass" for symbol in symbols)
     source = make_source(text.replace("part_7()", "part_7(): rotate"), symbols)
@@ -58,7 +58,7 @@ def test_of_a_large_file_only_the_units_with_words_of_the_question_are_looked_at
     assert not list(compared.remaining(lambda _path: False))
 
 
-def test_a_unit_is_worth_more_where_a_chunk_was_found_that_speaks_of_the_question(rows):
+def test_a_unit_in_a_chunk_that_matches_the_question_scores_higher(rows):
     symbols = [f"part_{at}" for at in range(6)]
     source = make_source("\n".join(f"def {symbol}(): rotate" for symbol in symbols), symbols)
     question = weigh_words(Rarity(rows), "rotate")

@@ -1,4 +1,4 @@
-"""Files, lines and chunk ids → chunks, over rows of several segments with some deleted."""
+"""Files, lines and chunk ids resolved to chunks, over rows of several segments, some deleted."""
 
 from dataclasses import replace
 
@@ -78,7 +78,7 @@ def keys(rows, *places):
         (40, 2, ("Store.save",)),
     ],
 )
-def test_a_line_is_in_the_chunk_that_covers_it_and_means_the_innermost_definition(rows, line, key, symbols):
+def test_a_line_resolves_to_its_chunk_and_its_innermost_definition(rows, line, key, symbols):
     (spot,) = spots(rows, Place("src/auth/session.py", line))
     assert (spot.hit.key, spot.symbols, spot.file_rows) == (key, symbols, 2)
 
@@ -87,7 +87,7 @@ def test_a_line_that_no_chunk_holds_has_no_spot(rows):
     assert keys(rows, Place("src/auth/session.py", 41)) == []
 
 
-def test_a_whole_file_has_all_its_lines_names_and_the_mean_of_its_vectors(rows):
+def test_a_file_spot_has_all_lines_and_names_and_the_mean_vector(rows):
     located = locate(rows, Locate((Place("src/auth/session.py"),)))
     (spot,) = located.spots
     assert (spot.hit.key, spot.hit.start_line, spot.hit.end_line) == (1, 1, 40)
@@ -96,7 +96,7 @@ def test_a_whole_file_has_all_its_lines_names_and_the_mean_of_its_vectors(rows):
     assert located.model == "m@1"
 
 
-def test_a_file_of_views_only_is_known_by_them(rows):
+def test_a_file_with_views_only_resolves_to_them(rows):
     assert keys(rows, Place("views.py", 4)) == [5]
 
 
@@ -115,22 +115,22 @@ def test_a_file_of_views_only_is_known_by_them(rows):
         ("/", []),
     ],
 )
-def test_a_path_means_the_files_that_share_most_of_its_end(rows, path, expected):
+def test_a_path_resolves_to_the_files_that_share_most_of_its_end(rows, path, expected):
     assert keys(rows, Place(path)) == expected
 
 
-def test_of_a_name_that_many_files_have_only_the_first_are_returned(rows):
+def test_a_name_of_many_files_returns_only_the_first(rows):
     assert len(keys(rows, Place("__init__.py"))) == FILES_MAX
 
 
-def test_an_id_is_found_whole_in_any_segment_and_only_while_it_is_live(rows):
+def test_an_id_matches_completely_in_any_segment_while_it_is_live(rows):
     assert keys(rows, Place(id="code-src/auth/session.py~2")) == [2]
     assert keys(rows, Place(id="symbols-src/auth/session.py~3")) == [3]
     assert keys(rows, Place(id="src/auth/session.py~2")) == []
     assert keys(rows, Place(id="code-src/auth/gone.py~6")) == []
 
 
-def test_places_are_answered_in_their_order_each_with_its_number(rows):
+def test_spots_come_in_the_order_of_the_places_with_their_index(rows):
     answers = spots(rows, Place("views.py"), Place("nowhere.py"), Place("web/session.py", 3))
     assert [(spot.place, spot.hit.key) for spot in answers] == [(0, 5), (2, 4)]
     assert [(spot.shared, spot.whole) for spot in answers] == [(1, True), (2, True)]
@@ -141,7 +141,7 @@ def test_no_places_have_no_spots(rows):
     assert (located.spots, located.vectors.shape) == ((), (0, DIMENSIONS))
 
 
-def test_bare_spots_are_the_same_without_names_and_vectors(rows):
+def test_bare_spots_differ_only_in_names_and_vectors(rows):
     places = (
         Place("src/auth/session.py"),
         Place("src/auth/session.py", 7),

@@ -1,4 +1,4 @@
-"""A file put together from its chunks: its lines, and the units that an answer is made of."""
+"""A file assembled from its chunks: its lines, and the units of an answer."""
 
 import re
 
@@ -18,7 +18,7 @@ from ipc.messages import Hit
 TEXT = "Ä first İ line\n\n  def Find(İt):\n    return it_all"
 
 
-def test_lines_are_found_by_their_numbers_and_places_in_lower_case_are_places_in_the_text():
+def test_lines_have_numbers_and_lower_case_keeps_places():
     lines = Lines.of(TEXT, 5)
     assert [lines[number] for number in range(4, 10)] == ["", *TEXT.split("\n"), ""]
     assert (lines.first, lines.last) == (5, 8)
@@ -31,7 +31,7 @@ def test_lines_are_found_by_their_numbers_and_places_in_lower_case_are_places_in
 
 
 @pytest.mark.parametrize("name", ["src/auth/session.py", "docs/auth.md"])
-def test_a_file_is_put_together_from_its_chunks_as_it_was_indexed(sample, name):
+def test_a_file_assembled_from_its_chunks_equals_the_indexed_file(sample, name):
     rows = open_rows(Freshness(sample.config).current(), sample.config.index_dir)
     source = read_source(rows, rows.path_names.index(name))
     text = (sample.config.root / name).read_text().split("\n")
@@ -52,7 +52,7 @@ def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
     places = [at for at in range(len(body.text)) if body.text.startswith("find", at)]
     marked = marked_lines(body, [(at, at + 4) for at in places])
     assert marked.chunks.tolist() == [0, 0, 0, 1, 2]
-    assert marked.numbers.tolist() == [10, 11, 12, 0, 13]  # a view's line is none of the file's
+    assert marked.numbers.tolist() == [10, 11, 12, 0, 13]  # a view's line is not in the file
     raw_chunks = [
         b'{"metadata":{"definitions":[{"name":"find","start_line":5,"end_line":11}]}}',
         b"{}",
@@ -63,11 +63,11 @@ def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
 
 
 @pytest.mark.parametrize("text", ["naïve – größe_1 ’x’", "中文 a·b\n\u2028c", "🙂 x𝒳_9²", "plain a-b_c"])
-def test_letters_between_words_are_blank_one_by_one(text):
+def test_each_letter_between_words_becomes_one_space(text):
     assert tokens.blank_between(text) == re.sub(r"\W", " ", text)
 
 
-def test_what_is_called_is_found_once_each_and_to_the_end_of_its_name():
+def test_each_callee_is_listed_once_with_its_full_name():
     unit = Unit(1, 1, 1, "own", "function")
     source = Source.of("a.py", Lines.of("own(save(disk), x.size, 9ab(c), y.2d, plain word)", 1), [unit])
     assert _called_names(ScoredUnit(source, unit)) == {"save", "size", "ab"}

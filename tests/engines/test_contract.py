@@ -1,11 +1,11 @@
-"""What `cortex.engines.protocol` says of every engine, asked of every engine that we have.
+"""The contract of `cortex.engines.protocol`, tested with every engine.
 
-Another one, from any package that is installed, is put through the same questions by
+An engine of any installed package is tested in the same way by
 
     pytest tests/engines/test_contract.py --engine package.module:Maker
 
-where Maker(config) makes the engine. Asked is what it says that it answers, without what it says it
-lacks.
+where Maker(config) makes the engine. Only messages in its `answers` are sent, and no feature that
+it `lacks` is used.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def world(request, tmp_path, maker):
         yield tested_world
 
 
-#: message → a question for the file of a tree
+#: message → a request for the file of a tree
 QUESTIONS = {
     ExactSearch: ExactSearch,
     TextSignals: lambda tree: TextSignals(tree, 10),
@@ -79,7 +79,7 @@ QUESTIONS = {
 
 def paths(reply):
     if hasattr(reply, "paths"):
-        names = getattr(reply, "candidates", ())  # what NameSearch found
+        names = getattr(reply, "candidates", ())  # results of NameSearch
         return list(reply.paths) or [name for name in names if name.endswith(".py")]
     if hasattr(reply, "spots"):
         return [spot.hit.path for spot in reply.spots]
@@ -87,8 +87,8 @@ def paths(reply):
 
 
 def answering_kinds(handlers, tree):
-    """The messages of `handlers` whose answer to a question for `tree` is its file;
-    Fetch is asked elsewhere.
+    """The messages of `handlers` whose answer to a request for `tree` is its file. Fetch has other
+    tests.
     """
     kinds = [kind for kind in handlers if kind in QUESTIONS]
     return {kind for kind in kinds if paths(handlers[kind](QUESTIONS[kind](tree))) == [f"{tree}.py"]}
@@ -103,7 +103,7 @@ def test_making_an_engine_touches_no_file(world):
     assert not world.config.index_dir.exists()
 
 
-def test_a_snapshot_answers_what_the_engine_says_that_it_answers(world):
+def test_a_snapshot_answers_all_messages_in_answers(world):
     generation = world.publish(*TREES)
     handlers = world.open()
     assert set(handlers) == set(world.make().answers)
@@ -144,7 +144,7 @@ def with_filters(question, filters):
     return type(question)(**fields | {"filters": filters})
 
 
-def test_before_anything_is_published_a_worker_says_that_it_is_not_ready(world):
+def test_a_worker_is_not_ready_before_the_first_generation(world):
     worker = world.worker()
     assert not worker.reload()
     for kind in all_of(worker.handlers):
@@ -170,7 +170,7 @@ def test_a_change_is_followed_and_a_snapshot_stays_as_it_is(world):
     after = world.open(reader)
     assert answering_kinds(after, "cedar") == answering_kinds(after, "birch") == all_of(after)
     assert answering_kinds(after, "oak") == set()
-    # PatternSearch reads the sources as they are now, within the files that its generation knows.
+    # PatternSearch reads current sources, of the files in its generation.
     old = all_of(before) - {PatternSearch}
     assert answering_kinds(before, "oak") - {PatternSearch} == old
     assert answering_kinds(before, "cedar") == set()
@@ -193,7 +193,7 @@ def test_a_worker_swaps_and_answers_for_both_generations_for_a_moment(world):
             assert worker.handlers[kind](request).generation == number
 
 
-def test_what_a_generation_opened_goes_with_its_snapshot_not_with_the_next_look_for_garbage(world):
+def test_files_of_a_generation_close_with_its_snapshot_without_garbage_collection(world):
     world.publish("birch", "oak")
     reader = world.make()
     first = world.published()
@@ -214,7 +214,7 @@ def test_what_a_generation_opened_goes_with_its_snapshot_not_with_the_next_look_
         gc.enable()
 
 
-def test_the_token_stays_when_a_change_is_nothing_to_the_engine(world):
+def test_the_token_stays_when_a_change_does_not_concern_the_engine(world):
     generation = world.publish("birch", "oak")
     engine = world.make()
     with contextlib.closing(engine):
@@ -234,7 +234,7 @@ def test_merging_segments_changes_no_answer_and_no_token(world):
         assert answering_kinds(handlers, tree) == all_of(handlers)
 
 
-def test_what_was_built_and_never_published_is_forgotten(world):
+def test_an_unpublished_build_is_forgotten(world):
     generation = world.publish("oak")
     world.builder.close()
     body = {name: value for name, value in chunk("cedar").items() if name != "embedding"}
@@ -250,7 +250,7 @@ def test_what_was_built_and_never_published_is_forgotten(world):
     assert answering_kinds(handlers, "cedar") == set()
 
 
-def test_pruning_keeps_what_is_named_and_what_is_young(world):
+def test_pruning_keeps_named_and_young_files(world):
     world.publish("birch", "oak")
     current_token = world.publish("birch", "cedar").tokens["tested"]
     engine = world.make()
@@ -262,7 +262,7 @@ def test_pruning_keeps_what_is_named_and_what_is_young(world):
     assert answering_kinds(world.open(engine), "maple") == all_of(handlers)
 
 
-def test_a_token_that_names_nothing_is_refused_or_done_without(world):
+def test_an_unknown_token_is_refused_or_ignored(world):
     world.publish("birch", "oak")
     engine = world.make()
     try:
@@ -272,7 +272,7 @@ def test_a_token_that_names_nothing_is_refused_or_done_without(world):
     assert answering_kinds(handlers, "oak") == all_of(handlers)
 
 
-def test_an_engine_whose_token_is_lost_says_so_or_begins_again_by_itself(world):
+def test_an_engine_without_its_token_reports_it_or_builds_anew(world):
     generation = world.publish("birch", "oak")
     world.builder.close()
     with contextlib.closing(world.make()) as engine:
@@ -285,7 +285,7 @@ def test_an_engine_whose_token_is_lost_says_so_or_begins_again_by_itself(world):
         assert answering_kinds(engine.open(token, world.published()), "oak") == all_of(world.open())
 
 
-def test_a_missing_or_empty_file_is_refused_or_done_without_and_the_index_heals(world):
+def test_a_missing_or_empty_file_is_refused_or_ignored_and_the_index_heals(world):
     world.publish("birch", "oak")
     world.builder.close()
     engine_files = [
@@ -317,12 +317,12 @@ def test_a_missing_or_empty_file_is_refused_or_done_without_and_the_index_heals(
     ("feature", "query"),
     [("phrase", '"oak tree"'), ("wildcard", "oa*"), ("fuzzy", "oka~1"), ("expression", "/o[a]k tree/")],
 )
-def test_a_feature_is_there_or_is_refused_by_its_name(world, feature, query):
+def test_a_missing_feature_is_refused_by_its_name(world, feature, query):
     world.publish(*TREES)
     engine = world.make()
     handlers = world.open(engine)
     if ExactSearch not in handlers:
-        assert feature not in engine.lacks  # it is asked no such thing
+        assert feature not in engine.lacks  # then the feature is not tested
     elif feature in engine.lacks:
         with pytest.raises(BadRequest, match=feature):
             handlers[ExactSearch](ExactSearch(query))
@@ -330,7 +330,7 @@ def test_a_feature_is_there_or_is_refused_by_its_name(world, feature, query):
         assert paths(handlers[ExactSearch](ExactSearch(query))) == ["oak.py"]
 
 
-def test_lacking_features_are_known_and_reported_by_status(world):
+def test_lacking_features_are_listed_by_status(world):
     engine = world.make()
     assert engine.lacks <= set(get_args(Feature))
     assert world.worker().status().info.get("lacks", []) == sorted(engine.lacks)
@@ -351,7 +351,7 @@ def test_status_is_plain_and_opens_nothing(world):
     )
 
 
-def test_closing_twice_does_no_harm_and_it_can_be_taken_up_again(world):
+def test_an_engine_can_be_closed_twice_and_resumed(world):
     generation = world.publish("oak")
     world.builder.close()
     world.builder.close()
@@ -396,5 +396,5 @@ def test_a_worker_loads_the_libraries_of_its_own_engine_only(name):
     done = subprocess.run(
         [sys.executable, "-P", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    # usearch comes with the first HNSW index only, ast-grep with the first pattern.
+    # usearch is imported with the first HNSW index, ast-grep with the first pattern.
     assert done.stdout.split() == ([HEAVY[name]] if name == "text" else [])

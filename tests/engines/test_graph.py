@@ -80,7 +80,7 @@ def test_names_of_ruby_that_end_in_a_mark_are_targets(config):
 
 def test_callers_of_a_type_suggest_the_operation_for_its_users(config):
     worker = serve_graph(config, [("a:Store", "struct", "a.go"), ("a:run", "function", "a.go")])
-    assert "type_usages finds who names it" in ask(worker, "callers", "Store")[0].suggestion
+    assert "type_usages lists its uses" in ask(worker, "callers", "Store")[0].suggestion
     assert "type_usages" not in ask(worker, "callers", "run")[0].suggestion
 
 
@@ -102,7 +102,7 @@ def test_callers_come_before_functions_that_pass_it_on(config):
     assert ids(worker, "callees", "early") == []
 
 
-def test_a_go_package_is_its_own_files_and_not_those_below_it(config):
+def test_a_go_package_excludes_files_of_packages_below_it(config):
     nodes = [(".", "package", "a.go"), ("a", "module", "a.go"), ("a:Run", "function", "a.go")]
     nodes += [
         ("doc", "package", "doc/b.go"),
@@ -131,7 +131,7 @@ def test_a_scope_is_walked_through_and_excluded_files_are_not_entered(worker):
     ]
 
 
-def test_an_empty_answer_says_why(worker):
+def test_an_empty_answer_gives_the_reason(worker):
     assert ask(worker, "callers", "nobody")[0].suggestion.startswith(
         "The graph has no callers of lonely:nobody."
     )
@@ -168,7 +168,7 @@ def test_a_distant_result_names_its_intermediate_step(worker):
     assert not any("via" in r for r in results)
 
 
-def test_limits_cut_and_say_so(worker):
+def test_an_answer_cut_by_limits_is_marked_truncated(worker):
     hits, results = ask(worker, "callers", "check", depth=3, max_per_level=1)
     assert len(results) == 2
     assert hits.truncated
@@ -193,7 +193,7 @@ def test_paths_are_shortest_and_need_an_end(worker):
         ask(worker, "path", "check")
 
 
-def test_impact_says_what_kind_and_how_bad(worker):
+def test_an_impact_has_a_type_and_a_severity(worker):
     hits, results = ask(worker, "impact", "app/store:Store", depth=2)
     by_id = {r["node"]["id"]: (r["impact_type"], r["severity"], r["depth"]) for r in results}
     assert by_id["app/store:Disk"] == ("subtype", "high", 1)
@@ -212,7 +212,7 @@ def test_an_impact_counts_everything_and_shows_the_worst(worker):
         assert results[0]["severity"] == "high"
 
 
-def test_an_impact_without_end_is_walked_to_a_bound_and_says_so(worker, monkeypatch):
+def test_an_endless_impact_stops_at_a_bound_and_is_marked_incomplete(worker, monkeypatch):
     full, _ = ask(worker, "impact", "app/store:check", depth=3)
     monkeypatch.setattr(walks, "WALKED_MAX", 2)
     ended, results = ask(worker, "impact", "app/store:check", depth=3)
@@ -222,7 +222,7 @@ def test_an_impact_without_end_is_walked_to_a_bound_and_says_so(worker, monkeypa
     assert "complete" not in full.summary
 
 
-def test_a_scope_looks_at_each_file_once_however_many_definitions_it_has(config, monkeypatch):
+def test_a_scope_checks_each_file_once_for_all_its_definitions(config, monkeypatch):
     calls = "".join(f"def caller_{number}():\n    hub()\n\n\n" for number in range(300))
     (config.root / "lonely.py").write_text(f"def hub():\n    pass\n\n\n{calls}")
     write_graph(config)
@@ -239,7 +239,7 @@ def test_a_scope_looks_at_each_file_once_however_many_definitions_it_has(config,
     assert 0 < len(looked) < 20
 
 
-def test_a_target_of_several_questions_in_a_row_is_looked_for_once(worker, monkeypatch):
+def test_a_target_of_successive_queries_is_resolved_once(worker, monkeypatch):
     looked: list[str] = []
     find = Targets.find
 
@@ -250,10 +250,10 @@ def test_a_target_of_several_questions_in_a_row_is_looked_for_once(worker, monke
     monkeypatch.setattr(Targets, "find", counted)
     for operation in ("callees", "callers", "implementations"):
         ask(worker, operation, "app/store:Disk.save")
-    assert len(looked) == 2  # implementations mean types before others
+    assert len(looked) == 2  # implementations prefer types, so they resolve anew
 
 
-def test_an_edge_that_may_end_at_thousands_names_some_of_them(config):
+def test_an_edge_with_thousands_of_candidates_lists_some(config):
     place = {"file": "a.go", "line": 1, "column": 0}
     nodes = [{"id": f"a.f{number}", "kind": "function", "file": "a.go"} for number in range(2_000)]
     edge = {

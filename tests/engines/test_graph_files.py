@@ -1,4 +1,4 @@
-"""From graph files to what is served: those of others, damaged ones, changed ones."""
+"""Graph files served by an index: foreign, damaged and changed ones."""
 
 import numpy as np
 import orjson
@@ -25,7 +25,7 @@ def test_the_watcher_sees_both_folders_by_events_as_soon_as_they_are_there(confi
         watcher._builder.close()
 
 
-def test_a_graph_file_of_another_program_is_served(config):
+def test_a_graph_file_of_a_foreign_program_is_served(config):
     config.graph_dir.mkdir(parents=True)
     location = {"file": "internal/embed/local.go", "line": 16, "column": 0}
     graph = {
@@ -89,7 +89,7 @@ def chunk(path, first, last):
     return {"id": f"{path}-{first}", "chunk_type": "code", "text": "x", "metadata": place}
 
 
-def test_rows_know_how_many_other_files_refer_to_them(config):
+def test_rows_have_the_number_of_other_files_that_refer_to_them(config):
     chunks = [chunk("app/store.py", 1, 8), chunk("app/store.py", 9, 12), chunk("app/main.py", 1, 12)]
     chunks += [chunk("tests/test_main.py", 1, 5), chunk("README.md", 1, 3)]
     (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": chunks}))
@@ -104,7 +104,7 @@ def test_rows_know_how_many_other_files_refer_to_them(config):
     assert set(counted().values()) == {(0, 0)}
     write_graph(config)
     before = {
-        "app/store.py-1": (1, 1),  # Disk, in app/main.py; Store, in this file only, counts for nothing
+        "app/store.py-1": (1, 1),  # Disk, in app/main.py; Store, in this file only, does not count
         "app/store.py-9": (1, 1),
         "app/main.py-1": (1, 1),
         "tests/test_main.py-1": (0, 0),

@@ -1,4 +1,4 @@
-"""Several definitions that are one thing, and the notations of languages for a name."""
+"""Several definitions with one meaning, and notations of languages for a name."""
 
 import orjson
 import pytest
@@ -98,7 +98,7 @@ def test_private_functions_of_unrelated_files_stay_separate(config, other):
     assert (results, len(hits.candidates)) == ([], 2)
 
 
-def test_a_third_function_beside_twins_is_still_another(config):
+def test_a_third_function_next_to_variants_stays_separate(config):
     edges = [("calls:run", "unix/x:start", 3), ("calls:run", "win/x:start", 3)]
     hits, results = ask(
         _serve_calls(config, TWINS, [*edges, ("calls:stop", "test/y:start", 9)]), "callers", "start"

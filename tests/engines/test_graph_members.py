@@ -1,4 +1,4 @@
-"""Methods that are in other files than their types."""
+"""Methods in other files than their types."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Answers of several pages, and what they say of the rest."""
+"""Answers of several pages, and their remarks about the other pages."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def _called_by(config, count):
     return serve_graph(config, nodes, [(f"b:f{n:03}", "a:hub", "calls") for n in range(count)])
 
 
-def test_at_one_level_the_results_asked_for_are_not_cut_by_those_of_a_level(config):
+def test_max_per_level_does_not_cut_a_single_level(config):
     worker = _called_by(config, 130)
     for operation in ("callers", "dependents", "impact"):
         hits, results = ask(worker, operation, "hub", max_results=130)
@@ -35,10 +35,10 @@ def test_pages_follow_each_other_and_say_where_the_next_begins(config, operation
     assert suggestions[2] == ""
 
 
-def test_an_offset_behind_the_last_result_says_how_many_there_are(config):
+def test_an_offset_past_the_last_result_reports_the_total(config):
     hits, results = ask(_called_by(config, 3), "callers", "hub", offset=9)
     assert (results, hits.total_found, hits.next_offset) == ([], 3, 0)
-    assert hits.suggestion == "There are 3 results; offset 9 is behind."
+    assert hits.suggestion == "There are 3 results; offset 9 is past the last."
 
 
 def test_an_answer_states_how_many_results_a_level_left_out(worker):
@@ -46,7 +46,7 @@ def test_an_answer_states_how_many_results_a_level_left_out(worker):
     assert hits.suggestion.startswith("max_per_level left out ")
 
 
-def test_a_path_is_paged_and_counted_whole(worker):
+def test_a_path_is_paged_and_counted_completely(worker):
     hits, results = ask(worker, "path", "test_main:test_main", to="check", max_results=2)
     assert (len(results), hits.total_found, hits.truncated, hits.next_offset) == (2, 3, True, 2)
     second_page = ids(worker, "path", "test_main:test_main", to="check", max_results=2, offset=2)

@@ -54,7 +54,7 @@ def test_a_pattern_finds_shapes_and_their_variables(worker):
     assert "no python file" in pattern(worker, "check($X)", paths=("nowhere/**",))[0].suggestion
 
 
-def test_of_many_matches_on_one_line_only_those_shown_are_located(worker, config, monkeypatch):
+def test_only_shown_matches_on_a_line_are_located(worker, config, monkeypatch):
     (config.root / "lonely.py").write_text(f"x = [{', '.join('check(1)' for _ in range(5_000))}]\n")
     located: list[object] = []
     match_json = pattern_search._match_json
@@ -65,7 +65,7 @@ def test_of_many_matches_on_one_line_only_those_shown_are_located(worker, config
     assert (hits.total_found, hits.truncated, len(results), len(located)) == (5_000, True, 10, 10)
 
 
-def test_a_file_that_is_too_large_for_patterns_is_named(worker, config, monkeypatch):
+def test_a_file_too_large_for_patterns_is_reported(worker, config, monkeypatch):
     monkeypatch.setattr(pattern_search, "FILE_CHARS_MAX", (config.root / "app/store.py").stat().st_size - 1)
     hits, results = pattern(worker, "check($WHAT)")
     assert hits.truncated

@@ -1,4 +1,4 @@
-"""What a target means: any spelling of a name, a path, a line."""
+"""Resolution of targets: any spelling of a name, a path, a line."""
 
 import orjson
 import pytest
@@ -33,7 +33,7 @@ def test_a_file_is_a_target_by_its_path(worker):
     assert "No edge leads from lonely" in ask(worker, "dependencies", "lonely.py")[0].suggestion
 
 
-def test_of_several_meanings_the_one_in_main_code_is_meant_and_the_others_are_named(config):
+def test_the_meaning_in_main_code_is_preferred_and_the_others_are_listed(config):
     worker = serve_graph(
         config,
         [
@@ -158,16 +158,14 @@ def test_a_line_outside_of_all_definitions_means_the_file(worker):
 @pytest.mark.parametrize(
     ("operation", "meant"), [("callers", "disk:disk"), ("impact", "disk:disk"), ("dependents", "disk")]
 )
-def test_a_function_is_meant_before_the_file_of_its_name_but_where_files_are_asked_for(
-    config, operation, meant
-):
+def test_a_function_is_preferred_over_its_file_except_for_file_operations(config, operation, meant):
     nodes = [("disk", "module", "disk.py"), ("disk:disk", "function", "disk.py")]
     assert ask(serve_graph(config, nodes), operation, "disk")[0].target == meant
 
 
 @pytest.fixture
 def apart(config):
-    """A type, its method in another file, a function of its name, and two files of one name."""
+    """A type, its method in another file, a function of its name, and two files with one name."""
     data = {
         "nodes": [
             {"id": name, "kind": kind, "file": file, "start_line": first, "end_line": last}
@@ -181,7 +179,7 @@ def apart(config):
                 ("one/store:late", "function", "one/store.go", 70, 80),
                 ("two/store", "module", "two/store.go", 1, 90),
                 ("two/store:late", "function", "two/store.go", 70, 80),
-                # what has the highest key is last among names: no answer may depend on its kind
+                # the name with the highest key is the last: no answer may depend on its kind
                 (max((f"z:f{n}" for n in range(1000)), key=key_of), "function", "z.go", 1, 9),
             ]
         ],

@@ -1,4 +1,4 @@
-"""What goes wrong around an index in Milvus, with the real milvus-lite in its own process."""
+"""Failures around an index in Milvus, with the real milvus-lite in its own process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SECOND = {"boat.py": "def anchor():\n    return 'lagoon'\n", "cart.py": "def rol
 
 
 class Machine:
-    """A machine that indexes the project and serves it, with folders of its own."""
+    """A machine that indexes and serves the project, with separate folders."""
 
     def __init__(self, folder: Path, file: Path, project: str = "shop") -> None:
         (folder / ".git").mkdir(parents=True)
@@ -60,13 +60,13 @@ class Machine:
             return publish().number
 
     def find(self, query: str) -> list[str]:
-        """Paths of what holds the words, in the newest generation that is there."""
+        """Paths of the chunks with the words, in the newest generation."""
         self._mirror = self._mirror or Mirror(self.config)
         self._mirror.refresh()
         return self.ask(query)
 
     def ask(self, query: str) -> list[str]:
-        """As `find`, in the generation that was followed last."""
+        """As `find`, in the last followed generation."""
         if self._worker is None:
             self._worker = EngineWorker("text", self.config)
         self._worker.reload()
@@ -77,7 +77,7 @@ class Machine:
         return {word: paths for word in words if (paths := self.find(word))}
 
     def forget(self) -> None:
-        """As a machine that was never here."""
+        """Delete all local files, as on a new machine."""
         self.close()
         shutil.rmtree(self.config.home, ignore_errors=True)
 
@@ -92,7 +92,7 @@ def state_of(task: Path) -> str:
 
 
 class Lite:
-    """The process that has the file, which a test may stop, kill and start again."""
+    """The process of the file; a test may stop, kill and restart it."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -134,7 +134,7 @@ class Lite:
 
 @pytest.fixture(scope="module")
 def runtime():
-    """A runtime folder whose name is short enough for a socket."""
+    """A runtime folder with a name short enough for a socket."""
     with tempfile.TemporaryDirectory(prefix="cx") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", folder)
         yield Path(folder)
@@ -142,7 +142,7 @@ def runtime():
 
 @pytest.fixture(scope="module")
 def shared_file(runtime, tmp_path_factory):
-    """The file of tests that leave its process alone."""
+    """A file for tests that leave its process alone."""
     folder = tmp_path_factory.mktemp("kept")
     machine = Machine(folder / "first", folder / "index.db")
     process = Lite(machine.config)
@@ -162,7 +162,7 @@ def own_process(runtime, tmp_path):
 
 @pytest.fixture
 def machine(shared_file, tmp_path, request):
-    """A machine with a project that no other test has."""
+    """A machine with a project of this test alone."""
     fresh = Machine(
         tmp_path / "here", shared_file, project=request.node.name[:80].replace("[", "-").replace("]", "")
     )
@@ -237,12 +237,10 @@ def answered(machine, query):
 
 
 class Killed(BaseException):
-    """The process ended here, and nothing of it ran any more."""
+    """The process ended here, and none of its code ran after."""
 
 
-def test_a_publish_that_was_killed_at_any_stage_shows_nothing_of_itself_and_the_next_one_mends_it(
-    machine, other, monkeypatch
-):
+def test_a_publish_killed_at_any_stage_is_invisible_and_the_next_one_repairs_it(machine, other, monkeypatch):
     machine.save(FIRST)
     machine.publish()
     before, after = machine.paths_by_word(), {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
@@ -274,19 +272,17 @@ def test_a_publish_that_was_killed_at_any_stage_shows_nothing_of_itself_and_the_
             assert answers == after
             break
         stages += 1
-        machine.save(FIRST)  # the next job begins with what is there, whatever the killed one left
+        machine.save(FIRST)  # the next job begins with the files and rows that the killed one left
         if writes % 2:
             shutil.rmtree(machine.writer.home, ignore_errors=True)
         machine.publish()
         other.forget()
         assert other.paths_by_word() == before, f"mended after {writes} writes"
-    assert stages > 3  # rows, what dies, files, the document
+    assert stages > 3  # rows, dying rows, files, the document
 
 
 @pytest.mark.parametrize("writes", [0, 3])
-def test_an_engine_that_dies_while_it_is_published_to_has_the_old_or_the_new(
-    own_process, monkeypatch, writes
-):
+def test_milvus_killed_during_a_publish_has_the_old_or_the_new_generation(own_process, monkeypatch, writes):
     machine, process = own_process
     plain, left = Collection._do, writes
 
@@ -312,7 +308,7 @@ def test_an_engine_that_dies_while_it_is_published_to_has_the_old_or_the_new(
     assert machine.paths_by_word() == after
 
 
-def test_of_two_indexers_of_one_project_one_wins_and_the_other_says_so(machine, other):
+def test_two_indexers_of_one_project_are_one_winner_and_one_error(machine, other):
     machine.save(FIRST)
     other.save(SECOND)
     with writing(machine.writer) as publish:
@@ -348,7 +344,7 @@ def _settings(machine):
     return machine.config.milvus.uri, machine.config.milvus.project
 
 
-def test_a_row_of_a_generation_that_died_is_there_and_is_never_shown(machine):
+def test_a_row_of_a_failed_generation_is_never_shown(machine):
     machine.save(FIRST)
     machine.publish()
     assert machine.find("harbour") == ["boat.py"]
@@ -363,7 +359,7 @@ def test_a_row_of_a_generation_that_died_is_there_and_is_never_shown(machine):
     assert machine.find("orchard") == []
 
 
-def test_an_index_of_another_version_is_refused_by_a_sentence_that_says_what_to_do(machine):
+def test_an_index_of_another_version_is_refused_with_advice(machine):
     machine.save(FIRST)
     machine.publish()
     with contextlib.closing(Collection(milvus_place(machine.config))) as collection:
@@ -379,7 +375,7 @@ def test_an_index_of_another_version_is_refused_by_a_sentence_that_says_what_to_
     assert machine.find("harbour") == ["boat.py"]
 
 
-def test_rows_that_somebody_removed_are_noticed_and_never_an_answer_with_fewer(machine):
+def test_removed_rows_are_reported_in_place_of_an_incomplete_answer(machine):
     machine.save(FIRST)
     machine.publish()
     with contextlib.closing(Collection(milvus_place(machine.config))) as collection:
@@ -394,7 +390,7 @@ def test_rows_that_somebody_removed_are_noticed_and_never_an_answer_with_fewer(m
         machine.publish()
 
 
-def test_a_generation_whose_rows_are_gone_says_that_it_moved_on(machine, other):
+def test_a_generation_without_its_rows_is_not_ready(machine, other):
     machine.save(FIRST)
     machine.publish()
     assert other.find("harbour") == ["boat.py"]
@@ -404,7 +400,7 @@ def test_a_generation_whose_rows_are_gone_says_that_it_moved_on(machine, other):
             machine.publish()
         collection.delete(
             f"{collection.project} and died < {FOREVER}"
-        )  # what the clock does sixty seconds later
+        )  # as the clock does after sixty seconds
     assert other._worker is not None
     context = other._worker.handlers[ExactSearch]
     with contextlib.suppress(NotReady):

@@ -1,4 +1,4 @@
-"""What Milvus keeps of a chunk's words."""
+"""The words of a chunk as stored in Milvus."""
 
 import orjson
 
@@ -26,7 +26,7 @@ def test_the_lanes_hold_words_of_chunks_that_cover_lines_alone_so_that_their_mea
     assert view[VIEWS]
 
 
-def test_a_word_of_a_view_says_in_which_of_its_fields_it_is():
+def test_a_word_of_a_view_is_marked_with_its_field():
     words = entry_of_kind("definitions")[VIEWS].split()
     assert words.count("brope") == 2
     assert "pharbour" in words

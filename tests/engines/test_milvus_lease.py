@@ -1,4 +1,4 @@
-"""Who may write a project in a Milvus server: the lease in a real PostgreSQL server."""
+"""The lease on a project in a Milvus server: with a real PostgreSQL server."""
 
 import dataclasses
 import os
@@ -27,7 +27,7 @@ def settings(server):
     return Milvus(uri=PLACE.address, lease=server.address())
 
 
-def test_of_two_indexers_one_has_the_lease_and_another_project_is_free(settings):
+def test_a_lease_excludes_a_second_indexer_of_the_same_project_only(settings):
     with lease(PLACE, settings) as check:
         check()
         with (
@@ -44,7 +44,7 @@ def test_of_two_indexers_one_has_the_lease_and_another_project_is_free(settings)
 
 def test_a_closed_connection_loses_the_lease_and_is_refused_before_it_publishes(server, settings):
     with lease(PLACE, settings) as check:
-        with server.asking() as connection:
+        with server.connection() as connection:
             connection.execute(
                 text("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
             )
@@ -60,7 +60,7 @@ def test_a_hanging_lease_server_is_reported_in_time(server, settings, monkeypatc
     monkeypatch.setattr("cortex.engines.milvus.lease.ANSWER_S", 0.5)
     with lease(PLACE, settings) as check:
         check()
-        with server.asking() as connection:
+        with server.connection() as connection:
             backend_query = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
             (backend,) = connection.execute(text(backend_query)).scalars()
         os.kill(backend, signal.SIGSTOP)
@@ -88,9 +88,9 @@ def test_an_invalid_lease_address_is_reported_without_its_password():
     assert refused.value.__suppress_context__
 
 
-def test_without_a_lease_a_person_has_to_vouch_for_one_writer():
+def test_indexing_without_a_lease_needs_single_writer():
     with (
-        pytest.raises(Misconfigured, match=r"set milvus\.lease .* or say --single-writer"),
+        pytest.raises(Misconfigured, match=r"set milvus\.lease .* or pass --single-writer"),
         lease(PLACE, Milvus(uri=PLACE.address)),
     ):
         pass

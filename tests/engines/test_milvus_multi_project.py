@@ -1,4 +1,4 @@
-"""A thousand projects in one collection of a real milvus-lite: each finds its own rows alone."""
+"""A thousand projects in one collection of a real milvus-lite: each sees only its rows."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ PROJECTS = 1_000
 
 
 class Crowded(MilvusEngine):
-    """The engine over the tests' own file, in a collection that only this module fills."""
+    """The engine over the tests' file, in a collection that only this module fills."""
 
     def __init__(self, config):
         super().__init__(with_milvus(config, os.environ["CORTEX_TESTS_MILVUS"], collection="crowd"))
 
 
 def neighbours(count):
-    """A row of each of so many projects, all of the files and words that ours has, too."""
+    """A row for each of so many projects, with the files and words of our projects."""
     for number in range(count):
         tree = TREES[number % len(TREES)]
         body = {name: value for name, value in chunk(tree).items() if name != "embedding"}
@@ -50,7 +50,7 @@ def worlds(milvus, tmp_path_factory):
         stack.callback(collection.close)
         collection.insert(neighbours(PROJECTS - len(created)))
         created[1].publish("oak")
-        # its own alone: made a second time, the collection holds two worlds of before as well
+        # separate names: on a rerun the collection still holds two older worlds
         assert collection.count('project like "crowd-%"') == PROJECTS - len(created)
         yield created
 
@@ -68,7 +68,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
-def test_among_a_thousand_projects_each_finds_its_own_rows_alone(opened, kind):
+def test_each_of_a_thousand_projects_finds_only_its_rows(opened, kind):
     for handlers, trees in zip(opened, (TREES, ("oak",)), strict=True):
         for tree in trees:
             request = QUESTIONS[kind](tree)
@@ -92,12 +92,12 @@ def test_a_change_of_one_project_among_a_thousand_is_seen_by_it_alone(worlds, op
     handlers = world.open()
     assert not handlers[TextSignals](TextSignals("maple", 10)).hits
     assert [hit.path for hit in handlers[TextSignals](TextSignals("oak", 10)).hits] == ["oak.py"]
-    # who still has the generation before sees what that held, and the neighbours all of theirs
+    # a reader of the previous generation sees its rows, and the neighbours all of theirs
     assert [hit.path for hit in opened[0][TextSignals](TextSignals("maple", 10)).hits] == ["maple.py"]
     assert [hit.path for hit in opened[1][TextSignals](TextSignals("oak", 10)).hits] == ["oak.py"]
 
 
-def test_two_of_a_thousand_that_are_asked_together_are_ranked_once(opened):
+def test_two_projects_searched_together_are_ranked_once(opened):
     text = {number: answering[TextSignals](TextSignals("oak", 90)) for number, answering in enumerate(opened)}
     near = {
         number: answering[VectorSearch](VectorSearch(vector("oak"), "m@1", 45))
@@ -108,7 +108,7 @@ def test_two_of_a_thousand_that_are_asked_together_are_ranked_once(opened):
         (0, "oak.py"),
         (1, "oak.py"),
     }
-    # the meaning is the same; how rare a word is, milvus-lite tells of each project alone
+    # the meaning is the same; milvus-lite counts words per project
     assert (
         ranking[0].values[ranking[0].names.index("smax")] == ranking[1].values[ranking[1].names.index("smax")]
     )

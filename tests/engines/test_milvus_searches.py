@@ -1,4 +1,4 @@
-"""What is asked of Milvus for one generation, with a real milvus-lite: filters and counts."""
+"""Queries to Milvus over one generation, with a real milvus-lite: filters and counts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ pytest.importorskip(
     "milvus_lite", reason="milvus-lite is not here: pip install 'cortex-context-engine[milvus]'"
 )
 
-#: rows, of which the last three pass the filter: they are the furthest from what is asked
+#: rows; the last three pass the filter and are the furthest from the query
 ROWS, DEEP = 12, Filters(paths=("deep/",))
 
 
 def direction(number):
-    """The more, the further from the first."""
+    """A unit vector, the further from the first the greater the number."""
     values = np.zeros(DIMENSIONS, np.float32)
     values[:2] = np.cos(0.1 * number), np.sin(0.1 * number)
     return values
@@ -55,7 +55,7 @@ def handlers(milvus, tmp_path_factory):
 @pytest.mark.parametrize(
     ("limit", "most", "named_max"), [(3, 16_384, 2_000), (3, 4, 2), (3, 4, 1), (1, 5, 2)]
 )
-def test_as_many_hits_as_asked_for_are_found_behind_a_filter_however_few_milvus_gives_at_once(
+def test_a_filtered_search_is_complete_although_milvus_bounds_its_hits(
     handlers, monkeypatch, limit, most, named_max
 ):
     monkeypatch.setattr(searches, "HITS_MAX", most)
@@ -71,7 +71,7 @@ def test_as_many_hits_as_asked_for_are_found_behind_a_filter_however_few_milvus_
 
 @pytest.fixture
 def opened(tmp_path, monkeypatch):
-    """(milvus-lite's own database, our collection in it), in one process."""
+    """(milvus-lite's database, our collection in it), in one process."""
     grpc = pytest.importorskip("grpc")
     from milvus_lite.db import MilvusLite
     from pymilvus.grpc_gen import milvus_pb2_grpc
@@ -98,7 +98,7 @@ def row(key, born, died=FOREVER):
     return identity | numbers | texts | lanes | many | {"vector": [1.0, float(key)]}
 
 
-def test_rows_of_milvus_lite_are_counted_without_being_made(opened):
+def test_milvus_lite_counts_rows_without_building_them(opened):
     database, collection = opened
     filters = [collection.project, *map(collection.at, (1, 2, 3)), 'project == "cart"']
 
@@ -123,7 +123,7 @@ def test_rows_of_milvus_lite_are_counted_without_being_made(opened):
     assert agree() == [7, 4, 4, 7, 0]
 
 
-def test_rows_travel_many_at_once_and_long_ones_fewer():
+def test_messages_hold_many_short_rows_or_few_long_ones():
     small = [{"pk": str(number), "born": 1} for number in range(2 * BATCH_ROWS + 1)]
     assert [len(some) for some in batches(small)] == [BATCH_ROWS, BATCH_ROWS, 1]
     long = [{"pk": "x", "chunk": "y" * (BATCH_BYTES // 3)}] * 7

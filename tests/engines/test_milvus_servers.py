@@ -1,5 +1,5 @@
-"""What servers say that milvus-lite never does. The words and the codes are those of a Milvus 2.3.5
-with `authorizationEnabled`, which was asked by hand; here a server of our own says them.
+"""Errors of servers that milvus-lite never raises. Words and codes were recorded from a Milvus
+2.3.5 with `authorizationEnabled`; here a stub server sends them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ services = pytest.importorskip("pymilvus.grpc_gen.milvus_pb2_grpc")
 
 
 class Server(services.MilvusServiceServicer):
-    """Of that version; takes one token, and says of it only who has it."""
+    """A server of that version; accepts one token, and reports only its user."""
 
     def __init__(self, version: str) -> None:
         self._version = version

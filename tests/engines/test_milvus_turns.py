@@ -1,4 +1,4 @@
-"""Who reads and who writes a file of milvus-lite at the same time."""
+"""Concurrent readers and writers of a milvus-lite file."""
 
 import threading
 
@@ -74,7 +74,7 @@ def test_one_writes_at_a_time():
     assert set(most) == {1}
 
 
-def test_nobody_waits_for_a_turn_for_ever():
+def test_a_wait_for_a_turn_ends():
     turns = Turns(wait_s=0.05)
     with turns.read(), pytest.raises(TimeoutError, match="is being read"), turns.write():
         pass
@@ -82,7 +82,7 @@ def test_nobody_waits_for_a_turn_for_ever():
         for way in (turns.read, turns.write):
             with pytest.raises(TimeoutError, match="is being written"), way():
                 pass
-    with turns.read(), turns.read():  # who gave up is in nobody's way
+    with turns.read(), turns.read():  # a reader that gave up blocks nobody
         pass
     with turns.write():
         assert turns.is_taken

@@ -1,4 +1,4 @@
-"""How rare a word is: in one index, and in all that are asked together."""
+"""Rarity of words: in one index, and over all projects of a search."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from cortex.system.errors import BadQuery
 from ipc.messages import CountWords, ExactSearch, TextSignals
 from tests.engines.test_text_search import chunk, open_chunks
 
-#: of one length, so that the mean length of a field is the same however they are split
+#: of one length, so that the mean length of a field is the same for any split
 FRUIT = ("apple", "pear", "plum", "quince")
 TEXTS = [
     f"{FRUIT[at % 4]} {FRUIT[at % 3]} grows beside {'the' if at % 5 else 'rare'} tree{at:02}"
@@ -73,7 +73,7 @@ def test_counts_of_the_index_itself_change_no_score(complete):
     assert np.array_equal(ask_signals(complete).values, ask_signals(complete, counts=own_counts).values)
 
 
-def test_a_word_that_another_project_alone_holds_is_no_harm(complete):
+def test_a_word_of_another_project_alone_changes_nothing(complete):
     counts = add_counts([complete.count_words(CountWords("apple kiwi"))])
     counts.holding["lane_body kiwi"] = 7
     assert (
@@ -89,7 +89,7 @@ def test_a_question_without_words_is_refused(complete):
 
 @pytest.fixture(scope="module")
 def thinned(tmp_path_factory):
-    """Two indexes of the same texts, of which two thirds were deleted and are not merged away."""
+    """Two indexes of the same texts, two thirds of them deleted but unmerged."""
     snapshots = []
     for place in ("one", "two"):
         folder = tmp_path_factory.mktemp(place)
@@ -108,17 +108,17 @@ def thinned(tmp_path_factory):
     return snapshots
 
 
-def test_chunks_that_were_deleted_and_are_still_there_make_no_word_rarer_among_several(thinned):
+def test_unmerged_deleted_chunks_do_not_change_joint_rarity(thinned):
     counts = add_counts([snapshot.count_words(CountWords(QUESTION)) for snapshot in thinned])
-    assert counts.chunks == 48  # as tantivy counts them, which counts the same ones for each word
+    assert counts.chunks == 48  # tantivy's count, deleted chunks included, as for each word
     for snapshot in thinned:
         alone, among = scores(ask_signals(snapshot)), scores(ask_signals(snapshot, counts=counts))
-        # twice the same is as rare as once: idf differs by its two halves alone
+        # a doubled index has words as rare: idf differs only by its two constants 0.5
         assert among == pytest.approx(alone, rel=0.1, abs=0.02)
         assert len(alone) == 8
 
 
-#: of each kind that is scored by how rare words are, and some that are not
+#: queries of each kind that is scored by rarity, and some others
 KEYWORDS = (
     "apple OR quince OR rare",
     "rare",
@@ -132,7 +132,7 @@ KEYWORDS = (
 
 
 def pages(*replies):
-    """Hits of one page, and their scores: of all as the answer of several projects has them."""
+    """Hits of one page and their scores, merged as for several projects."""
     ranked = [
         (-round(score, EQUAL_DIGITS), hit.id)
         for reply in replies

@@ -1,4 +1,4 @@
-"""What a line is in which a query matches: said by the syntax tree, else by the line itself."""
+"""The kind of a line that matches a query: by the syntax tree, else by the line."""
 
 import re
 
@@ -13,7 +13,7 @@ from ipc.messages import Hit
 
 
 def kinds_of(path, text, word, **definitions):
-    """The kinds of the lines of a file in which `word` stands; definitions as name=(kind, line)."""
+    """The kinds of the lines of a file with `word`; definitions as name=(kind, line)."""
     hit = Hit(1, "a", "code", path, 1, text.count("\n") + 1)
     body = Body(join_texts([text]), [hit], [0.9], np.arange(1))
     spans = [match.span() for match in re.finditer(re.escape(word), text)]

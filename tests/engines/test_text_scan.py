@@ -1,6 +1,4 @@
-"""Expressions over what several chunks hold together: lines in pieces, whole files, several
-segments, sets of rows.
-"""
+"""Expressions over several chunks: split lines, complete files, several segments, sets of rows."""
 
 from dataclasses import replace
 from itertools import islice
@@ -119,7 +117,7 @@ def test_rows_of_all_segments_are_searched_but_the_deleted_ones(tmp_path):
         assert (ids(answer), answer.total_found) == (["c1", "c3", "c5"], 3)
 
 
-def test_what_matches_as_a_word_comes_before_what_is_inside_of_one(tmp_path):
+def test_a_match_of_a_word_ranks_before_a_match_inside_a_word(tmp_path):
     texts = {"inside": "xfoodx", "begin": "foodie", "word": "a food b"}
     snapshot = open_parts(tmp_path, [chunk(name, text, path=f"{name}.c") for name, text in texts.items()])
     answer = snapshot.search(ExactSearch("food", "substring"))
@@ -137,7 +135,7 @@ def test_much_text_is_searched_in_several_batches(tmp_path):
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=60), st.booleans())
-def test_batches_are_of_their_size_and_no_line_is_cut(pieces, joined):
+def test_batches_keep_their_size_and_cut_no_line(pieces, joined):
     raws = [b"x" * size + (b"\n" if ends or not joined else b"y") for size, ends in pieces]
     raws[-1] = b"x\n"
     body = RowTexts.of(raws, np.arange(len(raws)))
@@ -186,7 +184,7 @@ def test_plain_text_is_found_where_the_expression_finds_it(texts, wanted, case, 
     st.booleans(),
     st.integers(1, 5),
 )
-def test_texts_side_by_side_have_the_matches_that_each_has_alone(texts, pattern, case, most):
+def test_joined_texts_have_the_matches_of_each_text_alone(texts, pattern, case, most):
     expression = compile_expression(Regex(pattern, case=case))
     assert expression.by_lines
     raws = [f"{text}\n".encode() for text in texts]
@@ -204,7 +202,7 @@ def test_texts_side_by_side_have_the_matches_that_each_has_alone(texts, pattern,
 
 
 @pytest.mark.parametrize("pattern", [r"\Aab", r"ab\z", "(?-m)^a", r"a\nb"])
-def test_what_looks_beyond_its_line_is_marked_in_each_text_alone(pattern):
+def test_an_expression_beyond_lines_is_marked_in_each_text_alone(pattern):
     assert not compile_expression(Regex(pattern)).by_lines
 
 
@@ -246,7 +244,7 @@ def test_a_word_is_found_behind_one_that_it_continues(tmp_path):
             assert ids(snapshot.search(ExactSearch("text", "substring"))) == ["c1", "c2", "c5"]
 
 
-def test_a_rare_piece_of_a_word_is_looked_for_in_the_texts_that_may_hold_it(tmp_path, monkeypatch):
+def test_a_rare_piece_of_a_word_is_searched_in_candidate_texts(tmp_path, monkeypatch):
     words = [f"{letter}word{at}{letter * 9}" for at in range(100) for letter in "bcdefghijklm"]
     snapshot = open_parts(tmp_path, [chunk("c0", " ".join(words)), chunk("c1", "needles", path="b.c")])
     monkeypatch.setattr(Words, "around", None)
@@ -254,7 +252,7 @@ def test_a_rare_piece_of_a_word_is_looked_for_in_the_texts_that_may_hold_it(tmp_
 
 
 @pytest.mark.parametrize("pattern", ["a.b", "a+", "[a]", "é", "a|b", r"a\d", "(a)", "^a", r"a\b+", ""])
-def test_what_is_more_than_plain_text_is_left_to_re2(pattern):
+def test_only_plain_text_bypasses_re2(pattern):
     assert compile_expression(Regex(pattern)).plain is None
 
 
@@ -288,7 +286,7 @@ def test_keys_are_found_in_a_table_where_they_are_dense_and_by_search_where_not(
         assert places.mask(np.array([keys[2], 7], "<u8")).tolist() == [False, False, True]
 
 
-def test_pages_of_many_equal_scores_are_complete_whatever_is_fetched_at_first(tmp_path):
+def test_pages_of_many_equal_scores_are_complete_for_any_first_fetch(tmp_path):
     chunks = [chunk(f"c{at:03}", "alpha beta alphabet", path=f"{at}.c") for at in range(120)]
     chunks += [chunk(f"d{at:03}", "alphabet", path=f"d{at}.c") for at in range(30)]
     snapshot = open_parts(tmp_path, chunks, limits=Limits(fetch=5))
@@ -330,7 +328,7 @@ def test_a_query_finds_the_same_with_and_without_remembered_sets(tmp_path, query
     assert warm.total_found == len(warm.hits)
 
 
-def test_matches_are_found_although_there_is_no_time_to_mark_them(tmp_path):
+def test_matches_without_time_for_marks_are_still_returned(tmp_path):
     parts = [chunk(f"c{at}", "one word\nanother word", path=f"{at}.py", end=2) for at in range(3)]
     snapshot = open_parts(tmp_path, parts, limits=Limits(mark_s=0.0))
     answer = snapshot.search(ExactSearch("word"))

@@ -1,5 +1,5 @@
-"""Keyword search and ranking signals over a real index: what is found, how it is shown, and what is
-said if nothing is.
+"""Keyword search and ranking signals over a real index: hits, their rendering, and sentences for
+answers without hits.
 """
 
 import re
@@ -135,7 +135,7 @@ def test_a_query_finds(sample, query, expected):
     assert set(ids(sample, query)) == expected
 
 
-def test_the_whole_identifier_ranks_above_its_parts(tmp_path):
+def test_a_complete_identifier_ranks_above_its_parts(tmp_path):
     snapshot = open_chunks(
         tmp_path, [chunk("parts", "rw_mutex a", path="a"), chunk("whole", "RWMutex a", path="b")]
     )
@@ -156,11 +156,11 @@ def test_every_example_of_the_documentation_finds_something(sample, query):
     assert answer.hits, answer.suggestion
 
 
-def test_views_are_folded_into_the_chunks_that_hold_the_same_lines(sample):
+def test_views_are_folded_into_chunks_with_the_same_lines(sample):
     answer = sample.search(ExactSearch("AuthHandler"))
     assert {hit.id for hit in answer.hits} == {"handler", "type"}
     assert answer.total_found == 2
-    # Without a covering hit the smallest view stands for its lines.
+    # Without a covering hit the smallest view represents its lines.
     assert ids(sample, "AuthHandler", filters=Filters(chunk_types=("symbols", "definitions"))) == ["defs"]
     assert ids(sample, "Types") == ["overview"]
 
@@ -280,7 +280,7 @@ def test_at_most_three_lines_are_shown_and_those_with_more_terms_are_preferred(t
         ("title:zzyzx", "`zzyzx` in title"),
         ('"RWMutex sync"', "Nothing matches"),
         ("mutex NOT sync", "Excluding `sync` removes everything: without that 1 match."),
-        ("RWMUTEX case:yes", "in this case; in any case one chunk does"),
+        ("RWMUTEX case:yes", "as written; ignoring case, one chunk does"),
         ("/RWMutexes/ foo", "No line of code or documentation matches `RWMutexes` (did you mean `RWMutex`?)"),
         ("/RWMutex/ decorator", "no chunk holds all of them"),
         ("/RWMutex/ zzyzx", "Nothing matches `zzyzx`"),
@@ -288,7 +288,7 @@ def test_at_most_three_lines_are_shown_and_those_with_more_terms_are_preferred(t
         ("/qqq+/", "No line of code"),
     ],
 )
-def test_an_empty_answer_says_why(sample, query, reason):
+def test_an_empty_answer_gives_the_reason(sample, query, reason):
     answer = sample.search(ExactSearch(query))
     assert (answer.total_found, answer.hits) == (0, ())
     assert reason in answer.suggestion
@@ -379,7 +379,7 @@ def test_a_snippet_holds_the_lines_that_match_with_their_number(tmp_path):
         assert snippet["text"].count("\n") == 9
 
 
-def test_a_chunk_is_ranked_by_what_encloses_it_too_but_not_found_by_it(tmp_path):
+def test_the_scope_of_a_chunk_ranks_it_but_does_not_match(tmp_path):
     inner = chunk(
         "inner",
         "return total",
@@ -434,7 +434,7 @@ def test_a_lane_holds_no_more_than_its_limit(tmp_path):
 def test_stop_words_are_dropped_unless_nothing_else_is_left(sample):
     assert not sample.signals(TextSignals("where is it zzyzx", 10)).hits
     assert sample.signals(TextSignals("the", 10)).values.shape == (8, 0)
-    assert sample.signals(TextSignals("for", 10)).hits  # the comment's "for" is all that is asked
+    assert sample.signals(TextSignals("for", 10)).hits  # the "for" of a comment; the query has no other word
 
 
 def test_nothing_published_answers_nothing(tmp_path):
@@ -485,7 +485,7 @@ def test_any_input_gets_an_answer_or_a_bad_request(sample, query, match_type):
             assert re.sub("</?em>", "", fragment) in [line.rstrip("\r") for line in lines]
 
 
-def test_hits_whose_chunks_nobody_reads_are_the_same_without_them(sample):
+def test_hits_are_the_same_without_chunks(sample):
     request = ExactSearch("handler OR id", detail="location")
     full, bare = sample.search(request), sample.search(replace(request, bare=True))
     assert len(full.chunks) == len(full.hits) > 0

@@ -1,6 +1,4 @@
-"""Kinds of chunks that are views have no ranking lanes; a question that is for them alone is
-answered all the same.
-"""
+"""Views have no ranking lanes; questions for views alone are answered all the same."""
 
 import json
 from pathlib import Path
@@ -74,7 +72,7 @@ def test_chunk_files_that_hold_only_views_rank_by_words(signals):
     assert "data-auth/limits.go" in signals(VIEWS, "max attempts")
 
 
-def test_covering_chunks_speak_for_their_file_where_there_are_any(signals):
+def test_covering_chunks_represent_their_file_if_it_has_any(signals):
     assert signals(VIEWS + COVERING, "session store") == {"code-auth/session.go"}
 
 
@@ -94,6 +92,6 @@ def test_a_line_of_a_view_has_the_number_of_that_line_of_the_file_or_none(kind):
     assert numbered > 100
 
 
-def test_a_row_of_symbols_has_the_number_of_the_line_that_it_tells():
+def test_a_row_of_symbols_has_the_line_number_in_its_text():
     text = "Package: a\n\nFunctions:\n  - Validate.notNaN (lines 1003-1005)\n  - LIMIT (line 7)"
     assert line_numbers(text, "symbols", 1) == [0, 0, 0, 1003, 7]

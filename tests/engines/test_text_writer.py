@@ -1,4 +1,4 @@
-"""Text generations: each opens and answers as it was built, whatever is written or merged later."""
+"""Text generations: each opens and answers as built, whatever is written or merged later."""
 
 import itertools
 import os
@@ -35,7 +35,7 @@ def chunk(key, text):
 
 
 class Index:
-    """A text index with its rows, as the builder keeps them."""
+    """A text index with its rows, as the builder makes them."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -81,7 +81,7 @@ def test_a_generation_holds_what_was_added_and_not_deleted(index):
 def test_old_generations_answer_as_before_through_deletes_commits_and_merges(index):
     index.build(1, [(key, "alpha") for key in range(1, 6)])
     before, live = index.open("1", index.live), dict(index.live)
-    for number in range(2, 40):  # enough commits for tantivy to merge several times
+    for number in range(2, 40):  # enough commits for several merges by tantivy
         index.build(number, [(number * 100, "alpha beta")], deleted=[number - 1])
     assert keys(before, "alpha") == {1, 2, 3, 4, 5}
     assert keys(index.open("1", live), "alpha") == {1, 2, 3, 4, 5}
@@ -96,11 +96,11 @@ def test_a_generation_with_the_largest_row_key(index):
     assert keys(index.open("2", index.live), "alpha OR beta") == {5}
 
 
-def test_what_was_never_published_is_forgotten(index, tmp_path):
+def test_unpublished_commits_are_forgotten(index, tmp_path):
     index.build(1, [(1, "alpha")])
     index.build(2, [(2, "alpha")])
     index.writer.close()
-    restarted = TextWriter(tmp_path / "text", "1")  # generation 2 was built, its publishing failed
+    restarted = TextWriter(tmp_path / "text", "1")  # generation 2 was built, but its publishing failed
     restarted.build(3, [(3, chunk(3, "alpha"))], [])
     restarted.close()
     assert keys(index.open("3", {1: "alpha", 3: "alpha"}), "alpha") == {1, 3}
@@ -143,12 +143,12 @@ def test_a_damaged_or_missing_published_generation_is_refused(index, tmp_path):
 PARTS = ("idx", "pos", "term", "store", "fast", "fieldnorm")
 
 
-#: what tantivy opens by itself in the writer's folder while it commits
+#: files that tantivy opens in the writer's folder during a commit
 OPENED = [".tantivy-meta.lock", *(f"*.{suffix}" for suffix in PARTS)]
 
 
 @pytest.mark.parametrize("pattern", OPENED)
-def test_a_pipe_in_the_writers_folder_is_never_waited_for(index, pattern):
+def test_a_pipe_in_the_writers_folder_blocks_nothing(index, pattern):
     index.build(1, [(1, "alpha"), (2, "alpha beta")])
     [path] = (index.folder / "text" / WRITER).glob(pattern)
     path.unlink()
@@ -170,7 +170,7 @@ def test_a_writer_keeps_nothing_mapped_of_what_it_wrote(index, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", PARTS)
-def test_a_whole_file_of_one_segment_in_the_place_of_anothers_is_damage(index, tmp_path, suffix):
+def test_an_intact_file_of_another_segment_is_damage(index, tmp_path, suffix):
     index.build(1, [(1, "alpha")])
     index.build(2, [(2, "beta gamma delta"), (3, "beta")])
     index.writer.close()
@@ -195,7 +195,7 @@ def test_lists_of_a_generation_that_were_replaced_are_damage(index, tmp_path, na
 
 
 def test_a_panic_of_tantivy_means_a_damaged_index(index, tmp_path):
-    """Its files are right by their footers, so nothing but reading them shows it."""
+    """Footers of the files are right, so only reading them shows the damage."""
     index.build(1, [(1, "alpha beta")])
     index.writer.close()
     folder = tmp_path / "text" / "1"
@@ -250,9 +250,9 @@ def segments_of(folder):
     return (folder / META).read_bytes().count(b"segment_id")
 
 
-def test_what_was_merged_since_is_served_in_fewer_files(index):
+def test_merged_segments_are_served_in_fewer_files(index):
     text = index.folder / "text"
-    for number in range(1, 9):  # so many of one size are merged, behind what is served
+    for number in range(1, 9):  # tantivy merges that many of one size, behind the served generation
         index.build(number, [(number, f"alpha word{number}")])
     until(lambda: segments_of(text / WRITER) < 8)
     merged = index.writer.publish_merged(9)
@@ -359,7 +359,7 @@ WORDS = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.F
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=80))
 def test_terms_of_a_query_are_the_terms_of_the_index(text):
-    if text.isascii():  # beyond ASCII, Rust and Python may know different versions of Unicode
+    if text.isascii():  # beyond ASCII, Rust and Python may have different versions of Unicode
         assert text_tokens.whole_words(text) == WORDS.analyze(text_tokens.spaced(text))
         assert text_tokens.part_words(text) == WORDS.analyze(text_tokens.split_text(text_tokens.words(text)))
     assert text_tokens.words("_" + text)  # never empty, never an error

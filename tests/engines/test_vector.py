@@ -1,5 +1,5 @@
-"""Vector search: exact and deterministic, with filters inside;
-HNSW proposes and the scan decides.
+"""Vector search: exact and deterministic, with filters inside; HNSW proposes and the scan
+decides.
 """
 
 import dataclasses
@@ -70,7 +70,7 @@ def unit(seed, count):
     chunk_types=st.sampled_from([(), ("code",)]),
 )
 def test_quantized_candidates_hold_the_exact_results(tmp_path_factory, seed, spread, limit, chunk_types):
-    """Also where rows are so near to one another that bytes cannot tell them apart."""
+    """Also where rows are so near to one another that bytes cannot separate them."""
     vectors = unit(seed, 1) + spread * unit(seed + 1, 300)
     rows = publish(tmp_path_factory.mktemp("v"), vectors, cut=200)
     query, filters = unit(seed + 2, 1)[0], Filters(chunk_types=chunk_types)
@@ -94,7 +94,7 @@ def test_quantized_cosines_stay_within_their_error_bound(tmp_path):
         assert np.abs(estimates - exact).max() <= off < 0.1
 
 
-def test_the_bytes_of_a_segment_that_stays_are_not_made_again(tmp_path):
+def test_quantized_vectors_of_a_common_segment_are_shared(tmp_path):
     rows = publish(tmp_path, unit(1, 40), cut=20)
     first = open_vectors(rows, tmp_path).quantized
     assert open_vectors(rows, tmp_path, reuse=first).quantized.tables == first.tables
@@ -160,7 +160,7 @@ def test_equal_scores_are_ordered_by_chunk_id_and_all_ties_at_the_cut_are_seen(t
     number=st.integers(1, 60),
     levels=st.sampled_from([3, 10**6]),
 )
-def test_the_highest_are_those_that_sorting_all_finds(seed, count, number, levels):
+def test_the_highest_values_equal_those_of_a_full_sort(seed, count, number, levels):
     values = np.random.default_rng(seed).integers(0, levels, count).astype(np.float32)
     number = min(number, count)
     assert highest(values, number) == np.sort(values)[::-1][number - 1]
@@ -199,7 +199,7 @@ def test_an_empty_index_has_no_hits(tmp_path):
 
 
 class Counting:
-    """The HNSW index, with how much it was asked for."""
+    """The HNSW index with a count of requested neighbours."""
 
     def __init__(self, index):
         self.index, self.counts = index, []
@@ -212,7 +212,7 @@ class Counting:
         return self.index.search(query, count)
 
 
-def test_where_a_filter_keeps_what_is_far_away_hnsw_is_not_walked_to_its_end(tmp_path, monkeypatch):
+def test_a_filter_of_far_rows_does_not_make_hnsw_visit_all(tmp_path, monkeypatch):
     monkeypatch.setattr(usearch, "WALKED_MAX", 128)
     query = unit(7, 1)[0]
     vectors = unit(5, 2000)
@@ -252,7 +252,7 @@ def test_hnsw_with_later_rows_answers_as_the_scan_does(tmp_path, filters):
 
 
 def mixed(rows, ordinals, query):
-    """The cosines of `query` with each row and what its file is about, one after the other."""
+    """The cosines of `query` with each row plus its file's centroid, one by one."""
     cosines = []
     for ordinal in ordinals:
         path = rows.columns["path"][ordinal]
@@ -296,10 +296,10 @@ def test_file_centroids_are_cached_up_to_a_bound_and_computed_again(tmp_path, mo
     for request in (*requests, *reversed(requests)):
         answer = snapshot.search(request)
         assert answer.hits == unbounded.search(request).hits
-        assert len(snapshot.centroids["m@1"]) <= 20  # those of one question stay together
+        assert len(snapshot.centroids["m@1"]) <= 20  # the centroids of one question stay together
 
 
-def test_asked_alone_an_empty_index_and_one_chunk_to_a_file_answer_as_ever(tmp_path):
+def test_alone_changes_nothing_for_an_empty_index_or_single_chunk_files(tmp_path):
     (tmp_path / "segments").mkdir()
     nothing = open_vectors(open_rows(Generation(1), tmp_path), tmp_path)
     assert nothing.search(VectorSearch(np.ones(3, np.float32), "m@1", 10, alone=True)).hits == ()

@@ -34,7 +34,7 @@ TEXTS = [
 def ask(served, tool, **arguments):
     definition = TOOLS[tool]
     return orjson.loads(
-        orjson.dumps(asyncio.run(definition.call(served.asking(), definition.check(arguments))))
+        orjson.dumps(asyncio.run(definition.call(served.context(), definition.check(arguments))))
     )
 
 

@@ -1,4 +1,4 @@
-"""The program `cortex` without any worker: exit codes, what is imported when, what is printed."""
+"""The program `cortex` without any worker: exit codes, imports and output."""
 
 import io
 import os
@@ -18,7 +18,7 @@ from cortex.system.errors import BY_CODE
 
 
 def imported(code):
-    """Top-level modules that are loaded after `code` ran in a fresh interpreter."""
+    """Return the top-level modules that are loaded after `code` ran in a fresh interpreter."""
     script = f"{code}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     result = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
     return set(result.stdout.split())
@@ -65,12 +65,12 @@ async def answer():
 
 asyncio.run(answer())
 """
-#: what a server of HTTP is made of
+#: modules of an HTTP server
 WEB = {"h11", "prometheus_client", "starlette", "uvicorn"}
 
 
-def test_a_front_on_standard_input_answers_without_what_a_server_of_http_is_made_of():
-    """And imports later no more of it than the SDK itself does."""
+def test_the_mcp_front_answers_before_an_http_server_is_imported():
+    """Later imports add no more of them than the SDK itself does."""
     assert not imported(ANSWERING) & (WEB | {"mcp"})
     later = imported(f"{ANSWERING}\nstdio.import_sdk()")
     assert "mcp" in later
@@ -86,7 +86,7 @@ def test_a_command_that_is_no_tool_does_without_the_tools():
 
 
 def test_the_workers_of_a_front_are_started_before_its_tools_are_imported():
-    """They are chosen, and refused, by their names: what they need is imported meanwhile."""
+    """They are selected and refused by name: their own modules are imported meanwhile."""
     loaded = imported("from cortex.front.mcp import stdio\nstdio.choose(('code',))")
     assert "zmq" in loaded
     assert not loaded & {"numpy", "mcp", "pathspec"}
@@ -135,7 +135,7 @@ COMMANDS = (
 ).split()
 
 
-def test_a_diff_of_nothing_is_told_as_that_and_not_as_a_question_without_words(capsys, monkeypatch, tmp_path):
+def test_an_empty_diff_is_reported_as_an_empty_diff(capsys, monkeypatch, tmp_path):
     (tmp_path / ".git").mkdir()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
     assert cli.main(["explore", "--diff", "--project", str(tmp_path)]) == 2
@@ -193,7 +193,7 @@ def test_the_template_names_every_setting_with_its_default():
         assert written.get(section, {}) == defaults
 
 
-def test_answers_for_people_name_place_score_and_what_is_amiss(capsys):
+def test_answers_for_people_name_place_score_and_faults(capsys):
     chunk = {
         "chunk_type": "code",
         "text": "\n\ndef run():\n    pass [/bold] [x]\n",
@@ -248,7 +248,7 @@ NOTHING_AMISS = {"pending": [], "pending_count": 0, "degraded": []}
 
 
 def found_in(text, *, kind="code", lines=(5,), **metadata):
-    """A result of cortex_exact: a chunk from line 3 on."""
+    """Return a result of cortex_exact: a chunk from line 3 on."""
     chunk = {"chunk_type": kind, "metadata": {"file_path": "a.py", "start_line": 3} | metadata}
     marked = [f"marked <em>{line}</em>" for line in lines]
     return {"chunk": chunk | text, "score": 1.0, "highlights": marked, "highlight_lines": list(lines)}
@@ -273,7 +273,7 @@ def test_the_lines_of_a_kind_of_another_program_have_their_numbers(capsys):
     assert capsys.readouterr().out.splitlines()[1:] == ["    3: line 3", "    4: line 4"]
 
 
-def test_what_has_no_text_shows_the_lines_that_match_with_their_numbers(capsys):
+def test_a_chunk_without_text_shows_its_matching_lines_with_their_numbers(capsys):
     result = found_in({}, lines=(5, 9))
     answers.print_answer({"results": [result], "index": NOTHING_AMISS})
     assert capsys.readouterr().out.splitlines()[1:] == ["    5: marked 5", "    9: marked 9"]

@@ -1,4 +1,6 @@
-"""`cortex index https://…`: fetched without running anything of it, and known by its name."""
+"""`cortex index https://…`: a repository is fetched without running its code, and known by its
+name.
+"""
 
 import http.server
 import os
@@ -58,7 +60,7 @@ class Smart(http.server.BaseHTTPRequestHandler):
         self.wfile.write(head + output)
 
     def log_message(self, *_):
-        """Nobody reads it."""
+        """Logs nothing."""
 
 
 @pytest.fixture
@@ -131,10 +133,10 @@ def test_nothing_that_comes_with_a_repository_or_is_the_users_runs(url, tree, tm
     assert not (folder / ".git" / "hooks").exists()
     plain = tmp_path / "plain"
     subprocess.run(["git", "clone", "-q", url, plain], check=True, timeout=BOUND_S)
-    assert (tmp_path / "sprung").exists()  # as it would be by itself
+    assert (tmp_path / "sprung").exists()  # the trap works without our protection
 
 
-def test_what_cannot_be_fetched_is_one_sentence_and_leaves_nothing(url, capsys):
+def test_a_failed_fetch_is_one_sentence_and_leaves_nothing(url, capsys):
     assert cli.main(["index", url.replace("lib", "none")]) == EXIT_UNAVAILABLE
     error_lines = capsys.readouterr().err.splitlines()
     assert error_lines[-1].startswith("cortex: http://127.0.0.1")
@@ -144,7 +146,7 @@ def test_what_cannot_be_fetched_is_one_sentence_and_leaves_nothing(url, capsys):
 def test_a_copy_that_cannot_be_renewed_stays(url):
     folder = cloning.fetch(url)
     with pytest.raises(Unavailable, match="cannot be fetched"):
-        cloning.fetch(url.removesuffix(".git"))  # which is not served
+        cloning.fetch(url.removesuffix(".git"))  # the server has no such path
     assert (folder / "lib.py").exists()
 
 

@@ -58,7 +58,7 @@ class Desk:
 
     def ask(self, name, **arguments):
         tool = {**TOOLS, **PEOPLE}[name]
-        context = replace(self.served.asking(), memory=self.memory, renames=self.renames)
+        context = replace(self.served.context(), memory=self.memory, renames=self.renames)
         return asyncio.run(tool.call(context, tool.check(arguments)))
 
     def write(self, name, text):
@@ -90,11 +90,11 @@ class Desk:
         """Store a note while nothing is indexed."""
         tool = TOOLS["cortex_store"]
         config = replace(self.served.config, root=self.root.parent / "elsewhere")
-        context = replace(self.served.asking(config), memory=self.memory)
+        context = replace(self.served.context(config), memory=self.memory)
         return asyncio.run(tool.call(context, tool.check({"title": "Tokens are rotated"} | arguments)))
 
     def catch_up(self):
-        return asyncio.run(catch_up(replace(self.served.asking(), memory=self.memory)))
+        return asyncio.run(catch_up(replace(self.served.context(), memory=self.memory)))
 
     def show(self, stored):
         return self.ask("memory_show", node_id=stored["id"])
@@ -251,7 +251,7 @@ def test_a_note_that_was_stored_before_its_project_was_indexed_turns_stale_once_
 
 def test_a_window_looks_for_such_notes_once_for_each_generation(desk):
     stored = desk.store_unindexed(files=[SESSION])
-    context = replace(desk.served.asking(), memory=desk.memory)
+    context = replace(desk.served.context(), memory=desk.memory)
 
     async def look_twice():
         catching = PlaceBackfill()

@@ -11,7 +11,7 @@ ROWS = [
     ("cortex_search", "12", "26,884"),
     ("all", "1200", "1,026,884"),
 ]
-TEXT = "off: what is made of the project lies plain in /a/folder/with-a-name/that-is/long"
+TEXT = "off: the index of the project is unencrypted in /a/folder/with-a-name/that-is/long"
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_table_that_does_not_fit_is_a_block_for_each_row(terminal):
 def test_a_text_folds_below_its_beginning_and_no_path_is_broken(terminal):
     terminal(40)
     first, *others = columns.folded(TEXT, 17).split("\n")
-    assert first == "off: what is made of"
+    assert first == "off: the index of the"
     assert {line[:17] for line in others} == {" " * 17}
     assert " ".join([first, *(line.strip() for line in others)]) == TEXT
     terminal(30)

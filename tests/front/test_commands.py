@@ -1,4 +1,4 @@
-"""The commands that are made from the tools: what they pass on, what they print, how they end."""
+"""The commands made from tools: their arguments, output and exit codes."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ EMPTY = {
 
 
 class FakeSet:
-    """A set that keeps what it is asked, and gives one answer."""
+    """Stands for the workers: keeps its calls, and returns one answer."""
 
     def __init__(self, answer=EMPTY):
         self.answer, self.arguments, self.project, self.data_dir = answer, None, None, None
@@ -57,7 +57,7 @@ class FakeSet:
 
 
 def arguments_of(name, *words):
-    """The arguments that a tool gets for these words."""
+    """Return the arguments that a tool gets for these words."""
     front = FakeSet()
     front.run(name, "--json", *words)
     return front.arguments
@@ -81,7 +81,7 @@ def test_no_two_commands_have_one_name():
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
-def test_what_is_not_given_is_left_to_the_tool(tool):
+def test_omitted_arguments_are_left_to_the_tool(tool):
     words = [word.argument for word in FORMS[tool.name].words if not word.optional]
     values = {"operation": "callers", "boost": "0.5"}
     arguments = arguments_of(tool.name, *(values.get(word, "x") for word in words))
@@ -355,14 +355,14 @@ def test_the_version_is_printed_by_command_and_by_option(capsys):
 
 
 def words_of(group):
-    """The command words in a group, those of its inner groups included."""
+    """Return the command words in a group, including those of its inner groups."""
     start = f"{group} ".lstrip()
     names = {*(command.name for command in all_commands()), *GROUPS} - {group}
     return {name.removeprefix(start).split()[0] for name in names if name.startswith(start)}
 
 
 def printed(capsys, *words):
-    """The output of a command that prints help."""
+    """Return the output of a command that prints help."""
     assert cli.main(list(words)) == EXIT_OK
     return capsys.readouterr().out
 
@@ -414,7 +414,7 @@ def test_a_hidden_alias_is_in_no_help_no_completion_and_no_manual(capsys):
 
 
 def without_words():
-    """The commands, aliases among them, that take options alone."""
+    """Return the commands, with aliases, that take options alone."""
     for name in (*(command.name for command in all_commands()), *ALIASES):
         parser = find(name).parser()
         if all(action.option_strings and not action.required for action in parser._actions):

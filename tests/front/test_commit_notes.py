@@ -87,9 +87,9 @@ def test_each_commit_is_a_note_with_its_message_files_and_time(repository):
 def test_a_commit_is_taken_in_once_and_a_new_one_with_the_next_look(repository):
     history = CommitHistory(repository.root)
     assert repository.bring(history) == 3
-    count = len(repository.told)
+    count = len(repository.operations)
     assert repository.bring(history) == 0
-    assert len(repository.told) == count
+    assert len(repository.operations) == count
     assert repository.bring() == 0
     repository.commit("Ask the bank by night", "src/rates.py")
     assert repository.bring(history) == 1

@@ -1,4 +1,4 @@
-"""`cortex index --dependencies`: the sources of installed packages, to be read."""
+"""`cortex index --dependencies`: the sources of installed packages, as projects to read."""
 
 import pytest
 

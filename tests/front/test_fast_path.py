@@ -29,7 +29,7 @@ class Twin:
 
     def __init__(self, served, broken=None, fault=None):
         self.served, self.broken, self.fault = served, broken, fault
-        self.freshness = served.asking().freshness
+        self.freshness = served.context().freshness
         self.agents = []
 
     def name(self, agent):
@@ -42,7 +42,7 @@ class Twin:
         checked = tool.check(arguments)
         if tool.name == self.broken:
             raise self.fault
-        return await tool.call(self.served.asking(), checked)
+        return await tool.call(self.served.context(), checked)
 
 
 def request(number, method, **params):

@@ -1,6 +1,4 @@
-"""A command and the first index of its project: it is waited for, with its progress, and nothing
-else is.
-"""
+"""The wait of a command for the first index of its project, with progress, and for nothing else."""
 
 import asyncio
 import hashlib
@@ -22,12 +20,12 @@ from cortex.settings.config import Config, Server
 from cortex.terms.records import IndexerState
 from tests.wait_until import until
 
-#: seconds after which a wait counts as one that hangs
+#: seconds after which a wait counts as hanging
 HANGS_S = 60.0
 
 
 def wait(link, patience_s=10 * HANGS_S):
-    """Whether anything was waited for."""
+    """Return whether the command waited."""
 
     async def bounded():
         async with asyncio.timeout(HANGS_S):
@@ -58,7 +56,7 @@ def test_a_command_does_not_wait_where_all_is_served(tmp_path):
     assert not wait(Link(config))
 
 
-def test_a_command_does_not_wait_for_what_nobody_makes(tmp_path):
+def test_a_command_does_not_wait_without_an_indexer(tmp_path):
     assert not wait(Link(Config(root=tmp_path, server=Server(auto_index=False))))
     config = Config(root=tmp_path)
     config.indexer_state.parent.mkdir(parents=True)
@@ -82,7 +80,7 @@ def test_the_patience_of_a_command_has_an_end(tmp_path):
     assert wait(Link(Config(root=tmp_path)), 0.1)
 
 
-def test_the_progress_of_others_is_said(capsys):
+def test_the_progress_of_another_process_is_printed(capsys):
     clock = iter(range(0, 100, 4))
     with render.Progress(clock=lambda: next(clock)) as progress:
         progress.follow(1, 0, 10)
@@ -99,13 +97,13 @@ def test_lines_that_no_definition_holds_have_their_place_as_a_head_once(symbol, 
 
 
 class Terminal(io.StringIO):
-    """Standard error as a person sees it."""
+    """Standard error on a terminal."""
 
     def isatty(self):
         return True
 
 
-def test_what_takes_longer_than_a_moment_says_so_on_a_terminal_and_nowhere_else(monkeypatch, capsys):
+def test_a_slow_command_prints_a_notice_on_a_terminal_only(monkeypatch, capsys):
     with slow_notice("`cortex doctor`", 0.0):
         pass
     assert capsys.readouterr().err == ""
@@ -121,21 +119,21 @@ def test_what_takes_longer_than_a_moment_says_so_on_a_terminal_and_nowhere_else(
     assert second == "cortex: `cortex doctor` is under way, 0 s …"
 
 
-#: commands that show what they are at, ask a person, do next to nothing, or go on until they are
-#: ended; what is asked of workers says by itself that it waits
+#: commands that print progress, ask a person, end at once, or run until they are stopped; commands
+#: that ask workers report their own wait
 SHOW = {
     "init", "index", "install", "uninstall", "mcp", "up", "trust", "clean", "version", "upgrade", "manual", "completion",
     "complete", "memory up", "memory encrypt", "memory decrypt", "memory follow", "hook install", "hook uninstall",
-    "serve", "open", "token", "key forget", "key recovery", "key recover", "embed serve",
+    "serve", "open", "token", "help", "key forget", "key recovery", "key recover", "embed serve",
 }  # fmt: skip
 
 
-def test_every_other_command_says_that_it_is_at_work():
+def test_every_command_without_output_of_its_own_prints_a_notice():
     assert {command.name for command in commands.COMMANDS if not command.silent} == SHOW
 
 
 @pytest.mark.parametrize(("columns", "bars"), [(40, False), (80, True), (200, True)])
-def test_what_is_said_beside_a_bar_is_whole_at_any_width(columns, bars):
+def test_the_note_beside_a_bar_is_whole_at_any_width(columns, bars):
     screen = Console(file=io.StringIO(), force_terminal=True, width=columns, color_system=None)
     with render.Progress(screen, serves=True) as progress:
         progress(400, 482, 7383)

@@ -1,4 +1,4 @@
-"""Output that nobody reads to its end: `cortex … | head -1`."""
+"""Output with a reader that stops early: `cortex … | head -1`."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ CORTEX = [sys.executable, "-P", "-m", "cortex"]
 
 
 def run_unread(*arguments: str, code: str = "") -> subprocess.CompletedProcess[bytes]:
-    """One command whose reader has gone before it writes."""
+    """Run one command whose reader has gone before it writes."""
     read, write = os.pipe()
     os.close(read)
     try:

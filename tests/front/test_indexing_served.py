@@ -1,4 +1,4 @@
-"""What `cortex index` waits for: all that is indexed, as it is by then."""
+"""The wait of `cortex index`: for everything indexed, as it is by the end of the wait."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ def test_a_file_that_is_saved_while_its_first_text_waits_to_be_served_is_waited_
     last = manifests.load(config.manifest).chunk_files
     assert first != last
     assert {name: (ref.size, ref.mtime_ns) for name, ref in served.files.items()} == last
-    assert len(loaded) < 10  # it is read when it has changed
+    assert len(loaded) < 10  # read only when it has changed

@@ -1,5 +1,5 @@
-"""`cortex install` and `uninstall` in a scratch home folder: each agent's format, and every byte
-back.
+"""`cortex install` and `uninstall` in a scratch home folder: each agent's format, and the exact
+bytes after an uninstall.
 """
 
 import json
@@ -17,7 +17,7 @@ from cortex.front.agents.table import AGENTS, NAME, Agent
 from cortex.front.cli import commands
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
-#: files as their owners have them: comments, trailing commas, an order of their own
+#: files with comments, trailing commas and an order of their own
 BEFORE = {
     "json": '{\n    // mine\n    "theme": "dark", /* not bright */\n    "deep": {"a": [1, 2,], },\n}\n',
     "toml": '# mine\nmodel = "o3"  # the large one\n\n[mcp_servers.git]\ncommand = "git"\n',
@@ -45,7 +45,7 @@ def home(tmp_path, monkeypatch):
 
 
 def every_byte(*folders: Path) -> dict[str, bytes]:
-    """What is there, folders as well."""
+    """Return path → content, including folders."""
     paths = (path for folder in folders for path in folder.rglob("*"))
     return {str(path): path.read_bytes() if path.is_file() else b"/" for path in paths}
 
@@ -104,7 +104,7 @@ def test_an_agent_is_connected_once_and_every_byte_comes_back(agent, scope, exis
     assert every_byte(home, project) == before
 
 
-def test_those_that_are_there_are_found_and_a_section_that_two_share_goes_with_the_last(home, capsys):
+def test_installed_agents_are_found_and_a_shared_section_goes_with_the_last(home, capsys):
     for sign in (".codex", ".config/opencode", ".claude"):
         (home / sign).mkdir(parents=True)
     before = every_byte(home, Path.cwd())
@@ -151,7 +151,7 @@ def test_a_file_that_is_not_understood_stays_and_the_sentence_says_why(home, cap
     assert why in error
 
 
-def test_what_was_edited_since_keeps_the_edits(home, capsys):
+def test_edits_since_the_installation_stay(home, capsys):
     assert run("install", "cursor", "codex", "--yes") == EXIT_OK
     servers = home / ".cursor" / "mcp.json"
     settings = json.loads(servers.read_text())
@@ -191,7 +191,7 @@ def test_another_program_takes_the_place_of_the_one_before(home, tmp_path, monke
         (("cursor", "--user", "--project"), "choose one"),
     ],
 )
-def test_what_cannot_be_connected_so_is_one_sentence(words, why):
+def test_an_impossible_connection_is_refused_with_a_sentence(words, why):
     with pytest.raises(Misconfigured, match=why):
         run("install", *words)
 

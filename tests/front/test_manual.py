@@ -1,4 +1,4 @@
-"""The manual page is made from the help, and what is nearly a command or an option is told."""
+"""The manual page, made from the help, and suggestions for misspelled commands and options."""
 
 import re
 import shutil
@@ -51,14 +51,14 @@ def test_troff_reads_it_without_a_complaint(page):
         (["completion", "bsh"], "'bash'"),
     ],
 )
-def test_what_is_nearly_right_is_told(words, meant, capsys):
+def test_a_misspelled_word_gets_a_suggestion(words, meant, capsys):
     with pytest.raises(SystemExit) as end:
         run(words)
     assert end.value.code == EXIT_USAGE
     assert capsys.readouterr().err.rstrip().endswith(f"(did you mean {meant}?)")
 
 
-def test_what_is_near_to_nothing_is_not_guessed(capsys):
+def test_a_word_like_no_command_gets_no_suggestion(capsys):
     with pytest.raises(SystemExit):
         run(["exact", "x", "--qqqqqq"])
     assert "did you mean" not in capsys.readouterr().err

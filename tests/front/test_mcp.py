@@ -28,7 +28,7 @@ class Twin:
 
     def __init__(self, served, hold=None):
         self.served, self.hold = served, hold
-        self.freshness = served.asking().freshness
+        self.freshness = served.context().freshness
 
     def name(self, agent):
         """A link keeps who asks; here nobody asks who it was."""
@@ -40,7 +40,7 @@ class Twin:
         checked = tool.check(arguments)
         if self.hold is not None:
             await self.hold.wait()
-        return await tool.call(self.served.asking(), checked)
+        return await tool.call(self.served.context(), checked)
 
 
 class Silent(Twin):

@@ -209,7 +209,7 @@ def test_of_two_notes_that_fit_as_well_the_more_important_is_first(window):
 
 
 def search_all(sample, window, **arguments):
-    context = replace(sample.asking(), memory=window.memory)
+    context = replace(sample.context(), memory=window.memory)
     tool = choose(("code", "memory"))["cortex_search"]
     return asyncio.run(tool.call(context, tool.check({"scope": "all"} | arguments)))
 

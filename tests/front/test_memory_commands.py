@@ -1,4 +1,4 @@
-"""What people read of memory: numbers that work as arguments, dates as one says them."""
+"""Memory's output for people: numbers that work as arguments, dates as people say them."""
 
 import io
 import json
@@ -26,13 +26,13 @@ NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
         ("2023-11-16T22:13:21Z", "in 2 days"),
     ],
 )
-def test_a_moment_is_told_as_one_says_it(moment, words):
+def test_a_moment_is_printed_as_an_age(moment, words):
     assert say_ago(moment, NOW) == words
 
 
 @pytest.fixture
 def shell(open_window, capsys):
-    """(exit code, output, what went to standard error) of a command on the window's memory."""
+    """Return a function: command → (exit code, output, standard error), on the window's memory."""
     window = open_window(channel="cli", trust="user")
 
     def run(name, *words):
@@ -71,12 +71,12 @@ def test_a_note_is_stored_found_shown_and_forgotten_by_its_number(shell):
     assert "<note>" not in out
     assert shell("memory_forget", "1")[:2] == (EXIT_OK, "1  Forgotten.\n")
     code, out, error = shell("memory_search", "back-off of retries")
-    assert (code, out, error) == (EXIT_NOTHING, "", "Nothing that was noted is about this.\n")
+    assert (code, out, error) == (EXIT_NOTHING, "", "No note is about this.\n")
     code, out, _ = shell("memory_stats")
     assert out.splitlines()[:2] == ["1 note (1 fact), 1 edge", "besides 1 deleted"]
 
 
-def test_what_is_printed_as_json_is_what_an_agent_gets(shell, window):
+def test_json_output_is_the_answer_that_an_agent_gets(shell, window):
     window.ask("cortex_store", title="Retries use back-off with jitter", body="Because of the herd.")
     arguments = {"query": "back-off of retries"}
     _, out, _ = shell("cortex_recall", "back-off of retries", "--json")
@@ -99,11 +99,11 @@ def test_a_timeline_marks_what_was_asked_about_and_counts_the_rest(shell, window
     assert hint == "There are more: --offset 1.\n"
 
 
-def test_what_was_written_last_is_taken_back(shell, window):
+def test_the_last_write_is_undone(shell, window):
     window.ask("cortex_store", title="The port is 8080", operation_id="a")
     window.ask("cortex_store", id="1", title="The port is 9090", operation_id="b")
     code, out, _ = shell("memory_undo")
-    assert (code, out) == (EXIT_OK, "Taken back (edit): 1 The port is 8080\n")
+    assert (code, out) == (EXIT_OK, "Undone (edit): 1 The port is 8080\n")
 
 
 def test_a_text_of_others_never_commands_the_terminal(shell, window):
@@ -113,7 +113,7 @@ def test_a_text_of_others_never_commands_the_terminal(shell, window):
     assert "\x9b" not in out
 
 
-def test_what_is_forgotten_for_good_no_import_brings_back(shell, window, tmp_path, monkeypatch):
+def test_an_import_skips_notes_that_were_forgotten_for_good(shell, window, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     first = window.ask("cortex_store", title="The first of two notes", body="Said here.", tags=["a"])
     two = window.ask("cortex_store", title="The second of two notes", kind="decision")
@@ -198,7 +198,7 @@ def test_the_doctor_says_that_nothing_is_wrong(shell, window):
     assert out.splitlines()[:2] == ["1 note and 0 edges were compared.", "Nothing is wrong."]
 
 
-def test_what_became_of_a_note_is_told_with_the_number_that_takes_it_back(shell, window):
+def test_the_history_of_a_note_names_the_operations_to_undo(shell, window):
     window.ask("cortex_store", title="The port is 8080", operation_id="a")
     window.ask("cortex_store", id="1", title="The port is 9090", operation_id="b")
     code, out, _ = shell("memory_history", "1")
@@ -207,7 +207,7 @@ def test_what_became_of_a_note_is_told_with_the_number_that_takes_it_back(shell,
     assert lines[0] == "1  The port is 9090"
     assert lines[2].strip() == "title: The port is 8080 → The port is 9090"
     assert [line.split()[:2] for line in lines[3:]] == [["b", "edit,"], ["a", "put,"]]
-    assert shell("memory_undo", "b")[1] == "Taken back (edit): 1 The port is 8080\n"
+    assert shell("memory_undo", "b")[1] == "Undone (edit): 1 The port is 8080\n"
 
 
 def test_the_newest_notes_are_listed_page_by_page(shell, window):

@@ -51,7 +51,7 @@ class Counting:
         self.calls.append((tool.name, dict(arguments or {})))
         if others is not None:
             members = await others(checked.projects, 10.0)
-            return {"members": [(member.name, member.asking, str(member.why or "")) for member in members]}
+            return {"members": [(member.name, member.context, str(member.why or "")) for member in members]}
         if self.holds[0] == self.config.root.name:
             await self.holds[1].wait()
         return {"results": [], "root": self.config.root.name}
@@ -123,7 +123,7 @@ def test_a_project_that_is_named_is_asked_without_the_name_and_the_answer_says_i
     )
     assert (default["project"], by_own_name["project"], other["project"]) == ("home", "home", "shop")
     assert (default["root"], by_own_name["root"], other["root"]) == ("home", "home", "shop")
-    assert [link.asked for link in Counting.links] == [
+    assert [link.calls for link in Counting.links] == [
         [("cortex_exact", {"query": "x"})] * 2,
         [("cortex_exact", {"query": "x"})],
     ]
@@ -199,7 +199,7 @@ def test_a_project_of_notes_stays_an_argument_of_what_asks_memory(front, write):
         ("cortex_search", {"query": "x", "scope": "all", "project": "all"}),
         ("cortex_search", {"query": "x", "project": "shop"}),
     )
-    assert [[arguments.get("project") for _, arguments in link.asked] for link in Counting.links] == [
+    assert [[arguments.get("project") for _, arguments in link.calls] for link in Counting.links] == [
         ["shop", "shop", "all"],
         [None],
     ]

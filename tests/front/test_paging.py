@@ -11,13 +11,13 @@ import termios
 import pytest
 
 ROWS, COLUMNS = 10, 40
-#: prints so many lines as an answer is printed
+#: prints some lines as an answer is printed
 PRINT = "from cortex.front.cli.paging import paged\nwith paged():\n    print('\\n'.join(['line'] * {count}))"
 PAGER = "sed s/^/paged:/"
 
 
 def on_a_terminal(code: str, *arguments: str, **variables: str) -> str:
-    """What a program shows on a terminal of ROWS rows."""
+    """Return a program's output on a terminal of ROWS rows."""
     master, terminal = pty.openpty()
     try:
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
@@ -61,7 +61,7 @@ def on_a_terminal(code: str, *arguments: str, **variables: str) -> str:
     ],
     ids=["long", "short", "ours-none", "ours-first", "empty", "dumb", "not-there"],
 )
-def test_what_is_longer_than_the_terminal_goes_through_the_pager(count, variables, paged):
+def test_text_longer_than_the_terminal_goes_through_the_pager(count, variables, paged):
     screen_text = on_a_terminal(PRINT.format(count=count), **variables)
     lines = [line for line in screen_text.splitlines() if line.endswith("line")]
     assert lines == ["paged:line" if paged else "line"] * count
@@ -73,7 +73,7 @@ def test_a_line_that_is_wider_than_the_terminal_counts_as_the_rows_it_takes():
     assert "paged:" not in on_a_terminal(wide.format(width=COLUMNS), PAGER=PAGER)
 
 
-def test_what_an_error_cuts_off_is_printed_as_it_is():
+def test_output_before_an_error_is_printed_without_a_pager():
     code = (
         "from cortex.front.cli.paging import paged\ntry:\n    with paged():\n        print('before')\n"
         "        raise ValueError\nexcept ValueError:\n    print('after')"

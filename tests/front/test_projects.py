@@ -1,4 +1,4 @@
-"""`cortex projects` and `cortex clean`: what is kept of which project, and what may go."""
+"""`cortex projects` and `cortex clean`: the stored data of projects, and its removal."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ DAY_S = 86_400
 
 @pytest.fixture
 def make(tmp_path, monkeypatch):
-    """Makes a project of which something is kept, used so many days ago."""
+    """Makes a project with stored data, used some days ago."""
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
@@ -77,7 +77,7 @@ def test_a_file_of_two_names_counts_once(make, capsys):
     assert listed(capsys)["linked"]["bytes"] < 200_000
 
 
-def test_clean_removes_what_is_kept_of_folders_that_are_gone_and_nothing_else(make, capsys):
+def test_clean_removes_only_the_data_of_missing_folders(make, capsys):
     existing, gone = make("here", days=400), make("gone")
     shutil.rmtree(gone.root)
     assert cli.main(["clean", "--yes"]) == EXIT_OK
@@ -97,7 +97,7 @@ def test_clean_removes_old_ones_when_it_is_told_how_old_and_leaves_their_sources
     assert (old.root / "a.py").exists()
 
 
-def test_without_a_yes_it_is_shown_and_stays(make, capsys):
+def test_clean_without_consent_lists_and_removes_nothing(make, capsys):
     gone = make("gone")
     shutil.rmtree(gone.root)
     assert cli.main(["clean"]) == EXIT_NOTHING
@@ -109,7 +109,7 @@ def test_without_a_yes_it_is_shown_and_stays(make, capsys):
 
 
 @pytest.mark.parametrize("lock", ["set.lock", "indexer.lock", "writer.lock"])
-def test_what_is_served_or_worked_on_never_goes(make, lock, capsys):
+def test_clean_keeps_projects_in_use(make, lock, capsys):
     served = make("served", days=400)
     open_runtime(served)
     served.index_dir.mkdir(parents=True)
@@ -160,6 +160,6 @@ def test_a_link_in_the_place_of_a_projects_folder_is_not_followed(make, tmp_path
     assert (other / "kept.txt").exists()
 
 
-def test_a_time_that_is_none_is_one_sentence(make, capsys):
+def test_an_invalid_duration_is_refused_with_a_sentence(make, capsys):
     assert cli.main(["clean", "--older-than", "soon"]) == EXIT_USAGE
     assert "30d" in capsys.readouterr().err

@@ -80,7 +80,7 @@ def served(tmp_path_factory):
 def call(served, name, arguments):
     tool = choose(("code",))[name]
     config = dataclasses.replace(served.config, subfolder=FOLDER)
-    return asyncio.run(tool.call(served.asking(config), tool.arguments(**arguments)))
+    return asyncio.run(tool.call(served.context(config), tool.arguments(**arguments)))
 
 
 def strings(value, key=""):

@@ -1,4 +1,4 @@
-"""What is noted of the questions to a project, how long, and what `cortex stats` makes of it."""
+"""Records of the calls of a project, their lifetime, and the figures of `cortex stats`."""
 
 import asyncio
 import dataclasses
@@ -27,7 +27,7 @@ def config(tmp_path):
 
 def answer_of(served, tool, **arguments):
     called = TOOLS[tool]
-    return asyncio.run(called.call(served.asking(), called.check(arguments)))
+    return asyncio.run(called.call(served.context(), called.check(arguments)))
 
 
 def note(config, *calls):
@@ -145,9 +145,9 @@ def test_calls_are_summed_by_tool_the_most_called_first():
     assert summary["nothing_found"] == [{"question": "lost", "times": 2}]
 
 
-def test_a_person_is_shown_the_figures_and_what_was_not_found(tmp_path, capsys):
+def test_stats_prints_the_figures_and_questions_without_results(tmp_path, capsys):
     assert run(["stats", "--project", str(tmp_path)]) == EXIT_OK
-    assert "Nothing was asked of this project yet." in capsys.readouterr().out
+    assert "This project has no calls yet." in capsys.readouterr().out
     config = load(str(tmp_path))
     config.run_dir.mkdir(parents=True, mode=0o700, exist_ok=True)
     note(config, ("cortex_exact", 0.002, "ok", {"query": "lost\x1b[31m"}, {"results": []}))

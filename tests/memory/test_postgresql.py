@@ -258,11 +258,11 @@ def test_a_past_that_changes_while_a_machine_asks_is_noticed_with_the_next_quest
     name = address.partition("@/")[2].partition("?")[0]
     with open_library(tmp_path / "a", address) as library:
         library.store("Fact: both pasts know it")
-        with server.asking(name) as connection:
+        with server.connection(name) as connection:
             rows_before = connection.execute(text("SELECT * FROM cortex.note")).mappings().all()
         library.store("Fact: gulls are counted in May")
         assert titles(library, "when are gulls counted?") == ["Fact: gulls are counted in May"]
-        with server.asking(name) as connection:  # as it was, and as many changes as before
+        with server.connection(name) as connection:  # as it was, and as many changes as before
             connection.execute(
                 text("DELETE FROM cortex.note WHERE number > :last"), {"last": rows_before[-1]["number"]}
             )
@@ -315,7 +315,7 @@ def roles(server):
     """A database with two teams, each with a role of its own: their addresses by team."""
     address = server.database()
     name = address.partition("@/")[2].partition("?")[0]
-    with server.asking(name) as connection:
+    with server.connection(name) as connection:
         for team in ("red", "blue"):
             role = f"{team}_of_{name}"
             connection.execute(text(f'CREATE ROLE "{role}" LOGIN'))
@@ -426,7 +426,7 @@ def test_what_is_written_while_a_store_is_moved_has_it_asked_again_and_nothing_i
 
 def test_a_store_of_a_newer_version_is_refused_and_stays_as_it_is(tmp_path, server, address):
     name = address.partition("@/")[2].partition("?")[0]
-    with server.asking(name) as connection:
+    with server.connection(name) as connection:
         connection.execute(text("UPDATE cortex.alembic_version SET version_num = '9999'"))
     with pytest.raises(Misconfigured, match="newer Cortex"):
         open_library(tmp_path / "a", address)

@@ -138,7 +138,7 @@ def ask(front, tool, bearer=ALL, **arguments):
         async with asyncio.timeout(BOUND_S):
             while True:
                 answer = await front.ask(hosted, TOOLS[tool], arguments, bearer, caller)
-                if "being brought" not in answer["index"].get("message", ""):
+                if "being downloaded" not in answer["index"].get("message", ""):
                     return orjson.loads(orjson.dumps(answer))
 
     return asyncio.run(ask_all())

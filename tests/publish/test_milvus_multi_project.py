@@ -159,7 +159,7 @@ def test_a_missing_project_is_reported_and_the_others_answer(place):
 def test_an_empty_project_is_reported_and_the_others_answer(tmp_path, milvus):
     brought = ProjectGroup(tmp_path, milvus, {"api": SOURCES, "none": {}}).bring()
     assert brought.generations == (1, 0)
-    assert brought.why == ("", "What Milvus has of it holds no text.")
+    assert brought.why == ("", "Its index in Milvus holds no text.")
 
 
 def test_a_project_with_an_unreadable_document_is_reported_and_not_queried(place, monkeypatch):
@@ -253,7 +253,7 @@ def test_a_worker_that_is_started_anew_brings_some_at_once_and_the_rest_for_late
     monkeypatch.setattr("cortex.engines.milvus.multi_project.PORTION", 1)
     monkeypatch.setattr("cortex.engines.milvus.multi_project.OPEN_SHARE", 1e-9)
     anew = make_vector(place.config)
-    with pytest.raises(NotReady, match="being brought"):
+    with pytest.raises(NotReady, match="being downloaded"):
         place.ask(MeaningSearch("price", 5), anew, generations)
     assert {number for number, _ in hit_places(place.ask(MeaningSearch("price", 5), anew, generations))} == {
         0,

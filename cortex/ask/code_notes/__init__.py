@@ -1,1 +1,1 @@
-"""Where code and memory meet: what a note says of places in the project. Asks both, is neither."""
+"""The link between code and memory: notes about places in the project."""

@@ -1,6 +1,6 @@
-"""What was noted of the places in an answer about code: how many notes, and the best of them.
+"""The notes about places in an answer about code: their number, and the best of them.
 
-Memory is asked only where it runs already, and no answer waits for it longer than a glance.
+Memory is asked only where it already runs, and no answer waits for it longer than a glance.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 from cortex.ask.query_context import QueryContext
 from cortex.terms.ids import stem_of
 
-#: places of an answer beside which notes are told, the first of its places
+#: places of an answer that get notes, in the order of the answer
 PLACES_MAX = 8
-#: decisions that a change is told to touch
+#: decisions listed for a change
 DECISIONS_MAX = 10
 
 Answer = dict[str, Any]
 
 
 async def with_notes(context: QueryContext, answer: Answer, paths: Sequence[str]) -> Answer:
-    """The answer with `notes`: path → {"count", "best": ["#12 decision: Retries …"]}; as it is
-    where nothing was noted.
+    """Return the answer with `notes`: path → {"count", "best": ["#12 decision: Retries …"]};
+    unchanged where there are no notes.
     """
     places = await _fetch_places(context, list(dict.fromkeys(paths)), {})
     notes = {
@@ -35,8 +35,8 @@ async def with_notes(context: QueryContext, answer: Answer, paths: Sequence[str]
 async def with_decisions(
     context: QueryContext, answer: Answer, paths: Sequence[str], touched: AbstractSet[str]
 ) -> Answer:
-    """The answer with `decisions`: those that hold and are about what a change touches; `touched`:
-    ids of the graph. One that names symbols is told when one of them is touched.
+    """Return the answer with `decisions`: current ones about the changed code. `touched`: ids of
+    the graph; a decision about symbols is listed only if one of them is touched.
     """
     filters = {"kinds": ["decision"], "limit": DECISIONS_MAX}
     places = await _fetch_places(context, list(dict.fromkeys(paths)), filters)
@@ -52,7 +52,7 @@ async def with_decisions(
 
 
 def files_of(context: QueryContext, name: str) -> list[str]:
-    """The files that an id of the graph, or a path, may stand in."""
+    """Return the files that an id of the graph, or a path, may belong to."""
     prefix = name.partition(":")[0]
     if not prefix:
         return []
@@ -62,7 +62,9 @@ def files_of(context: QueryContext, name: str) -> list[str]:
 async def _fetch_places(
     context: QueryContext, paths: Sequence[str], arguments: dict[str, Any]
 ) -> dict[str, Answer]:
-    """Path → what memory tells of it, under this name or an earlier one; in their order."""
+    """Return path → memory's notes about it, under this name or an earlier one; in the order of
+    `paths`.
+    """
     if not paths:
         return {}
     before = context.renames.before(paths) if context.renames else {}

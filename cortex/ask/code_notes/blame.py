@@ -1,5 +1,5 @@
-"""Which commit last changed the lines that an answer shows, as git tells it of HEAD. Asks git in a
-thread, and nobody waits for it: an answer takes what is known when it is made.
+"""The commit that last changed the lines of an answer, from git's blame of HEAD. Git runs in a
+thread and no answer waits for it: an answer uses the results that are there.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from pathlib import Path
 
 from cortex.system import git
 
-#: files of one answer that git is asked about, and files of which the answers are kept
+#: files of one answer that are blamed, and files with remembered results
 FILES_MAX, FILES_KEPT = 4, 64
-#: seconds that git has for all that is asked at once: what a program takes to end waits for it
+#: seconds that git has for one request: a program's exit waits for it
 ANSWER_S = 0.15
-#: seconds in which a file of which git said nothing is not asked about again
+#: seconds in which a file without a result is not blamed again
 SILENT_S = 60.0
-#: bytes of what git says of one file: some 10,000 lines
+#: bytes of git's output for one file: some 10,000 lines
 FILE_BYTES_MAX = 1 << 20
-#: characters of a commit's subject: with hash, date and its name in JSON some 25 tokens
+#: characters of a commit's subject: with hash, date and key in JSON some 25 tokens
 SUBJECT_CHARS = 64
-#: what is said of lines that HEAD does not hold
+#: the text for lines that HEAD does not contain
 NOT_COMMITTED = "not committed"
-#: digits of a commit's hash that are told
+#: digits of a commit's hash in an answer
 _DIGITS = 8
 _HEAD_OF_LINE = re.compile(rb"([0-9a-f]{40,64}) \d+ \d+")
-#: what a terminal obeys is left out of a subject, whose author may be anybody
+#: control characters that a terminal obeys, removed from subjects: the author may be anybody
 _UNPRINTABLE = re.compile(r"[^\S ]|[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
 class _Commit:
-    """`at`: seconds since 1970. `is_certain`: whether it changed the lines that git names it for; the
-    first commit of a shallow clone only holds them.
+    """A commit in an answer. `at`: seconds since 1970. `is_certain`: whether it changed the lines
+    that git names it for; the first commit of a shallow clone merely contains them.
     """
 
     at: int
@@ -48,14 +48,14 @@ class _Commit:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The lines of a file in HEAD, without white space at their ends, and the commit of each."""
+    """The lines of a file in HEAD, without trailing white space, and the commit of each."""
 
     lines: tuple[str, ...]
     commits: tuple[_Commit, ...]
 
     def find(self, lines: Mapping[int, str]) -> _Commit | None:
-        """The newest commit of `lines` (number → text), if they stand here in their order, moved
-        as a whole or not at all.
+        """Return the newest commit of `lines` (number → text), if the file contains them in this
+        order, all moved by the same number of lines or not at all.
         """
         wanted = {number: text.rstrip() for number, text in lines.items() if text.strip()}
         if not wanted:
@@ -73,13 +73,13 @@ class _File:
 
 
 class Commits:
-    """Of the repository around the folder `root`, in paths relative to it. Use it in one event
-    loop.
+    """Blame results for the repository around the folder `root`, by relative path. Use it in one
+    event loop.
     """
 
     def __init__(self, root: Path, answer_s: float = ANSWER_S, executor: Executor | None = None) -> None:
-        """`answer_s`: seconds that git has. `executor`: whose thread waits for it, by default one
-        of the loop's, which are ended before the loop is.
+        """`answer_s`: seconds that git has. `executor`: runs the thread that waits for git; by
+        default the loop's, whose threads end before the loop does.
         """
         self._root, self._answer_s, self._executor = root, answer_s, executor
         self._lock = threading.Lock()
@@ -87,16 +87,16 @@ class Commits:
         self._reading = False
         self._head = ""
         self._shallow = False
-        #: what `git.mark_of_head` said before git was asked what HEAD is
+        #: the `git.mark_of_head` from before `_head` was read
         self._mark: tuple[object, ...] = ()
-        #: (HEAD, path) → what is known of it, the one asked for last at the end
+        #: (HEAD, path) → its blame result, the last used at the end
         self._files: OrderedDict[tuple[str, str], _File] = OrderedDict()
-        #: (HEAD, path) → monotonic time until which git is not asked of it again
+        #: (HEAD, path) → monotonic time until which it is not blamed again
         self._silent: dict[tuple[str, str], float] = {}
 
     def begin(self, paths: Sequence[str]) -> None:
-        """Have git look at the first of `paths`, in a thread; not where all is known of them and
-        HEAD has not moved. Returns at once.
+        """Start blaming the first of `paths` in a thread, unless all results are there and HEAD has
+        not moved. Returns at once.
         """
         mark = git.mark_of_head(self._root)
         with self._lock:
@@ -104,16 +104,16 @@ class Commits:
             if self._reading or not self._wanted:
                 return
             if not mark or mark != self._mark:
-                self._head = ""  # until git says that it is the same
+                self._head = ""  # until git confirms it
             elif self._head and not self._first_unknown(self._head):
                 return
             self._reading = True
         asyncio.get_running_loop().run_in_executor(self._executor, self._read_wanted, mark)
 
     def tell(self, path: str, lines: Mapping[int, str]) -> str:
-        """`1a2b3c4d 2026-01-31 Subject` of the commit that last changed `lines` (number → text) of
-        the file; NOT_COMMITTED where HEAD holds them nowhere in it; "" when that is not known yet,
-        or not at all: no git, another file, a shallow clone.
+        """Return `1a2b3c4d 2026-01-31 Subject` of the commit that last changed `lines` (number →
+        text) of the file; NOT_COMMITTED where HEAD's file lacks them; "" when the result is not
+        there yet or never will be: no git, unknown file, shallow clone.
         """
         file = self._find(path)
         if file is None or not any(text.strip() for text in lines.values()):
@@ -124,7 +124,7 @@ class Commits:
         return commit.summary if commit.is_certain else ""
 
     def knows(self, path: str) -> bool:
-        """Whether there is something to tell of lines of the file by now."""
+        """Whether the blame result of the file is there."""
         return self._find(path) is not None
 
     def _find(self, path: str) -> _File | None:
@@ -132,9 +132,7 @@ class Commits:
             return self._files.get((self._head, path)) if self._head else None
 
     def _read_wanted(self, mark: tuple[object, ...]) -> None:
-        """What HEAD is, unless that is known, then one wanted file after another, while there is
-        time.
-        """
+        """Read HEAD, unless it is known, then blame the wanted files while there is time."""
         until = time.monotonic() + self._answer_s
         with self._lock:
             head = self._head
@@ -148,7 +146,7 @@ class Commits:
             self._store((head, path), file)
 
     def _next_path(self, head: str, until: float) -> str:
-        """The next file to ask about; "" when there is none, and the thread ends."""
+        """Return the next file to blame; "" when there is none, and the thread ends."""
         with self._lock:
             if head and time.monotonic() < until and (path := self._first_unknown(head)):
                 return path
@@ -156,8 +154,8 @@ class Commits:
             return ""
 
     def _first_unknown(self, head: str) -> str:
-        """The first wanted file of which nothing is known, and git may be asked; "" for none. The
-        lock is held.
+        """Return the first wanted file without a result that may be blamed; "" for none. The caller
+        holds the lock.
         """
         now = time.monotonic()
         for path in self._wanted:
@@ -182,9 +180,9 @@ class Commits:
                 self._files.popitem(last=False)
 
     def _blame(self, head: str, path: str, answer_s: float) -> _File | None:
-        """None when git does not know the file, is late, or says too much.
+        """Blame one file; None when git does not know it, is late, or prints too much.
 
-        HEAD is asked about, and no file of the work tree is read: reading one may run a filter.
+        Blames HEAD, so that no file of the work tree is read: reading one may run a filter.
         """
         command = ("blame", "--no-textconv", "--porcelain", head, "--", path)
         output = git.ask(self._root, command, max(0.0, answer_s), FILE_BYTES_MAX)
@@ -193,12 +191,14 @@ class Commits:
         try:
             pairs = list(_parse_blame(output, shallow=self._shallow))
         except (ValueError, OverflowError, OSError):
-            return None  # no UTF-8: the index holds such a file otherwise; or a day of no calendar
+            return None  # not UTF-8: the index decodes such files differently; or an impossible date
         return _File(tuple(line for line, _ in pairs), tuple(commit for _, commit in pairs))
 
 
 def _parse_blame(output: bytes, *, shallow: bool) -> Iterator[tuple[str, _Commit]]:
-    """Each line of `git blame --porcelain` with its commit, of which the first line alone tells."""
+    """Yield each line of `git blame --porcelain` with its commit, which only the commit's first
+    line describes.
+    """
     commits: dict[bytes, _Commit] = {}
     name, fields = b"", dict[bytes, bytes]()
     for line in output.split(b"\n"):

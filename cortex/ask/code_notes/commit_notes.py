@@ -1,4 +1,6 @@
-"""The last commits of a project, handed to memory in the background: a few at a time, each once."""
+"""The import of a project's last commits into memory, in the background: a few at a time, each
+once.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,21 @@ from cortex.system.errors import CortexError
 
 log = logging.getLogger(__name__)
 
-#: commits that are kept
+#: commits that are imported
 COMMITS = 1_000
-#: commits that are handed over at once: some 5 ms of memory's worker
+#: commits in one write: some 5 ms of the memory worker
 SLICE = 16
-#: seconds between two looks whether there are new ones
+#: seconds between two checks for new commits
 LOOK_S = 30.0
-#: bytes of what git says of one slice
+#: bytes of git's output for one slice
 SLICE_BYTES_MAX = 4 << 20
 #: seconds that git has for one answer
 ANSWER_S = 10.0
-#: what begins the record of a commit, and parts its fields; no message holds them
+#: separators of commits and of their fields; no message contains them
 _RECORD, _FIELD = "\x1e", "\x1f"
 _HASH = re.compile(r"[0-9a-f]{40,64}")
 
-#: asks an operation of memory; whether it writes
+#: calls a memory operation with its arguments; the last argument: whether it writes
 Tell = Callable[[str, Mapping[str, Any], bool], Awaitable[dict[str, Any]]]
 
 
@@ -45,7 +47,7 @@ class CommitHistory:
         self._head = ""
 
     def look(self, tell: Tell) -> None:
-        """Begin to hand over what is new, unless that is being done, or was just now."""
+        """Start importing new commits, unless an import runs or the last check was just now."""
         if time.monotonic() - self._looked < LOOK_S or (self._task and not self._task.done()):
             return
         self._looked = time.monotonic()
@@ -57,12 +59,12 @@ class CommitHistory:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _import_quietly(self, tell: Tell) -> None:
-        with contextlib.suppress(CortexError):  # the next look tries again
+        with contextlib.suppress(CortexError):  # the next check tries again
             await self.import_new(tell)
 
     async def import_new(self, tell: Tell) -> int:
-        """Hand over the commits that memory does not know; how many these were. Raises what `tell`
-        raises.
+        """Import the commits that memory lacks; return their number. Raises the errors of
+        `tell`.
         """
         listed = await self._run_git("log", f"-{COMMITS}", "--no-merges", "--format=%H")
         commits = [line for line in listed.split("\n") if _HASH.fullmatch(line)]
@@ -90,7 +92,7 @@ class CommitHistory:
 
 
 def _parse_commits(answer: str) -> Iterator[dict[str, Any]]:
-    """{"commit", "message", "at": seconds, "files"} of each record."""
+    """Yield {"commit", "message", "at": seconds, "files"} of each record."""
     for record in answer.split(_RECORD)[1:]:
         commit, at, message, names = [*record.split(_FIELD, 3), "", "", ""][:4]
         if _HASH.fullmatch(commit) and at.isdecimal():

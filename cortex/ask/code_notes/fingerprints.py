@@ -1,8 +1,7 @@
-"""What a place said when a note was made, in a few letters, and which lines of it changed since.
-Pure.
+"""Fingerprints of the lines that a note is about, and the lines that changed since. Pure.
 
-A text of lines is kept as `hash of all` + `:` + four letters for each line: enough to find it again
-where it stands now, whatever was written before it, and to say which lines are others.
+A fingerprint is `hash of all lines` + `:` + four letters for each line: enough to find the lines
+again when they have moved, and to tell which of them are different.
 """
 
 from __future__ import annotations
@@ -11,16 +10,16 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
-#: lines of a place of which each is kept; of a longer one only the hash of all is
+#: lines of a place with a mark each; a longer place has only the hash of all its lines
 LINES_MAX = 2_000
-#: bytes of the hash of all, and letters of that of a line: of 65 536 changed lines one looks the
-#: same, which the hash of all then tells
+#: bytes of the hash of all lines, and letters of a line's mark: one of 65 536 changed lines has the
+#: same mark, and the hash of all detects it
 WHOLE_BYTES, LINE_LETTERS = 8, 4
 
 
 @dataclass(frozen=True)
 class TextLines:
-    """The lines of a file; ends of lines and spaces before them do not count."""
+    """The lines of a file, without line ends and trailing white space."""
 
     lines: tuple[bytes, ...]
 
@@ -34,7 +33,7 @@ class TextLines:
         return "".join(_digest(line, LINE_LETTERS // 2) for line in self.lines)
 
     def fingerprint(self, first: int, last: int) -> str:
-        """What the lines `first` to `last` (1-based, inclusive) say, as a note keeps it."""
+        """Return the fingerprint of the lines `first` to `last` (1-based, inclusive)."""
         lines = self.lines[first - 1 : last]
         digest = _digest(b"\n".join(lines), WHOLE_BYTES)
         if len(lines) > LINES_MAX:
@@ -46,7 +45,7 @@ class TextLines:
         return self.fingerprint(1, len(self.lines))
 
     def find(self, fingerprint: str) -> tuple[int, int] | None:
-        """Where the same lines stand now; None when they stand nowhere."""
+        """Return (first, last) of the same lines in this file; None when it lacks them."""
         digest, _, marks = fingerprint.partition(":")
         count, at = len(marks) // LINE_LETTERS, -1
         while marks and (at := self.marks.find(marks, at + 1)) >= 0:
@@ -57,8 +56,8 @@ class TextLines:
         return None
 
     def changed_span(self, fingerprint: str, first: int, last: int) -> tuple[int, int]:
-        """Of the lines `first` to `last` those from the first that is another than it was to the
-        last; where lines were only taken away, the one at their place.
+        """Return the changed span within the lines `first` to `last`; where lines were only
+        removed, the line at their place.
         """
         then = _split_marks(fingerprint.partition(":")[2])
         now = _split_marks(self.marks[(first - 1) * LINE_LETTERS : last * LINE_LETTERS])

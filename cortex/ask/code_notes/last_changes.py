@@ -1,5 +1,5 @@
-"""The commits that last changed the definitions in an answer, told beside them. No answer waits
-for git: what it has not said by then is told with a later one.
+"""The last commits of the definitions in an answer. No answer waits for git: a late result is shown
+in a later answer.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import orjson
 from cortex.ask.functions import Bodies, Function
 from cortex.ask.query_context import QueryContext
 
-#: definitions of an answer whose commits are told, the first of it
+#: definitions of an answer with a commit, in the order of the answer
 PLACES_MAX = 4
-#: the share of an answer that they may have
+#: largest share of an answer for the commits
 SHARE = 0.1
-#: bytes of the name of each in JSON
+#: bytes of each key in JSON
 KEY_BYTES = 14
 
-#: (file, symbol) → what is told of it
+#: (file, symbol) → its commit
 Changes = dict[tuple[str, str], str]
 
 
 def start_blame(context: QueryContext, paths: Sequence[str]) -> None:
-    """Have git look at the files at `paths`, the first of the answer first. Returns at once."""
+    """Start git's blame of the files, in this order. Returns at once."""
     if context.commits is not None:
         context.commits.begin(paths)
 
@@ -32,7 +32,7 @@ def start_blame(context: QueryContext, paths: Sequence[str]) -> None:
 def describe_changes(
     context: QueryContext, functions: Iterable[Function], bodies: Bodies, max_bytes: int
 ) -> Changes:
-    """What is known by now of the first of `functions`, within their share of `max_bytes`."""
+    """Return the commits that are known by now, within their share of `max_bytes`."""
     changes: Changes = {}
     if context.commits is None:
         return changes
@@ -46,12 +46,12 @@ def describe_changes(
 
 
 def bytes_of(text: str) -> int:
-    """What it takes of an answer; nothing where nothing is told."""
+    """Return the bytes of a commit in an answer; 0 for ""."""
     return len(orjson.dumps(text)) + KEY_BYTES if text else 0
 
 
 def with_changes(entries: Iterable[dict[str, Any]], changes: Mapping[tuple[str, str], str]) -> None:
-    """Put what is told into the entries of an answer, once for each definition."""
+    """Add the commits to the entries of an answer, once for each definition."""
     left = dict(changes)
     for entry in entries:
         if text := left.pop((entry["file"], entry["symbol"]), ""):

@@ -1,5 +1,5 @@
-"""Notes that were found, as they stand to the project now: where their places are, and which of
-them say something else than when the note was made.
+"""The freshness of recalled notes: moved places, and places that changed since the note was
+made.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from cortex.ask.query_context import QueryContext
 from cortex.system.errors import CortexError
 from cortex.terms.ids import stem_of, strip_overload
 
-#: places of one answer that are looked at; notes beyond them are told as they are
+#: places of one answer that are checked; later notes stay unchecked
 PLACES_MAX = 64
-#: seconds that the graph has to say where a definition stands now
+#: seconds that the graph has to locate a definition
 RESOLVE_S = 0.3
-#: files of the same name that may be the one that was moved
+#: files of the same name that may be the moved file
 NAMESAKES_MAX = 8
 
 Row = dict[str, Any]
@@ -27,8 +27,8 @@ Row = dict[str, Any]
 
 @dataclass(slots=True)
 class Judgement:
-    """What became of the places of one note. `changed`: `path:first-last`; `gone`: that are
-    nowhere; `moved`: path then → path now.
+    """The checked places of one note. `changed`: `path:first-last`; `gone`: paths and anchors that
+    no longer exist; `moved`: old path → new path.
     """
 
     changed: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Judgement:
     moved: dict[str, str] = field(default_factory=dict)
 
     def annotate(self, row: Row) -> Row:
-        """The row with what became of its places; as it is when nothing did."""
+        """Return the row with changed, gone and moved places; unchanged when there are none."""
         if self.moved:
             row = row | {"moved": [f"{path} → {now}" for path, now in self.moved.items()]}
             if row.get("files"):
@@ -49,15 +49,15 @@ class Judgement:
 
 
 async def judge_note_rows(context: QueryContext, rows: Sequence[Row]) -> list[Row]:
-    """The rows of notes, those with places as they stand now."""
+    """Return the rows of notes, with their places checked."""
     judgements = await judge_notes(context, [row["number"] for row in rows if row.get("files")])
     nothing = Judgement()
     return [judgements.get(row.get("number", 0), nothing).annotate(row) for row in rows]
 
 
 async def judge_notes(context: QueryContext, numbers: Sequence[int]) -> dict[int, Judgement]:
-    """What became of the places of these notes: number → judgement. It is asked of the memory what
-    was spoken of, of this project's notes alone; of others, and where that cannot be said, nothing.
+    """Return number → the checked places of these notes. Memory has fingerprints for notes of this
+    project only; other notes, and all when memory fails, are left out.
     """
     if not numbers:
         return {}
@@ -75,7 +75,7 @@ async def judge_notes(context: QueryContext, numbers: Sequence[int]) -> dict[int
 
 
 async def _judge_note(context: QueryContext, reader: TextReader, note: Mapping[str, Any]) -> Judgement:
-    """What became of one note's places; `note`: its files, anchors and what they said."""
+    """Check the places of one note; `note`: its files, anchors and fingerprints."""
     judgement, spoken = Judgement(), dict[str, str](note["spoken"])
     paths = await asyncio.to_thread(_current_paths, context, reader, note["files"], spoken)
     judgement.moved = {path: now for path, now in paths.items() if now and now != path}
@@ -108,7 +108,7 @@ async def _find_definition(
     anchor: tuple[str, str],
     current_paths: list[tuple[str, str]],
 ) -> None:
-    """What became of a definition that does not stand in its file as it did."""
+    """Check a definition whose file no longer contains its lines."""
     name, spoken = anchor
     scope = name.partition(":")[2]
     names = [f"{stem_of(now)}:{scope}" for _, now in current_paths if now] or [name]
@@ -129,7 +129,7 @@ async def _find_definition(
     if text is None or text.find(spoken):
         return
     if context.freshness.stale([definition.file], context.freshness.current()):
-        judgement.changed.append(definition.file)  # where its lines stand now is not known yet
+        judgement.changed.append(definition.file)  # its present lines are not known yet
         return
     first, last = text.changed_span(spoken, definition.start, definition.end)
     judgement.changed.append(f"{definition.file}:{first}-{last}")
@@ -138,7 +138,7 @@ async def _find_definition(
 def _current_paths(
     context: QueryContext, reader: TextReader, paths: Sequence[str], spoken: Mapping[str, str]
 ) -> dict[str, str]:
-    """Path → what the file is called now; "" for one that is gone."""
+    """Return path → the present path of the file; "" for a file that is gone."""
     current = {}
     for path in paths:
         current[path] = path
@@ -151,7 +151,7 @@ def _current_paths(
 
 
 def _find_namesake(reader: TextReader, path: str, spoken: str) -> str:
-    """A file of the same name that says what this one did: it was moved, and git was not told."""
+    """Return a file with the same name and fingerprint: it was moved without git. "" for none."""
     digest, name = spoken.partition(":")[0], path.rpartition("/")[2]
     same = (
         [candidate for candidate in reader.listed if candidate.rpartition("/")[2] == name] if digest else []

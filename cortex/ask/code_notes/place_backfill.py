@@ -1,6 +1,4 @@
-"""Notes that were stored before the index held what they are about: their places are looked up when
-it does, in the background.
-"""
+"""The background lookup of places for notes that were stored before the index held their files."""
 
 from __future__ import annotations
 
@@ -15,17 +13,17 @@ from cortex.ask.code_notes.places import Places, find_places
 from cortex.ask.query_context import QueryContext
 from cortex.system.errors import CortexError
 
-#: seconds between two looks whether there are such notes
+#: seconds between two checks for such notes
 LOOK_S = 30.0
-#: seconds that one look has
+#: seconds for one run
 WORK_S = 60.0
-#: notes that are handed over at once
+#: notes in one write
 SLICE = 16
 _NS_OF_MS = 1_000_000
 
 
 class PlaceBackfill:
-    """Of one front. Use it in one event loop."""
+    """The background task of one front. Use it in one event loop."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
@@ -33,8 +31,8 @@ class PlaceBackfill:
         self._generation = 0
 
     def look(self, context: QueryContext) -> None:
-        """Begin to catch up where the index has another generation than when it was looked last,
-        unless that is being done, or was just now.
+        """Start a lookup if the index has a new generation, unless one runs or the last was just
+        now.
         """
         now, generation = time.monotonic(), context.freshness.current().number
         if generation in (0, self._generation) or now - self._looked < LOOK_S:
@@ -50,14 +48,14 @@ class PlaceBackfill:
 
 
 async def _catch_up_quietly(context: QueryContext) -> None:
-    with contextlib.suppress(CortexError):  # the next generation is looked at again
+    with contextlib.suppress(CortexError):  # the next generation is checked again
         await catch_up(context)
 
 
 async def catch_up(context: QueryContext) -> int:
-    """Look up the places of the notes of which nothing is known yet; how many were found. A note
-    is left as it is when a file that it is about was saved after it: what it spoke of is not there
-    any more. Raises what memory raises.
+    """Look up the places of notes without any; return the number of completed notes. A note is left
+    as it is when one of its files was saved after it: the code that it described is gone. Raises
+    memory's errors.
     """
     notes = (await context.remember("unplaced"))["notes"]
     placed, done = list[dict[str, Any]](), 0
@@ -85,7 +83,7 @@ def _place_row(note: Mapping[str, Any], places: Places) -> dict[str, Any]:
 
 
 def _are_older(context: QueryContext, paths: Iterable[str], moment: int) -> bool:
-    """Whether the index holds these files as they were saved before the moment, in milliseconds."""
+    """Whether the index holds these files in a state saved before `moment`, in milliseconds."""
     freshness = context.freshness
     listed_paths = [path for path in dict.fromkeys(paths) if path in freshness.listed()]
     saved = max((freshness.saved_ns(path) for path in listed_paths), default=0)

@@ -1,8 +1,7 @@
-"""The places that a note is about, as somebody spells them → files and ids of the graph, and what
-stands there now.
+"""The places of a note: from a person's spelling to files and graph ids, and their fingerprints.
 
-A path in a note is never opened because a note holds it: it is looked up among the files that the
-index of the project holds, and only those are read.
+A path in a note is never opened just because a note contains it: it is looked up among the indexed
+files of the project, and only those are read.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.spelling import path_below, read_file_lines
 
-#: places of one note that are looked up; of the others the names are kept
+#: places of one note that are looked up; others keep their names
 PLACES_MAX = 16
-#: seconds that the graph has to say what a name means
+#: seconds that the graph has to resolve a name
 RESOLVE_S = 0.5
-#: seconds that a note waits for the index, when a file that it is about was saved a moment ago
+#: seconds that a note waits for the index after one of its files was saved; between two checks
 INDEXED_S, LOOK_S = 2.0, 0.05
-#: bytes of a file beyond which nothing is kept of what it says
+#: bytes of a file; a larger one gets no fingerprint
 FILE_BYTES_MAX = 2_000_000
 
 
 @dataclass(slots=True)
 class Places:
-    """`anchored`: the files of the anchors; `spoken`: path or anchor → what it says now;
-    `warnings`: names that mean nothing certain.
+    """The places of a note. `anchored`: the files of the anchors; `spoken`: path or anchor → its
+    fingerprint; `warnings`: names without a certain meaning.
     """
 
     files: list[str] = field(default_factory=list)
@@ -46,8 +45,8 @@ class Places:
     warnings: list[str] = field(default_factory=list)
 
     def store_arguments(self, files: Sequence[str] | None, anchors: Sequence[str] | None) -> dict[str, Any]:
-        """The arguments of the memory's operation `store`, for what somebody gave: files that were
-        not given are those that the note has.
+        """Return the arguments of memory's operation `store`. Files that the caller leaves out stay
+        as the note has them.
         """
         arguments: dict[str, Any] = {"anchored": self.anchored or None, "spoken": self.spoken or None}
         arguments |= {"files": self.files} if files is not None else {}
@@ -56,7 +55,9 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class _ResolvedAnchor:
-    """What an anchor means: its definition, or as it was `spelling` and why nothing is certain."""
+    """The meaning of an anchor: its definition, or its `spelling` and a remark on the
+    uncertainty.
+    """
 
     spelling: str
     definition: Function | None = None
@@ -66,8 +67,8 @@ class _ResolvedAnchor:
 async def find_places(
     context: QueryContext, file_names: Sequence[str], anchor_names: Sequence[str]
 ) -> Places:
-    """Where the places are. What cannot be found is kept as it was told: it is looked up again when
-    it is read.
+    """Look up places. A place that cannot be found keeps its spelling: it is looked up again when
+    the note is read.
     """
     places, targets = Places(), []
     root, listed = str(context.config.root), context.freshness.listed()
@@ -92,7 +93,7 @@ async def _resolve_anchors(context: QueryContext, targets: Sequence[str]) -> lis
 
 
 async def resolve_anchor(context: QueryContext, target: str, seconds: float = RESOLVE_S) -> _ResolvedAnchor:
-    """What the graph says that a name means, within so many seconds."""
+    """Return the graph's meaning of a name, within so many seconds."""
     generation = context.freshness.current()
     if not generation.number:
         return _ResolvedAnchor(target)
@@ -108,7 +109,7 @@ async def resolve_anchor(context: QueryContext, target: str, seconds: float = RE
 def _collect_anchors(
     places: Places, anchors: Sequence[_ResolvedAnchor], others: Sequence[str]
 ) -> dict[str, Function]:
-    """Put what was found into `places`; anchor → its definition."""
+    """Add the resolved anchors to `places`; return anchor → its definition."""
     spans: dict[str, Function] = {}
     for anchor in anchors:
         if anchor.remark:
@@ -129,7 +130,9 @@ def _collect_anchors(
 
 
 def _match_listed(path: str, listed: Collection[str]) -> str:
-    """The file of the index that a path means, as the index names it; the path when it is none."""
+    """Return the indexed file that a path means, in the index's spelling; the path itself if there
+    is none.
+    """
     if path in listed or not path:
         return path
     if os.path.isabs(path):  # of another worktree
@@ -140,7 +143,7 @@ def _match_listed(path: str, listed: Collection[str]) -> str:
 
 
 async def _wait_indexed(context: QueryContext, paths: Sequence[str]) -> bool:
-    """Wait until the index holds files that were just saved, while somebody indexes them. Whether
+    """Wait until the index holds files that were just saved, while an indexer runs. Return whether
     it waited.
     """
     freshness, waited = context.freshness, False
@@ -158,7 +161,7 @@ async def _wait_indexed(context: QueryContext, paths: Sequence[str]) -> bool:
 def _fingerprint_places(
     context: QueryContext, places: Places, spans: Mapping[str, Function]
 ) -> dict[str, str]:
-    """What the definitions say, and of files without one what they say whole."""
+    """Return the fingerprints of the definitions, and of whole files without a definition."""
     reader, fingerprints = TextReader(context), dict[str, str]()
     old = context.freshness.stale(
         {definition.file for definition in spans.values()}, context.freshness.current()
@@ -175,7 +178,7 @@ def _fingerprint_places(
 
 
 class TextReader:
-    """Reads files that the index of the project holds, each once; for one answer."""
+    """A reader of indexed files, for one answer: reads each file once."""
 
     def __init__(self, context: QueryContext) -> None:
         self._root = str(context.config.root)
@@ -183,7 +186,7 @@ class TextReader:
         self._texts: dict[str, TextLines | None] = {}
 
     def read(self, path: str) -> TextLines | None:
-        """None for what the index does not hold, and what is too large or cannot be read."""
+        """Return the lines; None for a file that is not indexed, too large or unreadable."""
         if path not in self._texts:
             self._texts[path] = self._read_file(path) if path in self.listed else None
         return self._texts[path]

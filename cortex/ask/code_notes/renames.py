@@ -1,5 +1,5 @@
-"""Which files were renamed, as git tells it of the last commits and of what is staged. Asks git
-alone, and git runs nothing of the repository's.
+"""Renamed files, from git's last commits and its index. Only git runs, and no program of the
+repository.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from pathlib import Path
 
 from cortex.system import git
 
-#: commits that are looked through
+#: commits that are read
 COMMITS = 1_000
-#: seconds that git has for each answer: somebody waits
+#: seconds that git has for each answer, for which a caller waits
 ANSWER_S = 2.0
-#: seconds in which what git said is not asked again
+#: seconds in which git is not asked again
 CACHE_S = 1.0
-#: renames that one file is followed through
+#: renames that are followed for one file
 STEPS_MAX = 16
-#: names of both sides, and nothing that needs a program: no external diff, no text conversion
+#: both names of each file, without external diff or text conversion, which run programs
 _NAMES = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative", "--no-ext-diff", "--no-textconv")
 
 
 class Renames:
-    """Of the repository around the folder `root`, in paths relative to it. Any thread may ask."""
+    """Renames in the repository around the folder `root`, by relative path. Thread-safe."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -36,8 +36,8 @@ class Renames:
         self._after: dict[str, str] = {}
 
     def now(self, path: str) -> str:
-        """What the file that was called `path` is called now, as far as git knows; "" when it knows
-        of no other name.
+        """Return the present name of the file once called `path`; "" when git knows no other
+        name.
         """
         with self._lock:
             if time.monotonic() - self._read_at > CACHE_S:
@@ -47,8 +47,8 @@ class Renames:
         return now if now != path else ""
 
     def before(self, paths: Sequence[str]) -> dict[str, str]:
-        """What was called otherwise → the one of `paths` that it is now, as far as that is known
-        already: nobody waits for git.
+        """Return earlier name → the one of `paths` that it is now, from the last refresh: does not
+        wait for git.
         """
         if not self._after:
             return {}
@@ -64,7 +64,7 @@ class Renames:
         return chain[-1]
 
     def _refresh(self) -> None:
-        """What is staged, and the commits when there are other ones: the latest name counts."""
+        """Read the staged renames, and the commits if HEAD has moved: the latest name counts."""
         head = self._run_git("rev-parse", "HEAD")
         if head != self._head:
             log = self._run_git("log", f"-{COMMITS}", "--format=", *_NAMES)
@@ -78,7 +78,7 @@ class Renames:
 
 
 def _pairs(answer: bytes) -> Iterator[tuple[str, str]]:
-    """(before, after) of `R100 NUL before NUL after NUL …`."""
+    """Yield (before, after) of `R100 NUL before NUL after NUL …`."""
     parts = iter(os.fsdecode(answer).split("\0"))
     for status in parts:
         if status.strip().startswith("R"):

@@ -1,1 +1,1 @@
-"""One question to several projects, ranked once."""
+"""Questions to several projects, with one ranking."""

@@ -1,5 +1,5 @@
-"""The answer of cortex_exact about several projects: what the text worker of each finds, in the
-order in which one worker would have put it.
+"""The answer of cortex_exact for several projects: the hits of each text worker, in the order that
+one worker would give them.
 """
 
 from __future__ import annotations
@@ -20,22 +20,20 @@ from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from ipc.messages import CountWords, ExactHits
 
-#: digits in which scores that are equal in one project are, where two work them out
+#: digits to which equal scores agree when two workers compute them
 EQUAL_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """Hit number `at` of the answer of one turn."""
+    """Hit number `at` in the answer of one turn."""
 
     turn: str
     at: int
     hits: ExactHits
 
     def order(self, number: int) -> tuple[tuple[int, ...], float, str, int, int]:
-        """By what is compared before scores, by the score, chunks by their ids, then in the order
-        of the projects.
-        """
+        """Sort key: match classes, score, chunk id, then the order of the projects."""
         classes = self.hits.classes[self.at] if self.hits.classes else ()
         name = "" if classes else self.hits.hits[self.at].id
         return classes, -round(self.hits.scores[self.at], EQUAL_DIGITS), name, number, self.at
@@ -52,18 +50,18 @@ class _Hit:
 async def exact_in_projects(
     context: QueryContext, projects: Sequence[str], question: Exact
 ) -> dict[str, Any]:
-    """As `cortex.ask.exact.exact`, of the projects that `projects` mean; each result says whose it
-    is. Raises BadRequest, and Unavailable when no project can answer.
+    """Answer cortex_exact for the projects that `projects` select; each result names its project.
+    Raises BadRequest, and Unavailable when no project can answer.
     """
     started = time.perf_counter()
     question = replace(question.checked(), usual_tokens=context.config.server.answer_tokens)
     if question.offset and question.detail == "auto":
         raise BadRequest(
-            "`offset` counts the lines of one project; of several raise `max_tokens` or `limit`, or pass `detail` snippet."
+            "`offset` counts the lines of one project; for several, raise `max_tokens` or `limit`, or pass `detail` snippet."
         )
     if question.offset + clamp(question.limit, 1, LIMIT_MAX) > LIMIT_MAX:
         raise BadRequest(
-            f"Of several projects the first {LIMIT_MAX} results can be had; beyond that ask one of them."
+            f"Several projects return at most their first {LIMIT_MAX} results; ask one of them for more."
         )
     answer = await attempt(context, projects, lambda fan_out: _exact(fan_out, question))
     answer["metadata"]["took_ms"] = round(1000 * (time.perf_counter() - started))
@@ -113,14 +111,14 @@ async def _exact(fan_out: FanOut, question: Exact) -> dict[str, Any]:
 
 
 def _count(question: Exact, hits: Sequence[_Hit]) -> int:
-    """How many lines or results could be shown."""
+    """Return how many lines or results there are to show."""
     if question.detail == "auto":
         return sum(len(hit.hits.highlight_lines[hit.at]) for hit in hits)
     return len(hits[question.offset :])
 
 
 def _page(question: Exact, hits: Sequence[_Hit]) -> list[_Hit]:
-    """As many as are asked for and fit."""
+    """Return as many hits as are wanted and fit."""
     usual = question.usual_tokens if question.detail == "auto" else TOKENS
     remaining = hits[question.offset :]
     count = count_fitting([hit.size for hit in remaining], budget(question.max_tokens, usual))
@@ -130,7 +128,7 @@ def _page(question: Exact, hits: Sequence[_Hit]) -> list[_Hit]:
 
 
 def _results(fan_out: FanOut, question: Exact, page: Sequence[_Hit]) -> tuple[list[dict[str, Any]], int]:
-    """(the results; how many lines they hold): of lines that are counted as many as are wanted."""
+    """Return (the results, their number of lines); with a `limit` of lines, at most that many."""
     by_lines = question.detail == "auto"
     left = clamp(question.limit, 1, LIMIT_MAX) if by_lines and question.counted else None
     stale = {
@@ -161,7 +159,7 @@ def _results(fan_out: FanOut, question: Exact, page: Sequence[_Hit]) -> tuple[li
 
 
 def _cut(raw: bytes, numbers: Sequence[int]) -> bytes:
-    """An entry with its first lines alone."""
+    """Return an entry cut to its first lines."""
     chunk = orjson.loads(raw)
     chunk["text"] = "\n".join(chunk["text"].split("\n")[: len(numbers)])
     chunk["metadata"]["end_line"] = next(
@@ -172,7 +170,9 @@ def _cut(raw: bytes, numbers: Sequence[int]) -> bytes:
 
 
 def _suggestion(fan_out: FanOut, question: Exact, answers: dict[str, ExactHits], *, nothing: bool) -> str:
-    """What projects that found something say of it; where nothing is found anywhere, why."""
+    """Return the suggestions of the projects with results; without any result, those of all
+    projects, or the reason.
+    """
     suggestions = {name: answer.suggestion for name, answer in answers.items() if nothing or answer.hits}
     suggestions = {fan_out.label(name): suggestion for name, suggestion in suggestions.items() if suggestion}
     if len(set(suggestions.values())) == 1 and len(suggestions) == len(answers):

@@ -1,6 +1,6 @@
-"""One question to several projects: their workers are asked at once, each of a generation of its
-own, all until one deadline. Who cannot answer is named in the answer. What is asked is in search
-and exact.
+"""The fan-out of one question to several projects: their workers are asked at once, each in its own
+generation, all with one deadline. The answer names projects that cannot answer. The messages are in
+search and exact.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from ipc.messages.signals import OF
 
 T = TypeVar("T")
 
-#: sets of workers that one question asks at most: each project has one of its own, some 250 MB,
-#: but those in one Milvus share one
+#: worker sets that one question asks: each project has its own, some 250 MB; the projects of one
+#: Milvus share one
 PROJECTS_MAX = 16
-#: projects in Milvus that one question asks at most: the rows of all are in the memory of two
-#: workers, some 60 bytes each
+#: projects in Milvus that one question asks: the rows of all are in the memory of two workers, some
+#: 60 bytes each
 FAR_MAX = 1_000
-#: projects that an answer names beside those that it shows something of
+#: projects that an answer names without showing results of them
 NAMED_MAX = 16
 
 
 @dataclass(frozen=True)
 class FanOut:
-    """One try at an answer: the projects that have something to answer from, by name, and why the
-    others do not answer.
+    """One try at an answer: a turn for each project that can answer, by name, and in `away` the
+    errors of the others.
     """
 
     turns: Mapping[str, Turn]
@@ -43,39 +43,39 @@ class FanOut:
 
     @cached_property
     def names(self) -> list[str]:
-        """The projects, in the order of their numbers; what is asked as one is several of them."""
+        """The projects in the order of their numbers; a joint turn has several."""
         return [project for name, turn in self.turns.items() for project in project_names(name, turn)]
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Of each turn the number of its first project."""
+        """The number of each turn's first project."""
         counts = [len(project_names(name, turn)) for name, turn in self.turns.items()]
         return dict(zip(self.turns, itertools.accumulate([0, *counts]), strict=False))
 
     def project_of(self, name: str, path: str) -> str:
-        """The project of a file as the workers of that turn name it."""
+        """Return the project of a file, from its path in that turn's workers."""
         number, is_joint, _ = path.partition(OF)
         return self.names[self.numbers[name] + int(number)] if is_joint else name
 
     def label(self, name: str) -> str:
-        """What a turn is called in an answer."""
+        """Return the name of a turn in an answer."""
         return _label(self.turns[name], name)
 
     def stale(self, name: str, paths: Iterable[str]) -> frozenset[str]:
         return self.turns[name].stale(paths)
 
     def no_answer_error(self) -> Unavailable:
-        """Nobody is left who could answer."""
+        """Return the error when no project is left to answer."""
         errors = [error for turn in self.turns.values() for error in turn.silent.values()]
-        # who waits for those that are starting has to be told that they are
+        # A caller that waits for starting workers must see that they are starting.
         starting = any(isinstance(error, Starting) for error in self.away.values())
         return no_answer_error(
             [*errors, *map(Starting if starting else Unavailable, _away_sentences(self.away))]
         )
 
     def index(self, notes: Iterable[str] = (), visible: Collection[str] = ()) -> dict[str, Any]:
-        """The `index` block of the answer: what the blocks of the projects say, by their names. Of
-        more than NAMED_MAX the generations are told of those that are `visible` alone.
+        """Return the answer's `index` block, merged from the projects' blocks. With more than
+        NAMED_MAX projects, only those that are `visible` show their generations.
         """
         blocks = {name: turn.index() for name, turn in self.turns.items()}
         pending = [
@@ -112,7 +112,7 @@ class FanOut:
         return index | ({"message": " ".join([*sentences, *notes])} if sentences or notes else {})
 
     def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
-        """Why an answer is empty."""
+        """Return why an answer is empty."""
         reasons = {
             _label(turn, name): turn.explain_nothing(filters, floor) for name, turn in self.turns.items()
         }
@@ -124,11 +124,11 @@ class FanOut:
 async def attempt(
     context: QueryContext, projects: Sequence[str], make: Callable[[FanOut], Awaitable[T]]
 ) -> T:
-    """What `make` makes of one generation of each project that `projects` (names and globs) mean;
-    of the newest ones once more where one has moved on meanwhile.
+    """Return the result of `make` for the current generations of the projects that `projects`
+    (names and globs) select; try once more where a newer generation has replaced one.
 
-    Raises BadRequest for projects that there are not, Unavailable where none can be asked, and what
-    `make` raises.
+    Raises BadRequest for unknown projects, Unavailable where none can be asked, and all other
+    errors of `make`.
     """
     if context.others is None:
         raise BadRequest("There is one project here; leave `projects` out.")
@@ -144,7 +144,9 @@ async def attempt(
 
 
 async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
-    """The newest generation of each. One that has none yet is waited for only where nobody has."""
+    """Open turns in the newest generation of each project. Wait for a first generation only where
+    no project has one.
+    """
     turns, away = await _open_joint_turns(members, final=final)
     reachable = {
         member.name: member.context for member in members if member.context is not None and member.far is None
@@ -153,7 +155,7 @@ async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
     if not turns and not any(generation.number for generation in generations.values()):
         waited = await asyncio.gather(*(context.first_generation() for context in reachable.values()))
         generations = dict(zip(reachable, waited, strict=True))
-    # Time is left to read what is found, however long it took to reach them.
+    # Renewed, so that time is left to read the hits, however long the workers took to reach.
     near = {
         name: context.turn(generations[name], final=final).renewed()
         for name, context in reachable.items()
@@ -173,8 +175,8 @@ async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
 async def _open_joint_turns(
     members: Sequence[Member], *, final: bool
 ) -> tuple[dict[str, Turn], dict[str, CortexError]]:
-    """(a turn for each place in Milvus, by a name that no project has; who there cannot be asked,
-    and why)
+    """Return (a turn for each place in Milvus, under a name that no project can have; project there
+    → the error that keeps it out).
     """
     turns: dict[str, Turn] = {}
     away: dict[str, CortexError] = {}
@@ -189,7 +191,7 @@ async def _open_joint_turns(
 
 
 def project_names(name: str, turn: Turn) -> tuple[str, ...]:
-    """The projects that are asked in a turn: the one that it is named after, or several as one."""
+    """Return the projects of a turn: the one that names it, or those of a joint turn."""
     return turn.group.names if isinstance(turn, JointTurn) else (name,)
 
 
@@ -204,7 +206,7 @@ def _generations(name: str, turn: Turn) -> dict[str, int]:
 
 
 def _away_sentences(away: Mapping[str, CortexError]) -> list[str]:
-    """Why projects are not asked, each sentence once."""
+    """Return the reasons why projects are not asked, each sentence once."""
     whose: dict[str, list[str]] = {}
     for name, why in away.items():
         whose.setdefault(str(why), []).append(name)
@@ -217,9 +219,9 @@ def _first_names(names: Sequence[str]) -> list[str]:
 
 
 async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) -> dict[str, T]:
-    """What `ask` returns for each project; one that fails is among those that are away, also one
-    that refuses what others answer. Raises BadRequest where none answers and one refuses, and
-    NotReady of a project that may be asked once more.
+    """Return project → the result of `ask`. A project that fails or refuses is added to `away`.
+    Raises BadRequest where none answers and one refuses, and NotReady for a project that may be
+    asked once more.
     """
     names = list(fan_out.turns)
     replies = await asyncio.gather(
@@ -240,8 +242,8 @@ async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) ->
 
 
 def limit_wait(turn: Turn, until: float) -> Turn:
-    """The turn, in which nobody is waited for longer: also not for a worker that is starting, for
-    which a question to one project waits as long as the call has.
+    """Return the turn with `until` as the end of all waiting, also for a starting worker, which a
+    question to one project waits for until the call ends.
     """
     context = replace(turn.context, until=until)
     return replace(turn, context=context, until=until)

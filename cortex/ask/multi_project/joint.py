@@ -1,5 +1,5 @@
-"""Projects in one Milvus, asked as one through the workers of one of them: which generation of each
-is current is asked first, then each lane once for all.
+"""Joint turns: projects in one Milvus, asked through the workers of one of them. Their current
+generations are read first, then each lane is asked once for all.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from ipc.codec import encode
 from ipc.messages import Among, Bring, Brought, Message, Several
 from ipc.messages.signals import OF, path_of
 
-#: what bringing the small files of projects gets of the time that a call has left: who is not
-#: there by then is named, and there with a later question
+#: share of a call's remaining time for downloading the projects' small files: a project that is
+#: late is named, and is ready for a later question
 BRING_SHARE = 0.25
-#: and at most where others are asked beside: who is asked through a worker that hangs must not cost
-#: them their time
+#: largest share where other projects are asked too: a worker that hangs must not use up their time
 JOIN_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Projects that are asked as one: how they are called here and in Milvus, and in the order of
-    both the generation of each that is asked for.
+    """Projects of a joint turn: their names here and in Milvus, and their generations, in one
+    order.
     """
 
     names: tuple[str, ...]
@@ -38,13 +37,13 @@ class Group:
 
     @property
     def label(self) -> str:
-        """All of them in an answer that cannot name each."""
+        """The name of the group in an answer that cannot name each project."""
         return f"{len(self.names)} projects in Milvus" if len(self.names) > 1 else self.names[0]
 
 
 @dataclass(frozen=True, slots=True)
 class _Asker:
-    """Asks the workers of one project of all of them."""
+    """A client that addresses each message to all projects of the group."""
 
     client: Asker
     group: Group
@@ -64,12 +63,10 @@ class _Asker:
 
 @dataclass(frozen=True, slots=True)
 class JointTurn(Turn):
-    """One try at an answer of all of them; paths begin with the place of their project in the
-    group.
-    """
+    """One try at an answer of a group; paths begin with the number of their project in it."""
 
     group: Group = field(kw_only=True)
-    #: asks as one of them
+    #: the plain client of the group's first project
     alone: Asker = field(kw_only=True)
 
     def stale(self, paths: Iterable[str]) -> frozenset[str]:
@@ -87,8 +84,8 @@ class JointTurn(Turn):
         return stale_paths
 
     def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
-        """Files are pending that an answer has met: what waits in each of so many is not looked
-        at.
+        """Return the answer's `index` block. Only changed files of the answer are pending: the many
+        projects' own pending files are not read.
         """
         pending = sorted(self._plain(path) for path in self.changed)
         sentences = [*map(str, self.silent.values()), *notes]
@@ -108,8 +105,8 @@ class JointTurn(Turn):
 async def open_joint_turn(
     members: Sequence[Member], *, final: bool, alone: bool
 ) -> tuple[JointTurn | None, dict[str, CortexError]]:
-    """(how the members, all of one place, are asked as one: None where none can be; why others are
-    not asked). `alone`: nobody else is asked.
+    """Return (a joint turn of the members, all of one place, or None where none can be asked;
+    member → the error that keeps it out). `alone`: no other projects are asked.
     """
     reachable = [member for member in members if member.context is not None and member.far is not None]
     away = {member.name: member.why for member in members if member.why is not None}
@@ -155,7 +152,7 @@ def _make_turn(leader: QueryContext, group: Group, generation: Generation, *, fi
 
 
 def group_by_place(members: Sequence[Member]) -> Mapping[str, list[Member]]:
-    """The members that Milvus keeps, by where it does."""
+    """Return the members in Milvus by their place."""
     groups: dict[str, list[Member]] = {}
     for member in members:
         if member.far is not None:

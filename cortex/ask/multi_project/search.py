@@ -1,5 +1,5 @@
-"""The answers of cortex_search and code_context about several projects: the lanes of all are ranked
-once, as if one project had told them (cortex/ranking/multi_project.py).
+"""The answers of cortex_search and code_context for several projects: all lanes are ranked once, as
+if they came from one project (cortex/ranking/multi_project.py).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from ipc.messages import NO_COUNTS, Answers, Apart, Chunks, CountWords, Fetch, H
 
 T = TypeVar("T")
 
-#: bytes of the lines of one project at least, and entries of an answer that nobody counted
+#: smallest share of one project in bytes, and entries of an answer without a `limit`
 LINES_BYTES_MIN, ENTRIES = 600, 15
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectResult:
-    """One result: whose it is, the hit, and its chunk's JSON."""
+    """One result: its project, the hit, and its chunk's JSON."""
 
     project: str
     ranked: Ranked
@@ -57,7 +57,7 @@ class ProjectResult:
 
 @dataclass(frozen=True, slots=True)
 class ProjectHits:
-    """Results of several projects in one order; `fan_out` says the rest."""
+    """Results of several projects in one order; `fan_out` has the other facts of the answer."""
 
     fan_out: FanOut
     results: tuple[ProjectResult, ...]
@@ -68,8 +68,8 @@ class ProjectHits:
 async def search_in_projects(
     context: QueryContext, projects: Sequence[str], question: Search
 ) -> dict[str, Any]:
-    """As `cortex.ask.search.search`, of the projects that `projects` mean; each result says whose
-    it is. Raises BadRequest, and Unavailable when no project can answer.
+    """Answer cortex_search for the projects that `projects` select; each result names its project.
+    Raises BadRequest, and Unavailable when no project can answer.
     """
     question = question.checked()
     if question.detail == "auto":
@@ -97,7 +97,9 @@ async def search_in_projects(
 
 
 async def find_in_projects(context: QueryContext, projects: Sequence[str], question: Search) -> ProjectHits:
-    """Whole chunks, snippets or places of several projects. Raises as `search_in_projects`."""
+    """Return whole chunks, snippets or places of several projects. Raises as
+    `search_in_projects`.
+    """
     question = question.checked()
     return await attempt(context, projects, lambda fan_out: _find(context, fan_out, question))
 
@@ -129,7 +131,7 @@ async def _find(context: QueryContext, fan_out: FanOut, question: Search) -> Pro
 
 
 async def _show_lines(context: QueryContext, fan_out: FanOut, question: Search) -> dict[str, Any]:
-    """The answer of detail "auto": the lines that answer, in the order of the files of all."""
+    """Return the answer of detail "auto": the lines that answer, in the order of all files."""
     listed = await rank_in_projects(fan_out, question, context.config.fusion.bm25_weight)
     max_bytes = budget(question.max_tokens, context.config.server.answer_tokens)
     shares = _byte_shares(listed)
@@ -175,7 +177,7 @@ async def _show_apart(
     hits: Sequence[ProjectHit],
     request: Callable[[int, Sequence[ProjectHit]], Show],
 ) -> dict[str, Shown]:
-    """The lines of each project that has hits, by its name: all are asked for at once. Raises as
+    """Return project → its lines, for each project with hits, in one request. Raises as
     Turn.fetch.
     """
     of: dict[str, list[ProjectHit]] = {}
@@ -215,7 +217,7 @@ def _make_request(hits: Sequence[Ranked], question: Search, max_bytes: int, gene
 def _project_entries(
     turn: Turn, pair: tuple[Shown, Sequence[ProjectHit]], question: Search
 ) -> list[tuple[tuple[str, str], int, dict[str, Any]]]:
-    """(file, bytes, result) of each entry of one project."""
+    """Return (file, bytes, result) of each entry of one project."""
     reply, placed = pair
     hits, scores = [hit.ranked.hit for hit in placed], [hit.ranked.score for hit in placed]
     stale = turn.stale(hit.worker_hit.path for hit in placed)
@@ -231,7 +233,7 @@ def _project_entries(
 
 
 def _byte_shares(listed: ProjectRanking) -> dict[str, float]:
-    """Of each project the share of an answer's bytes: that of its files' scores, each file once."""
+    """Return project → its share of the answer's bytes, by the summed scores of its files."""
     best: dict[tuple[str, str], float] = {}
     for project_hit in listed.hits:
         hit = project_hit.ranked.hit
@@ -246,7 +248,7 @@ def _byte_shares(listed: ProjectRanking) -> dict[str, float]:
 def _make_notes(
     replies: Mapping[str, Shown], results: Sequence[Mapping[str, Any]], *, truncated: bool
 ) -> dict[str, Any]:
-    """What the answer says of the lines that are not in it, and what to do about it."""
+    """Return the fields on lines that the answer leaves out, and the next step for the reader."""
     omitted: dict[str, int] = {}
     for reply in replies.values():
         for why, count in reply.omitted.items():
@@ -264,8 +266,8 @@ def _make_notes(
 
 @dataclass(frozen=True, slots=True)
 class ProjectHit:
-    """A hit with its project's name and its place there; `worker_hit` is as the workers of `turn` name
-    it.
+    """A hit with its project and its path there; `worker_hit` has the path that the workers of
+    `turn` use.
     """
 
     turn: str
@@ -276,8 +278,8 @@ class ProjectHit:
 
 @dataclass(frozen=True, slots=True)
 class ProjectRanking:
-    """The hits of all projects in one order; which workers of each turn answered, `notes` as
-    sentences, whether there are `more`; `replies`: what those workers told.
+    """The hits of all projects in one order. `answered`: turn → the workers that answered; `notes`:
+    sentences; `more`: whether further hits follow; `replies`: turn → those workers' signals.
     """
 
     hits: tuple[ProjectHit, ...]
@@ -288,7 +290,7 @@ class ProjectRanking:
 
     @property
     def files(self) -> dict[tuple[str, str], int]:
-        """The place of the first hit of each file, by its project and path."""
+        """The rank of each file's first hit, by its project and path."""
         first: dict[tuple[str, str], int] = {}
         for at, hit in enumerate(self.hits):
             first.setdefault((hit.project, hit.ranked.hit.path or hit.ranked.hit.id), at)
@@ -298,12 +300,14 @@ class ProjectRanking:
         return [hit for hit in self.hits if hit.turn == turn and project in ("", hit.project)]
 
     def paths(self, turn: str) -> list[str]:
-        """The files of the hits, as the workers of that turn name them."""
+        """Return the files of the hits, with the paths that the turn's workers use."""
         return [hit.worker_hit.path for hit in self.hits_of(turn)]
 
 
 async def rank_in_projects(fan_out: FanOut, question: Search, bm25_weight: float) -> ProjectRanking:
-    """Raises BadRequest, NotReady, and Unavailable where no project answers."""
+    """Rank the hits of all projects. Raises BadRequest, NotReady, and Unavailable where no project
+    answers.
+    """
     reading = read_question(question.query)
     spaces = {name: _vector_space(turn) for name, turn in fan_out.turns.items()}
     if question.mode == "semantic" and len(set(spaces.values())) > 1:
@@ -357,7 +361,7 @@ def _by_number(
 
 
 def _join_names(numbers: Mapping[str, int], lanes: Mapping[str, Lanes], reading: Reading) -> tuple[Any, ...]:
-    """For each name in the question what was found for it, in all projects that told."""
+    """Return for each name in the question its signals, merged from all projects that replied."""
     names_by_number = {
         numbers[name]: project_lanes.names for name, project_lanes in lanes.items() if project_lanes.names
     }
@@ -379,6 +383,6 @@ def _place_hit(fan_out: FanOut, ranked: Ranked) -> ProjectHit:
 
 
 def _vector_space(turn: Turn) -> str:
-    """What tells vectors apart that do not compare."""
+    """Return the identity of the embedding: only vectors with the same one can be compared."""
     embedding = turn.context.config.embedding
     return f"{embedding.provider} {embedding.model or embedding.endpoint or embedding.model_path}"

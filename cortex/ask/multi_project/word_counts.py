@@ -1,5 +1,5 @@
-"""How rare words are in all projects of one question: each tells its own counts, before any of them
-scores.
+"""Word frequencies over all projects of one question: each project reports its counts before any of
+them scores.
 """
 
 from __future__ import annotations
@@ -14,20 +14,18 @@ from cortex.ask.query_context import Turn
 from cortex.system.errors import CortexError, NotReady
 from ipc.messages import NO_COUNTS, CountWords, WordCounts
 
-#: what the counts of words get of the time that a call has left: a project that does not tell them
-#: in time counts with nothing, and may still answer
+#: share of a call's remaining time for the counts: a project that is late counts with nothing, and
+#: may still answer
 COUNTS_SHARE = 0.2
 
 
 async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
-    """What all projects tell, added up; nothing where one is asked alone, or several as one. Raises
-    NotReady.
-    """
+    """Return the summed counts of all projects; none for a single turn. Raises NotReady."""
     if len(fan_out.turns) < 2:
         return NO_COUNTS
 
     async def ask(_name: str, turn: Turn) -> WordCounts:
-        if isinstance(turn, JointTurn) and not message.keywords:  # Milvus counts for itself
+        if isinstance(turn, JointTurn) and not message.keywords:  # Milvus counts by itself
             return NO_COUNTS
         until = time.monotonic() + COUNTS_SHARE * turn.context.left_s()
         try:
@@ -35,14 +33,14 @@ async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
             return await limit_wait(turn, until).ask("text", request, WordCounts)
         except NotReady:
             raise
-        except CortexError:  # its answer says so; another engine may not know this question
+        except CortexError:  # its answer reports the fault; another engine may not know this message
             return NO_COUNTS
 
     return add_counts(list((await ask_each(fan_out, ask)).values()))
 
 
 def add_counts(counts: Sequence[WordCounts]) -> WordCounts:
-    """How rare words are in all projects."""
+    """Return the sum of the counts."""
     holding: dict[str, int] = {}
     for project_counts in counts:
         for word, number in project_counts.holding.items():

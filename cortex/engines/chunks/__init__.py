@@ -1,1 +1,1 @@
-"""Chunks by their key and by their place, out of the rows of a generation: what engines share."""
+"""Chunks by key and by place, from the rows of a generation: shared by all engines."""

@@ -1,7 +1,6 @@
-"""Shows the lines that answer a question, of the best files, as far as a budget goes. Pure over
-Rows.
+"""The lines of the best files that answer a question, rendered within a budget. Pure over Rows.
 
-Which windows those are is in choose.py, what a line is worth in worth.py.
+windows.py chooses the windows, line_scores.py scores lines.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from cortex.system import allocator
 from cortex.terms.records import covers
 from ipc.messages import Hit, Show, Shown
 
-#: files whose functions are compared
+#: files whose units compete for windows
 FILES = 8
-#: entries of an answer that nobody counted
+#: entries of an answer without a limit
 ENTRIES = 15
-#: files that always have an entry, however weak they are
+#: best files that always get an entry, however weak
 FILES_SURE = 3
-#: files that are shown, or at least named: as many as a ranking is measured by
+#: files with an entry or at least a place: as many as a ranking is measured by
 FILES_NAMED = 10
-#: letters of the files that stay in memory, some 20 MB: the next question is often about the same
+#: letters of the files in the cache, some 20 MB: the next question is often about the same files
 SOURCES_CHARS_MAX = 6_000_000
-#: lines of a chunk that is no part of a file, or a view of one that was asked for
+#: lines of a chunk that belongs to no file, or of a requested view chunk
 VIEW_LINES = 12
-#: between two windows of one entry: the line of the file at which it goes on
+#: marks a gap between two windows of one entry; followed by the number of the next line
 GOES_ON = "… line {}"
 
 
@@ -50,7 +49,7 @@ class ShowHandler:
         self._rows = rows
         self._files = {path: at for at, path in enumerate(rows.path_names)}
         self._rarity = Rarity(rows)
-        #: the least recently used first
+        #: least recently used first
         self._sources: dict[str, Source] = {}
         self._chars = 0
         allocator.may_forget(self)
@@ -60,7 +59,7 @@ class ShowHandler:
         self._chars = 0
 
     def show(self, request: Show) -> Shown:
-        """Entries in the order of the files' ranks, those of one file by line."""
+        """Entries in the order of the files' ranks; entries of one file by line."""
         hits = self._hits(request)
         if request.names:
             answer = _Answer(self._rows, request, hits, Selection((), {}))
@@ -110,7 +109,7 @@ class ShowHandler:
         return Evidence(hit_spans, speaking)
 
     def _is_view(self, hit: Hit, *, is_chosen: bool) -> bool:
-        """Whether the chunk's own text is shown, in place of the lines of its file."""
+        """Whether the chunk's text is rendered, in place of the lines of its file."""
         return (
             not hit.path
             or (is_chosen and not covers(hit.chunk_type))
@@ -130,7 +129,7 @@ class ShowHandler:
 
 @dataclass(frozen=True, slots=True)
 class RankedHit:
-    """A hit with its number among the keys, its row and its score."""
+    """A hit with its index among the keys, its row, and its score."""
 
     at: int
     ordinal: int
@@ -140,18 +139,18 @@ class RankedHit:
 
 @dataclass
 class _Answer:
-    """Entries as they are made, with what their order needs."""
+    """Entries under construction, with the data for their order."""
 
     rows: Rows
     request: Show
     hits: Sequence[RankedHit]
     selection: Selection
     truncated: bool = False
-    #: (number of the key, first line, JSON)
+    #: (index of the key, first line, JSON)
     entries: list[tuple[int, int, bytes]] = field(default_factory=list)
     used: int = 0
     omitted: dict[str, int] = field(default_factory=dict)
-    #: the path of a file without an entry → `path:line` of its best hit
+    #: path of a file without an entry → `path:line` of its best hit
     more: dict[str, str] = field(default_factory=dict)
 
     def add_windows(self) -> None:
@@ -160,7 +159,7 @@ class _Answer:
             self._add(self._find_hit(window), window)
 
     def add_view(self, ranked: RankedHit) -> None:
-        """A chunk that is not lines of a file: the beginning of its text."""
+        """Add the first lines of a chunk that is not made of lines of a file."""
         body = orjson.loads(self.rows.chunk(ranked.ordinal))
         lines = str(body.get("text", "")).split("\n")[:VIEW_LINES]
         first = ranked.hit.start_line
@@ -169,8 +168,8 @@ class _Answer:
         self._add(ranked, window, end=ranked.hit.end_line)
 
     def add_remaining(self, read: object) -> None:
-        """One line for each hit that has none yet: those that were counted, else the sure files;
-        of the other best files the place.
+        """Add one line for each hit of a file without an entry: for all hits with a `limit`, else
+        until FILES_SURE files have one. Further good files are listed by place.
         """
         assert callable(read)
         windows_by_path = {window.source.path: window for window in self.selection.windows}
@@ -185,7 +184,7 @@ class _Answer:
                 windows_by_path[ranked.hit.path] = window
 
     def _note_place(self, hit: Hit, shown_count: int) -> None:
-        """Instead of an entry, for a hit that is far below the best."""
+        """List a hit far below the best by its place, or count it as "weak"."""
         if shown_count + len(self.more) < FILES_NAMED and hit.path:
             self.more.setdefault(hit.path, f"{hit.path}:{hit.start_line}")
         elif hit.path not in self.more:
@@ -208,7 +207,7 @@ class _Answer:
         )
 
     def _find_hit(self, window: Window) -> RankedHit:
-        """The hit of the window's file that holds its lines, else the file's first."""
+        """The file's first hit that overlaps the window, else the file's first hit."""
         file_hits = [ranked for ranked in self.hits if ranked.hit.path == window.source.path]
         inside = [
             ranked
@@ -231,7 +230,7 @@ class _Answer:
 
 
 def _line_window(source: Source, hit: Hit) -> Window:
-    """The first line of the first definition in a chunk, or its first line that says anything."""
+    """The first line of the first definition in a chunk, or its first line that is not blank."""
     inside = [unit for unit in source.units if hit.start_line <= unit.end and unit.start <= hit.end_line]
     unit = next(
         (unit for unit in inside if unit.symbol and unit.head >= hit.start_line),
@@ -243,7 +242,7 @@ def _line_window(source: Source, hit: Hit) -> Window:
 
 
 def render_entry(window: Window, identity: str, end: int = 0) -> bytes:
-    """The JSON of the entry's chunk, with only what is used."""
+    """The JSON of an entry: id, text and the metadata that clients use."""
     metadata: dict[str, object] = {
         "file_path": window.source.path,
         "start_line": window.lines[0],
@@ -255,7 +254,7 @@ def render_entry(window: Window, identity: str, end: int = 0) -> bytes:
 
 
 def window_text(window: Window) -> str:
-    """The lines as they are in the file, without their common indentation and blank ends."""
+    """The window's lines as in the file, without common indentation and blank ends."""
     lines = [window.source.lines[number] for number in window.lines]
     indents = [line[: len(line) - len(line.lstrip())] for line in lines if line.strip()]
     common = min(indents, key=len, default="")

@@ -1,4 +1,4 @@
-"""What the best units call: a function that answers mostly hands the work on. Pure."""
+"""Units that the best units call: a function that answers often delegates the work. Pure."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from cortex.engines.chunks.line_scores import ScoredUnit
 from cortex.engines.chunks.source import Source
 
-#: definitions that one name may mean in the files that are compared, above which a call says
-#: nothing
+#: definitions of one name in the compared files, above which a call of it is ignored
 MEANINGS_MAX = 3
 
-#: a name that is called, or referred to as part of something; of one that is neither, nothing is
-#: tried again from its later letters
+#: a name that is called or used as a member; possessive, so a failed match is not retried from
+#: later letters of the name
 _CALLED = re.compile(r"(?<![A-Za-z_])[A-Za-z_](?:(?<=[.>:][A-Za-z_])\w*|\w*+(?=[(<]))")
 
 
 def find_callees(
     callers: Iterable[ScoredUnit], sources: Sequence[Source]
 ) -> Iterator[tuple[int, Source, int]]:
-    """(the number of a caller, the file and the number of the unit there that it calls)."""
+    """Yield (index of the caller, file of the callee, index of its unit there)."""
     for at, caller in enumerate(callers):
         names, definitions = _called_names(caller), dict[str, list[tuple[Source, int]]]()
-        for source in sources:  # most of what is called is defined in none of them
+        for source in sources:  # most callees are defined in none of them
             for name in names & source.defined.keys():
                 definitions.setdefault(name, []).extend((source, unit) for unit in source.defined[name])
         for targets in definitions.values():
@@ -32,7 +31,7 @@ def find_callees(
 
 
 def _called_names(caller: ScoredUnit) -> frozenset[str]:
-    """The names that a definition calls; none of what is no definition."""
+    """The names that a definition calls; none for other units."""
     if not caller.unit.kind:
         return frozenset()
     own_name = caller.unit.symbol.rpartition(".")[2]

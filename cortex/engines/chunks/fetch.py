@@ -1,4 +1,4 @@
-"""Cuts chunks to what an answer may carry: `detail`, and a budget in bytes. Pure over Rows."""
+"""Chunks cut to `detail` and to a budget in bytes. Pure over Rows."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from ipc.messages import Chunks, Detail, Fetch
 
 #: lines of a "snippet"
 SNIPPET_LINES = 10
-#: a text that had to be cut keeps at least this many bytes, or is left out altogether
+#: a cut text keeps at least this many bytes, or is dropped
 TEXT_BYTES_MIN = 200
 
-#: identifiers whose words are remembered, some 300 bytes each
+#: identifiers in the cache of words, some 300 bytes each
 WORDS_MAX = 8192
 
-#: a text → what of the question each of its lines holds, a bit for each thing
+#: text → a mask for each line, with a bit for each word of the question in it
 LineMasker = Callable[[str], list[int]]
 
 _IDENTIFIER = re.compile(r"\w+")
-#: byte of a text in lower case → itself where identifiers in ASCII are made of it, else a space
-_APART = bytes(
+#: byte of a text in lower case → the same byte if ASCII identifiers contain it, else a space
+_IDENTIFIER_BYTES = bytes(
     at if chr(at) in f"{string.ascii_lowercase}{string.digits}_" else ord(" ") for at in range(256)
 )
 _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
 def fetch(rows: Rows, request: Fetch) -> Chunks:
-    """The chunks with the keys of `request`, cut;
-    empty bytes for a key that this generation does not hold.
+    """The chunks with the keys of `request`, cut; empty bytes for a key that this generation
+    lacks.
     """
     ordinals = rows.locate(np.array(request.keys, "<u8"))
     present = ordinals[ordinals >= 0]
@@ -51,7 +51,7 @@ def fetch(rows: Rows, request: Fetch) -> Chunks:
 
 
 def word_masker(query: str) -> LineMasker:
-    """What says which words and sub-words of `query` a line holds, in any case."""
+    """A function that masks the words and sub-words of `query` in each line, ignoring case."""
     wanted = {word: 1 << at for at, word in enumerate(sorted(_words(query)))}
 
     def mask_lines(text: str) -> list[int]:
@@ -68,10 +68,10 @@ def word_masker(query: str) -> LineMasker:
 
 
 def _identifiers(text: str, wanted: Iterable[str]) -> list[tuple[int, str]]:
-    """(place, identifier) of those that may hold one of the words `wanted`, in their order."""
-    if not text.isascii():  # lower case of some letters depends on those beside them
+    """(place, identifier) of identifiers that may hold a word of `wanted`, by place."""
+    if not text.isascii():  # lower case of some letters depends on their neighbours
         return [(match.start(), match[0]) for match in _IDENTIFIER.finditer(text)]
-    letters, out = text.lower().encode().translate(_APART) + b" ", dict[int, str]()
+    letters, out = text.lower().encode().translate(_IDENTIFIER_BYTES) + b" ", dict[int, str]()
     for word in map(str.encode, wanted):
         at = letters.find(word)
         while at >= 0:
@@ -87,8 +87,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 def cut_chunk(head: bytes, text: str, detail: Detail, masker: LineMasker | None = None) -> bytes:
-    """The chunk's JSON, of its `head` (all but the text) and its text as `detail` asks: whole, its
-    best ~10 lines (`held` says which), or none.
+    """The chunk's JSON, made of `head` (all but the text) and the text as `detail` says: all of it,
+    its best ~10 lines by `masker`, or none.
 
     A snippet gets `metadata.snippet_start_line`, the file's line of its first line.
     """
@@ -114,33 +114,32 @@ def cut_chunk(head: bytes, text: str, detail: Detail, masker: LineMasker | None 
 
 
 def best_window(text: str, count: int, masker: LineMasker | None) -> int:
-    """Index of the first line of the SNIPPET_LINES lines, of the text's `count`, that hold the most
-    of the question.
+    """Index of the first of the SNIPPET_LINES lines that together hold the most words of the
+    question. `count`: lines of `text`.
     """
     if count <= SNIPPET_LINES or masker is None:
         return 0
-    masks = masker(text)  # of each line, then of windows of two lines, of eight, of ten
+    masks = masker(text)  # masks of each line; below of windows of two, eight and ten lines
     pairs = _widen_masks(masks, 1)
     eights = _widen_masks(_widen_masks(pairs, 2), 4)
     scores = [(some | two).bit_count() for some, two in zip(eights, pairs[8:], strict=False)]
     best = max(scores)
     first = scores.index(best)
-    # Of the windows that are as good, the one in which the first match stands second: a line of
-    # context before it.
+    # Of equally good windows, take the last that has a line of context above its first match.
     while first + 1 < len(scores) and scores[first + 1] == best and not masks[first] and not masks[first + 1]:
         first += 1
     return first
 
 
 def _widen_masks(masks: list[int], width: int) -> list[int]:
-    """What windows of twice the `width` hold, of what those of the width hold."""
+    """Masks of windows of twice the `width`, from those of windows of `width` lines."""
     return [mask | other for mask, other in zip(masks, masks[width:], strict=False)]
 
 
 def fit_chunks(blobs: list[bytes], max_bytes: int) -> tuple[list[bytes], bool]:
     """Shorten texts, last-ranked first, until all blobs together fit `max_bytes`.
 
-    Returns (blobs, was any cut?).
+    Returns (blobs, whether any was cut).
     """
     excess = sum(map(len, blobs)) - max_bytes
     if excess <= 0:

@@ -1,6 +1,4 @@
-"""The part of a snapshot that is the same for every engine whose rows are local:
-chunks by key and place.
-"""
+"""Handlers for chunks by key and place, the same for every engine with local rows."""
 
 from __future__ import annotations
 

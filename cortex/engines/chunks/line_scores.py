@@ -1,5 +1,5 @@
-"""What a line and a unit of a file are worth to a question: rare words of the question, in names
-first. Pure.
+"""Scores of a file's lines and units for a question: rare words of the question count, in names
+most. Pure.
 """
 
 from __future__ import annotations
@@ -17,52 +17,52 @@ from cortex.generation.words import WordTable
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 
-#: words of a question that are looked at
+#: words of a question that are scored
 WORDS_MAX = 48
-#: what a word is worth in the name of a definition, of what it is worth once in its text
+#: score of a word in the name of a definition, relative to one occurrence in its text
 NAME_WORTH = 1.2
-#: what it is worth in the names of the types and modules around it
+#: score of a word in the names of the enclosing types and modules
 SCOPE_WORTH = 0.3
-#: what further lines with the same word add: 1 + this × ln(lines)
+#: gain by further lines with the same word: 1 + this × ln(lines)
 REPEAT_WORTH = 0.25
-#: lines of a unit that is neither long nor short: longer ones count less
+#: lines of an average unit; longer ones score less
 UNIT_LINES = 18
-#: an identifier of the question is worth this much more than its parts
+#: factor for an identifier of the question, over its words
 NAMED_WORTH = 2.5
-#: a line with an identifier of the question is worth so much more, times its rarity; one that holds
-#: a piece of code as the question spells it (`total_expired++`); a unit with such a line: more than
-#: one that repeats all of the question's words
+#: added to the score of a line for an identifier of the question, times its rarity; for a piece of
+#: code as the question spells it (`total_expired++`); to a unit with such a line, more than to one
+#: that repeats all words of the question
 NAMED_LINE, LITERAL, HOLDS_LITERAL = 0.5, 1.0, 2.0
-#: letters of such a piece at least
+#: least letters of such a piece
 LITERAL_CHARS_MIN = 5
 
-#: what a word is worth that no chunk holds, and the least that one is
+#: weight of a word that no chunk holds; least weight of any word
 UNKNOWN_WORTH, WORTH_MIN = 0.3, 0.02
-#: words whose rarity stays in memory
+#: words in the cache of rarities
 RARITIES_MAX = 20_000
-#: lines with the same word, of which more add nothing
+#: lines with the same word above which more add nothing
 LINES_MAX = 400
 
-#: number of lines with a word → what they are worth together
+#: number of lines with a word → their score together
 _REPEATED = np.array([0.0, *(1 + REPEAT_WORTH * math.log(count) for count in range(1, LINES_MAX + 1))])
 
 _NONE: frozenset[int] = frozenset()
 
-#: letters of a stem from which on its last one may be another in the word: "happi"
+#: stems longer than this may differ from their word in the last letter: "happi"
 STEM_CHARS_MIN = 2
 
-#: what is written like the name of something: more than one plain word
+#: an identifier: not a plain word
 _NAME = re.compile(
     r"[A-Za-z_]\w*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w+(?=\(\))|(?<=[.:#])\w+|[A-Za-z]\w*(?=(?:\.|::)[A-Za-z_])"
     r"|(?<=`)\w+(?=`)"
 )
-#: what stands around a word of a sentence
-_AROUND = ",;:?!\"'`"
+#: punctuation around a word of a sentence
+_PUNCTUATION = ",;:?!\"'`"
 
 
 class _TermSets(dict[str, int]):
-    """Word → the number in `sets` of those of the terms that it is, its parts included; worked out
-    when first asked. 0: none.
+    """Word → index in `sets` of the terms that it matches, by itself or by its parts; computed on
+    first use. 0: none.
     """
 
     def __init__(self, terms: Iterable[str], names: frozenset[str]) -> None:
@@ -82,28 +82,28 @@ class _TermSets(dict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`weights`: term of a ranking lane → what it is worth, 1 for the rarest; `names`: identifiers
-    of the question in lower case.
+    """The weighted words of a question. `weights`: term of a ranking lane → its weight, 1 for the
+    rarest; `names`: identifiers of the question in lower case.
     """
 
     weights: dict[str, float]
     names: frozenset[str]
-    #: what a word holds, in lower case, that has one of the terms: one of these
+    #: pieces in lower case; every word with one of the terms holds one of them
     begins: tuple[str, ...]
-    #: of words that hold one of `begins`
+    #: index of the terms in words that hold one of `begins`
     term_sets: _TermSets
-    #: pieces of code that the question holds, as it spells them
+    #: pieces of code in the question, as it spells them
     literals: tuple[str, ...] = ()
-    #: text → `worth` of its `terms`: names and what is around them stand in many places
-    spoken: dict[str, float] = field(default_factory=dict, compare=False)
+    #: text → score of its terms; a cache: names and scopes repeat in many places
+    worth_cache: dict[str, float] = field(default_factory=dict, compare=False)
 
     def line_worth(self, terms: frozenset[str], total: float) -> float:
-        """What a line with these terms is worth of `total`, what all of them are."""
+        """The score of a line with these terms, as a share of `total`, the weight of all terms."""
         names = sum(self.weights[term] for term in terms & self.names)
         return self.worth(terms) / total + NAMED_LINE * names / NAMED_WORTH
 
     def terms(self, text: str) -> frozenset[str]:
-        """Those of the terms that the text holds."""
+        """The terms of the question in the text."""
         words = [word for word in tokens.words(text) if any(map(word.lower().__contains__, self.begins))]
         return frozenset().union(*(self.term_sets.sets[self.term_sets[word]] for word in words))
 
@@ -111,15 +111,17 @@ class Question:
         return sum(map(self.weights.__getitem__, terms))
 
     def worth_of(self, text: str) -> float:
-        """What the terms that the text holds are worth."""
-        worth = self.spoken.get(text)
+        """The weight of all terms in the text."""
+        worth = self.worth_cache.get(text)
         if worth is None:
-            worth = self.spoken[text] = self.worth(self.terms(text))
+            worth = self.worth_cache[text] = self.worth(self.terms(text))
         return worth
 
 
 class Rarity:
-    """How many chunks of a generation hold a word. Frozen; caches hold derived values only."""
+    """The number of chunks of a generation that hold a word. Frozen; caches hold derived values
+    only.
+    """
 
     def __init__(self, rows: Rows) -> None:
         self._tables = [WordTable(segment.arrays) for segment in rows.segments]
@@ -127,7 +129,7 @@ class Rarity:
         self._row_counts: dict[frozenset[str], int] = {}
 
     def weigh(self, spelled: frozenset[str]) -> float:
-        """What a word that is spelled so is worth: 1 for one that one chunk holds."""
+        """The weight of a word with these spellings: 1 if one chunk holds it."""
         row_count = self._row_counts.get(spelled)
         if row_count is None:
             if len(self._row_counts) >= RARITIES_MAX:
@@ -140,7 +142,7 @@ class Rarity:
 
 
 def _distinct(rows: Array) -> int:
-    """How many different rows there are: marked, in a fraction of the time that sorting takes."""
+    """The number of distinct rows: marking takes a fraction of the time of sorting."""
     if not len(rows):
         return 0
     marks = np.zeros(1 + int(rows.max()), bool)
@@ -149,7 +151,7 @@ def _distinct(rows: Array) -> int:
 
 
 def weigh_words(rarity: Rarity, query: str) -> Question:
-    """The words of `query`, each worth the more the fewer chunks hold it."""
+    """The words of `query`, with more weight the fewer chunks hold them."""
     names = {name.lower() for name in _NAME.findall(query)}
     words = [word for word in tokens.words(query) if word.lower() not in tokens.STOP_WORDS][:WORDS_MAX]
     forms: dict[str, set[str]] = {}
@@ -167,7 +169,7 @@ def weigh_words(rarity: Rarity, query: str) -> Question:
 
 
 def _find_literals(query: str) -> tuple[str, ...]:
-    """The words of the question with an identifier and more than that: `a->next`, `count++`."""
+    """Pieces of the question that are more than an identifier: `a->next`, `count++`."""
     pieces = (_strip_punctuation(piece) for piece in query.split())
     return tuple(
         dict.fromkeys(
@@ -179,8 +181,8 @@ def _find_literals(query: str) -> tuple[str, ...]:
 
 
 def _begins(terms: Iterable[str]) -> tuple[str, ...]:
-    """What a word with one of the terms holds: a stem may differ from its word in the last letter,
-    and a joined form may stand with underscores, but then its parts are terms as well.
+    """The common letters of terms and of words with them: a stem may differ from its word in the
+    last letter. A joined form may be written with underscores; its parts are terms as well.
     """
     begins = sorted({term[:-1] if len(term) > STEM_CHARS_MIN else term for term in terms}, key=len)
     return tuple(
@@ -189,15 +191,15 @@ def _begins(terms: Iterable[str]) -> tuple[str, ...]:
 
 
 def _strip_punctuation(piece: str) -> str:
-    """Without what belongs to the sentence around it."""
-    piece = piece.strip(_AROUND).rstrip(".")
+    """The piece without the punctuation of the sentence around it."""
+    piece = piece.strip(_PUNCTUATION).rstrip(".")
     return piece if piece.count("(") == piece.count(")") else piece.strip("()")
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A unit of a file. `held`: term of the question → the lines of the file
-    that hold it; `literal`: the unit's lines that hold code as it is spelled in the question.
+    """A unit of a file. `lines_by_term`: term of the question → lines of the file with it;
+    `literal`: lines of the unit with code as the question spells it.
     """
 
     source: Source
@@ -206,7 +208,7 @@ class ScoredUnit:
     literal: frozenset[int] = frozenset()
 
     def lines(self) -> dict[int, frozenset[str]]:
-        """The unit's lines that hold words of the question, with their terms."""
+        """The unit's lines with words of the question → their terms."""
         terms_by_line: dict[int, set[str]] = {}
         for term, numbers in self.lines_by_term.items():
             begin, end = np.searchsorted(numbers, (self.unit.start, self.unit.end + 1)).tolist()
@@ -217,9 +219,9 @@ class ScoredUnit:
 
 @dataclass(frozen=True, slots=True)
 class FileScores:
-    """What the units of a file are worth, as columns: most of them nothing, and few are shown.
-    `worth` (f64): of each, about the share of the question's words; `spelled`: the lines with code
-    as the question spells it, ascending, and `literal` the numbers of the units that hold them.
+    """Scores of the units of a file, as columns: most are 0, and few units are rendered. `worth`
+    (f64): score of each unit, about its share of the question's words; `spelled`: lines with code
+    as the question spells it, ascending; `literal`: indices of the units with such lines.
     """
 
     source: Source
@@ -229,7 +231,7 @@ class FileScores:
     literal: Sequence[int]
 
     def unit_at(self, at: int) -> ScoredUnit:
-        """The unit with the number `at`."""
+        """The unit with the index `at`."""
         unit = self.source.units[at]
         spelled = self.spelled
         lines = frozenset(line for line in spelled if unit.start <= line <= unit.end) if spelled else _NONE
@@ -254,7 +256,7 @@ def score_units(question: Question, source: Source) -> FileScores:
 
 
 def _worth_of_symbol(question: Question, unit: Unit, total: float) -> float:
-    """What its name is worth; `total`: what all words of the question are."""
+    """The score of the unit's name. `total`: weight of all words of the question."""
     scope, _, name = unit.symbol.rpartition(".")
     worth = NAME_WORTH * question.worth_of(name)
     worth += SCOPE_WORTH * question.worth_of(scope)
@@ -262,7 +264,7 @@ def _worth_of_symbol(question: Question, unit: Unit, total: float) -> float:
 
 
 def _find_spelled(question: Question, lines: Lines) -> list[int]:
-    """The lines that hold code as the question spells it."""
+    """The lines with code as the question spells it, ascending."""
     numbers = set()
     for literal in question.literals:
         place = lines.text.find(literal)
@@ -273,7 +275,9 @@ def _find_spelled(question: Question, lines: Lines) -> list[int]:
 
 
 def _lines_with_terms(question: Question, lines: Lines) -> dict[str, Array]:
-    """Term of the question → the lines that hold it, ascending, each once; in one order always."""
+    """Term of the question → the lines with it, ascending and unique. The order is
+    deterministic.
+    """
     text, term_sets, letters = lines.text, question.term_sets, lines.letters()
     places = np.concatenate([_find_places(letters, begin) for begin in question.begins] or [letters[:0]])
     if not len(places):
@@ -296,8 +300,9 @@ def _lines_with_terms(question: Question, lines: Lines) -> dict[str, Array]:
 
 
 def _count_lines(lines_by_term: Mapping[str, Array], spans: Array) -> Array:
-    """I64 [terms, units]: how many of its lines hold the term. All are looked up at once, each term
-    among numbers of its own.
+    """The number of lines of each unit with each term, i64 [terms, units].
+
+    One search serves all terms: the lines of each are shifted to a separate range of numbers.
     """
     shifts = np.arange(len(lines_by_term)) * (
         1 + max(int(spans[1].max()), *(int(lines[-1]) for lines in lines_by_term.values()))
@@ -311,8 +316,8 @@ def _count_lines(lines_by_term: Mapping[str, Array], spans: Array) -> Array:
 
 
 def _find_places(letters: Array, wanted: str) -> Array:
-    """I64: where in the letters the word begins: a fifth of the time that a search of the string
-    takes, whose loop looks at each letter.
+    """The places of `wanted` in `letters`, i64: in a fifth of the time of `str.find`, whose loop
+    examines each letter.
     """
     count = len(letters) - len(wanted) + 1
     if count <= 0:

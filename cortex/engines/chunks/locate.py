@@ -1,6 +1,5 @@
-"""What lies at a place of the source in one generation: chunk ids, files and lines → chunks.
-
-Pure over Rows.
+"""Places of the source in one generation (chunk ids, files, lines), resolved to chunks. Pure over
+Rows.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from cortex.generation.read import Rows
 from cortex.system.arrays import Array
 from ipc.messages import Hit, Locate, Located, Place, Spot
 
-#: files that one path may be, in an answer; one that may be so many says nothing
+#: matches of one path in an answer: a path with more is too vague
 FILES_MAX = 8
-#: parts at the end of two paths that have to agree when neither is the end of the other
+#: components at the end of two paths that have to agree when neither path ends with the other
 SHARED_MIN = 2
-#: names of one spot
+#: names of a spot
 SYMBOLS_MAX = 40
 
-#: kinds of definitions that nothing calls
+#: kinds of definitions that cannot be called
 _DATA = ("constant", "variable")
 _NO_VECTOR = np.zeros(0, np.float32)
 
 
 def locate(rows: Rows, request: Locate) -> Located:
-    """The spots of each place, in the order of the places, those of one place by path."""
+    """The spots of each place, in the order of the places; spots of one place by path."""
     locator = _Locator(rows, rows.mask(request.filters), bare=request.bare)
     files = _find_files(locator, request.places)
     matches: list[tuple[int, tuple[int, ...], tuple[int, bool], int, tuple[str, ...]]] = []
@@ -58,20 +57,18 @@ def locate(rows: Rows, request: Locate) -> Located:
 
 
 class _Locator:
-    """One look at rows within a mask: many places of a request lie in few files and chunks, and
-    what is found out of those is kept.
-    """
+    """Rows within a mask, with caches: the places of a request often share files and chunks."""
 
     def __init__(self, rows: Rows, mask: Array, *, bare: bool) -> None:
         self.rows, self.mask, self._bare = rows, mask, bare
         self.rows_of = functools.cache(lambda file: _rows_of(rows, file, mask))
-        #: file → its rows, and the first and the last lines of each
+        #: file → its rows, and the first and last line of each
         self._line_bounds = functools.cache(lambda file: _line_bounds(rows, self.rows_of(file)))
         self.vector = functools.cache(lambda spot_rows: _NO_VECTOR if bare else _vector(rows, spot_rows))
         self._body = functools.cache(lambda at: orjson.loads(rows.chunk(at)).get("metadata") or {})
 
     def at_line(self, file: int, line: int) -> tuple[int, ...]:
-        """The smallest chunk that holds `line`."""
+        """The smallest chunk with `line`."""
         file_rows, first, last = self._line_bounds(file)
         holding = np.flatnonzero((first <= line) & (line <= last))
         return (int(file_rows[holding[np.argmin((last - first)[holding])]]),) if len(holding) else ()
@@ -81,8 +78,8 @@ class _Locator:
 
 
 def _find_files(locator: _Locator, places: Sequence[Place]) -> dict[int, list[tuple[int, tuple[int, bool]]]]:
-    """Place → (ordinal of a path, (shared parts, whole)) of the files that it names best,
-    in order of their paths.
+    """Index of a place → (ordinal of a path, (shared components, is complete)) of its best matching
+    files, by path.
     """
     rows = locator.rows
     best: dict[int, list[tuple[int, tuple[int, bool]]]] = {}
@@ -99,7 +96,7 @@ def _find_files(locator: _Locator, places: Sequence[Place]) -> dict[int, list[tu
 
 
 def _matching_files(rows: Rows, path: str) -> list[tuple[int, tuple[int, bool]]]:
-    """The files that `path` names as it is written; when there are none, in any case."""
+    """The files that `path` matches as written; without any, ignoring case."""
     parts = [component for component in path.split("/") if component not in ("", ".")]
     files = rows.files_by_name.get(parts[-1].lower(), ()) if parts else ()
     file_parts = [rows.path_names[file].split("/") for file in files]
@@ -112,7 +109,7 @@ def _matching_files(rows: Rows, path: str) -> list[tuple[int, tuple[int, bool]]]
 def _files_sharing_end(
     files: Sequence[int], file_parts: Sequence[list[str]], parts: Sequence[str]
 ) -> list[tuple[int, tuple[int, bool]]]:
-    """Those whose paths `owns` end as `parts` does, with how much of them does."""
+    """The files whose paths end as `parts` does, with the number of shared components."""
     matches = []
     for file, components in zip(files, file_parts, strict=True):
         shared = _count_shared(components, parts)
@@ -132,9 +129,8 @@ def _count_shared(components: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _rows_of(rows: Rows, file: int, mask: Array) -> tuple[int, ...]:
-    """The rows of a file within the mask: the kinds that hold each line once, where it has any.
-
-    In the order of their lines.
+    """The rows of a file within the mask, ordered by line: the kinds that cover each line once, if
+    the file has any.
     """
     file_rows = rows.lines_of(file)
     file_rows = file_rows[mask[file_rows]]
@@ -164,7 +160,9 @@ def _rows_with_id(rows: Rows, name: str, mask: Array) -> Iterable[int]:
 
 
 def _spans(rows: Rows, all_spot_rows: Collection[tuple[int, ...]]) -> dict[tuple[int, ...], Hit]:
-    """Of each the first chunk, with the lines of all of them; the chunks are looked up at once."""
+    """The first chunk of each group of rows, extended to the last line of the group. One lookup
+    serves all.
+    """
     hits = rows.hits(np.array([spot_rows[0] for spot_rows in all_spot_rows], np.int64))
     ends = rows.columns["end_line"]
     return {
@@ -175,7 +173,7 @@ def _spans(rows: Rows, all_spot_rows: Collection[tuple[int, ...]]) -> dict[tuple
 
 def _symbols(bodies: Sequence[dict[str, Any]], line: int = 0) -> tuple[str, ...]:
     """The names that chunks define, `Scope.name`: types and functions before data, outer before
-    inner. Of those around `line`, if there are any, only the innermost.
+    inner. If definitions enclose `line`, only the innermost.
     """
     definitions = [
         definition
@@ -226,7 +224,7 @@ def _qualified_name(definition: dict[str, Any]) -> str:
 
 
 def _vector(rows: Rows, spot_rows: Sequence[int]) -> Array:
-    """Of unit length, or 0 where none of the chunks has a vector."""
+    """The mean direction of the chunks' vectors, of unit length; 0 if none has a vector."""
     total = rows.vectors(np.array(spot_rows, np.int64)).sum(axis=0, dtype=np.float32)
     norm = float(np.linalg.norm(total))
     return np.asarray(total / norm if norm else total, np.float32)

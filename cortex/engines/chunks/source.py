@@ -1,8 +1,7 @@
-"""A file as its chunks hold it: lines, definitions, and the units that an answer is made of. Pure
-over Rows.
+"""A file as its chunks hold it: lines, definitions, and the units of an answer. Pure over Rows.
 
-A unit is what is read in one go: a function with what stands right above it, what a type has
-beside its functions, what stands between definitions, a section of a document.
+A unit is a piece to read at once: a function with the comments right above it, a type without its
+functions, the lines between definitions, or a section of a document.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.kinds import DATA_KINDS
 
-#: lines from which on what stands between two definitions is more than one unit, at blank lines
+#: lines between two definitions above which they are divided at blank lines
 GAP_LINES_MAX = 30
-#: lines that a signature may have
+#: most lines of a signature
 SIGNATURE_LINES_MAX = 6
-#: lines of one file that are looked at; what lies further down of a larger one is not chosen
+#: lines of one file that are read; further lines of a larger one are ignored
 FILE_LINES_MAX = 40_000
 
-#: a line that says something only about the one below it
+#: a comment, decorator or attribute: a line about the one below it
 _ABOVE = re.compile(r"\s*(?://|/\*|\*|#(?!include|define|if|el|end)|--|@|\"\"\"|;;|%%)")
 
 
-class Unit(NamedTuple):  # a fourth of the time that a dataclass takes, and a file has hundreds
-    """Lines `start` to `end`; the definition `symbol` of the kind `kind` ("" for neither) begins at
+class Unit(NamedTuple):  # a fourth of a dataclass's time, and a file has hundreds
+    """The lines `start` to `end`. The definition `symbol` of the kind `kind` ("" if none) begins at
     `head`.
     """
 
@@ -48,18 +47,18 @@ class Unit(NamedTuple):  # a fourth of the time that a dataclass takes, and a fi
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Text that begins at the line `first` of a file."""
+    """Text from the line `first` of a file on."""
 
     text: str
     first: int
-    #: the place in the text at which each line begins, and one more than its length
+    #: offset in the text of each line, then the text's length + 1
     starts: array[int]
-    #: the text in lower case, letter by letter, with a space for each that belongs to no word
+    #: the text in lower case, letter by letter, with a space for each letter outside of words
     words: str
 
     @classmethod
     def of(cls, text: str, first: int) -> Lines:
-        """Of 10 000 lines some 2 ms."""
+        """The lines of `text`; 10 000 take some 2 ms."""
         lower = tokens.lowered(text)
         ends = np.flatnonzero(_letters(lower) == ord("\n")) + 1
         starts = array("q", np.concatenate([[0], ends, [len(text) + 1]]).tobytes())
@@ -71,47 +70,47 @@ class Lines:
         return self.first + len(self.starts) - 2
 
     def __getitem__(self, number: int) -> str:
-        """The line, without its end; empty for one that is not there."""
+        """The line without its end; "" for a number outside of the text."""
         at = number - self.first
         if not 0 <= at < len(self.starts) - 1:
             return ""
         return self.text[self.starts[at] : self.starts[at + 1] - 1]
 
     def match(self, pattern: re.Pattern[str], number: int) -> re.Match[str] | None:
-        """The match at the begin of a line that is there; the line is not copied for it."""
+        """Match `pattern` at the beginning of an existing line, without a copy of the line."""
         at = number - self.first
         return pattern.match(self.text, self.starts[at], self.starts[at + 1] - 1)
 
     def letters_in(self, numbers: Iterable[int]) -> int:
-        """How many letters the lines have together, without their ends."""
+        """The number of letters of the lines, without their ends."""
         starts, first, count = self.starts, self.first, len(self.starts) - 1
         places = (number - first for number in numbers)
         return sum(starts[at + 1] - 1 - starts[at] for at in places if 0 <= at < count)
 
     def number_at(self, place: int) -> int:
-        """The number of the line that holds the letter at `place`."""
+        """The number of the line with the letter at `place`."""
         return self.first + bisect_right(self.starts, place) - 1
 
     def letters(self) -> Array:
-        """The numbers of the letters of `words`, of as few bytes as do."""
+        """The code points of `words`, as uint8 where the text is ASCII, else uint32."""
         return _letters(self.words)
 
     def numbers_at(self, places: Array) -> Array:
-        """I64: `number_at` of each of the places."""
+        """`number_at` of each of the places, i64."""
         return self.first - 1 + np.searchsorted(np.frombuffer(self.starts, np.int64), places, side="right")
 
     def between(self, start: int, end: int) -> str:
-        """The lines `start` to `end`, which are there, with their ends."""
+        """The existing lines `start` to `end`, with their ends."""
         return self.text[self.starts[start - self.first] : self.starts[end - self.first + 1]]
 
     def is_blank(self, start: int, end: int) -> bool:
-        """Whether the lines `start` to `end`, which are there, say nothing."""
+        """Whether the existing lines `start` to `end` are blank."""
         excerpt = self.between(start, end)
         return not excerpt or excerpt.isspace()
 
 
 def _letters(text: str) -> Array:
-    """The numbers of its letters, of as few bytes as do."""
+    """The code points of the text, as uint8 if it is ASCII, else uint32."""
     if text.isascii():
         return np.frombuffer(text.encode(), np.uint8)
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -119,25 +118,25 @@ def _letters(text: str) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The lines that a generation holds of a file, and its units in their order."""
+    """The lines of a file in a generation, and its units in order."""
 
     path: str
     lines: Lines
     units: tuple[Unit, ...] = ()
-    #: (first line, ordinal) of each row that holds them, in order
+    #: (first line, ordinal) of each row of the file, in order
     rows: tuple[tuple[int, int], ...] = ()
-    #: i64 [2, units]: the first and the last line of each
+    #: i64 [2, units]: first and last line of each
     spans: Array = field(default_factory=lambda: np.zeros((2, 0), np.int64), compare=False)
-    #: the units' symbols in lower case, a line each
+    #: the units' symbols in lower case, one per line
     symbols: str = ""
-    #: the last part of a symbol → the numbers of the units that are such definitions
+    #: last component of a symbol → indices of the units that define it
     defined: dict[str, list[int]] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls, path: str, lines: Lines, units: Sequence[Unit], rows: tuple[tuple[int, int], ...] = ()
     ) -> Source:
-        """With what says quickly which units a question is about."""
+        """The source with tables to look up units quickly."""
         defined: dict[str, list[int]] = {}
         for at, unit in enumerate(units):
             if unit.kind:
@@ -147,7 +146,7 @@ class Source:
         return cls(path, lines, tuple(units), rows, spans, symbols, defined)
 
     def units_holding(self, numbers: Sequence[int]) -> list[int]:
-        """The numbers of the units that hold one of the lines `numbers`, which ascend."""
+        """Indices of the units with one of the lines `numbers`, which ascend."""
         if not numbers:
             return []
         firsts = np.searchsorted(numbers, self.spans[0])
@@ -155,7 +154,7 @@ class Source:
         return np.flatnonzero(lasts > firsts).tolist()
 
     def units_with_names(self, parts: Iterable[str]) -> set[int]:
-        """The numbers of the units whose symbol holds one of the `parts`, in lower case."""
+        """Indices of the units whose symbol contains one of the `parts`, in lower case."""
         numbers: set[int] = set()
         for name_part in parts:
             place, at, before = self.symbols.find(name_part), 0, 0
@@ -167,12 +166,12 @@ class Source:
         return numbers
 
     def row_at(self, line: int, default: int) -> int:
-        """The ordinal of the row that holds `line`."""
+        """The ordinal of the row with `line`."""
         at = bisect_right(self.rows, line, key=lambda row: row[0])
         return self.rows[at - 1][1] if at else default
 
     def signature(self, unit: Unit) -> range:
-        """The numbers of the lines from the unit's head to where its body begins."""
+        """The numbers of the lines from the unit's head to the beginning of its body."""
         name = unit.symbol.rpartition(".")[2]
         for head in range(unit.head, min(unit.end, unit.head + SIGNATURE_LINES_MAX) + 1):
             if name and name in self.lines[head]:
@@ -189,7 +188,7 @@ class Source:
 
 
 def read_source(rows: Rows, file: int) -> Source:
-    """The file with the ordinal `file` among the paths."""
+    """Read the file with the ordinal `file` among the paths."""
     file_rows = rows.lines_of(file)
     firsts = np.maximum(rows.columns["start_line"][file_rows], 1).tolist()
     pieces: list[str] = []
@@ -205,7 +204,7 @@ def read_source(rows: Rows, file: int) -> Source:
         lines = text.count("\n")
         if pieces and first > last:
             pieces.append("\n" * (first - last))
-        elif first < last:  # of another program, whose chunks overlap
+        elif first < last:  # chunks of a foreign program, which overlap
             text = "\n".join(["", *text.split("\n")[last - first + 1 :]])
         pieces.append(text)
         last = max(last, first + lines)
@@ -238,7 +237,7 @@ def _sections(lines: Lines, sections: Sequence[Unit]) -> Iterator[Unit]:
 
 
 def _units(lines: Lines, definitions: Sequence[dict[str, Any]]) -> list[Unit]:
-    """The innermost definition of each line, what stands above it included; then what is left."""
+    """One unit for each innermost definition with the comments above it, then the lines between."""
     owner = np.full(lines.last - lines.first + 1, -1, np.int64)
     order = sorted(definitions, key=lambda definition: (definition["start_line"], -definition["end_line"]))
     for at, definition_entry in enumerate(order):
@@ -246,7 +245,7 @@ def _units(lines: Lines, definitions: Sequence[dict[str, Any]]) -> list[Unit]:
             definition_entry.get("kind") in DATA_KINDS
             and definition_entry["end_line"] - definition_entry["start_line"] < GAP_LINES_MAX
         ):
-            continue  # read with its neighbours
+            continue  # belongs to its neighbours' unit
         owner[
             max(0, definition_entry["start_line"] - lines.first) : max(
                 0, definition_entry["end_line"] - lines.first + 1
@@ -270,7 +269,7 @@ def _unit(definition: dict[str, Any], start: int, end: int) -> Unit:
 
 
 def _attach_heads(lines: Lines, units: list[Unit]) -> list[Unit]:
-    """Comments and attributes that end a unit belong to the definition that begins below it."""
+    """Move comments and attributes at the end of a unit to the definition that begins below it."""
     out: list[Unit] = []
     for unit in units:
         start = unit.start
@@ -287,7 +286,7 @@ def _attach_heads(lines: Lines, units: list[Unit]) -> list[Unit]:
 
 
 def _pieces(lines: Lines, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """`start` to `end` in pieces of at most about GAP_LINES_MAX lines, divided at blank ones."""
+    """Divide `start` to `end` at blank lines into pieces of about GAP_LINES_MAX lines."""
     begin = start
     while begin <= end:
         latest = min(end, begin + 2 * GAP_LINES_MAX)

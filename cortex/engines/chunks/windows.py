@@ -1,4 +1,4 @@
-"""Chooses the windows of the best files that a question is answered with. Pure."""
+"""The choice of windows, in the best files, that answer a question. Pure."""
 
 from __future__ import annotations
 
@@ -26,46 +26,45 @@ from cortex.terms.paths import (
 )
 from ipc.messages import Place, Show
 
-#: bytes of an entry beside its text and its path, which stands in it twice
+#: bytes of an entry without its text and its path, which is written twice
 ENTRY_BYTES = 130
-#: a function of at most so many lines is shown whole; of a longer one so many, beside its signature
-#: and what lies between them: of the best one, and of any where the asker counts the entries
+#: a function of at most so many lines is shown completely; of a longer one so many, plus its
+#: signature and short gaps: for the best function, and for all when the request has a limit
 WHOLE_LINES = 14
-#: of one that is worth less its share of the best one's worth, to this power, of these; at least so
-#: many. Chosen by scripts/bench/shown_lines.py and agent.py: more functions for fewer tokens
+#: a weaker function gets (its score / the best score) to this power of WHOLE_LINES, but at least
+#: LINES_MIN. Chosen by scripts/bench/shown_lines.py and agent.py: more functions for fewer tokens
 LESS, LINES_MIN = 2.0, 2
-#: lines of one entry that are shown where the asker counts the entries, divided by their number
+#: lines for all entries together when the request has a limit
 COUNTED_LINES = 56
-#: windows of one file with at most so many lines between them are shown with those
+#: two windows of one file with at most so many lines between them are shown with those lines
 TOUCHING_LINES = 6
-#: what it costs to go on in the entry of a file that has one
+#: cost of another window in the entry of the same file
 GOING_ON_BYTES = 20
-#: what a unit of a file is worth: this to the power of the file's place
+#: factor of a unit's score: this to the power of its file's rank
 LATER = 0.85
-#: what it is worth to be in the best of the chunks that were found, beside the words
+#: score for being in the best hit, in addition to words
 HIT_WORTH = 0.3
-#: what it is worth that a chunk which was found speaks of the question as well as any by its words,
-#: and again as well as any by its meaning
+#: score of a unit in the chunk with the best words, and again in the chunk nearest by meaning
 SPEAKING = 0.5
-#: what it is worth to be called by one of so many best units, of what that one is worth: what the
-#: best one calls is above the floor
+#: share of its caller's score that a callee gets, and the number of best units whose callees get
+#: it: a callee of the best unit is above FLOOR
 CALLED, CALLERS = 0.3, 12
-#: what it is worth to hold a line that the question names
+#: score for a line that the question cites
 CITED = 4.0
-#: a unit below this share of the best one is not shown
+#: share of the best unit's score below which a unit is not shown
 FLOOR = 0.3
-#: two windows with this share of lines in common say the same
+#: share of common lines from which two windows count as the same text
 SAME_SHARE = 0.8
-#: what units of tests, of documents and examples, of what was built or copied, and of records of
-#: changes are worth to a question about code
+#: factors for units of tests, of documents and examples, of built or copied files, and of change
+#: logs, for a question about code
 TESTS, DOCUMENTS, COPIES, RECORDS = 0.4, 0.6, 0.3, 0.15
-#: how the names of documents end
+#: file name endings of documents
 _DOCUMENTS = (".md", ".rst", ".txt", ".adoc")
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Lines of a file that are shown, by number."""
+    """Lines of a file to show, by number."""
 
     source: Source
     lines: tuple[int, ...]
@@ -74,40 +73,40 @@ class Window:
 
     @property
     def bytes(self) -> int:
-        """About what its entry costs."""
+        """The approximate size of its entry."""
         text = self.source.lines.letters_in(self.lines) + 3 * len(self.lines)
         return ENTRY_BYTES + 2 * len(self.source.path) + len(self.symbol) + text
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`omitted`: why windows that were good enough are not there → how many."""
+    """The chosen windows. `omitted`: reason → number of good windows left out for it."""
 
     windows: tuple[Window, ...] = ()
     omitted: dict[str, int] = field(default_factory=dict)
 
 
-#: path → the first and the last line of each chunk that was found, and a number
+#: path → (first line, last line, number) of each hit in it
 Spans = Mapping[str, Sequence[tuple[int, int, float]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was found in the files: the hits with their places among those of the file, 0 the first;
-    and how much each chunk speaks of the question (as ranking's `speaking`).
+    """The hits in each file, numbered by rank within the file from 0; and how well each chunk
+    matches the question (`speaking`, as in the ranking).
     """
 
     hits: Spans = field(default_factory=dict)
     speaking: Spans = field(default_factory=dict)
 
     def hit_bonus(self, source: Source) -> tuple[Array, Array]:
-        """(the numbers of the units that lie in one of the hits, what each is worth for that)."""
+        """(indices of the units that overlap a hit, score of each for it)."""
         inside, place = _units_inside(source, self.hits, np.minimum, math.inf)
         return inside, HIT_WORTH / (1 + 0.3 * place)
 
     def speaking_bonus(self, source: Source) -> tuple[Array, Array]:
-        """(numbers of units, what the chunks that each lies in add), if it holds something of the
-        question: one chunk may hold all of a small file.
+        """(indices of units, score of each for the chunks that it overlaps). Only for units with
+        words of the question: one chunk may hold all of a small file.
         """
         inside, best = _units_inside(source, self.speaking, np.maximum, -math.inf)
         return inside, SPEAKING * best
@@ -115,7 +114,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A judged unit, what it is worth in its place, and the lines of it that the question names."""
+    """A scored unit, its score in the ranking, and its lines that the question cites."""
 
     scored: ScoredUnit
     worth: float
@@ -124,23 +123,22 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class RankedUnits:
-    """The units of the best files that hold something of the question, as columns, the best first;
-    and where those are that hold nothing of it: mostly nearly all, and looked at only where there
-    is room.
+    """The units of the best files that match the question, as columns, best first. The units that
+    do not match, mostly nearly all, are looked up only when room is left.
     """
 
     file_scores: Sequence[FileScores]
-    #: of each candidate the place of its file in `judged`, the number of its unit there, its worth
+    #: of each candidate: index of its file in `file_scores`, index of its unit there, score
     files: Sequence[int]
     units: Sequence[int]
     worth: Sequence[float]
-    #: of each file the lines that the question names
+    #: of each file the lines that the question cites
     cited: Sequence[Sequence[int]] = ()
 
     def candidates(
         self, wanted: Callable[[str, float], bool] = lambda _path, _worth: True
     ) -> Iterator[Candidate]:
-        """Those whose path and worth are wanted when their turn comes."""
+        """The candidates for which `wanted`(path, score) is true when their turn comes."""
         for place, at, worth in zip(self.files, self.units, self.worth, strict=True):
             scores = self.file_scores[place]
             if wanted(scores.source.path, worth):
@@ -151,7 +149,9 @@ class RankedUnits:
                 yield Candidate(scored, worth, tuple(cited))
 
     def remaining(self, wanted: Callable[[str], bool]) -> Iterator[Candidate]:
-        """Those that hold nothing, of the files that are still wanted when their turn comes."""
+        """The units without a match, of the files for which `wanted` is true when their turn
+        comes.
+        """
         for place, scores in enumerate(self.file_scores):
             source = scores.source
             if not wanted(source.path):
@@ -164,7 +164,7 @@ class RankedUnits:
                     yield Candidate(ScoredUnit(source, unit), 0.0)
 
     def best_worth(self) -> float:
-        """What the best is worth of those that hold no code as the question spells it."""
+        """The best score of a unit that holds no code as the question spells it."""
         literal = [frozenset(scores.literal) for scores in self.file_scores]
         rows = zip(self.files, self.units, self.worth, strict=True)
         return next((worth for place, at, worth in rows if at not in literal[place]), 0.0)
@@ -177,7 +177,9 @@ def rank_units(
     evidence: Evidence,
     places: Iterable[Place],
 ) -> RankedUnits:
-    """The units of the files `sources` (best first). `places`: lines that the question names."""
+    """Rank the units of the files `sources` (best first). `places`: lines that the question
+    cites.
+    """
     file_scores = [score_units(question, source) for source in sources.values()]
     worth, has_evidence, cited = list[Array](), list[Array](), list[list[int]]()
     for place, scores in enumerate(file_scores):
@@ -188,11 +190,11 @@ def rank_units(
             if cited_place.line and _is_cited(path, cited_place.path)
         )
         inside, hit_bonuses = evidence.hit_bonus(source)
-        spoken, added = evidence.speaking_bonus(source)
+        speaking, added = evidence.speaking_bonus(source)
         cited_units = source.units_holding(lines)
         values = scores.worth.copy()
         values[inside] += hit_bonuses
-        values[spoken] += np.where(scores.worth[spoken] > 0, added, 0.0)
+        values[speaking] += np.where(scores.worth[speaking] > 0, added, 0.0)
         values *= LATER**place * _kind_worth(path, query)
         values[cited_units] += CITED
         is_candidate = scores.worth > 0
@@ -210,7 +212,7 @@ def _order_units(
     has_evidence: Sequence[Array],
     cited: Sequence[list[int]],
 ) -> RankedUnits:
-    """The best first; of those that are worth the same the first of the first file."""
+    """Order units by score, best first; equal ones by file, then by line."""
     units = [np.flatnonzero(mask) for mask in has_evidence]
     values = [file_worth[at] for file_worth, at in zip(worth, units, strict=True)]
     every = np.concatenate([*values, np.zeros(0)])
@@ -223,8 +225,8 @@ def _order_units(
 
 
 def _units_inside(source: Source, spans: Spans, best: np.ufunc, least: float) -> tuple[Array, Array]:
-    """(i64: the numbers of the units with lines in `spans`, ascending; f64: of each the best of the
-    numbers of those); `least` is below all by `best`.
+    """(i64: indices of the units that overlap `spans`, ascending; f64: of each the best number of
+    those spans, by `best`). `least` is worse than any number.
     """
     if not (file_spans := spans.get(source.path)):
         return np.zeros(0, np.int64), np.zeros(0)
@@ -238,7 +240,7 @@ def _units_inside(source: Source, spans: Spans, best: np.ufunc, least: float) ->
 def _add_callees(
     file_scores: Sequence[FileScores], worth: Sequence[Array], has_evidence: Sequence[Array]
 ) -> None:
-    """Makes those worth more that one of the best of the candidates calls."""
+    """Raise the scores of units that one of the best candidates calls."""
     gains: dict[tuple[int, int], float] = {}
     best = _order_units(file_scores, worth, has_evidence, [[] for _ in file_scores])
     callers = list(islice(best.candidates(), CALLERS))
@@ -248,14 +250,14 @@ def _add_callees(
         where = places[id(source)], at
         gains[where] = max(gains.get(where, 0.0), CALLED * callers[caller].worth)
     for (place, at), gain in gains.items():
-        worth[place][at] += gain  # nothing so far where it is no candidate
+        worth[place][at] += gain  # starts from 0 where it was no candidate
         has_evidence[place][at] = True
 
 
 def drop_repeats(paths: Sequence[str], query: str) -> tuple[list[str], dict[str, int]]:
-    """(the files that are worth showing, in their order; why others are left out → how many):
-    records only when the question asks for them, of a page and its translations the English one.
-    Of files that are all records, or all of one page, the best stays.
+    """(the files worth showing, in order; reason → number of files left out). Change logs stay only
+    when the question is about them; of a page and its translations the English one stays. If all
+    are change logs, or all one page, the best stays.
     """
     omitted: dict[str, int] = {}
     remaining = list(paths)
@@ -273,7 +275,7 @@ def drop_repeats(paths: Sequence[str], query: str) -> tuple[list[str], dict[str,
 
 
 def _is_cited(path: str, cited: str) -> bool:
-    """Whether one of the paths is the end of the other."""
+    """Whether one path ends with the other."""
     short, long = sorted(
         (path.split("/"), [component for component in cited.split("/") if component not in ("", ".")]),
         key=len,
@@ -295,9 +297,9 @@ def _kind_worth(path: str, query: str) -> float:
 def _make_window(
     question: Question, candidate: Candidate, max_bytes: int, line_budget: int, max_lines: int
 ) -> Window:
-    """The lines of a unit that are shown: all of one that has `few`, else its signature and as many
-    that are worth most, at `most` so many that are worth anything. Where they do not fit, the
-    signature alone; where the asker counts the entries, as many as do: `most` is 0 where not.
+    """The lines of a unit to show: all of them up to `line_budget`, else the signature and the
+    `line_budget` best, with further ones that score up to `max_lines`. If they exceed `max_bytes`,
+    the signature alone; with `max_lines` (0 when the request has no limit), as many as fit.
     """
     scored, unit = candidate.scored, candidate.scored.unit
     numbers = range(unit.start, unit.end + 1)
@@ -316,13 +318,13 @@ def _make_window(
 
 
 def _line_budget(worth: float, best: float) -> int:
-    """Lines of a unit that is worth `worth` where the best one is worth `best`."""
+    """The line budget of a unit with the score `worth`, where the best one has the score `best`."""
     share = min(1.0, worth / best) if best > 0 else 1.0
     return max(LINES_MIN, round(WHOLE_LINES * math.pow(share, LESS)))
 
 
 def _line_values(question: Question, candidate: Candidate) -> dict[int, float]:
-    """What each line of a unit is worth."""
+    """The score of each line of a unit."""
     scored, unit = candidate.scored, candidate.scored.unit
     numbers = range(unit.start, unit.end + 1)
     total = question.worth(question.weights) or 1.0
@@ -336,7 +338,9 @@ def _line_values(question: Question, candidate: Candidate) -> dict[int, float]:
 def choose_windows(
     question: Question, compared: RankedUnits, sure: Sequence[str], request: Show
 ) -> Selection:
-    """As many of the best windows as fit, with room for a line of each of the files `sure`."""
+    """Choose as many of the best windows as fit, with room for one line of each of the files
+    `sure`.
+    """
     windows: list[Window] = []
     texts: list[frozenset[str]] = []
     omitted: dict[str, int] = {}
@@ -344,7 +348,7 @@ def choose_windows(
     left = request.max_bytes - max(0, request.limit - len(sure)) * ENTRY_BYTES
     left = max(left, request.max_bytes // 3)
     max_lines = _max_lines(question, compared, request.limit)
-    # What is spelled as in the question comes first, and does not make the rest worth less.
+    # Units with code as the question spells it come first, and do not lower the scores of others.
     best = compared.best_worth()
     good = compared.candidates(lambda path, worth: worth >= FLOOR * best or path in room)
     for candidate in chain(good, compared.remaining(lambda path: best <= 0 or path in room)):
@@ -370,7 +374,7 @@ def choose_windows(
 
 
 def _max_lines(question: Question, compared: RankedUnits, limit: int) -> int:
-    """Of one unit: more where only a few entries are wanted; 0 where nobody counts them."""
+    """The most lines of one unit: more when few entries are requested; 0 without a limit."""
     if not limit:
         return 0
     units = zip(compared.files, compared.units, strict=True)
@@ -385,8 +389,8 @@ def _is_named(question: Question, symbol: str) -> bool:
 
 
 def _merge_entries(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
-    """Where nobody counts them one of each file, which names a file and its place once; else at
-    most `limit`, whose lines belong together.
+    """Merge windows: without a limit into one per file, which names its path once; else those that
+    touch, at most `limit`.
     """
     if not limit:
         return _merge_windows(windows, math.inf)
@@ -394,7 +398,7 @@ def _merge_entries(question: Question, windows: Sequence[Window], limit: int) ->
 
 
 def _limit_windows(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
-    """The first `limit` of them; what the question names of the others goes into one of the same
+    """The first `limit` windows; later ones with a name of the question join a window of the same
     file.
     """
     merged = list(windows[:limit])
@@ -407,18 +411,18 @@ def _limit_windows(question: Question, windows: Sequence[Window], limit: int) ->
 
 
 def _overhead_bytes(path: str) -> int:
-    """About what an entry costs beside its text."""
+    """The approximate size of an entry without its text."""
     return ENTRY_BYTES + 2 * len(path)
 
 
 def _distinct_lines(window: Window) -> frozenset[str]:
-    """The lines of a window that say something, in any order."""
+    """The lines of a window that are not blank, as a set."""
     lines = window.source.lines
     return frozenset(filter(None, (lines[number].strip() for number in window.lines)))
 
 
 def _is_same_text(lines: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether windows of different places with these lines say the same."""
+    """Whether two windows with these lines count as the same text."""
     few, many = sorted((len(lines), len(other)))
     return (
         len(lines) > 1 and few >= SAME_SHARE * many and len(lines & other) >= SAME_SHARE * len(lines | other)
@@ -426,8 +430,8 @@ def _is_same_text(lines: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _merge_windows(windows: Iterable[Window], max_gap: float) -> list[Window]:
-    """Windows of one file with at most `apart` lines between them become one, named after the
-    better; few lines between them are shown, too.
+    """Merge windows of one file with at most `max_gap` lines between them, under the symbol of the
+    better one. Up to TOUCHING_LINES lines between them are included.
     """
     out: list[Window] = []
     for window in sorted(windows, key=lambda entry: (entry.source.path, entry.lines[0])):

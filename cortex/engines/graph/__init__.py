@@ -1,1 +1,1 @@
-"""Questions about structure, answered from mapped graph segments."""
+"""Queries about structure, answered from mapped graph segments."""

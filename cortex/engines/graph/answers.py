@@ -1,5 +1,5 @@
-"""A question about structure → its answer:
-finds the target, walks, and renders each result with its context lines.
+"""Answers to structure queries: find the target, walk the graph, render each result with its
+context lines.
 """
 
 from __future__ import annotations
@@ -30,38 +30,39 @@ from cortex.terms.languages import canonical, language_of
 from cortex.terms.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
-#: bounds of the arguments: out of them they are clamped
+#: bounds of the arguments; values outside are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX, OFFSET_MAX = 10, 500, 100, 20, 1_000_000
 
-#: outlines that a snapshot remembers, some 20 kB each
+#: outlines in the cache of a snapshot, some 20 kB each
 OUTLINES_KEPT = 64
 
-#: what an answer shows of a node, beside its signature
+#: fields of a node in an answer, next to its signature
 NODE_FIELDS = ("id", "kind", "file", "start_line", "end_line")
 
-#: what is said of an operation that found nothing, where syntax alone would have shown it
+#: sentence for an operation without results, if syntax alone would have shown some
 _NOTHING = {
-    "implementations": "No type of the project says that it implements, extends or embeds {0}, as far as syntax tells.",
-    "type_usages": "No signature, field or base in the project names {0}, as far as syntax tells.",
+    "implementations": "No type in the project is declared to implement, extend or embed {0}, as far as syntax shows.",
+    "type_usages": "No signature, field or base in the project names {0}, as far as syntax shows.",
     "dependencies": "No edge leads from {0} to anything else in the project.",
     "dependents": "The graph has no edge to {0} from anything else in the project.",
     "callees": "The graph has no calls in {0} of anything that the project defines.",
 }
-#: the kinds of which a target is rather than of others
+#: operation → kinds that are preferred among the meanings of a target
 _PREFERRED_KINDS = {
     "implementations": TYPE_KINDS,
     "type_usages": TYPE_KINDS,
     "dependencies": WHOLE_KINDS,
     "dependents": WHOLE_KINDS,
 }
-#: how sure it is that a call of what a method implements or overrides reaches that method
+#: confidence of a call that reaches a method by dispatch, through a method that it implements or
+#: overrides
 DISPATCH = "dispatch"
-#: the share of shown results from which on unsure ones are spoken of
+#: share of unsure results on a page from which on the answer warns of them
 _UNSURE_SHARE = 0.25
 
 
 class GraphSnapshot:
-    """One generation's graph, opened."""
+    """The opened graph of one generation."""
 
     def __init__(self, graph: Graph, number: int, sources: SourceReader) -> None:
         self.graph = graph
@@ -75,7 +76,7 @@ class GraphSnapshot:
         self._target: tuple[tuple[str, frozenset[str], str], TargetMatch] | None = None
 
     def search(self, request: GraphSearch) -> GraphHits:
-        """Raises BadRequest for a question that cannot be asked."""
+        """Answer a structure query. Raises BadRequest for invalid arguments."""
         self._sources.begin()
         kinds = _PREFERRED_KINDS.get(request.operation, frozenset())
         meaning = self._find_target(request.target, kinds, request.within)
@@ -126,18 +127,16 @@ class GraphSnapshot:
         )
 
     def _find_target(self, target: str, kinds: frozenset[str], folder: str) -> TargetMatch:
-        """What the target means; that of the last question, of which callees and callers are asked
-        for one after the other.
-        """
+        """Resolve the target, or reuse the last one: agents ask for callees and callers in turn."""
         key = (target, kinds, folder)
         if self._target is None or self._target[0] != key:
             self._target = (key, self._targets.find(*key))
         return self._target[1]
 
     def outline(self, request: OutlineSearch) -> GraphHits:
-        """The last ones are remembered: questions come back to the same files."""
+        """The outline of a file or folder; the last ones are cached, because requests repeat."""
         hits = self._outlines.pop(request, None) or self._outline(request)
-        self._outlines[request] = hits  # the last one used goes last
+        self._outlines[request] = hits  # the most recently used one goes last
         if len(self._outlines) > OUTLINES_KEPT:
             del self._outlines[next(iter(self._outlines))]
         return hits
@@ -164,7 +163,7 @@ class GraphSnapshot:
         return count_users(self.graph)
 
     def pattern(self, request: PatternSearch) -> GraphHits:
-        """Raises BadRequest for a pattern that cannot be read."""
+        """Answer a pattern query. Raises BadRequest for an invalid pattern."""
         self._sources.begin()
         request = replace(request, language=canonical(request.language) or request.language)
         files = (path for path in self._targets.files if language_of(path).name == request.language)
@@ -174,7 +173,7 @@ class GraphSnapshot:
         return complete(self._paths if request.kind == "path" else self._symbols, request, self._number)
 
     def _scope(self, request: GraphSearch) -> WalkScope:
-        """The files that the globs mean; those of the last question, which agents repeat."""
+        """The files that the globs match; the last scope is cached, because agents repeat it."""
         key = (request.scope, request.exclude_patterns)
         if key != self._scope_key:
             scope, exclude = key
@@ -198,7 +197,7 @@ class GraphSnapshot:
         return f"{count} of these {len(steps)} are calls that may mean something else: see their candidates."
 
     def _describe_dispatch(self, walk: Walk) -> str:
-        """How many calls of a method go through what it implements or overrides."""
+        """The sentence about calls of a method through methods that it implements or overrides."""
         uppers = (strip_overload(self.graph.names[step.via]) for step in walk.every if step.via >= 0)
         phrases = [f"{count} through {upper}" for upper, count in Counter(uppers).items()]
         if not phrases:
@@ -214,7 +213,7 @@ class GraphSnapshot:
         if request.operation in _NOTHING:
             return _NOTHING[request.operation].format(name)
         if request.operation == "callers" and self.graph.kind(number) in TYPE_KINDS:
-            return f"The graph has no calls of the type {name}; type_usages finds who names it."
+            return f"The graph has no calls of the type {name}; type_usages lists its uses."
         return (
             f"The graph has no {request.operation} of {name}. Calls through values that syntax cannot follow "
             "(callbacks, reflection, untyped receivers) are not in it; cortex_exact finds every mention of the name."
@@ -223,8 +222,8 @@ class GraphSnapshot:
     def _make_result(
         self, step: Step, request: GraphSearch, node_fields: dict[str, Any] | None
     ) -> tuple[str, bytes]:
-        """(path whose age decides whether the result is stale, the result's JSON); `known`: its
-        node.
+        """(path whose age decides whether the result is stale, the result's JSON). `node_fields`:
+        the fields of its node, None for an external name.
         """
         graph = self.graph
         node = (
@@ -246,7 +245,7 @@ class GraphSnapshot:
                 result["candidates"] = graph.candidates(step.edge)
                 if len(result["candidates"]) == CANDIDATES_MAX:
                     result["more_candidates"] = True
-            # What implements or overrides something is shown where it is defined.
+            # An implementation or override is shown at its definition.
             if request.operation != "implementations" and step.impact_type != "override":
                 path, line = place["file"], place["line"]
         if step.impact_type:
@@ -271,11 +270,11 @@ class GraphSnapshot:
 
 
 def describe_omitted(walk: Walk, limits: WalkLimits) -> str:
-    """What an answer does not show, in words; "" when that is nothing."""
+    """The sentence about results outside of the page; "" without any."""
     shown_count = len(walk.page(limits))
     if not shown_count:
         last = "is 1 result" if len(walk.steps) == 1 else f"are {len(walk.steps)} results"
-        past = f"There {last}; offset {limits.offset} is behind."
+        past = f"There {last}; offset {limits.offset} is past the last."
         return past if walk.steps else ""
     if following := walk.following(limits):
         return (
@@ -287,9 +286,9 @@ def describe_omitted(walk: Walk, limits: WalkLimits) -> str:
 
 
 def _select_fields(node: dict[str, Any]) -> dict[str, Any]:
-    """What an answer shows of a node.
+    """The fields of a node in an answer.
 
-    Its lists of methods and parameters are in the graph files; the signature says enough.
+    Lists of methods and parameters stay in the graph files; the signature suffices.
     """
     selected: dict[str, Any] = {name: node[name] for name in NODE_FIELDS if name in node}
     return selected if selected.get("kind") in WHOLE_KINDS else selected | {"signature": signature(node)}

@@ -1,9 +1,9 @@
-"""The graph of a generation: the segments of its graph files put together as arrays. What is asked
-of them: walks.py.
+"""The graph of a generation, assembled from the segments of its graph files as arrays. walks.py
+answers queries over it.
 
-Names are numbers: equal keys, wherever they come from, have one. Their text stays in the mapped
-segments and is decoded when it is shown, so that a large graph is opened in a fraction of a second
-and costs no more memory than its arrays.
+Names are numbers: equal keys from any segment have one number. Texts of names stay in the mapped
+segments and are decoded on demand, so that a large graph opens in a fraction of a second and takes
+no more memory than its arrays.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from cortex.system import allocator
 from cortex.system.arrays import Array
 from cortex.terms.ids import key_of, strip_overload
 
-#: candidates of an ambiguous edge that are looked at and shown; graph files of other programs may
-#: name thousands, and each result with such an edge names them
+#: most candidates of an ambiguous edge: graph files of foreign programs may list thousands, and
+#: each result with such an edge lists them
 CANDIDATES_MAX = 64
-#: texts of names that are remembered, some 120 bytes each
+#: texts in the cache of names, some 120 bytes each
 KNOWN_MAX = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The texts of all segments by their numbers.
+    """The texts of all segments, by number.
 
-    `keys` u64, ascending; `parts` and `rows` say where a text is.
+    `keys` (u64, ascending); `parts` and `rows`: segment of a text and its row there.
     """
 
     segments: tuple[Segment, ...]
     keys: Array
     parts: Array
     rows: Array
-    #: number → text of those asked for last: one answer names the same few again and again
+    #: number → text, of the latest: an answer repeats a few names
     cached_texts: dict[int, str] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ class Names:
         return text_of(self.segments[self.parts[number]], int(self.rows[number]))
 
     def texts(self, numbers: Array) -> list[str]:
-        """The texts of `numbers` (i64 [m]), in their order: those of a segment are read at once."""
+        """The texts of `numbers` (i64 [m]), in order; one read for each segment."""
         out = [""] * len(numbers)
         for segment_number, positions in _group_by_part(self.parts[numbers]):
             some = texts_of(self.segments[segment_number], self.rows[numbers[positions]])
@@ -72,7 +72,7 @@ class Names:
         return number if number >= 0 and self[number] == text else -1
 
     def numbers(self, keys: Array) -> Array:
-        """i64 [m] for u64 [m] keys; -1 for one that no segment has."""
+        """The numbers (i64 [m]) of keys (u64 [m]); -1 for a key that no segment has."""
         if not len(self.keys):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -81,7 +81,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """Rows by one of their ends: those of `n` are `rows[starts[n]:starts[n + 1]]`."""
+    """Rows grouped by one end: the rows of `n` are `rows[starts[n]:starts[n + 1]]`."""
 
     starts: Array
     rows: Array
@@ -98,7 +98,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """Node rows by a key of theirs, ascending."""
+    """Node rows sorted by a key."""
 
     keys: Array
     rows: Array
@@ -113,7 +113,7 @@ class Keyed:
 
 
 def _group_by_part(parts: Array) -> Iterator[tuple[int, Array]]:
-    """(one of `parts`, the places at which it is there) of each that is among them."""
+    """Yield (value, indices with that value) of each distinct value in `parts`."""
     order = np.argsort(parts, kind="stable")
     cuts = np.flatnonzero(np.diff(parts[order])) + 1
     for positions in np.split(order, cuts) if len(parts) else ():
@@ -121,15 +121,15 @@ def _group_by_part(parts: Array) -> Iterator[tuple[int, Array]]:
 
 
 def _expand_ranges(begin: Array, counts: Array) -> Array:
-    """The numbers of ranges that begin there and have so many, one range behind the other."""
+    """The concatenated ranges `begin[i]` … `begin[i] + counts[i] - 1`."""
     ends = np.cumsum(counts)
     return np.repeat(begin - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A generation's graph. Names (of nodes and whatever else an edge ends at) have numbers;
-    `node_of[number]` is the row of the name's node, -1 when it has none.
+    """A generation's graph. Names (of nodes and of other ends of edges) have numbers;
+    `node_of[number]` is the row of the name's node, -1 without a node.
     """
 
     names: Names
@@ -144,20 +144,19 @@ class Graph:
     by_file: Lists
     #: for each node row: its segment, and its row there
     places: Array
-    #: for each number that is a file: where it stands among the files' names
+    #: for each number of a file: its rank among the paths
     file_ranks: Array
     #: kind → its number
     kinds: Mapping[str, int]
-    #: nodes by their last name, and by what encloses them; of two nodes with one id only the first
-    #: is there
+    #: nodes by their last name, and by the enclosing id; of two nodes with one id only the first
     by_last: Keyed
     by_above: Keyed
-    #: u64, for each node row: keys of the name before the last, with and without the file's own
+    #: u64, for each node row: keys of the second last name, with and without the file's name
     seconds: Array
     shorts: Array
 
     def nodes_json(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """What the node rows say, in their order: those of a segment are read at once."""
+        """The JSON of node rows, in order; one read for each segment."""
         nodes = [dict[str, Any]()] * len(rows)
         parts = self.places[list(rows)]
         for segment_number, positions in _group_by_part(parts[:, 0]):
@@ -170,16 +169,16 @@ class Graph:
         return nodes
 
     def kind(self, number: int) -> str:
-        """The kind of the node `number`; "" when it is none, as -1 is."""
+        """The kind of the node `number`; "" for numbers without a node, as -1."""
         row = int(self.node_of[number]) if number >= 0 else -1
         return self.names[int(self.nodes[row, 1])] if row >= 0 else ""
 
     def file_of(self, number: int) -> str:
-        """The path of the file that the node `number` is in."""
+        """The path of the file with the node `number`."""
         return self.names[int(self.nodes[int(self.node_of[number]), 2])]
 
     def is_unsure(self, edge: int) -> bool:
-        """Whether the edge may end at several things that are not merely overloads of one."""
+        """Whether the edge is ambiguous between names that are not just overloads of one."""
         if not self.edges[edge, 7]:
             return False
         names = (strip_overload(self.names[number]) for number in self._group_numbers(edge))
@@ -187,13 +186,11 @@ class Graph:
         return any(name != first for name in names)
 
     def candidates(self, edge: int) -> list[str]:
-        """What the ambiguous edge in row `edge` may end at, itself among them, CANDIDATES_MAX at
-        most.
-        """
+        """The possible ends of the ambiguous edge in row `edge`, at most CANDIDATES_MAX."""
         return [self.names[number] for number in self._group_numbers(edge)]
 
     def _group_numbers(self, edge: int) -> list[int]:
-        """The numbers that the rows of an edge's group end at: the rows lie together."""
+        """The numbers at which the edges of a group end; the rows of a group are adjacent."""
         groups = self.edges[:, 7]
         first = last = edge
         while first > max(0, edge - CANDIDATES_MAX + 1) and groups[first - 1] == groups[edge]:
@@ -205,7 +202,7 @@ class Graph:
 
 
 def assemble(segments: tuple[Segment, ...]) -> Graph:
-    """One graph of all segments. Of two nodes with one id the first counts."""
+    """Assemble one graph of all segments. Of two nodes with one id the first counts."""
     names, tables = _number_names(segments)
     all_nodes, all_edges, places = _assemble_rows(segments, tables)
     node_of = np.full(len(names), -1, "<i4")
@@ -230,8 +227,8 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
 
 
 def _assemble_rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Array, Array]:
-    """(nodes, edges, places) of all segments, with the numbers of `tables`;
-    written in place, to be no more than that.
+    """(nodes, edges, places) of all segments, with the numbers of `tables`; written in place to
+    save memory.
     """
     counts = [(source.meta["nodes"], source.meta["edges"]) for source in segments]
     nodes = np.empty((sum(count for count, _ in counts), NODE_COLUMNS), "<i4")
@@ -291,12 +288,12 @@ def _make_lists(ends: Array, count: int) -> Lists:
 
 
 class GraphOpener:
-    """Opens generations; a segment that two of them share is read once, while its file stays."""
+    """Opens generations; segments common to two of them are read once, while their files exist."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._segments: dict[str, Segment] = {}
-        #: of the generation that was opened last
+        #: of the last opened generation
         self.graph = assemble(())
 
     def open(self, names: Mapping[str, str]) -> Graph:

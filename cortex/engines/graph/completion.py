@@ -1,4 +1,4 @@
-"""The paths and symbols of a graph that begin as somebody types."""
+"""Completion of paths and symbols of a graph from the beginning of a name."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ipc.messages import GraphHits, NameSearch
 
 #: names of one answer
 NAMES_MAX = 100
-#: symbols that are offered, the most referred-to: their names are decoded at once
+#: most symbols, by references: their names are decoded at once
 SYMBOLS_MAX = 50_000
 
 
 def list_symbols(graph: Graph, users: Array) -> list[str]:
-    """The names of definitions (`Store.save`), the most referred-to first, each once."""
+    """The distinct names of definitions (`Store.save`), most referenced first."""
     wholes = [graph.kinds[kind] for kind in WHOLE_KINDS if kind in graph.kinds]
     numbers = np.unique(graph.nodes[~np.isin(graph.nodes[:, 1], wholes), 0])
     numbers = numbers[np.argsort(-users[numbers], kind="stable")][:SYMBOLS_MAX]
@@ -28,7 +28,9 @@ def list_symbols(graph: Graph, users: Array) -> list[str]:
 
 
 def complete(names: Iterable[str], request: NameSearch, generation: int) -> GraphHits:
-    """The names in `candidates`: those that begin so, then those of which a later part does."""
+    """The matching names as `candidates`: first names with the prefix, then names with a later part
+    with the prefix.
+    """
     if request.within and request.kind == "path":
         inside = f"{request.within}/"
         names = [name.removeprefix(inside) for name in names if name.startswith(inside)]

@@ -1,5 +1,5 @@
-"""The graph engine: walks the graph's segments where they are,
-so it builds nothing and its token is empty.
+"""The graph engine: walks the published segments of the graph, so it builds nothing and its token
+is empty.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 class GraphEngine:
-    """See `protocol.Engine`. Its rows are opened where Milvus has the sources only. Lacks
-    nothing.
-    """
+    """See `protocol.Engine`. Opens rows only if sources are in Milvus alone. Lacks nothing."""
 
     answers = (GraphSearch, OutlineSearch, PatternSearch, NameSearch)
     lacks: frozenset[Feature] = frozenset()
@@ -36,7 +34,7 @@ class GraphEngine:
         self._fetched: Fetched | None = None
 
     def resume(self, token: str) -> None:
-        """Nothing: what it answers from is written by publishing."""
+        """Do nothing: publishing writes all files of the graph."""
 
     def files(self, token: str) -> tuple[Path, ...]:  # noqa: ARG002
         return ()
@@ -59,7 +57,7 @@ class GraphEngine:
         }
 
     def _remote_sources(self, published: Published) -> SourceReader:
-        """The sources where Milvus keeps the index: this machine may have none."""
+        """The sources of an index in Milvus: this machine may have none."""
         from cortex.engines.milvus.collection import Collection
         from cortex.engines.milvus.rows import Fetched
         from cortex.engines.milvus.sources import RemoteSources
@@ -79,7 +77,7 @@ class GraphEngine:
         }
 
     def release(self) -> None:
-        """Nothing: it builds nothing."""
+        """Do nothing: there is no build."""
 
     def close(self) -> None:
-        """Nothing: the mapped files close with the last snapshot."""
+        """Do nothing: the mapped files close with the last snapshot."""

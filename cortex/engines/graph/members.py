@@ -1,5 +1,5 @@
-"""Whose the methods of a graph are: by their ids, or, where they are in other files than their type
-(Go, C++, Rust), by what those files refer to. What overrides what.
+"""Owners of the methods of a graph: by their ids, or, for methods in other files than their type
+(Go, C++, Rust), by the references in those files. Overrides.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from cortex.terms.ids import key_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import language_of
 
-#: edges from a type to what it implements, extends or embeds
+#: edges from a type to a type that it implements, extends or embeds
 IS_A = ("implements", "extends", "embeds")
-#: bool [edge types]: those
+#: bool [edge types]: those in IS_A
 _IS_A = np.array([kind in IS_A for kind in EDGE_TYPES])
-#: how files end whose methods are of types of their own folder alone
+#: ending of files whose methods belong to types of the same folder
 _BY_FOLDER = ".go"
-#: languages whose methods are declared in the type and defined elsewhere (a `.h` counts as C)
+#: languages that declare methods in the type and define them elsewhere (a `.h` counts as C)
 _DECLARING = frozenset({"c", "cpp"})
 
 
@@ -33,13 +33,13 @@ class Members:
         self._graph = graph
 
     def owner(self, number: int) -> int:
-        """The type that a method belongs to; -1 when there is none."""
+        """The type that a method belongs to; -1 without one."""
         name = self._graph.names[number]
         own_type = self._node(strip_overload(name).rpartition(".")[0]) if ":" in name else -1
         return own_type if own_type >= 0 else self._owners.get(number, -1)
 
     def method(self, owner: int, name: str) -> int:
-        """The method of a type with this name; -1 when it has none of its own."""
+        """The type's method with this name; -1 when it defines none."""
         own_method = self._node(f"{self._graph.names[owner]}.{name}")
         names = ((number, last_name(self._graph.names[number])) for number in self.methods_elsewhere(owner))
         return (
@@ -47,8 +47,8 @@ class Members:
         )
 
     def declaration_and_bodies(self, method: int) -> list[int]:
-        """The declaration and the definitions of a method of C++, itself included, the one in its
-        type first; nothing for what is written in one place.
+        """The declaration and the definitions of a C++ method, itself included, the declaration in
+        the type first; empty for a method that is written in one place.
         """
         if language_of(self._graph.file_of(method)).name not in _DECLARING:
             return []
@@ -65,13 +65,13 @@ class Members:
         return self._methods_elsewhere.get(owner, ())
 
     def overridden(self, methods: Iterable[int]) -> dict[int, int]:
-        """The methods that `methods` implement or override, each with the edge of the types that
-        says so; nothing for what is no method.
+        """Methods that `methods` implement or override → the edge between the types. Empty for
+        other kinds of nodes.
         """
         return self._find_related(methods, up=True)
 
     def overriding(self, methods: Iterable[int]) -> dict[int, int]:
-        """The methods that implement or override `methods`, as `overridden`."""
+        """Methods that implement or override `methods` → the edge between the types."""
         return self._find_related(methods, up=False)
 
     def _find_related(self, methods: Iterable[int], *, up: bool) -> dict[int, int]:
@@ -96,7 +96,7 @@ class Members:
         return related
 
     def _node(self, name: str) -> int:
-        """The number of the node with the id `name`; -1 when there is none."""
+        """The number of the node with the id `name`; -1 without one."""
         number = self._graph.names.number(name)
         return number if number >= 0 and self._graph.node_of[number] >= 0 else -1
 
@@ -109,7 +109,7 @@ class Members:
 
     @cached_property
     def _owners(self) -> dict[int, int]:
-        """Method → type, of methods whose type is in another file."""
+        """Method → type, of methods with their type in another file."""
         graph, scope_types, owners = self._graph, dict[tuple[str, int], int](), dict[int, int]()
         for number, _, file, *_ in graph.nodes[self._rows_without_owner()].tolist():
             above = strip_overload(graph.names[number]).rpartition(".")[0]
@@ -120,14 +120,14 @@ class Members:
         return owners
 
     def _rows_without_owner(self) -> Array:
-        """The rows of methods in whose file there is no node around them."""
+        """The rows of methods without an enclosing node in their file."""
         graph = self._graph
         around = graph.names.numbers(graph.by_above.keys)
         rows = graph.by_above.rows[(around < 0) | (graph.node_of[around] < 0)]
         return np.sort(rows[graph.nodes[rows, 1] == graph.kinds.get("method", -1)])
 
     def _find_type(self, scope: str, file: int) -> int:
-        """The type of this name that is meant in a file; -1 when that is none or not evident."""
+        """The type with this name that a file means; -1 without a clear one."""
         graph = self._graph
         rows = graph.by_last.of(key_of(scope.rpartition(".")[2])) if scope else ()
         types = [
@@ -149,7 +149,7 @@ class Members:
         )
 
     def _refers_to(self, file: int, owner: int) -> bool:
-        """Whether something in a file refers to a type, or the file imports that type's file."""
+        """Whether a file has a reference to a type, or imports the type's file."""
         graph = self._graph
         near = (owner, self._node(graph.names[owner].partition(":")[0]))
         rows = graph.incoming.of(np.array([number for number in near if number >= 0], dtype="<i8"))

@@ -1,5 +1,5 @@
-"""A file's or folder's symbols with their signatures, ranked by how much the rest refers to them,
-within a budget.
+"""Outlines: symbols of a file or folder with their signatures, ranked by references to them, within
+a budget.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from cortex.engines.graph.arrays import Graph
 from cortex.system.arrays import Array
 from ipc.messages import GraphHits, OutlineSearch
 
-#: bytes that an answer's frame and each file's entry take beside the symbols
+#: bytes of each file's entry, and of the answer's frame, without symbols
 FILE_BYTES = 90
-#: nodes that are read at once: an answer may end before all of them are needed
+#: nodes per read: an answer may end before all of them are needed
 READ = 128
 #: characters of a signature
 SIGNATURE_CHARS_MAX = 200
 
 
 def count_users(graph: Graph) -> Array:
-    """For each name how many other definitions refer to it:
-    not itself, nor what is inside it, nor unsure calls.
+    """The number of other definitions that refer to each name, without definitions inside it and
+    without unsure calls.
     """
     edges = graph.edges[graph.edges[:, 7] == 0, :2].astype("<i8")
     outer = graph.names.numbers(_above_keys(graph))
-    # The last stands for -1: nothing encloses nothing.
+    # The last element answers index -1: nothing encloses it.
     up = np.full(len(graph.names) + 1, -1, "<i8")
     up[graph.nodes[::-1, 0]] = outer[::-1]
     at, inside = edges[:, 0], np.zeros(len(edges), dtype=bool)
@@ -50,8 +50,8 @@ def _above_keys(graph: Graph) -> Array:
 
 
 def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int) -> GraphHits:
-    """Each result is one file with its chosen symbols in the order of the text;
-    files by their references.
+    """The outline of `request.path`: each result is one file with its chosen symbols in the order
+    of the text; files by references.
     """
     prefix = request.path.strip().strip("/").removeprefix("./")
     names = graph.names
@@ -97,7 +97,7 @@ def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int)
 
 
 def _rows_below(graph: Graph, prefix: str) -> Array:
-    """The nodes in files that may be below `prefix`: those of the one file that it is, or all."""
+    """The rows of nodes in the file `prefix`; without such a file, all rows."""
     file = graph.names.number(prefix)
     rows = graph.by_file.of(np.array([file])) if file >= 0 else np.zeros(0, np.int64)
     if not len(rows):
@@ -114,7 +114,7 @@ def _is_below(path: str, prefix: str) -> bool:
 def _choose_symbols(
     graph: Graph, users: Array, rows: Array, budget: int
 ) -> dict[int, list[tuple[int, orjson.Fragment]]]:
-    """The most referred-to symbols that fit: file → (first line, symbol)."""
+    """The most referenced symbols that fit: file → (first line, symbol)."""
     nodes = graph.nodes[rows]
     counts = users[nodes[:, 0]]
     order = np.lexsort((nodes[:, 3], graph.file_ranks[nodes[:, 2]], nodes[:, 5], -counts))
@@ -132,7 +132,7 @@ def _choose_symbols(
 
 
 def _read_nodes(graph: Graph, rows: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """The nodes in the rows, READ at a time."""
+    """Yield the nodes of the rows, read READ at a time."""
     for begin in range(0, len(rows), READ):
         yield from graph.nodes_json(rows[begin : begin + READ])
 
@@ -148,7 +148,9 @@ def _symbol(node: dict[str, Any], count: int) -> dict[str, Any]:
 
 
 def signature(node: dict[str, Any]) -> str:
-    """`save(self, item: Item) -> str`, `Disk(Base, Saver)`: one form for every language."""
+    """The signature in one form for every language: `save(self, item: Item) -> str`, `Disk(Base,
+    Saver)`.
+    """
     name = str(node.get("name") or node["id"].rpartition(":")[2]).rpartition(".")[2]
     if "parameters" in node:
         inside = ", ".join(_format_parameter(parameter) for parameter in node["parameters"])

@@ -1,6 +1,6 @@
-"""Structural patterns over the project's sources, through ast-grep: `print($A, $$$REST)`.
+"""Structural patterns over the project's sources, by ast-grep: `print($A, $$$REST)`.
 
-Reads files as they are now.
+Reads the files' current content.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ipc.messages import GraphHits, PatternSearch
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-#: language as the indexer calls it → as ast-grep does
+#: the indexer's name of a language → ast-grep's
 LANGUAGES = {
     "python": "python",
     "go": "go",
@@ -41,13 +41,13 @@ LANGUAGES = {
     "swift": "swift",
     "scala": "scala",
 }
-#: seconds that one question may take of the worker; what was not looked at by then is said
+#: seconds of one query; the answer says how many files it covers
 SEARCH_S = 2.5
 LIMIT_MAX = 200
-#: characters of a match and of a captured text that are shown
+#: characters of a match and of a captured text in an answer
 TEXT_CHARS_MAX = 600
 PATTERN_CHARS_MAX = 4000
-#: characters of a file that is searched: parsing and matching a million of them takes 1 to 5 s
+#: most characters of a searched file: parsing and matching a million takes 1 to 5 s
 FILE_CHARS_MAX = 256 << 10
 
 _VARIABLE = re.compile(r"\$\$\$([A-Z_][A-Z0-9_]*)?|\$([A-Z_][A-Z0-9_]*)")
@@ -58,8 +58,8 @@ _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 def search_pattern(
     request: PatternSearch, files: Iterable[str], sources: SourceReader, generation: int
 ) -> GraphHits:
-    """`files` are those of the language. Raises BadRequest for a pattern that cannot be read, and
-    Misconfigured where ast-grep is not installed.
+    """Search `files`, all of the request's language. Raises BadRequest for an invalid pattern, and
+    Misconfigured when ast-grep is not installed.
     """
     if request.language not in LANGUAGES:
         correction = hint(nearest_language(request.language, tuple(LANGUAGES)))
@@ -92,7 +92,7 @@ def search_pattern(
         ]
     suggestion = ""
     if looked < len(looked_at):
-        suggestion = f"{looked} of {len(looked_at)} files were looked at; narrow it by paths."
+        suggestion = f"{looked} of {len(looked_at)} files were searched; narrow the search with paths."
     elif large:
         more = f" and {len(large) - 1} more" if len(large) > 1 else ""
         kind = f"files of more than {FILE_CHARS_MAX // 1024} kB are not searched for patterns"
@@ -121,7 +121,7 @@ def _why_nothing(request: PatternSearch, files: int) -> str:
 
 
 def _check_pattern(pattern: str, language: str) -> None:
-    """Raises BadRequest when ast-grep cannot read the pattern; its own words without the stack."""
+    """Raise BadRequest, with ast-grep's reason but without its stack, for an invalid pattern."""
     try:
         _parse_root("", language).find(pattern=pattern)
     except RuntimeError as error:
@@ -139,12 +139,12 @@ def _select_files(files: Iterable[str], request: PatternSearch) -> list[str]:
 def _find_matches(pattern: str, language: str, text: str) -> list[SgNode]:
     words = _WORD.findall(_VARIABLE.sub(" ", pattern))
     if not text or any(word not in text for word in words):
-        return []  # a file without the pattern's own words needs no parsing
+        return []  # a file without the pattern's words needs no parsing
     return _parse_root(text, language).find_all(pattern=pattern)
 
 
 def _parse_root(text: str, language: str) -> SgNode:
-    """Late: an extra, and 46 MB that few questions want. Raises Misconfigured."""
+    """Parse. Imports late: an extra of 46 MB that few queries need. Raises Misconfigured."""
     try:
         from ast_grep_py import SgRoot
     except ImportError:
@@ -155,7 +155,7 @@ def _parse_root(text: str, language: str) -> SgNode:
 
 
 def _match_json(pattern: str, node: SgNode) -> dict[str, Any]:
-    """A match as it is shown. Where it is costs reading its whole line: only for those."""
+    """A match for an answer. Its place costs a read of its line: only for shown matches."""
     place = node.range()
     return {
         "start_line": place.start.line + 1,

@@ -1,4 +1,4 @@
-"""The files of a graph by any end of their paths, and what is defined around a line of one."""
+"""Files of a graph by the ends of their paths, and definitions around a line."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cortex.terms.kinds import WHOLE_KINDS
 
 
 class PathIndex:
-    """`files` are the numbers of the files' paths."""
+    """An index of file paths. `files`: numbers of the paths."""
 
     def __init__(self, graph: Graph, files: Iterable[int]) -> None:
         self._graph = graph
         self._files = tuple(files)
 
     def files(self, path: str) -> list[int]:
-        """The files whose paths end as `path` does, or that `path` ends as; in any case when there
-        are none. In the order of their paths.
+        """The files whose paths end as `path` does, or with which `path` ends; without any,
+        ignoring case. Ordered by path.
         """
         parts = [component for component in path.split("/") if component not in ("", ".")]
         if not parts:
@@ -51,7 +51,7 @@ class PathIndex:
         return sorted(paths)
 
     def files_with_line(self, files: list[int], line: int) -> list[int]:
-        """Of several files those that are so long, as long as there is one."""
+        """The files of `files` with at least `line` lines; without any, all."""
         if not line or len(files) < 2:
             return files
         return [file for file in files if self._last_line(file) >= line] or files
@@ -74,7 +74,7 @@ class PathIndex:
 
     @cached_property
     def _lowered_paths(self) -> str:
-        """All paths in small letters, each between slashes, a line each."""
+        """All paths in lower case, each between slashes, one per line."""
         return "\n".join(f"/{self._graph.names[number].lower()}/" for number in self._files)
 
     @cached_property
@@ -87,6 +87,6 @@ class PathIndex:
 
 
 def _share_end(components: list[str], parts: list[str]) -> bool:
-    """Whether one of two paths is the end of the other."""
+    """Whether one path ends with the other."""
     count = min(len(components), len(parts))
     return components[-count:] == parts[-count:]

@@ -1,6 +1,4 @@
-"""The project's sources as they are now, for whoever cuts text from them:
-plain files inside the root only.
-"""
+"""The current sources of a project: plain files inside the root only."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import Any, Protocol
 
 from cortex.system import files, path_names
 
-#: bytes of a file that text is cut from, and files that are kept
+#: bytes of a readable file, and files in the cache
 FILE_BYTES_MAX = 2 * 1024 * 1024
 FILES_KEPT = 128
 #: characters of one context line
@@ -18,7 +16,7 @@ LINE_CHARS_MAX = 240
 
 
 class SourceReader(Protocol):
-    """Who has the text of a project's files. See `Sources`."""
+    """Reads the text of a project's files. See `Sources`."""
 
     def begin(self) -> None: ...
 
@@ -33,25 +31,23 @@ class Sources:
     def __init__(self, root: Path) -> None:
         self._root = os.path.realpath(root)
         self._cache: dict[str, tuple[tuple[int, int], list[str]]] = {}
-        #: folder as it is named → where it really is
+        #: folder by name → its real path
         self._folders: dict[str, str] = {}
 
     def begin(self) -> None:
-        """To be called before each question:
-        where folders really are is looked up once for a question.
-        """
+        """Call before each query: real paths of folders are resolved once per query."""
         self._folders.clear()
 
     def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
-        """`around` lines on each side of `line`, with their numbers;
-        none when the file cannot be shown.
+        """`around` lines on each side of `line`, with their numbers; empty when the file cannot be
+        shown.
         """
         text = self._read_lines(path)
         first, last = max(1, line - around), min(len(text), line + around)
         return [{"line": n, "text": text[n - 1][:LINE_CHARS_MAX]} for n in range(first, last + 1)]
 
     def text(self, path: str) -> str:
-        """The whole file; "" when it cannot be shown."""
+        """The full text of the file; "" when it cannot be shown."""
         return "\n".join(self._read_lines(path))
 
     def _read_lines(self, path: str) -> list[str]:
@@ -60,7 +56,7 @@ class Sources:
             self._folders[folder] = os.path.realpath(folder)
         resolved = os.path.normpath(
             os.path.join(self._folders[folder], name)
-        )  # a link itself is not followed: open_plain
+        )  # links are not followed: open_plain
         if not path_names.inside(resolved, self._root):
             return []
         try:

@@ -1,5 +1,5 @@
-"""Which nodes a target means: a full id, a unique end of one, a file's path or a line of it, in any
-spelling (cortex/terms/spelling.py); the nearest names when there is none.
+"""Resolution of a query's target to nodes: a full id, a unique end of one, a file's path or a line
+in it, in any spelling (cortex/terms/spelling.py); the nearest names without a match.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.paths import is_built, is_example, is_foreign, is_test
 from cortex.terms.spelling import FileLines, read_file_lines, read_symbol
 
-#: ids that an answer lists when a target has several meanings, and names that it suggests when it
-#: has none
+#: ids listed for an ambiguous target, and names suggested for an unknown one
 LISTED = 10
 SUGGESTED = 5
 
-#: characters of a target that a guess repeats, and frames of a trace that are tried
+#: characters of a target that a remark repeats, and frames of a trace that are tried
 SHOWN_CHARS_MAX, FRAMES_MAX = 80, 8
 
-#: names that are written as those of members, `#save`, `.save` and `Disk#save`, and what is meant
+#: spellings of members, `#save`, `.save` and `Disk#save`, and the kinds that they mean
 _MEMBER, _METHODS = re.compile(r"\.\w|[^/\\]*#\w"), frozenset({"method"})
-#: files of TypeScript that only declare what others define
+#: TypeScript files that only declare definitions of other files
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$")
 
 
 @dataclass(frozen=True, slots=True)
 class TargetMatch:
-    """`nodes` are the numbers that are meant; none: `candidates` are the ids to choose from,
-    `suggestion` the sentence. With `nodes` those are what else the target might have meant.
+    """The result of a resolution. `nodes`: numbers of the matching nodes. Without any, `candidates`
+    are ids to choose from and `suggestion` the sentence; else candidates are other possible
+    meanings.
     """
 
     nodes: tuple[int, ...] = ()
@@ -48,7 +48,7 @@ class TargetMatch:
 
 
 class Targets:
-    """The names of one graph."""
+    """Resolves targets in one graph."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -58,9 +58,9 @@ class Targets:
         self._last_names: tuple[tuple[str, int], ...] | None = None
         self._folded: dict[str, list[int]] | None = None
         self._preferred: frozenset[str] = frozenset()
-        #: whether a file is meant rather than a definition in it that has its name
+        #: whether a file is preferred over a definition in it with the same name
         self._files_first = True
-        #: how the paths of the files begin in which a name is meant rather than in others
+        #: path prefix of files that are preferred
         self._folder_prefix = ""
         self.path_index = PathIndex(graph, self._modules)
         self.method_owners = Members(graph)
@@ -71,16 +71,13 @@ class Targets:
         return [self._graph.names[number] for number in self._modules]
 
     def module_of(self, file: int) -> int:
-        """The node of the file whose path has the number `file`;
-        that number itself when there is none.
-        """
+        """The node of the file whose path has the number `file`; `file` itself without a node."""
         return self._modules.get(file, file)
 
     def find(self, target: str, kinds: frozenset[str] = frozenset(), folder: str = "") -> TargetMatch:
-        """What `target` means, in the folder `within` and one of `kinds` rather than another; of
-        several meanings the one that stands out (`_outstanding`), with the others as candidates.
-        What is no name as it is written is read in other ways, and `suggestion` says so where that
-        is a guess.
+        """Resolve `target`, with a preference for nodes in `folder` and of `kinds`. Of several
+        meanings the outstanding one is returned (`_find_outstanding`), the others as candidates. A
+        target that is no exact name is read in other ways; `suggestion` says so if that is a guess.
         """
         target = target.strip()
         if meaning := self.find_meaning(target, kinds, folder):
@@ -94,7 +91,7 @@ class Targets:
     def find_meaning(
         self, target: str, kinds: frozenset[str] = frozenset(), folder: str = ""
     ) -> TargetMatch | None:
-        """As `find`; None for what means nothing, without the nearest names, which take long to
+        """As `find`, but None for an unknown target: without the nearest names, which take long to
         find.
         """
         self._files_first = bool(kinds & WHOLE_KINDS)
@@ -120,14 +117,14 @@ class Targets:
         return None
 
     def _mark_guess(self, target: str, meaning: TargetMatch) -> TargetMatch:
-        """`found`, and that it is a guess."""
+        """The match with a remark that it is a guess."""
         quoted = target if len(target) <= SHOWN_CHARS_MAX else f"{target[:SHOWN_CHARS_MAX]}…"
-        read = f" as {self._graph.names[meaning.nodes[0]]}" if meaning.nodes else " by the end of it"
+        read = f" as {self._graph.names[meaning.nodes[0]]}" if meaning.nodes else " by its last part"
         remark = f"There is no {quoted!r}; read{read}."
         return replace(meaning, suggestion=" ".join(filter(None, (remark, meaning.suggestion))))
 
     def _find_place(self, target: str) -> TargetMatch | None:
-        """What a path, a line of a file, or a frame of a trace means."""
+        """The meaning of a path, a line of a file, or a frame of a trace."""
         places = [(read_file_lines(target), "")]
         places += [
             (FileLines(frame.path, frame.line), frame.name) for frame in find_frames(target)[:FRAMES_MAX]
@@ -157,7 +154,7 @@ class Targets:
         return None
 
     def _find_exact(self, target: str) -> TargetMatch | None:
-        """What `target` is the name of, as it is written; None when there is no such."""
+        """The meaning of `target` as an exact name; None without one."""
         graph = self._graph
         number = graph.names.number(target)
         if number >= 0 and graph.node_of[number] >= 0:
@@ -175,7 +172,7 @@ class Targets:
         return self._resolve(self._find_inside_file(target) or self._find_by_end(parts), target)
 
     def _find_folded(self, target: str) -> TargetMatch | None:
-        """What `target` is the name of, in any case and without regard to underscores."""
+        """The meaning of `target` as a name, ignoring case and underscores."""
         graph = self._graph
         if self._folded is None:
             self._folded = {}
@@ -190,7 +187,7 @@ class Targets:
         return self._resolve([n for n, name in names if _folded_name_ends(name, parts)], target)
 
     def _resolve(self, numbers: list[int], target: str) -> TargetMatch | None:
-        """Of the nodes that a name may mean those that it does; None for no nodes."""
+        """Choose among the nodes that a name may mean; None for no nodes."""
         groups: dict[str, list[int]] = {}
         for n in self._narrow(numbers, target):
             groups.setdefault(self._meaning(n), []).append(n)
@@ -198,7 +195,7 @@ class Targets:
             return None
         groups = merge_variants(self._graph, groups)
         outstanding = self._find_outstanding(groups)
-        # A name by itself is that of a function more often than of a method deep inside something.
+        # A short id first: functions are meant more often than methods deep inside of something.
         listed = sorted(
             groups.keys() - {outstanding},
             key=lambda meaning: (len(split_id(meaning.partition(":")[2])), meaning),
@@ -214,7 +211,7 @@ class Targets:
         )
 
     def _find_inside_file(self, target: str) -> list[int]:
-        """The nodes of a target with a whole path in it: `src/store.ts:Disk.save`."""
+        """The nodes of a target with a full path: `src/store.ts:Disk.save`."""
         path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
         files = self._in_folder(self.path_index.files(path)) if scope and "." in path else []
         module = self._modules.get(files[0]) if len(files) == 1 else None
@@ -226,9 +223,8 @@ class Targets:
         return list(self.copies(number)) if number >= 0 else []
 
     def _narrow(self, numbers: list[int], target: str) -> list[int]:
-        """Without those that are hardly meant, as long as others are left: files beside definitions
-        of their name, constructors beside their class, and what only the function around it can
-        name.
+        """Remove unlikely meanings, unless none would be left: files if definitions have their
+        name, constructors if their class matches, and definitions inside of functions.
         """
         graph = self._graph
         if self._folder_prefix:
@@ -245,19 +241,20 @@ class Targets:
         return [n for n in numbers if enclosing[n] not in ("function", "method")] or numbers
 
     def _in_folder(self, files: list[int]) -> list[int]:
-        """Of the numbers of paths those in the folder that is meant, if any is."""
+        """The files in the preferred folder; all of `files` if none is."""
         if not self._folder_prefix:
             return files
         return [file for file in files if self._graph.names[file].startswith(self._folder_prefix)] or files
 
     def _enclosing_key(self, number: int) -> int:
-        """The key of what encloses a node."""
+        """The key of the id that encloses a node."""
         return key_of(enclosing_id(self._graph.names[number]))
 
     def _meaning(self, number: int) -> str:
-        """An id without its overload's number; of what Ruby opens again in other files the name
-        alone, of what C# writes in parts the folder of its files with it, of a method that C++
-        defines outside of its type the declaration's.
+        """The id of a node's meaning, without the number of an overload. Parts of one definition
+        share it: for a Ruby class opened in several files the name alone, for parts of a C# class
+        the folder and the name, for a C++ method defined outside of its type the id of the
+        declaration.
         """
         name = strip_overload(
             self._graph.names[next(iter(self.method_owners.declaration_and_bodies(number)), number)]
@@ -272,9 +269,7 @@ class Targets:
         return name
 
     def _find_outstanding(self, groups: dict[str, list[int]]) -> str | None:
-        """The one meaning, or the only one that is in the project's main code;
-        None when there is no such.
-        """
+        """The only meaning, or the only one in the project's main code; else None."""
         graph = self._graph
         ranks: dict[str, int] = {}
         for meaning, numbers in groups.items():
@@ -284,7 +279,7 @@ class Targets:
         return best[0] if len(best) == 1 else None
 
     def copies(self, number: int) -> tuple[int, ...]:
-        """A definition and its overloads; of a method of C++ those in its type and outside."""
+        """A definition and its overloads; of a C++ method those in its type and outside."""
         names, numbers = self._graph.names, list[int]()
         for definition in dict.fromkeys((number, *self.method_owners.declaration_and_bodies(number))):
             copies = [definition]
@@ -294,7 +289,7 @@ class Targets:
         return tuple(n for n in dict.fromkeys(numbers) if self._graph.node_of[n] >= 0)
 
     def _find_by_end(self, parts: list[str]) -> list[int]:
-        """The nodes whose ids end in `parts`; the file's own name may be left out of them."""
+        """The nodes whose ids end in `parts`; `parts` may omit the file's name."""
         graph = self._graph
         rows = graph.by_last.of(key_of(parts[-1]))
         if len(parts) > 1:
@@ -326,9 +321,7 @@ class Targets:
         return [graph.names[number] for number in graph.nodes[rows[:SUGGESTED], 0].tolist()]
 
     def _list_last_names(self) -> tuple[tuple[str, int], ...]:
-        """(last name, lower-cased; its key) of all nodes;
-        made for the first name that is not found.
-        """
+        """(last name in lower case, its key) of all nodes; made for the first unknown name."""
         if self._last_names is None:
             graph = self._graph
             keys, first = np.unique(graph.by_last.keys, return_index=True)
@@ -359,22 +352,20 @@ class Targets:
 
 
 def _first_reading(target: str) -> str:
-    """The target as its first reading spells it."""
+    """The first reading of the target, in its spelling."""
     readings = read_symbol(target)
     return readings[0] if readings else target
 
 
 def _repeats_last_name(name: str) -> bool:
-    """Whether the last two names of an id are the same:
-    a constructor that is called as its class is.
-    """
+    """Whether the last two names of an id are equal: a constructor with the name of its class."""
     *_, outer, other = ["", "", *split_id(name)]
     return outer == other
 
 
 def _rank_path(path: str) -> int:
-    """0 for main code, 1 for declarations, tests and examples,
-    2 for what is built or comes from elsewhere.
+    """The rank of a path: 0 for main code, 1 for declarations, tests and examples, 2 for built or
+    foreign files.
     """
     if is_foreign(path) or is_built(path):
         return 2
@@ -383,17 +374,17 @@ def _rank_path(path: str) -> int:
 
 
 def _name_ends(name: str, parts: list[str]) -> bool:
-    """Whether an id ends in `parts`; its file's own name may be left out (Go: `package.Name`)."""
+    """Whether an id ends in `parts`, which may omit its file's name (Go: `package.Name`)."""
     return any(components[-len(parts) :] == parts for components in (split_id(name), split_short(name)))
 
 
 def _fold_part(component: str) -> str:
-    """A part of a name, in any case and convention: `diskStore`, `disk_store`, `DiskStore`."""
+    """A part of a name without case and convention: `diskStore`, `disk_store`, `DiskStore`."""
     return component.replace("_", "").lower() or component
 
 
 def _folded_name_ends(name: str, parts: list[str]) -> bool:
-    """As `_ends`, for parts that are folded."""
+    """As `_name_ends`, for folded parts."""
     wholes = (split_id(name), split_short(name))
     return any(
         [_fold_part(component) for component in components[-len(parts) :]] == parts for components in wholes
@@ -401,9 +392,7 @@ def _folded_name_ends(name: str, parts: list[str]) -> bool:
 
 
 def _may_resemble(name: str, other: str) -> bool:
-    """A cheap look before edits are counted:
-    the same beginning or end, or most letters in common.
-    """
+    """A cheap check before edits are counted: equal beginning or end, or most letters in common."""
     return (
         name[:1] == other[:1]
         or name[-2:] == other[-2:]

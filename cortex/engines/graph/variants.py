@@ -1,6 +1,6 @@
-"""Which definitions of one name are one function that is written several times (for each system, in
-the branches of a condition): those that one and the same call is a call of each of, and what files
-of C for several systems (`unix/x.c`, `win/x.c`) keep to themselves.
+"""Variants of one function, written several times (for each system, in branches of a condition):
+definitions that share their calls, and static definitions in C files for several systems
+(`unix/x.c`, `win/x.c`).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from cortex.engines.graph.arrays import Graph
 from cortex.terms.ids import enclosing_id, key_of, strip_overload
 from cortex.terms.paths import is_test, is_unshipped
 
-#: meanings of a target that are compared; resolution makes no more twins of one call
+#: most meanings of a target that are compared; resolution makes no more variants of one call
 TWINS_MAX = 12
-#: the part of a file's names that one for another system defines as well
+#: share of a file's names that the variant for another system defines as well
 SHARED_MIN = 1 / 3
-#: files of which one is compiled instead of another
+#: endings of files that are compiled alternatively
 _SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx"})
 
 
 def merge_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """`groups` (a meaning of a target → its nodes) with those of twins made one, by the first of
+    """Merge groups of variants in `groups` (a meaning of a target → its nodes), under the first of
     their names.
     """
     if not 1 < len(groups) <= TWINS_MAX:
@@ -39,8 +39,8 @@ def merge_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, l
 
 
 def _merge_system_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """`groups` with those made one that files of one name, which define much the same, write
-    alike.
+    """Merge groups whose definitions look alike in files of one name that define mostly the
+    same.
     """
     merged: dict[str, list[int]] = {}
     first: dict[tuple[object, ...], str] = {}
@@ -55,8 +55,9 @@ def _merge_system_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dic
 
 
 def _variant_form(graph: Graph, numbers: list[int]) -> tuple[object, ...]:
-    """The same for a definition of C in each system's file; () for what is none, or is called from
-    outside of its file: such a call says which one is meant.
+    """A key shared by the variants of a C definition in each system's file. () for other
+    definitions, and for those called from outside of their file: such a call decides between
+    variants.
     """
     files = {graph.file_of(number) for number in numbers}
     path = PurePosixPath(min(files))
@@ -81,7 +82,7 @@ def _define_the_same(graph: Graph, number: int, other: int) -> bool:
 
 
 def _sibling_names(graph: Graph, number: int) -> set[str]:
-    """The names of what the file of a definition defines."""
+    """The names that the file of a definition defines."""
     rows = graph.by_above.of(key_of(enclosing_id(graph.names[number]).partition(":")[0]))
     return {graph.names[sibling].partition(":")[2] for sibling in graph.nodes[rows, 0].tolist()}
 

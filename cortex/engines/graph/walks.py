@@ -1,5 +1,5 @@
-"""The eight operations over an assembled graph:
-bounded walks, level by level, with what was left out counted.
+"""The eight operations over an assembled graph: bounded walks, level by level, that count the
+omitted results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.kinds import WHOLE_KINDS
 
-#: what a type is made by: its callers count as callers of these methods
+#: constructors: callers of their type count as callers of these methods
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"})
 
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
@@ -31,9 +31,9 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
     "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "imports"),
 }
-#: kinds of types of whose methods those that implement them do not call the body
+#: kinds of types without method bodies: implementations cannot call those of their base
 _BODILESS = frozenset({"interface", "trait"})
-#: operations that follow edges the way they lead; all others go against it
+#: operations that follow edges forward; all others go backward
 FORWARD = ("callees", "dependencies")
 #: edge type → (impact type, severity at depth 1)
 _IMPACT = {
@@ -47,14 +47,14 @@ _IMPACT = {
     "references": ("reference", "medium"),
 }
 _SEVERITIES = ("high", "medium", "low")
-#: definitions that an impact is walked through, of each level and in all: each takes 10 µs
+#: definitions that a walk for an impact visits, per level and in all: each takes 10 µs
 WALKED_MAX = 25_000
 
 
 @dataclass(frozen=True, slots=True)
 class WalkLimits:
-    """`offset` results are passed over, and `max_results` shown; of each of several levels
-    `max_per_level` are there to be shown.
+    """Bounds of a walk: `offset` results are skipped, and `max_results` shown. With several levels
+    each contributes at most `max_per_level`.
     """
 
     depth: int = 1
@@ -69,20 +69,20 @@ class WalkLimits:
 
     @property
     def most(self) -> int:
-        """Results that are looked for: one after the page tells that there is another page."""
+        """Results to collect: one after the page proves that another page exists."""
         return self.last + 1
 
     @property
     def level(self) -> int:
-        """Results of one level: a single level is all that there is."""
+        """Results of one level; the bound per level applies only to several levels."""
         return self.most if self.depth == 1 else self.max_per_level
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One result: the node `number`, `depth` levels away,
-    reached by the edge in row `edge` (-1: where a path begins). `through`: the method that the edge
-    calls, in place of which the target may be called; -1 where it is no such call.
+    """One result: the node `number`, `depth` levels away, reached by the edge in row `edge` (-1 at
+    the beginning of a path). `via`: the method that the edge calls, if the call may reach the
+    target by dispatch; else -1.
     """
 
     number: int
@@ -95,9 +95,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What was found, from the first on: `page` cuts it. `total` counts what the limits left out
-    too, whichever page is asked for; an impact is walked up to WALKED_MAX definitions, and `every`
-    holds them (of callers those by dispatch); `ended`: there was more.
+    """The results of a walk from the first on; `page` selects some. `total` includes results beyond
+    the limits, independent of the page. An impact visits up to WALKED_MAX definitions: `every`
+    holds them (of callers those by dispatch), and `ended` says that there were more.
     """
 
     steps: tuple[Step, ...] = ()
@@ -110,14 +110,14 @@ class Walk:
         return self.steps[limits.offset : limits.last]
 
     def following(self, limits: WalkLimits) -> int:
-        """The offset of the next page; 0 when there is none."""
+        """The offset of the next page; 0 without one."""
         return limits.last if len(self.steps) > limits.last else 0
 
 
 @dataclass(frozen=True, slots=True)
 class WalkScope:
-    """Which files a walk shows and which it enters: it passes through files that are not `inside`
-    (None: all are) and shows none of them; it stays out of those `outside`.
+    """The files that a walk shows and enters: it passes through files that are not in `inside`
+    (None: all are) without showing them, and does not enter files in `outside`.
     """
 
     inside: AbstractSet[str] | None = None
@@ -156,7 +156,7 @@ class Walker:
         self.members = targets.method_owners
 
     def walk(self, operation: str, start: Sequence[int], limits: WalkLimits, scope: WalkScope) -> Walk:
-        """All operations but `path`. `start` are the numbers that the target means."""
+        """Run any operation but `path`. `start`: numbers of the target's nodes."""
         backward = operation not in FORWARD
         if operation == "implementations" and all(self.graph.kind(number) == "method" for number in start):
             methods = self.members.overriding(start)
@@ -179,9 +179,9 @@ class Walker:
     def _with_dispatch(
         self, targets: Sequence[int], walk: Walk, limits: WalkLimits, scope: WalkScope
     ) -> Walk:
-        """`walk`, and after it who calls what `targets` implement or override, any overload of it;
-        another method that overrides the same is left out: what it calls is its base's. An
-        interface has no such: who implements it and calls it, calls another one's.
+        """Append callers of the methods that `targets` implement or override, any overload of them.
+        Other overrides of the same base are left out: their calls reach the base's body. Interfaces
+        have no bodies: there a call by one implementation reaches another.
         """
         overridden = self.members.overridden(targets)
         dispatching = [upper for upper, row in overridden.items() if self._may_dispatch(upper, row)]
@@ -205,8 +205,9 @@ class Walker:
         return Walk(both, walk.total + len(steps), walk.truncated, tuple(steps))
 
     def _may_dispatch(self, upper: int, row: int) -> bool:
-        """Whether a call of the method `upper` may be one of what overrides it, by the edge of the
-        types: a constructor says its type, and an embedded struct calls its own methods.
+        """Whether a call of the method `upper` may reach an override. `row`: the edge between the
+        types. Calls of constructors name their type, and an embedded struct calls its methods
+        directly.
         """
         edge = self.graph.edges[row]
         embedded = edge[2] == _TYPE["embeds"] and self.graph.kind(int(edge[1])) == "struct"
@@ -215,8 +216,8 @@ class Walker:
     def _impact_of(
         self, targets: Sequence[int], start: list[int], limits: WalkLimits, scope: WalkScope
     ) -> Walk:
-        """All that a change may reach, the worst first; of each level and in all as many as the
-        limits let through.
+        """All definitions that a change may reach, the worst first, within the limits per level and
+        in all.
         """
         most = WalkLimits(limits.depth, WALKED_MAX - 1, WALKED_MAX)
         walk = self._walk_levels(start, _KINDS["impact"], most, scope, backward=True, impact=True)
@@ -231,8 +232,8 @@ class Walker:
         return Walk(tuple(steps), walk.total, truncated, walk.steps, walk.truncated)
 
     def _with_overrides(self, targets: Sequence[int], walk: Walk, scope: WalkScope) -> Walk:
-        """`walk`, after what implements or overrides a method, and what it overrides itself: a
-        change of one's signature is a change of all.
+        """Put overrides and overridden methods of the targets before `walk`: a change of one
+        signature changes all of them.
         """
         others = self.members.overriding(targets) | self.members.overridden(targets)
         visited = {step.number for step in walk.steps} | set(targets)
@@ -246,8 +247,9 @@ class Walker:
     def _walk_files(
         self, start: Sequence[int], limits: WalkLimits, scope: WalkScope, *, backward: bool
     ) -> Walk:
-        """Files that files (or packages) refer to, or that refer to them: by an import if there is
-        one, else by the first edge. Languages that share names without an import have no other.
+        """Walk from files (or packages) to files that they refer to, or that refer to them: by an
+        import if there is one, else by the first edge, for languages that share names without
+        imports.
         """
         frontier = np.array(self.targets.members(start), dtype="<i8")
         visited: set[int] = {*self._units(frontier), *frontier.tolist()}
@@ -271,7 +273,7 @@ class Walker:
         return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most)
 
     def _units(self, numbers: Array) -> list[int]:
-        """Of nodes: their files' numbers, of a package its own."""
+        """The units of nodes: the number of a node's file, for a package its number."""
         rows = self.graph.node_of[numbers]
         rows = rows[rows >= 0]
         package = self.graph.kinds.get("package", -1)
@@ -282,8 +284,8 @@ class Walker:
     def _units_across(
         self, frontier: Array, visited: set[int], scope: WalkScope, *, backward: bool
     ) -> list[tuple[int, int, bool]]:
-        """(unit, the edge that says so, shown?) of the files
-        and packages on the other side of the frontier's edges.
+        """(unit, row of the edge, whether it is shown) of the files and packages at the other ends
+        of the frontier's edges.
         """
         graph = self.graph
         rows = (graph.incoming if backward else graph.outgoing).of(frontier)
@@ -308,7 +310,7 @@ class Walker:
         return list(zip(units[order].tolist(), rows[order].tolist(), visible[order].tolist(), strict=True))
 
     def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope) -> Walk:
-        """A shortest way from `start` to `end` over calls; over any edge when there is none."""
+        """A shortest path from `start` to `end` over calls; without one, over any edges."""
         goal = set(self.targets.members(end))
         for kinds in (("calls",), tuple(EDGE_TYPES)):
             steps = self._shortest_path(self.targets.members(start), goal, kinds, scope)
@@ -357,9 +359,7 @@ class Walker:
     def _first_edges(
         self, rows: Array, end_column: int, ranks: Array, visited: Array, scope: WalkScope
     ) -> Array:
-        """Of the edges to each node not visited yet the surest;
-        sure ones first, then in the order of files and lines.
-        """
+        """The surest edge to each unvisited node; sure edges first, then by file and line."""
         rows = rows[~visited[self.graph.edges[rows, end_column]]]
         edges = self.graph.edges[rows]
         order = np.lexsort((edges[:, 6], edges[:, 5], edges[:, 3], ranks[edges[:, 2]], edges[:, 7] > 0))
@@ -382,7 +382,7 @@ class Walker:
     ) -> list[Step]:
         edges = self.graph.edges
         wanted = np.array([kind in kinds for kind in EDGE_TYPES])
-        # The edge that a node was reached by.
+        # The edge by which a node was reached.
         reached_by = np.full(len(self.graph.names), -2, dtype="<i8")
         frontier = np.array(start, dtype="<i8")
         reached_by[frontier] = -1

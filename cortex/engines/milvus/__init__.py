@@ -1,1 +1,3 @@
-"""The engine over Milvus: rows of all projects in one collection, and what travels beside them."""
+"""The engine over Milvus: rows of all projects in one collection, and the files that go with
+them.
+"""

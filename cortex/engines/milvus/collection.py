@@ -1,8 +1,8 @@
-"""The collections in Milvus: what a row is made of, and each thing that is asked of them. With
-`connection` the only place that knows pymilvus.
+"""The collections in Milvus: their schemas and every request to them. Only this module and
+`connection` use pymilvus.
 
-Every question has a deadline and sees all that was written before it (Strong). Milvus has no
-transactions: what makes several of these steps one is in `publishing`.
+Every query has a deadline and sees all earlier writes (consistency "Strong"). Milvus has no
+transactions: `cortex/publish/milvus_publisher` makes a sequence of these steps atomic.
 """
 
 from __future__ import annotations
@@ -21,42 +21,43 @@ from cortex.system.errors import Misconfigured, Unavailable
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
 
-#: what a row and a part look like; another number is another shape
+#: number of the schemas of rows and parts; other numbers are other schemas
 SCHEMA = 1
-#: generation in which a row that is there dies
+#: `died` of a live row
 FOREVER = (1 << 62) - 1
-#: seconds for a question, and for what is written
+#: seconds for a query, and for a write
 ASK_S, WRITE_S = 5.0, 60.0
-#: how much longer counting may take: milvus-lite reads every row for it, .2 ms each
+#: factor for the deadline of a count: milvus-lite reads every row for it, .2 ms each
 COUNT_TIMES = 6
-#: rows of one message, some 5 kB each, and bytes of their texts, of which a row may have 500 kB
+#: rows of one message, some 5 kB each, and bytes of their texts: one row may have 500 kB
 BATCH_ROWS, BATCH_BYTES = 1_000, 8 << 20
-#: messages on their way at once: one is made while Milvus takes the other
+#: messages in flight: one is encoded while Milvus takes the other
 SENDERS = 2
-#: rows that are asked for by their keys at once, and hits of one search: Milvus's own bound
+#: keys of one read, and hits of one search: Milvus's bound
 KEYS_MAX, HITS_MAX = 500, 16_384
-#: rows of one portion of all that a filter finds
+#: rows of one portion when an iterator reads all rows of a filter
 PORTION_ROWS = 2_000
-#: bytes of a text in Milvus, and of what is kept in one
+#: Milvus's bound on the bytes of a text, and the bytes that we put into one
 TEXT_MAX, TEXT_BYTES = 65_535, 60_000
 #: tags, symbols and definitions of a row, and bytes of each
 MANY_MAX, NAME_BYTES = 1_000, 400
-#: the ranking lanes, each a text of ready tokens with its BM25 function; tantivy has these numbers
+#: the ranking lanes, each a text of finished tokens with its BM25 function; tantivy uses the same
+#: numbers
 BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
-#: lane → its field
+#: lane → name of its field
 FIELDS = {"body": "body", "path": "path_words", "defs": "defs", "comments": "comments"}
-#: the field of the lanes of chunks that cover no lines: a field's mean length is of all its texts,
-#: and theirs are of another length
+#: the field of the lanes of chunks that cover no lines: their texts differ in length, and BM25 uses
+#: the mean length of a field
 VIEWS = "views"
 
 
 class Collection:
-    """One project in the collections of `place`. Used by one thread; connects with the first
-    question, and anew after a failure.
+    """The data of one project in the collections of `place`. For one thread; connects on first use,
+    and again after a failure.
     """
 
     def __init__(self, place: MilvusPlace, patience_s: float = 0.0) -> None:
-        """`patience_s`: seconds for a question of who writes, whom nobody waits for."""
+        """`patience_s`: seconds for a query of a writer, for which no user waits."""
         self.place, self._patience_s = place, patience_s
         self.rows = f"{place.collection}_{place.dimensions}"
         self.parts = f"{place.collection}_parts"
@@ -73,7 +74,7 @@ class Collection:
         return f'project == "{self.place.project}"'
 
     def at(self, generation: int) -> str:
-        """A filter: the rows of a generation of this project."""
+        """A filter: the rows of one generation of this project."""
         return f"{self.project} and born <= {generation} and died > {generation}"
 
     def insert(self, rows: Iterable[dict[str, Any]]) -> None:
@@ -84,7 +85,7 @@ class Collection:
 
     def _upsert(self, name: str, rows: Iterable[dict[str, Any]], **how: bool) -> None:
         def write(some: list[dict[str, Any]]) -> None:
-            # No plain insert: pymilvus tries again after a failure, and a row would be there twice.
+            # No plain insert: pymilvus retries after a failure, and the row would then exist twice.
             self._do("write", lambda client: client.upsert(name, some, timeout=WRITE_S, **how))
 
         sent = deque[Future[None]]()
@@ -97,7 +98,7 @@ class Collection:
                 future.result()
 
     def change(self, keys: Iterable[str], died: int) -> None:
-        """Say of the rows with these primary keys in which generation they died."""
+        """Set `died` of the rows with these primary keys."""
         changed = ({"pk": key, "died": died} for key in keys)
         self._upsert(self.rows, changed, partial_update=True)
 
@@ -124,11 +125,11 @@ class Collection:
         return int(row["count(*)"])
 
     def keys(self, wanted: str) -> list[str]:
-        """The primary keys of all rows that a filter finds."""
+        """The primary keys of all rows that match a filter."""
         return [row["pk"] for row in self._iterate(self.rows, wanted, ["pk"])]
 
     def get(self, keys: Sequence[str], fields: list[str], *, parts: bool = False) -> list[dict[str, Any]]:
-        """Those of the rows with these primary keys that are there, in any order."""
+        """The existing rows among those with these primary keys, in any order."""
         name, rows = self.parts if parts else self.rows, []
         left = iter(keys)
         while some := list(islice(left, KEYS_MAX)):
@@ -141,14 +142,16 @@ class Collection:
         return rows
 
     def find(self, wanted: str, fields: list[str]) -> list[dict[str, Any]]:
-        """All rows that a filter finds."""
+        """All rows that match a filter."""
         return list(self._iterate(self.rows, wanted, fields))
 
     def parts_like(self, wanted: str, fields: list[str]) -> list[dict[str, Any]]:
         return list(self._iterate(self.parts, f"{self.project} and {wanted}", fields))
 
     def search(self, field: str, query: Any, wanted: str, limit: int) -> list[tuple[dict[str, Any], float]]:
-        """(its project and key, score) of the nearest rows that a filter finds, best first."""
+        """(the row's project and key, score) of the nearest rows that match a filter, best
+        first.
+        """
         metric = "COSINE" if field == "vector" else "BM25"
         (hits,) = self._do(
             "search",
@@ -168,8 +171,8 @@ class Collection:
         return [(hit["entity"], sign * float(hit["distance"])) for hit in hits]
 
     def create_collections(self) -> None:
-        """The collections, where they are not yet. Raises Misconfigured for those of another
-        shape.
+        """Create the collections that do not exist. Raises Misconfigured when one has other
+        fields.
         """
         for name, schema, index in (
             (self.rows, self._row, self._row_index),
@@ -196,8 +199,8 @@ class Collection:
                 self._client = None
 
     def _iterate(self, name: str, wanted: str, fields: list[str]) -> Iterator[dict[str, Any]]:
-        """All rows that a filter finds, in portions: one answer has HITS_MAX at most, and of more
-        Milvus itself says which come next.
+        """All rows that match a filter, in portions by Milvus's iterator: one answer has at most
+        HITS_MAX.
         """
 
         def begin(client: MilvusClient) -> Any:
@@ -218,7 +221,7 @@ class Collection:
             portions.close()
 
     def _do(self, what: str, ask: Any) -> Any:
-        from grpc import RpcError  # as it is when a deadline passes: pymilvus hands it on
+        from grpc import RpcError  # raised when a deadline passes: pymilvus does not wrap it
         from pymilvus.exceptions import MilvusException
 
         try:
@@ -226,7 +229,7 @@ class Collection:
         except (MilvusException, RpcError) as error:
             self.close()
             raise describe_error(self.place, what, error) from error
-        except (ValueError, OSError) as error:  # pymilvus asks a channel that was closed
+        except (ValueError, OSError) as error:  # pymilvus uses a channel that was closed
             self.close()
             raise Unavailable(f"Milvus at {self.place.label} cannot be asked to {what}: {error}.") from error
 
@@ -253,14 +256,14 @@ class Collection:
                     f"The collection {name} at {self.place.label} has other fields than this version of Cortex "
                     "writes: set milvus.collection to another name and index again, or take the version that made it."
                 )
-            client.load_collection(name, timeout=CONNECT_S)  # a server that was started anew has released it
+            client.load_collection(name, timeout=CONNECT_S)  # a restarted server has released it
 
     def _row(self, client: MilvusClient) -> Any:
         return _row_schema(client, self.place.dimensions)
 
     def _row_index(self, client: MilvusClient) -> Any:
         index = client.prepare_index_params()
-        # milvus-lite builds a graph for AUTOINDEX, of each file it writes, while it answers
+        # for AUTOINDEX milvus-lite builds a graph over each file it writes, during searches
         kind = "FLAT" if self.place.file else "AUTOINDEX"
         index.add_index("vector", index_type=kind, metric_type="COSINE")
         for lane in (*FIELDS.values(), VIEWS):
@@ -271,7 +274,7 @@ class Collection:
 
 
 def batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """The rows in messages: of many small ones Milvus and we take less time a row."""
+    """Group rows into messages: large messages take less time per row, for Milvus and for us."""
     some, size = list[dict[str, Any]](), 0
     for row in rows:
         some.append(row)
@@ -317,7 +320,7 @@ def _row_schema(client: MilvusClient, dimensions: int) -> Any:
 
 
 def _part_schema(client: MilvusClient) -> Any:
-    """What lies beside the rows: a name, a content, and the vector that each row has to have."""
+    """The schema of parts: a name, a content, and a dummy vector, which Milvus requires."""
     from pymilvus import DataType
 
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False)

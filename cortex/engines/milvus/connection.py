@@ -1,4 +1,4 @@
-"""A client of Milvus, and what went wrong with it in one sentence. Asks who is there, no more."""
+"""Connections to Milvus, and its errors in one sentence each. Sends only the handshake."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ from cortex.system.installation import how_to_add, is_installed
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
 
-#: seconds for a connection
+#: seconds to connect
 CONNECT_S = 4.0
-#: seconds between two looks for a socket
+#: seconds between two checks for a socket
 LOOK_S = 0.02
-#: how a server says that it refuses a token; what it is called may hold "auth" as well
+#: how a server reports a refused token; the server's name may contain "auth" as well
 _REFUSED = re.compile("permission|privilege|auth check|unauth|authentic|authoriz")
-#: the first server that changes single fields of a row, and how one says which it is
+#: the first version that updates single fields of a row, and the pattern of a version
 OLDEST = (2, 6)
 _VERSION = re.compile(r"v?([0-9]+)\.([0-9]+)\.")
 
 
 def connect(place: MilvusPlace) -> MilvusClient:
-    """A client of its own. Raises Misconfigured without the package, for a refused token and for a
-    server that is too old, Unavailable.
+    """A new client.
+
+    Raises Misconfigured without the package, for a refused token and for a server that is too old;
+    Unavailable when no server answers.
     """
     if not is_installed("pymilvus"):
         raise Misconfigured(
-            f"The index is to be in Milvus, and the package pymilvus is not installed: {how_to_add('milvus')}."
+            f"The index is configured for Milvus, but the package pymilvus is not installed: {how_to_add('milvus')}."
         )
     from pymilvus import MilvusClient
     from pymilvus.client import entity_helper
     from pymilvus.exceptions import MilvusException
 
-    entity_helper.CHECK_STR_ARRAY = False  # it looks at each letter of a text by itself, for nothing
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # each failure is told by who asked
+    entity_helper.CHECK_STR_ARRAY = False  # slow: it checks each letter of a text for nothing
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # the caller reports each failure
     if place.file is not None and not place.address.startswith("unix:"):
         raise Misconfigured(f"{place.address} is no socket.")
     if place.file is not None:
@@ -52,7 +54,7 @@ def connect(place: MilvusPlace) -> MilvusClient:
         if client is not None:
             client.close()
         raise describe_error(place, "connect", error) from error
-    numbers = _VERSION.match(version)  # of one that was built from a branch there is no number
+    numbers = _VERSION.match(version)  # a build from a branch has no number
     if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
         client.close()
         raise Misconfigured(
@@ -63,22 +65,22 @@ def connect(place: MilvusPlace) -> MilvusClient:
 
 
 def _await_socket(path: Path) -> None:
-    """Until the process of a file, which is perhaps being started with us, serves it: gRPC tries
-    again ever more seldom.
+    """Wait for the socket of a file's process, which may be starting at the same time: gRPC retries
+    ever more seldom.
     """
     until = time.monotonic() + CONNECT_S
     while not path.exists() and time.monotonic() < until:
-        time.sleep(LOOK_S)  # not every system tells when a socket appears
+        time.sleep(LOOK_S)  # not every system reports a new socket
 
 
 def describe_error(place: MilvusPlace, what: str, error: Exception) -> Exception:
-    """The failure in one sentence, without what was sent."""
+    """An exception that describes the failure in one sentence, without the data of the request."""
     from grpc import RpcError
 
-    # of a connection that is refused pymilvus says that nobody may be there, and below it why
+    # for a refused connection pymilvus only guesses; the cause below has the reason
     below = error.__cause__ if isinstance(error.__cause__, RpcError) else error
     details = getattr(below, "details", lambda: "")() or getattr(error, "message", "")
-    if not details and isinstance(below, RpcError):  # who speaks gRPC and is no Milvus says no more
+    if not details and isinstance(below, RpcError):  # a gRPC server other than Milvus gives no details
         details = f"it answers {below.code().name}"
     details = details or error
     reason = str(details).split("\n", 1)[0].strip().rstrip(".")[:200]

@@ -1,8 +1,8 @@
-"""The one small document of a project in Milvus that says what is current, and the files that
-travel beside its rows, by their content.
+"""The document of a project in Milvus, which names its current generation, and the files of that
+generation, addressed by content.
 
-A file is written before a document names it, and a document is one row, replaced at once: who reads
-it finds all that it names, or finds out that it is gone and reads it again.
+A file is written before a document names it. The document is one row, replaced atomically: a reader
+finds all files that it names, or finds one missing and reads the document again.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from cortex.engines.milvus.collection import TEXT_BYTES as PIECE_BYTES
 from cortex.system.errors import CortexError, Damaged, Misconfigured, NotFound
 from cortex.system.zstd import pack, unpack
 
-#: generations whose time of publishing a document keeps
+#: generations with their time of publishing in a document
 KEPT_TIMES = 50
-#: bytes of a file that travels
+#: most bytes of a file
 FILE_BYTES_MAX = 1 << 30
-#: bytes of files that are asked for at once
+#: bytes of files that are fetched at once
 FETCHED_BYTES = 64 << 20
 
 
 class Ref(msgspec.Struct, frozen=True, array_like=True):
-    """A file by its content: SHA-256, bytes, and the pieces that it lies in."""
+    """A file by its content: SHA-256, size in bytes, number of its pieces."""
 
     sha256: str
     size: int
@@ -37,8 +37,8 @@ class Ref(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """What is current. `body` is the file that lists all others, `before` that of the generation
-    before; `published`: generation → when it became current, of the last ones.
+    """The current generation. `body`: the file with the list of all others, `before`: that of the
+    previous generation; `published`: generation → time when it became current, of the latest ones.
     """
 
     schema: int
@@ -51,15 +51,17 @@ class Document(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What a document stands for: `current` is CURRENT's own, `files` by their names."""
+    """The content of `Document.body`: `current` is the content of CURRENT, `files` maps names to
+    refs.
+    """
 
     current: dict[str, Any]
     files: dict[str, Ref]
 
 
 def read_document(collection: Collection) -> Document | None:
-    """None where nothing was published. Raises Misconfigured for one of another version, Damaged,
-    Unavailable.
+    """The project's document, None if nothing was published. Raises Misconfigured for a document of
+    another version, Damaged, Unavailable.
     """
     project = collection.place.project
     document = read_documents(collection, [project]).get(project)
@@ -71,8 +73,8 @@ def read_document(collection: Collection) -> Document | None:
 def read_documents(
     collection: Collection, projects: Sequence[str]
 ) -> dict[str, Document | Misconfigured | Damaged]:
-    """What is current of each of `projects`, read at once; of one that cannot be read why, and
-    nothing of one of which nothing was published. Raises Unavailable.
+    """The documents of `projects`, in one read. An unreadable document is replaced by the reason; a
+    project without a document is missing. Raises Unavailable.
     """
     try:
         rows = collection.get(
@@ -103,7 +105,7 @@ def write_document(collection: Collection, document: Document) -> None:
 
 
 def put(collection: Collection, data: bytes) -> Ref:
-    """Keep a file."""
+    """Write a file."""
     name = hashlib.sha256(data).hexdigest()
     text = base64.b64encode(pack(data)).decode()
     pieces = [text[at : at + PIECE_BYTES] for at in range(0, len(text), PIECE_BYTES)]
@@ -119,8 +121,8 @@ def put(collection: Collection, data: bytes) -> Ref:
 def fetch_all(
     collection: Collection, wanted: Sequence[tuple[str, Ref]]
 ) -> Iterator[bytes | NotFound | Damaged]:
-    """Files of projects, asked for together: FETCHED_BYTES of them at once, and no more are in
-    memory. In place of one that is gone or is not as it was kept, why. Raises Unavailable.
+    """Yield files of projects in order, fetched FETCHED_BYTES at a time, which bounds the memory. A
+    missing or changed file is replaced by the reason. Raises Unavailable.
     """
     at = 0
     while at < len(wanted):
@@ -140,7 +142,7 @@ def fetch_all(
 
 def _join_pieces(ref: Ref, pieces: Sequence[str | None]) -> bytes | NotFound | Damaged:
     if ref.size > FILE_BYTES_MAX:
-        return Damaged(f"A file of {ref.size} bytes in Milvus is not one of ours.")
+        return Damaged(f"A file of {ref.size} bytes in Milvus is too large to be part of an index.")
     present = [piece for piece in pieces if piece is not None]
     if len(present) < len(pieces):
         return NotFound("A file of the index in Milvus is gone: another generation took its place.")
@@ -167,7 +169,7 @@ def fetch_body(collection: Collection, ref: Ref) -> Body:
 def fetch_bodies(
     collection: Collection, wanted: Sequence[tuple[str, Ref]]
 ) -> list[Body | NotFound | Damaged]:
-    """As `fetch_all`."""
+    """Fetch lists of files, as `fetch_all` does."""
     out: list[Body | NotFound | Damaged] = []
     for data in fetch_all(collection, wanted):
         try:

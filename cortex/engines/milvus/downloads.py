@@ -1,4 +1,4 @@
-"""Brings the small files of generations that Milvus keeps into folders here, by their content."""
+"""Downloads of the small files of generations in Milvus into local folders, by content."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from cortex.generation.current import Generation, segment_files
 from cortex.system import files
 from cortex.system.errors import CortexError, Damaged
 
-#: what a file of `segments/` may be called
+#: names of files in `segments/`
 _SEGMENT = re.compile(r"[a-z]+-[0-9a-f]{1,64}\.seg")
-#: bytes of a file of `segments/`
+#: most bytes of a file in `segments/`
 FILE_BYTES_MAX = 1 << 30
 
 
 def all_files(body: Body, generation: Generation) -> dict[str, Ref]:
-    """The files of a generation, by their names. Raises Damaged."""
+    """The files of a generation, by name. Raises Damaged."""
     return _file_refs(body, segment_files(generation))
 
 
 def rows_files(body: Body, generation: Generation) -> dict[str, Ref]:
-    """As `all_files`, without those of the graph."""
+    """The files of a generation without those of the graph, by name. Raises Damaged."""
     graph = frozenset(generation.graph.values())
     return _file_refs(body, [name for name in segment_files(generation) if name not in graph])
 
 
 def _file_refs(body: Body, names: Sequence[str]) -> dict[str, Ref]:
-    for name in names:  # whoever may write there may name anything
+    for name in names:  # any writer of Milvus may put any name there
         if not _SEGMENT.fullmatch(name) or name not in body.files:
             raise Damaged(
                 f"What is current in Milvus names {name!r}, which is no file of it; index it again."
@@ -42,9 +42,8 @@ def _file_refs(body: Body, names: Sequence[str]) -> dict[str, Ref]:
 def bring_files(
     collection: Collection, wanted: Sequence[tuple[str, Path, Ref]], *, sync: bool = False
 ) -> dict[str, CortexError]:
-    """The files (whose project it is, where it is to be, which it is), where they are not there
-    with this content: they are asked for together. Of each project that has one which cannot be
-    brought, why. Raises Unavailable.
+    """Download the `wanted` files (project, path, ref), in one go, unless a file with that content
+    exists. Returns for each project with a failed download the reason. Raises Unavailable.
     """
     missing = [entry for entry in wanted if not _is_there(entry[1], entry[2])]
     for folder in {path.parent for _, path, _ in missing}:

@@ -1,6 +1,6 @@
-"""The engine over Milvus: the rows of a project in a collection of all projects, each with the
-generations in which it was born and died. Its token says at which generation rows changed last, and
-how many there were.
+"""The engine over Milvus: the rows of a project in a collection of all projects. Each row has the
+generations in which it was born and died. The token holds the generation of the last change of
+rows, and their number.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TOKEN = re.compile(r"([0-9]+)-([0-9]+)")
 
 
 class MilvusEngine:
-    """See `protocol.Engine`. Expressions need trigrams of texts, which are not in Milvus."""
+    """See `protocol.Engine`. Lacks expressions, which need trigrams of texts; Milvus has none."""
 
     answers = (ExactSearch, TextSignals, CountWords, VectorSearch, *ANSWERS)
     lacks: frozenset[Feature] = frozenset({"expression"})
@@ -43,7 +43,7 @@ class MilvusEngine:
         self._config = config
         self._takes_unnamed = config.embedding.provider != "static"
         self._token = ""
-        #: whether what is there is to die with the next change
+        #: whether the next change replaces all rows
         self._anew = False
         self._cached_collection: Collection | None = None
         self._fetched: Fetched | None = None
@@ -87,13 +87,13 @@ class MilvusEngine:
             )
             dimensions = collection.place.dimensions
             collection.insert(make_entry(project, row, change.number, dimensions) for row in change.added)
-            # Counted here: milvus-lite reads all rows to count them. Who publishes compares.
+            # Counted here: milvus-lite reads all rows for a count. The publisher compares.
             before = _parse_token(self._token)[1] if self._token else 0
             self._token = f"{change.number}-{before + len(change.added) - len(gone)}"
         return self._token
 
     def _live_keys(self, keys: Sequence[int]) -> list[str]:
-        """The primary keys of those of the rows with these keys that live: only they can die."""
+        """The primary keys of the live rows among those with these keys: only they can die."""
         collection = self._collection
         primary_keys = [primary_key(collection.place.project, key) for key in keys]
         return [row["pk"] for row in collection.get(primary_keys, ["pk", "died"]) if row["died"] == FOREVER]
@@ -105,20 +105,22 @@ class MilvusEngine:
         self._fetched = self._fetched or Fetched(self._collection)
         rows = make_remote_rows(published.rows, self._fetched, self._collection.place.project)
         if token and (fault := _describe_missing(self._collection, *_parse_token(token))):
-            raise NotReady(fault)  # who reads has nothing that could be made again
+            raise NotReady(fault)  # a reader has no files to build from
         searcher = RowSearcher(self._collection, rows)
         self._exact = ExactSnapshot(searcher, self._exact)
         return open_handlers(searcher, self._exact, takes_unnamed=self._takes_unnamed)
 
     def prune(self, tokens: Group[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
-        """Nothing: rows go by the document's clock, see `cortex/publish/milvus_publisher`."""
+        """Do nothing: rows are removed by the document's clock, see
+        `cortex/publish/milvus_publisher`.
+        """
         return []
 
     def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
         return {"rows": generation.rows, "model": generation.model, "milvus": self._config.milvus.uri}
 
     def release(self) -> None:
-        """Nothing: what it has built is in Milvus."""
+        """Do nothing: the built index is in Milvus."""
 
     def close(self) -> None:
         if self._cached_collection is not None:
@@ -126,7 +128,7 @@ class MilvusEngine:
 
 
 def open_handlers(searcher: RowSearcher, exact: ExactSnapshot, *, takes_unnamed: bool) -> Handlers:
-    """What is answered from the rows that `asking` asks for."""
+    """Handlers that answer from the rows of `searcher`."""
     rows, lanes = searcher.rows, LaneSnapshot(searcher)
     near = Nearest(
         rows=rows,
@@ -154,7 +156,7 @@ def _parse_token(token: str) -> tuple[int, int]:
 
 
 def _describe_missing(collection: Collection, number: int, rows: int) -> str:
-    """What is wrong when not all rows of a generation are there, else ""."""
+    """The sentence of the fault when rows of a generation are missing, else ""."""
     count, place = collection.count(collection.at(number)), collection.place
     if count == rows:
         return ""

@@ -1,8 +1,8 @@
-"""A row as Milvus keeps it. Pure: what a chunk's fields and ranking lanes become.
+"""Rows as Milvus stores them: chunks' fields and ranking lanes, encoded. Pure.
 
-Lanes are stored as tokens that the house's analyzer has made already, written so that any tokenizer
-of words leaves them whole. A chunk that covers no lines has its plain fields, which stand in for
-the lanes, in a field of their own, each token with the first letter of its lane.
+Lanes are stored as tokens of our analyzer, encoded so that any word tokenizer keeps them. A chunk
+that covers no lines has plain fields in place of lanes: they go into one field, each token with the
+first letter of its lane.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from cortex.engines.text.schema import Lanes, lanes_of
 from cortex.generation.write import Row
 from cortex.terms.tokens import Memo
 
-#: what a token may hold that stands as it is
+#: tokens that are stored unchanged
 _PLAIN = re.compile(r"[a-z0-9]+")
-#: what begins tokens that are written as the numbers of their bytes
+#: prefix of tokens that are stored as hexadecimal bytes
 _CODED = "zq"
 
 
 def encode_tokens(tokens: Iterable[str], *, view: str = "") -> list[str]:
-    """Tokens as letters and digits of ASCII, one for one; `view`: the lane, where a chunk covers no
-    lines.
+    """Encode each token as ASCII letters and digits. `view`: name of the lane, when the chunk
+    covers no lines.
     """
     encoded = map(_WORDS.__getitem__, tokens)
     return [view[:1] + token for token in encoded] if view else list(encoded)
@@ -51,7 +51,7 @@ _WORDS = Memo(_encode)
 
 
 def make_entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, Any]:
-    """What Milvus keeps of a row; a chunk that is too long for it begins there, see `rest`."""
+    """A row for Milvus; a chunk that is too long continues in `continuation_entries`."""
     chunk = row.chunk
     raw_metadata = chunk.get("metadata")
     metadata: dict[str, Any] = raw_metadata if isinstance(raw_metadata, dict) else {}
@@ -87,14 +87,14 @@ def make_entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, 
 
 
 def continuation_entries(project: str, row: Row) -> Iterator[dict[str, Any]]:
-    """The parts in which the JSON of a long chunk goes on."""
+    """The parts with the further JSON of a long chunk."""
     pieces = _pieces(orjson.dumps(row.chunk))
     for number, piece in enumerate(pieces[1:], 1):
         yield {"pk": continuation_key(project, row.key, number), "project": project, "content": piece}
 
 
 def _lane_fields(lanes: Lanes) -> dict[str, str]:
-    """Field → its tokens."""
+    """Field → its encoded tokens."""
     fields = dict.fromkeys((*FIELDS.values(), VIEWS), "")
     if lanes.covers:
         return fields | {
@@ -102,7 +102,7 @@ def _lane_fields(lanes: Lanes) -> dict[str, str]:
         }
     views = [
         token
-        for lane, some in reversed(lanes.tokens.items())  # what is cut is the end of the body
+        for lane, some in reversed(lanes.tokens.items())  # a cut drops the end of the body
         for token in encode_tokens(some, view=lane)
     ]
     return fields | {VIEWS: _join_tokens(views)}
@@ -114,7 +114,7 @@ def _join_tokens(tokens: list[str]) -> str:
 
 
 def _pieces(raw: bytes) -> list[str]:
-    """UTF-8 in pieces of at most TEXT_BYTES of it; mostly one."""
+    """Divide UTF-8 into pieces of at most TEXT_BYTES; mostly there is one."""
     pieces = []
     while len(raw) > TEXT_BYTES:
         end = TEXT_BYTES

@@ -1,8 +1,8 @@
-"""Keyword queries over rows whose texts are in Milvus.
+"""Keyword queries over rows with their texts in Milvus.
 
-Which rows may match is told by the table of words that is here; their texts are fetched, and asked
-as the text engine asks its own, in an index in memory. So counts, order and marks are as at home,
-or the query is refused: there is no guess.
+The local table of words selects the rows that may match. Their texts are fetched and searched as in
+the text engine, in an index in memory. So counts, order and highlights are those of a local index,
+or the query is refused: nothing is estimated.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ from cortex.terms import tokens
 from ipc.messages import CountWords, ExactHits, ExactSearch, WordCounts
 from ipc.messages.search import MatchType
 
-#: fields whose words the table of words knows
+#: fields covered by the table of words
 _COUNTED = ("text", "parts", "joined")
 
 
 class ExactSnapshot:
-    """One generation. Frozen."""
+    """Keyword search over one generation. Frozen."""
 
     def __init__(self, searcher: RowSearcher, reuse: ExactSnapshot | None = None) -> None:
         self._searcher, self._rows = searcher, searcher.rows
         self.words: Words = Words(self._rows, reuse.words if reuse else None)
 
     def search(self, request: ExactSearch) -> ExactHits:
-        """As `TextSnapshot.search`. Raises BadRequest for an expression, and for what too many
-        chunks may match.
+        """Search as `TextSnapshot.search` does. Raises BadRequest for an expression, and for a
+        query that too many chunks may match.
         """
         readings = read_query(request.query, request.match_type)
         candidates = np.zeros(len(self._rows), bool)
@@ -71,13 +71,13 @@ class ExactSnapshot:
                 )
             assert node is not None
             candidates |= self._find_candidates(node, request)
-        if not request.counts.chunks:  # the candidates alone would make words rare that all of them hold
+        if not request.counts.chunks:  # among candidates alone every word is frequent
             request = replace(request, counts=self._counts(request.query, request.match_type))
         return self._snapshot(candidates).search(request)
 
     def count_words(self, request: CountWords) -> WordCounts:
-        """As `TextSnapshot.count_words` for keyword queries; for ranking nothing: Milvus counts
-        those words, and takes no counts from outside. Raises BadQuery.
+        """The counts of `TextSnapshot.count_words` for keyword queries. Empty for ranking: Milvus
+        counts its words itself, and takes no counts from outside. Raises BadQuery.
         """
         check_query(request.query)
         if not request.keywords:
@@ -85,8 +85,8 @@ class ExactSnapshot:
         return self._counts(request.query, request.match_type)
 
     def _counts(self, query: str, match_type: MatchType | None) -> WordCounts:
-        """By the table of words, which knows of parts and joined forms of identifiers together how
-        many chunks hold them, and of other fields nothing.
+        """Counts from the table of words, which counts parts and joined forms of identifiers
+        together, and has no other fields.
         """
         holding = {}
         for field, word in keywords(query, match_type, make_schema()):
@@ -97,7 +97,7 @@ class ExactSnapshot:
         return WordCounts(self._rows.generation, self._rows.live_count, holding)
 
     def _find_candidates(self, node: Node, request: ExactSearch) -> Array:
-        """Bool [all rows]: all that may match, or of very many that surely do the best."""
+        """Bool [all rows]: all rows that may match; of very many, surely the best ones."""
         mask = self._rows.mask(request.filters)
         matching = self._may_match(node) & mask
         count = int(np.count_nonzero(matching))
@@ -105,8 +105,8 @@ class ExactSnapshot:
             return matching
         if not all(find_table_query(leaf) for leaf in leaves(node, excluded=True)):
             raise BadRequest(
-                f"The query may match {count} chunks, and where Milvus keeps the index {CHUNKS_MAX} are looked "
-                "through at most: add a word that is rarer, or a path filter."
+                f"The query may match {count} chunks, and in an index in Milvus at most {CHUNKS_MAX} "
+                "are searched: add a rarer word, or a path filter."
             )
         return self._best_rows(node, matching)
 
@@ -122,7 +122,7 @@ class ExactSnapshot:
         return out
 
     def _may_match(self, node: Node) -> Array:
-        """Bool [all rows]: no fewer than those that match."""
+        """Bool [all rows]: a superset of the matching rows."""
         match node:
             case Boost(child=child):
                 return self._may_match(child)
@@ -139,7 +139,7 @@ class ExactSnapshot:
         return self._rows.live
 
     def _rows_holding(self, text: str) -> Array:
-        """Rows that hold all parts of `text`, or a word of it as a whole."""
+        """Rows that hold all parts of `text`, or one of its words undivided."""
         parts, whole_words = tokens.part_words(text), tokens.whole_words(text)
         ways = [[name_part] for name_part in parts]
         masks = [self.words.holding(way) for way in ways]
@@ -166,7 +166,7 @@ class ExactSnapshot:
         return self._rows.live
 
     def _snapshot(self, candidates: Array) -> TextSnapshot:
-        """The text engine over those rows alone; of the others it knows the words."""
+        """A text snapshot of the candidates alone, with the table of words of all rows."""
         ordinals = np.flatnonzero(candidates)
         heads, texts = (self._rows.cuts(what, ordinals) for what in ("chunk", "text"))
         chunks = map(_join_text, heads, texts)

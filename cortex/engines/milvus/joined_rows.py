@@ -1,7 +1,7 @@
-"""The rows of generations of several projects as those of one: no row is copied, their tables are.
+"""The rows of several projects' generations as rows of one: tables are joined, rows are not copied.
 
-A row's key begins with the place of its project among them. Paths are each project's own, so that
-filters mean in each what they mean there; what is told of them begins with the place, too.
+A row's key begins with the index of its project. Paths stay as each project has them, so that
+filters work in each; the paths of hits begin with the index, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ipc.messages.signals import path_of
 
 @dataclass(frozen=True)
 class JoinedRows(RemoteRows):
-    """See `FarRows`. `counts`: how many paths each project has."""
+    """See `RemoteRows`. `counts`: number of paths of each project."""
 
     counts: tuple[int, ...] = ()
 
@@ -33,7 +33,7 @@ class JoinedRows(RemoteRows):
 
 
 def join_rows(parts: Sequence[Rows], scope: ProjectScope, fetched: Fetched) -> JoinedRows:
-    """`parts`, one for each project of `scope`, as one."""
+    """Join `parts`, one for each project of `scope`."""
     segments = tuple(segment for rows in parts for segment in rows.segments)
     sizes = [len(segment.arrays["keys"]) for segment in segments]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

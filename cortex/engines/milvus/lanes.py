@@ -1,4 +1,6 @@
-"""The ranking lanes of a question, by BM25 in Milvus. What is made of them is as ever."""
+"""The ranking lanes of a question, by BM25 in Milvus. Rankings use them as those of a local
+index.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ from cortex.system.arrays import Array
 from cortex.terms import tokens
 from ipc.messages import Signals, TextSignals
 
-#: definitions of one name that are told apart
+#: most chunks that define one name
 DEFINED_MAX = 1_000
 
 
 class LaneSnapshot:
-    """One generation's lanes. Frozen."""
+    """The lanes of one generation. Frozen."""
 
     def __init__(self, searcher: RowSearcher) -> None:
         self._searcher, self._rows = searcher, searcher.rows
@@ -32,7 +34,7 @@ class LaneSnapshot:
         return Folds(self._rows)
 
     def signals(self, request: TextSignals) -> Signals:
-        """As `TextSnapshot.signals`."""
+        """Signals as `TextSnapshot.signals` makes them."""
         check_query(request.query)
         limit, mask = max(1, request.limit), self._rows.mask(request.filters)
         lane_hits = list(self._search_lanes(request.query, limit, mask))
@@ -46,7 +48,7 @@ class LaneSnapshot:
         return make_signals(self._rows, ordinals, LANES, values, stats)
 
     def _search_lanes(self, question: str, limit: int, mask: Array) -> list[tuple[str, Array, Array]]:
-        """(lane, ordinals, scores) of each lane that has any."""
+        """(lane, ordinals, scores) of each lane with hits."""
         lane_hits = []
         covering = has_lanes(self._rows, mask)
         if covering:

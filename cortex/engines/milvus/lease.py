@@ -1,5 +1,5 @@
-"""Who may write a project in Milvus: one indexer at a time. Milvus itself has no lock: of a file it
-is a lock beside the socket, of a server one in PostgreSQL, or a person's word.
+"""The right to write a project in Milvus: one indexer at a time. Milvus has no lock. For a file the
+lease is a lock beside the socket; for a server it is a lock in PostgreSQL, or the user's promise.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cortex.system.errors import Misconfigured, Occupied, Unavailable
 from cortex.system.installation import how_to_add, is_installed
 from ipc.locks import hold
 
-#: seconds for a connection, for a statement, and for the answer of a server that keeps no time
+#: seconds to connect, for a statement, and for the answer of a server that ignores its timeouts
 CONNECT_S, STATEMENT_S, ANSWER_S = 4, 5, 8.0
 _TRY = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
 _HAS_LOCK = (
@@ -33,8 +33,8 @@ Check = Callable[[], None]
 
 @contextlib.contextmanager
 def lease(place: MilvusPlace, settings: Milvus) -> Iterator[Check]:
-    """Held while the `with` lasts. Raises Occupied when another indexer has it, Misconfigured where
-    nothing can give one, Unavailable.
+    """Hold the lease inside the `with`. Raises Occupied when another indexer has it, Misconfigured
+    when no kind of lease is configured, Unavailable.
     """
     if place.folder is not None:
         with _file_lease(place) as check:
@@ -46,8 +46,8 @@ def lease(place: MilvusPlace, settings: Milvus) -> Iterator[Check]:
         yield lambda: None
     else:
         raise Misconfigured(
-            f"Nothing keeps two indexers off {place.project} in Milvus at {place.label}: set milvus.lease to a "
-            "PostgreSQL server, or say --single-writer where one job at a time indexes it."
+            f"No lease keeps a second indexer off {place.project} in Milvus at {place.label}: set milvus.lease to a "
+            "PostgreSQL server, or pass --single-writer if only one job at a time indexes it."
         )
 
 
@@ -75,7 +75,7 @@ def _postgresql_lease(place: MilvusPlace, address: str) -> Iterator[Check]:
     import psycopg
 
     lock_name = f"cortex index {place.collection} {place.project}"
-    # a job's machine that is gone must not keep all others from the project
+    # a lost machine must not keep others from the project
     server_options = {"statement_timeout": 1000 * STATEMENT_S} | SERVER_KEEPALIVE
     options = " ".join(f"-c {name}={value}" for name, value in server_options.items())
     plain = address.replace("postgresql+psycopg://", "postgresql://", 1)
@@ -108,8 +108,8 @@ def _postgresql_lease(place: MilvusPlace, address: str) -> Iterator[Check]:
 
 @contextlib.contextmanager
 def _answer_deadline(number: int) -> Iterator[None]:
-    """Ends the connection of that socket where no answer comes: PostgreSQL's own deadlines are kept
-    by the server, which may hang.
+    """Shut the socket `number` down when no answer comes: PostgreSQL's timeouts run on the server,
+    which may hang.
     """
 
     def end() -> None:
@@ -125,7 +125,7 @@ def _answer_deadline(number: int) -> Iterator[None]:
 
 
 def _describe_failure(error: Exception, *, quotes: bool) -> Exception:
-    """The failure in a sentence. `quotes`: it quotes an address that it cannot read."""
+    """An exception that describes the failure. `quotes`: the error quotes the address."""
     if quotes:
         return Misconfigured(
             "milvus.lease is no address of a PostgreSQL server: set it to postgresql://name@host/database, or to "

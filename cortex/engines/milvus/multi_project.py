@@ -1,8 +1,8 @@
-"""Several projects of one place asked as one: what is current of each is read at once, its small
-files are brought here, and their rows are searched together, by one search for each lane.
+"""Several projects of one place, searched as one: one read finds their current generations, their
+small files are downloaded, and one search for each lane covers the rows of all.
 
-Made by a worker whose own project is one of them. Numbers of searches and of processes do not grow
-with the projects; what is brought of a project does, once for each of its generations.
+Runs in a worker of one of the projects. The number of searches and of processes does not grow with
+the projects; downloads do, once for each generation of a project.
 """
 
 from __future__ import annotations
@@ -41,48 +41,49 @@ from ipc.messages import Among, Answers, Apart, Bring, Brought, Message, Show
 
 log = logging.getLogger(__name__)
 
-#: seconds between two looks at what is current of a project, as for one that is asked alone
+#: seconds between two checks for a project's current generation, as for a single project
 LOOK_S = 2.0
-#: projects whose files are brought at once: between two portions it is looked at the time
+#: projects that are downloaded at once; the deadline is checked between two portions
 PORTION = 32
-#: what bringing what another worker has told of gets of a call's time: all others wait meanwhile
+#: share of a call's time for downloads of generations that the other worker reported: all other
+#: calls wait meanwhile
 OPEN_SHARE = 0.25
-#: sets of projects that are kept as one, and projects that are kept beside those
+#: sets of projects that stay joined, and further projects in the cache
 JOINED_MAX, KEPT_MAX = 2, 2_000
-#: projects whose lines are shown that are kept open: their files' texts are in there
+#: projects for `apart` that stay open: the texts of their files are in memory
 APART_MAX = 24
-#: generations of a project that are kept: who asks for the last but one has just been told of it
+#: generations of a project in the cache: a client of the last but one has just learned of it
 GENERATIONS = 2
-#: seconds after which what was brought of a project is removed that nobody has asked since
+#: seconds after which the downloads of an unused project are removed
 UNASKED_S = 30 * 86_400.0
-#: what says in a project's folder when it was asked: that is the folder's time then
+#: a file written when a project is used: it sets the time of the project's folder
 _STAMP_FILE = "asked"
-#: why a project is not asked of which an empty generation is published
-_EMPTY = "What Milvus has of it holds no text."
+#: reason not to search a project with an empty generation
+_EMPTY = "Its index in Milvus holds no text."
 #: characters of the name of a project's folder
 _FOLDER_CHARS = 16
 
 
 @dataclass
 class _ProjectState:
-    """What is here of a project. `rows`: the last generations, by their numbers."""
+    """The local state of a project. `rows`: the latest generations, by number."""
 
     document: Document | None = None
     why: str = ""
     rows: dict[int, Rows] = field(default_factory=dict)
-    #: what lies here of each of them
+    #: file names of each of them
     files: dict[int, frozenset[str]] = field(default_factory=dict)
     looked_at: float = 0.0
 
     @property
     def generation(self) -> int:
-        """The newest that is here; 0 for none."""
+        """The newest local generation; 0 for none."""
         return max(self.rows, default=0)
 
     @property
     def askable(self) -> int:
-        """The newest that is here, while its rows are surely in Milvus: it is the current one or
-        the one before; else 0.
+        """The newest local generation if its rows are surely in Milvus: it is the current one or
+        the previous one; else 0.
         """
         published = self.document.published if self.document is not None else {}
         return self.generation if self.generation in sorted(published)[-2:] else 0
@@ -93,10 +94,10 @@ class _ProjectState:
 
 
 class MultiProjectHandler:
-    """Answers Bring, Among and Apart. Used by one thread; opens nothing before it is asked."""
+    """Answers Bring, Among and Apart. For one thread; opens nothing before the first request."""
 
     def __init__(self, config: Config, prepare: Callable[[Any], Any] = lambda message: message) -> None:
-        """`prepare`: makes of a question one that the engine answers."""
+        """`prepare`: turns a request into one that the engine answers."""
         self._config, self._prepare = config, prepare
         self._folder = config.index_dir / "others"
         self._takes_unnamed = config.embedding.provider != "static"
@@ -108,8 +109,8 @@ class MultiProjectHandler:
         allocator.may_forget(self)
 
     def forget(self) -> None:
-        """The tables of all as of one are made again when somebody asks; what they are made of
-        stays, mapped from files.
+        """Drop joined tables: they are made again on demand from rows, which stay mapped from
+        files.
         """
         self._joined.clear()
         self._apart.clear()
@@ -119,8 +120,8 @@ class MultiProjectHandler:
         return {Bring: self.bring, Among: self.among, Apart: self.apart}
 
     def bring(self, request: Bring) -> Brought:
-        """The generation of each project that can be asked now, 0 where there is none, and then
-        why. Raises Unavailable where Milvus is away, Misconfigured.
+        """The searchable generation of each project, 0 for none with the reason. Raises Unavailable
+        when Milvus is away, Misconfigured.
         """
         self._bring(request.projects, LOOK_S, request.within_s)
         states = [self._states[name] for name in request.projects]
@@ -131,14 +132,16 @@ class MultiProjectHandler:
         )
 
     def among(self, request: Among) -> Message:
-        """What is answered of all as of one. Raises NotReady for a generation that is not here."""
+        """Answer one request over all projects joined. Raises NotReady for a generation not opened
+        here.
+        """
         opened = self._open_joined(tuple(zip(request.projects, request.generations, strict=True)))
         message: Any = self._prepare(decode(request.request[0]))
         return opened[type(message)](message)
 
     def apart(self, request: Apart) -> Answers:
-        """What each project answers to the one that is for it; what all of them show is read at
-        once.
+        """Answer each request from its project. The texts of all Show requests are fetched in one
+        read.
         """
         opened = [
             self._open_one(*target) for target in zip(request.projects, request.generations, strict=True)
@@ -172,7 +175,7 @@ class MultiProjectHandler:
     def _rows_of(self, name: str, number: int) -> Rows:
         state = self._states.get(name)
         if state is None or number not in state.rows:
-            self._bring((name,))  # the other worker of this set may have looked since
+            self._bring((name,))  # the other worker of this set may have found a newer one
             state = self._states[name]
         if number not in state.rows:
             raise NotReady(f"The index of {name} in Milvus has moved on; ask again in a second.")
@@ -182,7 +185,8 @@ class MultiProjectHandler:
         handlers = self._joined.pop(members, None)
         if handlers is None:
             missing = [name for name, number in members if not self._has_generation(name, number)]
-            # The other worker of this set has them on the disk, mostly; no question waits for all.
+            # Mostly the other worker of this set has them on the disk; a request does not wait for
+            # all.
             self._bring(missing, within_s=OPEN_SHARE * self._config.server.deadline_s)
             if late := [name for name in missing if self._states[name].is_behind]:
                 raise NotReady(self._states[late[0]].why)
@@ -212,9 +216,8 @@ class MultiProjectHandler:
         return name in self._states and number in self._states[name].rows
 
     def _bring(self, names: Sequence[str], seen_s: float = 0.0, within_s: float = 0.0) -> None:
-        """Look at what is current of those of `names` that were not looked at for `seen_s` seconds,
-        and bring it; what is not here after `within_s` seconds is brought by a later question. 0
-        seconds: all of it.
+        """Check for current generations of `names` that were not checked for `seen_s` seconds, and
+        download them. After `within_s` seconds the rest is left to a later request; 0: no bound.
         """
         began = time.monotonic()
         collection, _ = self._connect()
@@ -230,7 +233,7 @@ class MultiProjectHandler:
         for at in range(0, len(behind), PORTION):
             if at and within_s and time.monotonic() - began >= within_s:
                 for name in behind[at:]:
-                    self._states[name].why = "It is being brought from Milvus; ask again in a few seconds."
+                    self._states[name].why = "It is being downloaded from Milvus; ask again in a few seconds."
                 return
             self._fetch_generations(collection, behind[at : at + PORTION])
 
@@ -249,8 +252,8 @@ class MultiProjectHandler:
                 state.why = f"Milvus has nothing of a project {name}: run `cortex index --to milvus` where its files are."
 
     def _reset_project(self, state: _ProjectState) -> None:
-        """Forget what is here of a project that is gone: numbers of generations and keys of rows
-        may be given a second time.
+        """Forget the local state of a deleted project: a new project of that name may reuse numbers
+        of generations and keys of rows.
         """
         state.rows.clear()
         state.files.clear()
@@ -258,15 +261,15 @@ class MultiProjectHandler:
         self._fetched = Fetched(self._connect()[0])
 
     def _evict(self, names: set[str]) -> None:
-        """Of those beside `names`, that are being asked, keep KEPT_MAX: the last looked at."""
+        """Keep KEPT_MAX of the projects other than `names`: those checked last."""
         others = self._states.keys() - names
         oldest = sorted(others, key=lambda name: self._states[name].looked_at)
         for name in oldest[: max(0, len(others) - KEPT_MAX)]:
             del self._states[name]
 
     def _fetch_generations(self, collection: Collection, names: Sequence[str]) -> None:
-        """Bring what is current of these projects, and open it. Of one that cannot be read it is
-        noted why; one that goes on meanwhile is looked at again.
+        """Download and open the current generations of these projects. Failures are noted; a
+        project that changes meanwhile is checked again.
         """
         wanted = [(name, self._states[name].document) for name in names]
         bodies = fetch_bodies(collection, [(name, document.body) for name, document in wanted if document])
@@ -297,21 +300,21 @@ class MultiProjectHandler:
                 self._note_failure(name, error)
 
     def _open_generation(self, name: str, generation: Generation, file_names: frozenset[str]) -> None:
-        """Open the generation, whose files `of` are here. Raises NotFound, Damaged."""
+        """Open the generation, after its files were downloaded. Raises NotFound, Damaged."""
         state, folder = self._states[name], self._folder_of(name)
         state.rows[generation.number] = open_rows(generation, folder, state.rows.get(state.generation))
         state.files[generation.number] = file_names
         for number in sorted(state.rows)[:-GENERATIONS]:
             del state.rows[number], state.files[number]
-        # Young ones stay: the other worker of this set may have brought them for a generation that
-        # this one knows nothing of yet.
+        # Young files stay: the other worker of this set may have downloaded them for a generation
+        # that this one does not know yet.
         prune_folder(folder / "segments", frozenset().union(*state.files.values()))
 
     def _folder_of(self, name: str) -> Path:
         return self._folder / hashlib.sha256(name.encode()).hexdigest()[:_FOLDER_CHARS]
 
     def _note_failure(self, name: str, error: Exception) -> None:
-        """It cannot be brought now: another look is due with the next question."""
+        """Note a failed download: the next request checks again."""
         state = self._states[name]
         state.looked_at, state.why = 0.0, str(error)
         if not isinstance(error, NotFound):
@@ -319,21 +322,21 @@ class MultiProjectHandler:
 
 
 class _MultiProjectSearcher(RowSearcher):
-    """As `QueryContext`; which generations are current is looked at before each question."""
+    """A searcher over several projects; current generations are checked before each request."""
 
     def look(self) -> None:
-        """Nothing: see `Many._bring`."""
+        """Do nothing: see `MultiProjectHandler._bring`."""
 
 
 def _is_recreated(document: Document, before: Document) -> bool:
-    """Whether the project was removed and published once more since `before`."""
+    """Whether the project was removed and published again since `before`."""
     if document.generation == before.generation:
         return document.body != before.body
     return document.generation < before.generation
 
 
 def _shown_keys(rows: Any, message: Any) -> list[str]:
-    """The primary keys of what is read for an answer: the lines of all files that have a hit."""
+    """The primary keys of rows to read for an answer: all lines of files with a hit."""
     if not isinstance(message, Show):
         return []
     ordinals = rows.locate(np.array(message.keys, "<u8"))

@@ -1,4 +1,4 @@
-"""The rows of a generation that are nearest to a question, by a search in Milvus."""
+"""The rows of a generation nearest to a question, by a search in Milvus."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from cortex.engines.vector.usearch import FilteredRows, VectorSnapshot
 from cortex.system.arrays import Array
 from ipc.messages import Filters
 
-#: rows by which the mean and the deviation of all cosines are told: all where there are no more,
-#: else always the same ones. The mean of so many is off by a forty-fifth of the deviation
+#: rows in the sample for the mean and deviation of all cosines: all rows, or always the same ones.
+#: The mean of so many is off by a forty-fifth of the deviation
 SAMPLE_ROWS = 2048
-#: spreads row keys, which are handed out in order: the golden ratio of 2^64
+#: spreads row keys, which are consecutive: 2^64 / golden ratio
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
 class Nearest(VectorSnapshot):
-    """See `VectorSnapshot`; Milvus finds and scores."""
+    """See `VectorSnapshot`; Milvus searches and scores."""
 
     searcher: RowSearcher | None = None
 

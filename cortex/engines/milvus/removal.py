@@ -1,4 +1,4 @@
-"""Rows that are removed for good, with the parts in which long chunks go on."""
+"""Removal of rows for good, with the parts of long chunks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from cortex.engines.milvus.collection import Collection
 
 
 def continuation_key(project: str, key: int, number: int) -> str:
-    """The part `number`, from 1 on, of the chunk of a row."""
+    """The primary key of the part `number`, from 1 on, of a row's chunk."""
     return f"{project}:chunk:{key}:{number}"
 
 
 def drop_rows(collection: Collection, which: str) -> None:
-    """Remove the rows of the project that a filter finds. Their parts go first: a row without them
-    could be told apart from no damage.
+    """Remove the project's rows that match a filter. Their parts go first: a row without parts
+    would look damaged.
     """
     wanted, project = f"{collection.project} and {which}", collection.place.project
     long = collection.find(f"{wanted} and parts > 0", ["key", "parts"])

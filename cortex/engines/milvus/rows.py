@@ -1,5 +1,5 @@
-"""The rows of a generation whose texts and vectors are in Milvus: fetched by their keys when they
-are asked for, and kept for a while. What has no text (paths, lines, words, counts) is here.
+"""The rows of a generation with texts and vectors in Milvus: fetched by key on demand, and cached.
+The data without texts (paths, lines, words, counts) is local.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from cortex.generation.read import Rows, join_chunk
 from cortex.system.arrays import Array
 from cortex.system.errors import NotReady
 
-#: bytes of texts and of vectors that one process keeps of what it fetched: keys are never used
-#: twice, so nothing of it grows old
+#: bytes of cached texts and vectors in one process. Keys are never reused, so no entry gets stale
 KEPT_BYTES = 32 << 20
 
 
 class Fetched:
-    """What was fetched of a project's rows, by their keys, the last that was used longest."""
+    """A cache of fetched rows by primary key; evicts the least recently used."""
 
     def __init__(self, collection: Collection, kept_bytes: int = KEPT_BYTES) -> None:
         self._collection = collection
@@ -38,21 +37,21 @@ class Fetched:
 
     @property
     def project(self) -> str:
-        """The one that a machine of its own asks about."""
+        """The project of a machine with a single one."""
         return self._collection.place.project
 
     def texts(self, keys: Sequence[str]) -> list[tuple[bytes, bytes]]:
-        """Of rows by their primary keys. Raises NotReady for a row that is not there any more,
+        """The texts of rows by primary key. Raises NotReady for a row that no longer exists,
         Unavailable.
         """
         return self._get_all(self._texts, keys, self._fetch_texts)
 
     def vectors(self, keys: Sequence[str]) -> list[Array]:
-        """As `texts`: float16 [dimensions] each."""
+        """The vectors of rows, float16 [dimensions] each. Raises as `texts`."""
         return self._get_all(self._vectors, keys, self._fetch_vectors)
 
     def bring(self, keys: Sequence[str]) -> None:
-        """Keep the texts of rows that are about to be asked for one after the other."""
+        """Fetch the texts of rows in one read, before requests for single ones."""
         self.texts(keys)
 
     def _get_all(self, cache: OrderedDict[str, Any], keys: Sequence[str], fetch: Any) -> list[Any]:
@@ -83,7 +82,7 @@ class Fetched:
         return {row["pk"]: _split_chunk(self._full_chunk(row)) for row in rows}
 
     def _full_chunk(self, row: dict[str, Any]) -> str:
-        """The JSON of a chunk, of all its parts."""
+        """The JSON of a chunk, joined from all its parts."""
         if not row["parts"]:
             return str(row["chunk"])
         wanted = [
@@ -112,7 +111,7 @@ def _size(entry: tuple[bytes, bytes] | Array) -> int:
 
 @dataclass(frozen=True)
 class RemoteRows(Rows):
-    """See `Rows`; only what it looks up in a segment's texts and vectors differs."""
+    """See `Rows`; texts and vectors come from Milvus in place of segments."""
 
     fetched: Fetched = field(kw_only=True)
     scope: ProjectScope = field(kw_only=True)
@@ -142,7 +141,7 @@ class RemoteRows(Rows):
 
 
 def make_remote_rows(rows: Rows, fetched: Fetched, project: str) -> RemoteRows:
-    """`rows` of a project, whose texts and vectors are fetched."""
+    """`rows` of a project, with texts and vectors from `fetched`."""
     attributes = {attribute.name: getattr(rows, attribute.name) for attribute in dataclasses.fields(rows)}
     return RemoteRows(
         **attributes, fetched=fetched, scope=ProjectScope((project,), rows.generation, rows.generation)

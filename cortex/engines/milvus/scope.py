@@ -1,5 +1,5 @@
-"""Which projects of a collection are asked, and how their rows are told apart: of one project a row
-is named by its key, of several by the place of its project among them and its key.
+"""The projects of a search, and the identity of their rows: in one project a row's key, in several
+the index of the project and the key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cortex.ranking.multi_project import KEY_BITS
 
 
 def quoted(text: str) -> str:
-    """`text` as it stands in a filter."""
+    """`text` quoted for a filter."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -25,9 +25,9 @@ def primary_key(project: str, key: int) -> str:
 
 @dataclass(frozen=True)
 class ProjectScope:
-    """Some projects by their names in Milvus, and the lowest and the highest of their generations
-    (0 and 0: of no generation). Of several projects a filter lets in more than those generations
-    hold: who asks knows their rows, and leaves out the others.
+    """Projects by name in Milvus, and the lowest and highest of their generations (0 and 0: of
+    none). With several projects the filter also lets rows of other generations through: the caller
+    knows the rows of each, and drops others.
     """
 
     projects: tuple[str, ...]
@@ -36,7 +36,7 @@ class ProjectScope:
 
     @property
     def filter(self) -> str:
-        """What Milvus is told."""
+        """The filter for Milvus."""
         if len(self.projects) == 1:
             clause = f"project == {quoted(self.projects[0])}"
         else:
@@ -54,12 +54,12 @@ class ProjectScope:
         return [primary_key(self.projects[key >> KEY_BITS], key & mask) for key in keys]
 
     def continuation_keys(self, key: int, parts: int) -> list[str]:
-        """The primary keys of the parts in which a long chunk goes on."""
+        """The primary keys of the parts of a long chunk."""
         project = self.projects[key >> KEY_BITS]
         return [continuation_key(project, key & ((1 << KEY_BITS) - 1), at) for at in range(1, parts + 1)]
 
     def key_of(self, row: dict[str, Any]) -> int:
-        """The key of a row by its `key` and its `project`."""
+        """The key of a row, from its `key` and its `project`."""
         return self._numbers[row["project"]] << KEY_BITS | int(row["key"])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Searches in Milvus over the rows of one generation; what they find are ordinals of its rows."""
+"""Searches in Milvus over the rows of one generation; results are ordinals of its rows."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from cortex.engines.milvus.scope import quoted
 from cortex.system.arrays import Array
 from cortex.system.errors import NotReady
 
-#: the share of the rows from which on a filter is applied to what is found, and not said to Milvus
+#: share of the rows from which on a mask is applied to hits, not sent to Milvus
 MASK_SHARE = 0.2
-#: keys that one filter names at most; of more that pass, hits are fetched until there are enough,
-#: and where Milvus gives no more at once, the keys are named in several filters
+#: keys in one filter. When more rows pass, hits are fetched until enough pass; at the bound of
+#: Milvus the keys are divided among several filters
 NAMED_MAX = 2_000
-#: and that are named to milvus-lite as words, as those of several projects are: it compares each
-#: row that it has in memory with all of them
+#: the same for milvus-lite when keys are strings, as with several projects: it compares each row in
+#: memory with all of them
 NAMED_IN_LITE = 200
-#: seconds after which it is looked whether rows of this generation may be gone: they are kept for
-#: sixty after it is neither the current one nor the one before
+#: seconds between two checks that rows of this generation still exist: they stay for sixty seconds
+#: after it is neither current nor previous
 LOOKED_AGAIN_S = 30.0
 
 
 @dataclass
 class RowSearcher:
-    """Asks for one generation. Frozen, but for when it was looked at."""
+    """Searches one generation. Frozen, except for the time of the last check."""
 
     collection: Collection
     rows: RemoteRows
@@ -38,8 +38,8 @@ class RowSearcher:
     def best(
         self, field_name: str, query: Any, mask: Array, limit: int, *, vectors: bool = False, more: str = ""
     ) -> tuple[Array, Array]:
-        """(i64 [m] ordinals, float32 [m] scores): the best `limit` rows of `mask` (bool [rows]),
-        best first. `more`: a filter beside. Raises NotReady, Unavailable.
+        """The best `limit` rows of `mask` (bool [rows]), best first: (i64 [m] ordinals, float32 [m]
+        scores). `more`: a further filter. Raises NotReady, Unavailable.
         """
         self.look()
         wanted, scope = self.rows.scope.filter, self.rows.scope
@@ -51,11 +51,11 @@ class RowSearcher:
         every = self.rows.live_count
         fetch, bound = int(limit * every / passing) + 1, HITS_MAX
         by_keys = fetch > bound or (passing <= self._keys_max and passing < MASK_SHARE * every)
-        # of several projects a filter lets in rows that their generations have no more
+        # with several projects the filter lets through rows that their generations lack
         last = every if len(scope.projects) == 1 else 2 * every
         if self._is_lite and field_name != "vector":
-            # milvus-lite has no bound, and counts words in what passes a filter: its scores of two
-            # filters are not comparable, and those of one not with an index at home
+            # milvus-lite has no bound, and computes word counts over the rows that pass a filter:
+            # scores of two filters are not comparable, nor scores of one with a local index
             by_keys, bound = False, last
         if by_keys:
             return self._search_keys(field_name, query, wanted, self.rows.keys[mask], limit)
@@ -65,7 +65,7 @@ class RowSearcher:
             passes = (ordinals >= 0) & mask[ordinals]
             if len(ordinals) < most or passes.sum() >= limit or most == last:
                 return ordinals[passes][:limit], scores[passes][:limit]
-            if most == bound:  # and still what is looked for lies behind what does not pass
+            if most == bound:  # and the wanted rows are still behind rows that do not pass
                 return self._search_keys(field_name, query, wanted, self.rows.keys[mask], limit)
             fetch *= 4
 
@@ -75,14 +75,14 @@ class RowSearcher:
 
     @property
     def _keys_max(self) -> int:
-        """How many rows one filter names."""
+        """The number of rows that one filter may name."""
         return NAMED_IN_LITE if self._is_lite and len(self.rows.scope.projects) > 1 else NAMED_MAX
 
     def _search_keys(
         self, field_name: str, query: Any, wanted: str, keys: Array, limit: int
     ) -> tuple[Array, Array]:
-        """As `best`, of the rows with these keys: they are named, so many at once as a filter may
-        name. A server's scores do not depend on what passes, so those of two parts are comparable.
+        """Search as `best` does, with filters that name the rows with these keys. A server's scores
+        do not depend on the filter, so scores of several filters are comparable.
         """
         scope, most = self.rows.scope, self._keys_max
         parts = (scope.key_filter(keys[at : at + most].tolist()) for at in range(0, len(keys), most))
@@ -94,18 +94,20 @@ class RowSearcher:
         return ordinals[order], scores[order]
 
     def _hits(self, field_name: str, query: Any, wanted: str, limit: int) -> tuple[Array, Array]:
-        """(i64 [m] ordinals, -1 for a row that is not here, float32 [m] scores), best first."""
+        """(i64 [m] ordinals, -1 for a row of no generation here, float32 [m] scores), best
+        first.
+        """
         hits = self.collection.search(field_name, query, wanted, limit)
         scope = self.rows.scope
         ordinals = self.rows.locate(np.array([scope.key_of(row) for row, _ in hits], np.uint64))
         return ordinals, np.array([score for _, score in hits], np.float32)
 
     def defining(self, terms: list[str], mask: Array) -> dict[int, list[str]]:
-        """Ordinal of each row of `mask` that has one of `terms` among its definitions → those."""
+        """Ordinal of each row of `mask` that defines one of `terms` → those terms."""
         self.look()
         quoted_terms = ", ".join(quoted(term) for term in terms)
         scope = self.rows.scope
-        # milvus-lite looks at each row, and at what is said first
+        # milvus-lite checks every row, and evaluates the first clause first
         wanted = f"array_contains_any(defined, [{quoted_terms}]) and {scope.filter}"
         rows = self.collection.find(wanted, ["project", "key", "defined"])
         ordinals = self.rows.locate(np.array([scope.key_of(row) for row in rows], np.uint64))
@@ -116,7 +118,7 @@ class RowSearcher:
         }
 
     def look(self) -> None:
-        """Raises NotReady when the project has gone on so far that rows may be missing."""
+        """Raise NotReady when the project has moved on so far that rows may be missing."""
         from cortex.engines.milvus.documents import read_document
 
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""The sources of a project that is not on this machine, as its chunks have them."""
+"""Sources of a project that is not on this machine, assembled from its chunks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cortex.generation.read import Published
 
 
 class RemoteSources:
-    """As `Sources`: a file that is here is read here, any other is put together of the chunks that
-    hold each line of it once. For one generation.
+    """Sources of one generation, as `Sources`: local files are read here, others are assembled from
+    the chunks that cover each of their lines once.
     """
 
     def __init__(self, published: Published, fetched: Fetched, local_sources: Sources) -> None:

@@ -1,6 +1,6 @@
-"""Whether tantivy's files are as they were written. Each ends in a footer that says the checksum of
-what is before it, and the folder of a generation says the checksums of all: one whole file in the
-place of another is damage, too. Tantivy itself reads on, panics, or blames whoever asks.
+"""Integrity checks of tantivy's files. Each file ends in a footer with the checksum of its content,
+and a generation's folder has a file with all checksums: an intact file under another's name is
+damage, too. Tantivy itself reads on, panics, or blames the caller.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from cortex.system.errors import Damaged, NotFound
 
 #: tantivy's list of its segments
 META = "meta.json"
-#: bytes of it: some 400 for each segment, of which there are a few hundred at most
+#: most bytes of it: some 400 for each segment, of which a few hundred exist at most
 META_BYTES_MAX = 16 << 20
 #: the file of a generation with the checksums of the others, by name
 SUMS = "sums.json"
-#: bytes of it: some 50 for each file, of which there are seven to a segment
+#: most bytes of it: some 50 for each file, seven files to a segment
 _SUMS_BYTES_MAX = 1 << 20
 #: the last four bytes of each file, little-endian (tantivy, src/directory/footer.rs)
 _MAGIC = 1337
 #: bytes of the footer's length and of the magic number
 _TAIL_BYTES = 8
-#: bytes; a footer is some 80
+#: most bytes of a footer, which has some 80
 _FOOTER_BYTES_MAX = 4096
-#: bytes that are read at once
+#: bytes per read
 _BLOCK_BYTES = 1 << 20
 
 _SYSTEM = re.compile(r"\(os error ([0-9]+)\)")
 
 
 def documents_in(folder: Path) -> int | None:
-    """How many documents the index in `folder` has, with those that were deleted and are not merged
-    away; None where there is no index. Raises Damaged.
+    """The number of documents in the index in `folder`, deleted but unmerged ones included; None
+    without an index. Raises Damaged.
     """
     try:
         meta = files.read_ours(folder / META, META_BYTES_MAX)
@@ -52,16 +52,16 @@ def documents_in(folder: Path) -> int | None:
 
 
 class IntegrityChecker:
-    """Checks each file once: what was seen whole, and nobody has touched since, is."""
+    """Checks each file once, and again only after its seal changed."""
 
     def __init__(self) -> None:
         self._seals: dict[str, Seal] = {}
 
     def check(self, folder: Path) -> dict[str, int]:
-        """The checksums of all files of a generation, which are as they were written.
+        """Check all files of a generation and return their checksums.
 
-        Raises Damaged or NotFound, naming the first that is not; OSError for one that cannot be
-        read.
+        Raises Damaged or NotFound with the name of the first faulty file, OSError for an unreadable
+        one.
         """
         sums = _read_sums(folder)
         try:
@@ -87,8 +87,8 @@ class IntegrityChecker:
 def write_sums(
     folder: Path, meta: bytes, names: Iterable[str], known_sums: Mapping[str, int]
 ) -> dict[str, int]:
-    """Write down the checksums of the files of a generation, and return them: of `meta`, its
-    meta.json; those in `known`, and of the others what their footers say. Raises Damaged, OSError.
+    """Write the checksums of the files of a generation, and return them: of `meta`, its meta.json;
+    those in `known_sums`; of other files those in their footers. Raises Damaged, OSError.
     """
     sums = {name: known_sums[name] if name in known_sums else _footer(folder / name)[0] for name in names}
     sums[META] = zlib.crc32(meta)
@@ -106,7 +106,7 @@ def _read_sums(folder: Path) -> dict[str, int]:
 
 
 def _checksum(path: Path) -> int:
-    """What the footer says, if the file is what it says. Raises Damaged, OSError."""
+    """The checksum in the footer, once compared with the file. Raises Damaged, OSError."""
     expected, left = _footer(path)
     checksum = 0
     with files.open_ours(path) as file:
@@ -118,7 +118,7 @@ def _checksum(path: Path) -> int:
 
 
 def _footer(path: Path) -> tuple[int, int]:
-    """The checksum that the footer says, and the bytes before the footer, which it is of."""
+    """(the checksum in the footer, the number of bytes before the footer, which it covers)."""
     with files.open_ours(path) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - _FOOTER_BYTES_MAX - _TAIL_BYTES))
@@ -135,8 +135,8 @@ def _footer(path: Path) -> tuple[int, int]:
 
 @contextlib.contextmanager
 def raising_damaged(folder: Path) -> Iterator[None]:
-    """What tantivy says of the index in `folder`, a panic included, is raised as Damaged; what the
-    system says (no descriptor, no memory, no space) as an OSError.
+    """Raise tantivy's errors about the index in `folder`, panics included, as Damaged; errors of
+    the system (no descriptor, no memory, no space) as OSError.
     """
     try:
         yield

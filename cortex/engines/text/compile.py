@@ -1,8 +1,8 @@
-"""Turns a query tree into a tantivy query. Pure: needs the schema, not an index.
+"""Compiles a query tree to a tantivy query. Pure: needs the schema, not an index.
 
 Text is indexed as whole words, as their parts and in joined form (cortex/terms/tokens.py). A term
-is looked for in all, so that `RWMutex` finds `sync.RWMutex`, `rw_mutex` and `newRWMutexPool`; what
-matches as a whole counts WHOLE_BOOST times.
+is searched in all of them, so that `RWMutex` finds `sync.RWMutex`, `rw_mutex` and `newRWMutexPool`;
+a match of a whole word counts WHOLE_BOOST times.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from cortex.terms.languages import expand_language
 from cortex.terms.spelling import same_tags
 from ipc.messages import Filters
 
-#: how much more a match of whole identifiers counts than one of their parts
+#: factor of a match of whole identifiers, over one of their parts
 WHOLE_BOOST = 3.0
-#: score of a match that has no frequency: a tag, a wildcard, an edit
+#: score of a match without a frequency: a tag, a wildcard, an edit
 _FLAT = 1.0
-#: wildcards of one term; the automaton's size grows with them
+#: wildcards in one term; the size of the automaton grows with them
 _WILDCARDS_MAX = 8
 _LINE_MAX = (1 << 32) - 1
 
 _RAW_FIELDS = ("tags", "chunk_type", "language")
-#: stand-ins for wildcards while a term is cut into words: characters for private use
+#: stand-ins for wildcards while a term is split into words: private-use characters
 _STAR, _SINGLE = "\ue000", "\ue001"
 _PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_SINGLE}])+")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a query is compiled for. `factor`: by what the score of words of a field that stand side
-    by side is multiplied, where they are as rare as in more than this index.
+    """The target of a compilation. `factor`(field, words): multiplies the score of a word or a
+    phrase, for word counts over more than this index.
     """
 
     schema: tantivy.Schema
@@ -60,7 +60,7 @@ class Target:
 
 
 def scored_words(node: Node, schema: tantivy.Schema) -> list[tuple[str, str]]:
-    """Each field and word whose rarity is in the score of a query. Raises as `compile_query`."""
+    """The (field, word) pairs with a rarity in the score of a query. Raises as `compile_query`."""
     scored: list[tuple[str, str]] = []
 
     def note(name: str, words: Sequence[str]) -> float:
@@ -72,27 +72,29 @@ def scored_words(node: Node, schema: tantivy.Schema) -> list[tuple[str, str]]:
 
 
 def compile_query(node: Node, to: Target) -> Query:
-    """Raises BadQuery when nothing of the query can be searched for (only punctuation), or a
-    wildcard term is too large for an automaton.
+    """Compile a query. Raises BadQuery when no part of the query is searchable (only punctuation),
+    or a wildcard term is too large for an automaton.
     """
     query = _compile(node, to)
     if query is None:
         raise BadQuery(
-            "The query holds only punctuation (from position 1 on), which words are made without; use match_type substring "
+            "The query holds only punctuation (from position 1 on), which is not indexed; use match_type substring "
             "to search for it."
         )
     return query
 
 
 def compile_leaf(node: Node, factor: float, to: Target) -> Query | None:
-    """As `compile_query`, with the score multiplied; None where that raises."""
+    """Compile with the score multiplied by `factor`; None when only punctuation is left."""
     query = _compile(node, to)
     return query if query is None or factor == 1.0 else Query.boost_query(query, factor)
 
 
 @dataclass(frozen=True, slots=True)
 class AnyTerm:
-    """Rows whose text holds one of `terms`: the word table knows it (words.py), as the next two."""
+    """Rows whose text holds one of `terms`. The word table (words.py) answers this and the next
+    two.
+    """
 
     terms: tuple[str, ...]
 
@@ -106,8 +108,8 @@ class PrefixTerm:
 
 @dataclass(frozen=True, slots=True)
 class NearTerm:
-    """Rows whose text holds a term at most `most` edits away from `word`; others up to `distance`
-    are asked for, too.
+    """Rows whose text holds a term at most `most` edits away from `word`. The table looks up
+    neighbours up to `distance` once, for several values of `most`.
     """
 
     word: str
@@ -119,7 +121,7 @@ TableQuery = AnyTerm | PrefixTerm | NearTerm
 
 
 def find_table_query(leaf: Node) -> TableQuery | None:
-    """What finds the same as `leaf` in the word table; None when the table cannot tell."""
+    """The query of the word table equivalent to `leaf`; None when there is none."""
     match leaf:
         case Term(field="text", text=text) | Phrase(field="text", text=text):
             words, parts = tokens.whole_words(text), tokens.part_words(text)
@@ -138,17 +140,17 @@ def find_table_query(leaf: Node) -> TableQuery | None:
 
 
 def _with_underscores(word: str) -> str:
-    """An indexed word with its underscores."""
+    """An indexed word, with underscores in place of their stand-ins."""
     return word.replace(tokens.UNDERSCORE, "_")
 
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """A query of one wildcard or fuzzy term, in pieces: faster, because each of their sets is made
-    once, and ties are known without scores. Together they find what the whole query finds.
+    """A query of one wildcard or fuzzy term, split into tiers: faster, because each set is computed
+    once, and ties are known without scores. Together the tiers find all matches of the query.
 
-    Each of `flats` adds its value to the score of what it finds; what `same` (the word as it
-    stands; its score counts `factor` times) finds beats all others.
+    Each of `flats` adds its value to the scores of its matches. Matches of `same` (the word as
+    written; its score counts `factor` times) beat all others.
     """
 
     flats: tuple[tuple[Query | TableQuery, float], ...]
@@ -197,10 +199,10 @@ def compile_filters(
     languages: list[str],
     to: Target,
 ) -> Query | None:
-    """What `filters` keep, without a score; None when they keep everything.
+    """The query of `filters`, without a score; None when they keep all rows.
 
-    `paths` are the files they leave (None for all), `tags` those of its tags that are no paths, in
-    lower case, `languages` what the rows call the language that is asked for.
+    `paths`: files that pass (None for all); `tags`: tags that are not paths, in lower case;
+    `languages`: names in the rows for the filter's language.
     """
     clauses: list[Query] = []
     if filters.chunk_types:
@@ -216,7 +218,7 @@ def compile_filters(
 
 
 def _raw_query(name: str, values: Sequence[str], to: Target) -> Query:
-    """What has any of `values` in a field that is not cut into words."""
+    """Documents with any of `values` in a field that is not split into words."""
     return _any_of([Query.term_query(to.schema, name, value, "basic") for value in values])
 
 
@@ -310,7 +312,7 @@ def _compile_words(name: str, text: str, slop: int, to: Target) -> Query | None:
 
 
 def _same_values(name: str, value: str) -> tuple[str, ...]:
-    """The values of a field that mean what `value` does."""
+    """The values of a field that are equivalent to `value`."""
     if name == "language":
         return tuple(dict.fromkeys((value, *expand_language(value))))
     return same_tags(value) if name == "tags" else (value,)
@@ -351,12 +353,12 @@ def _compile_wildcard(node: Wildcard, to: Target) -> Query | None:
 
 
 def _is_glob(node: Wildcard) -> bool:
-    """Whether a term is a pattern for a whole path, and not for words of one."""
+    """Whether a term is a pattern for a complete path, not for words of it."""
     return node.field == "file_path" and any(re.search(r"[^\w*?]", piece) for piece in node.pieces)
 
 
 def _wildcard_queries(node: Wildcard, to: Target) -> list[Query]:
-    """What finds a wildcard term: whole words and, for a prefix, parts and joined forms."""
+    """Queries for a wildcard term: whole words and, for a prefix, parts and joined forms."""
     whole_field = node.field == "text"
     words = pattern_words(node.pieces)
     ways = [_patterns_query(node, node.field, words, to)]
@@ -371,18 +373,18 @@ def _wildcard_queries(node: Wildcard, to: Target) -> list[Query]:
 
 
 def pattern_words(pieces: tuple[str, ...]) -> list[str]:
-    """The words of a wildcard term as they are indexed, with stand-ins for the wildcards."""
+    """The words of a wildcard term as indexed, with stand-ins for the wildcards."""
     text = "".join({"*": _STAR, "?": _SINGLE}.get(piece) or tokens.spaced(piece).lower() for piece in pieces)
     return _PATTERN_WORD.findall(text)
 
 
 def pattern_source(word: str) -> str:
-    """The expression of a word of `pattern_words`; means the same to Python and to tantivy."""
+    """The expression for a word of `pattern_words`; the same to Python and to tantivy."""
     return word.replace(_STAR, ".*").replace(_SINGLE, ".")
 
 
 def _patterns_query(node: Wildcard, name: str, words: list[str], to: Target) -> Query | None:
-    """Words in order, some with wildcards. One that is all wildcard only leaves room."""
+    """Words in order, some with wildcards. A word that is only a wildcard becomes a gap."""
     while words and not words[-1].strip(_STAR):
         words = words[:-1]
     while words and not words[0].strip(_STAR):

@@ -1,5 +1,5 @@
-"""How rare words are: in this index, and in all that are asked together. Of several projects each
-scores a word as if all their chunks lay in one index, so that the scores of all compare.
+"""Rarity of words in this index, and in all projects of a search. Each project scores a word as if
+all chunks were in one index, so that scores of several projects compare.
 """
 
 from __future__ import annotations
@@ -17,24 +17,23 @@ from ipc.messages.search import MatchType
 
 
 class Counts:
-    """What `searcher` counts of words, and what `among` says of all projects (no chunks there, or
-    None: this one is asked alone). `documents`: of its index, with those that were deleted and are
-    not merged away yet: tantivy scores with them, and counts them among those that hold a word.
+    """Word counts of `searcher`, and in `among` those of all projects (empty or None: a search of
+    this one alone). `documents`: number in the index, deleted but unmerged ones included: tantivy
+    counts them in scores and among the documents with a word.
     """
 
     def __init__(self, searcher: tantivy.Searcher, documents: int, among: WordCounts | None = None) -> None:
         self.searcher, self._documents, self._among = searcher, documents, among or WordCounts()
 
     def count(self, generation: int, words: Iterable[tuple[str, str]]) -> WordCounts:
-        """Of each (field, word), once."""
+        """The number of documents with each distinct (field, word)."""
         holding = {f"{field} {word}": self._own_count(field, word) for field, word in dict.fromkeys(words)}
         return WordCounts(generation, self._documents, holding)
 
     def factor(self, field: str, words: Sequence[str]) -> float:
-        """By what the score of a word, or of words side by side, is multiplied to be the one that
-        it has among all: a score of BM25 is a product, of which how rare a word is (idf; of several
-        their sum) is one factor. The mean length of a field, which is in it too, stays each
-        project's own: chunks are made of one size.
+        """The factor from the score of a word or a phrase here to its score over all projects. BM25
+        is a product with the rarity (idf; of a phrase the sum over its words) as one factor. The
+        mean length of a field is in it, too, but stays per project: chunks have one size.
         """
         if not self._among.chunks:
             return 1.0
@@ -50,13 +49,13 @@ class Counts:
 
 
 def _idf(chunks: int, holding: int) -> float:
-    """As tantivy has it."""
+    """The idf as tantivy computes it."""
     return math.log(1 + (max(0, chunks - holding) + 0.5) / (holding + 0.5))
 
 
 def keywords(query: str, match_type: MatchType | None, schema: tantivy.Schema) -> list[tuple[str, str]]:
-    """Each field and word whose rarity is in the score of a keyword query, in both of its readings.
-    Raises BadRequest as `compile_query`.
+    """The (field, word) pairs with a rarity in the score of a keyword query, over both of its
+    readings. Raises BadRequest as `compile_query`.
     """
     readings = read_query(query, match_type)
     nodes = (split_expressions(parsed.node)[2] for parsed in (readings.first, readings.otherwise) if parsed)

@@ -1,4 +1,4 @@
-"""What filters keep of one generation, as queries of tantivy."""
+"""Filters of one generation, compiled to tantivy queries."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ipc.messages import Filters
 
 
 class FilterQueries:
-    """It knows nothing of the snapshot that asks it: two that know each other stay, with the files
-    of a generation that went, until somebody looks for garbage.
+    """A cache of compiled filters. It has no reference to its snapshot: a cycle would keep the
+    files of an old generation open until the garbage collector runs.
     """
 
     def __init__(self, rows: Rows, schema: tantivy.Schema) -> None:
@@ -23,7 +23,9 @@ class FilterQueries:
         self._queries: dict[Filters, tantivy.Query | None] = {}
 
     def query(self, filters: Filters) -> tantivy.Query | None:
-        """None when they keep everything. Raises BadRequest as `Rows.mask`."""
+        """The query of `filters`, None when they keep all rows. Raises BadRequest as
+        `Rows.mask`.
+        """
         if filters not in self._queries:
             if len(self._queries) >= MASKS_MAX:
                 self._queries.clear()

@@ -1,5 +1,5 @@
-"""Finds the lines of a chunk that say why it matched, with <em> around the matched terms. Pure;
-plain text, no HTML.
+"""The lines of a chunk that show its match, with <em> around the matched terms. Pure; plain text,
+no HTML.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from cortex.terms.records import covers
 FRAGMENTS_MAX = 3
 #: characters of a fragment; a longer line (minified code) is cut around its first match
 FRAGMENT_CHARACTERS = 400
-#: matches looked at in one chunk; more do not change which lines are best
+#: matches found in one chunk; more do not change the choice of lines
 _MATCHES_MAX = 40
-#: characters looked at to either side for the ends of a word
+#: characters searched on either side for the ends of a word
 _WORD_MAX = 200
 #: characters of a joined form; the expression has a star for each
 _JOINED_MAX = 80
 _BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
-#: what may stand between the parts of an identifier
+#: separators allowed between the parts of an identifier
 _GAP = r"[\W_]*"
-#: the comment above each definition says which lines of the file it is from
+#: the comment above each definition with its lines in the file
 _LINES_MARK = re.compile(r"(\W+)Lines (\d{1,9})-(\d{1,9})\s*$")
 #: the end of a row of symbols
 _ROW = re.compile(r"\(lines? (\d{1,9})(?:-\d+)?\)\s*$")
 
-#: terms that are looked for one by one; of more, the words of the text are looked up
+#: terms searched one by one; with more, the words of the text are looked up
 _TERMS_SOUGHT = 48
 
 Span = tuple[int, int]
@@ -44,12 +44,12 @@ Near = Callable[[str, int], Iterable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """What one leaf of a query marks.
+    """A pattern by which a leaf of a query marks text.
 
-    `source` is looked for as a regular expression in the text in lower case; what it finds counts
-    when it begins and ends where a word does or, with `parts`, a part of one (the end is free with
-    `prefix`). `terms` instead are words, parts and joined forms to mark; `group` words that stand
-    together with at most `slop` others.
+    `source` is a regular expression for the text in lower case; a match counts when it begins and
+    ends at a word boundary or, with `parts`, at the boundary of a part (with `prefix` it may end
+    anywhere). In place of it, `terms` are words, parts and joined forms to mark; `group` are words
+    with at most `slop` others between them.
     """
 
     source: re.Pattern[str] | None = None
@@ -58,15 +58,15 @@ class Needle:
     terms: frozenset[str] = frozenset()
     group: tuple[str, ...] = ()
     slop: int = 0
-    #: looked for only where nothing else was found
+    #: used only when other needles found no match
     spare: bool = False
     #: memo: word → its spans that are among the terms
     span_cache: dict[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
 
 
 def make_needles(leaves: Iterable[Leaf], near: Near) -> dict[Leaf, list[Needle]]:
-    """For each leaf that was looked for in the text, its needles. `near` gives the indexed terms
-    that are at most so many edits from a word.
+    """The needles of each leaf for the field text. `near` returns the indexed terms at most so many
+    edits from a word.
     """
     return {leaf: needles for leaf in leaves if (needles := _needles(leaf, near))}
 
@@ -96,9 +96,9 @@ def _needles(leaf: Leaf, near: Near) -> list[Needle]:
 
 
 def _whole_word_pattern(source: str) -> str:
-    """An expression for whole words that match `source`. One that begins with letters is looked for
-    by those, and what stands before them is asked afterwards: the other way round each place of the
-    text is tried.
+    """An expression for whole words that match `source`. It searches for the letters that `source`
+    begins with, and checks the character before them afterwards: a look-behind first would be tried
+    at each place of the text.
     """
     first = re.match(r"\w*", source)
     start = first[0] if first else ""
@@ -107,7 +107,7 @@ def _whole_word_pattern(source: str) -> str:
 
 
 def _sequence_needles(text: str) -> list[Needle]:
-    """Where the parts stand with nothing but punctuation between them, the whole words do, too."""
+    """Needles for adjacent parts: wherever whole words match, their parts match, too."""
     whole_words, parts = _whole_words(text), tokens.part_words(text)
     out = (
         [Needle(re.compile(_GAP.join(map(re.escape, parts or whole_words))), parts=True)]
@@ -126,8 +126,8 @@ def _whole_words(text: str) -> list[str]:
 def find_spans(text: str, leaves: list[list[Needle]], *, alone: bool = True) -> list[list[Span]]:
     """For each leaf the spans of `text` that its needles mark.
 
-    Of a single leaf, unless something else is marked too (`alone` is false), only the first lines
-    with a match are looked for: no others would be shown.
+    For a single leaf without other marks (`alone`), the search ends after the first lines with a
+    match: no others would be shown.
     """
     lower = tokens.lowered(text)
     lines = FRAGMENTS_MAX if alone and len(leaves) == 1 else _MATCHES_MAX
@@ -137,8 +137,8 @@ def find_spans(text: str, leaves: list[list[Needle]], *, alone: bool = True) -> 
 def find_in_all(
     text: str, leaves: list[list[Needle]], chunks_at: Callable[[Array], Array], count: int
 ) -> list[list[Span]]:
-    """For each leaf what its needles, which all have a source, mark in a text that is made of those
-    of `count` chunks; `chunks_at` says in which of them places lie.
+    """For each leaf the spans that its needles, which all have a source, mark in the joined text of
+    `count` chunks. `chunks_at` maps places to chunks.
     """
     lower = tokens.lowered(text)
     every: list[list[Span]] = []
@@ -181,7 +181,7 @@ def _needle_spans(needle: Needle, text: str, lower: str, lines: int) -> list[Spa
 
 
 def _on_lines(text: str, lines: int, matches: Iterable[list[Span]]) -> list[Span]:
-    """The spans of the first matches, of which each has some, that lie on at most `lines` lines."""
+    """The spans of the first matches, none of them empty, on at most `lines` lines."""
     out: list[Span] = []
     line_end = -1
     for spans in islice(matches, _MATCHES_MAX):
@@ -201,7 +201,7 @@ def _match_spans(
     for match in islice(source.finditer(lower), most):
         start, end = match.span()
         if needle.parts:
-            # Mostly there is no letter on one side or the other: no need to look closer.
+            # Mostly no letter is adjacent, so no closer check is needed.
             if start and text[start - 1].isalnum() and not _is_edge(text, start):
                 continue
             if end < len(text) and text[end].isalnum():
@@ -210,7 +210,7 @@ def _match_spans(
                 elif not _is_edge(text, end):
                     continue
         matched = text[start:end]
-        if matched.isalnum():  # one identifier, or a part of one: marked whole
+        if matched.isalnum():  # one identifier or a part: a single mark
             yield [(start, end)]
         elif words := [(start + word.start(), start + word.end()) for word in tokens.WORD.finditer(matched)]:
             yield words
@@ -228,7 +228,7 @@ def _is_edge(text: str, at: int) -> bool:
 
 
 def _part_end(text: str, at: int) -> int:
-    """The end of the part that `at` is inside of, or `at`."""
+    """The end of the part around `at`, or `at`."""
     begin, end = _word_around(text, at)
     return next((begin + b for a, b in tokens.parts_of(text[begin:end]) if begin + a < at < begin + b), at)
 
@@ -242,7 +242,7 @@ def _word_around(text: str, at: int) -> Span:
 
 
 def _find_few_terms(terms: frozenset[str], text: str, lower: str) -> list[Span]:
-    """The spans of the terms as they stand in the text, in order, when there are few terms."""
+    """The spans of the terms in the text, in order; none when there are too many terms."""
     out: list[Span] = []
     for term in terms if len(terms) <= _TERMS_SOUGHT else ():
         at = lower.find(term)
@@ -255,7 +255,7 @@ def _find_few_terms(terms: frozenset[str], text: str, lower: str) -> list[Span]:
 
 
 def _term_words(needle: Needle, text: str) -> Iterator[list[Span]]:
-    """The spans of the text's words that are among the needle's terms, as a joined form too."""
+    """The spans of the text's words that are among the needle's terms, joined forms included."""
     span_cache = needle.span_cache
     for match in tokens.WORD.finditer(text):
         spans = span_cache.get(match[0])
@@ -295,7 +295,7 @@ def _find_group(needle: Needle, text: str, lower: str) -> list[Span]:
 
 
 def _outermost(spans: list[Span]) -> list[Span]:
-    """The spans in order, without those that lie inside another; those that touch are one."""
+    """The spans in order, without nested ones; adjacent ones are merged."""
     out: list[Span] = []
     for span in sorted(set(spans), key=lambda s: (s[0], -s[1])):
         if out and span[0] == out[-1][1]:
@@ -308,11 +308,12 @@ def _outermost(spans: list[Span]) -> list[Span]:
 def make_fragments(
     text: str, marks: list[list[Span]], lines: list[int]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """(at most 3 whole lines of `text` with <em>…</em>, their lines in the file) for the spans of
-    each leaf.
+    """Choose at most 3 whole lines of `text` by the spans of each leaf, and mark them with
+    <em>…</em>.
 
-    Lines with more different leaves are better, then earlier ones; they come in the order of the
-    file. `lines` are the lines in the file of the lines of the text.
+    Returns (the lines, their numbers in the file). Lines with more different leaves come first,
+    then earlier ones; the result is in the order of the file. `lines`: for each line of the text
+    its number in the file.
     """
     spans = _spans_by_line(text, marks)
     leaves_by_line = {line: {leaf for leaf, _ in line_marks} for line, line_marks in spans.items()}
@@ -329,9 +330,7 @@ def make_fragments(
 
 
 def _spans_by_line(text: str, marks: list[list[Span]]) -> dict[int, list[tuple[int, Span]]]:
-    """Line of `text` (0-based) → (leaf, span) of what `marks`, the spans of each leaf, mark in
-    it.
-    """
+    """Line of `text` (0-based) → (leaf, span) for each span of `marks`, the spans of each leaf."""
     out: dict[int, list[tuple[int, Span]]] = {}
     for leaf, leaf_spans in enumerate(marks):
         line = at = 0
@@ -343,7 +342,7 @@ def _spans_by_line(text: str, marks: list[list[Span]]) -> dict[int, list[tuple[i
 
 
 def leaf_masker(marks: list[list[Span]]) -> Callable[[str], list[int]]:
-    """What says which leaves mark each of the lines of a text, a bit for each."""
+    """A function that returns for each line of a text the leaves that mark it, a bit for each."""
 
     def mask_lines(text: str) -> list[int]:
         spans = _spans_by_line(text, marks)
@@ -367,12 +366,12 @@ def _mark_spans(text: str, start: int, end: int, spans: list[Span]) -> str:
 
 
 def line_numbers(text: str, chunk_type: str, start_line: int) -> list[int]:
-    """The file's line (1-based) of each line of a chunk's text; 0 for one that is none of the
-    file's.
+    """The file's line (1-based) of each line of a chunk's text; 0 for lines that are not in the
+    file.
 
-    All but views are spans of the file. In definitions and data each piece has a `Lines a-b`
-    comment above it, then what is documented of it as comments, then the lines of the file from a
-    on. A row of symbols ends with its lines.
+    All chunks but views are spans of the file. In definitions and data a `Lines a-b` comment is
+    above each piece, then its documentation as comments, then the lines of the file from a on. A
+    row of symbols ends with its lines.
     """
     count = text.count("\n") + 1
     if covers(chunk_type):

@@ -1,5 +1,5 @@
-"""What a line is in which a query matches: a definition, a call, an import, a type, a comment, any
-other text. From what the syntax tree said of the chunk where it said something, else by the line.
+"""Kinds of lines that match a query: definition, call, import, type, comment, test, or text. Known
+from the chunk's syntax tree where possible, else guessed from the line.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ipc.messages import Hit
 
 Kind = Literal["definition", "call", "import", "type", "text", "comment", "test"]
 
-#: the order of the groups
+#: in the order of the groups
 KINDS: tuple[Kind, ...] = ("definition", "call", "import", "type", "text", "comment", "test")
 NUMBERS = {kind: at for at, kind in enumerate(KINDS)}
-#: lines below the beginning of a definition in which its name may stand
+#: lines from the beginning of a definition in which its name may be
 HEAD_LINES = 6
 #: characters before a match in which its word may begin
 WORD_CHARS = 200
-#: words that matched, above which the definitions of every chunk are read
+#: matched words, above which the definitions of every chunk are read
 NAMES_MAX = 12
 
-#: how a line begins that is a comment, whatever the language
+#: the beginning of a comment line in any language
 _COMMENT = re.compile(r"[^\S\n]*(?://|/\*|\*(?=[\s/*])|#(?=[\s#:]|$)|<!--|\"\"\")")
-#: and in languages that have comments of their own
+#: the same for languages with other comments
 _OWN_COMMENT = {
     **dict.fromkeys(("lua", "sql", "haskell", "elm", "ada", "vhdl"), re.compile(r"[^\S\n]*--")),
     **dict.fromkeys(("clojure", "scheme", "lisp", "elisp", "racket", "ini"), re.compile(r"[^\S\n]*;")),
 }
-#: languages whose comments begin with #, whose strings may be docstrings
+#: languages with comments after # and with docstrings
 _HASH = frozenset(
     "python ruby bash shell perl r elixir julia yaml toml make cmake dockerfile tcl nim".split()
 )
@@ -48,11 +48,11 @@ _IMPORT = re.compile(
 )
 _REQUIRE = re.compile(r".*\brequire\(")
 _CALLED = re.compile(r"[^\S\n]*(?:<[^<>()]*>|::<[^<>()]*>|!)?\(")
-#: what stands before a name that is defined there, also where the tree names no such definition
+#: a keyword before a name that is defined there, even without a definition in the syntax tree
 _DEFINING = re.compile(
     r"(?:^|[^\w.$])(?:function|def|func|fn|fun|sub|defp|macro_rules!|#[^\S\n]*define)\s*\*?\s+$"
 )
-#: what a quotation mark begins on a line; of one that ends there, a string, a group holds its end
+#: a quotation mark to the end of its string or line; a group is not empty if the string ends there
 _STRING = re.compile(r"""(?:"(?:\\.|[^"\\\n])*("?)|'(?:\\.|[^'\\\n])*('?)|`(?:\\.|[^`\\\n])*(`?))""")
 _DOUBLE = re.compile(r'"(?:\\.|[^"\\\n])*("?)')
 _LETTERS = f"{string.ascii_letters}{string.digits}_"
@@ -62,14 +62,14 @@ _DOCSTRING = ('"""', "'''")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition: the kind that the syntax tree gave it, and its first line."""
+    """A definition: its kind in the syntax tree, and its first line."""
 
     kind: str
     start: int
 
 
 class _Definitions:
-    """What the chunks themselves say of the names that matched. `about`: the JSON of each."""
+    """Definitions of the matched names in the chunks. `chunk_jsons`: the JSON of each."""
 
     def __init__(self, names: set[str], chunk_jsons: Sequence[bytes]) -> None:
         self._chunk_jsons, self._names = chunk_jsons, names
@@ -85,11 +85,11 @@ class _Definitions:
         self.kinds: Mapping[str, set[str]] = kinds
 
     def at(self, chunk: int, number: int) -> Mapping[str, Definition]:
-        """The definitions whose name may stand on a line, of a chunk that defines what matched."""
+        """Definitions with a name on this line, of a chunk that defines a matched name."""
         return self._lines.get(chunk, {}).get(number, {})
 
     def gives_value(self, chunk: int, number: int, before: str) -> bool:
-        """Whether what stands `before` on a line names a constant or variable that begins there."""
+        """Whether the text `before` holds a constant or variable that is defined on this line."""
         by_name = self._definition_lines(chunk).get(number, {})
         return any(definition.kind in DATA_KINDS and name in before for name, definition in by_name.items())
 
@@ -109,8 +109,8 @@ class _Definitions:
 
 
 def find_kinds(body: Body, marked: Marked, chunk_jsons: Sequence[bytes]) -> Array:
-    """I64: the number in KINDS of what each line is. `about`: the JSON of each chunk, without
-    text.
+    """The kind of each marked line, as an index in KINDS, i64. `chunk_jsons`: the JSON of each
+    chunk, without its text.
     """
     chunk_kinds = [_chunk_kind(hit) for hit in body.hits]
     chunks, begins = marked.chunks.tolist(), marked.begins.tolist()
@@ -126,21 +126,21 @@ def find_kinds(body: Body, marked: Marked, chunk_jsons: Sequence[bytes]) -> Arra
         body.texts.line(begin) for kind, begin in zip(kinds, begins, strict=True) if kind == "definition"
     }
     if definition_lines:
-        for at, kind in enumerate(kinds):  # the same line is the same, in a copy of the file, too
+        for at, kind in enumerate(kinds):  # equal lines get the same kind, in a copy of the file, too
             if kind in ("text", "type") and body.texts.line(begins[at]) in definition_lines:
                 kinds[at] = "definition"
     return np.array([NUMBERS[kind] for kind in kinds if kind is not None], np.int64)
 
 
 def _chunk_kind(hit: Hit) -> Kind | None:
-    """What every line of a chunk is, where its lines need not be looked at."""
+    """The kind of all lines of a chunk, if it does not depend on the line."""
     if is_test(hit.file):
         return "test"
     return "text" if hit.chunk_type == "documentation" else None
 
 
 class _LineClassifier:
-    """One look at those of the marked lines of a body that are at `places`, in their order."""
+    """Classifies the marked lines of a body at `places`, in order."""
 
     def __init__(
         self, body: Body, marked: Marked, places: Sequence[int], chunk_jsons: Sequence[bytes]
@@ -149,11 +149,11 @@ class _LineClassifier:
         self._requires = "require(" in body.text
         self._languages = [language_of(hit.file).name for hit in body.hits]
         spans = zip(marked.starts[places].tolist(), marked.ends[places].tolist(), strict=True)
-        #: where the word begins and ends that holds the first match of each line
+        #: bounds of the word with the first match of each line
         self.words = [self._word_bounds(*span) for span in spans]
         names = {self._text[first:last] for first, last in self.words}
         self._definitions = _Definitions(names, chunk_jsons)
-        #: definitions whose name was seen: what follows below their first line uses it
+        #: definitions with a name seen already: further lines of their heads are uses
         self._visited: set[tuple[int, str, int]] = set()
 
     def classify(self, chunk: int, number: int, begin: int, start: int, word: tuple[int, int]) -> Kind:
@@ -172,8 +172,8 @@ class _LineClassifier:
         return self._classify_use(text[first:last])
 
     def _classify_use(self, name: str) -> Kind:
-        """What a name is that is neither defined nor called: by its definition, where that is
-        among what was found, else by how it is written.
+        """The kind of a name that is neither defined nor called here: by its definition, if that is
+        among the chunks, else by its spelling.
         """
         kinds = self._definitions.kinds.get(name)
         if kinds:
@@ -191,12 +191,12 @@ class _LineClassifier:
         return True
 
     def _word_bounds(self, start: int, end: int) -> tuple[int, int]:
-        """Where the word begins and ends that holds the span."""
+        """The bounds of the word around the span."""
         text = self._text
         if start and (text[start - 1].isalnum() or text[start - 1] == "_"):
             before = text[max(0, start - WORD_CHARS) : start]
             start -= len(before) - len(before.rstrip(_LETTERS))
-            while start > 0 and text[start - 1].isalnum():  # of other scripts
+            while start > 0 and text[start - 1].isalnum():  # letters beyond ASCII
                 start -= 1
         word_end = _WORD_END.match(text, end)
         return start, word_end.end() if word_end else end
@@ -228,9 +228,7 @@ class _LineClassifier:
         return any(self._text.count(mark, first, begin) % 2 for mark in _DOCSTRING)
 
     def _follows_mark(self, begin: int, start: int, mark: str, chunk: int) -> bool:
-        """Whether `mark`, which begins a comment, stands before the place on its line, in no
-        string.
-        """
+        """Whether a comment `mark` precedes the place on its line, outside of strings."""
         at = self._text.find(mark, begin, start)
         while at >= 0:
             before = self._text[at - 1 : at]
@@ -243,13 +241,13 @@ class _LineClassifier:
         return self._in_string(chunk, self._text.rfind("\n", 0, place) + 1, place)
 
     def _in_string(self, chunk: int, begin: int, place: int) -> bool:
-        """Whether `place` lies in a string that begins and ends on its line."""
+        """Whether `place` is in a string that begins and ends on its line."""
         text, quotes = self._text, _DOUBLE if self._languages[chunk] == "rust" else _STRING
         end = text.find("\n", place)
         while quoted := quotes.search(text, begin, end if end >= 0 else len(text)):
             if quoted.start() >= place:
                 return False
-            is_string = any(quoted.groups())  # no apostrophe, no lifetime
+            is_string = any(quoted.groups())  # else an apostrophe or a lifetime
             if is_string and place < quoted.end():
                 return True
             begin = quoted.end() if is_string else quoted.start() + 1

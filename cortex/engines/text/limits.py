@@ -1,23 +1,23 @@
-"""How much the text engine takes in one go."""
+"""Bounds on the work of the text engine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: share of the rows from which filters are a mask over what was found; of a smaller one too many
-#: hits would be fetched for nothing, and the filters go into the search
+#: share of the rows from which on filters are a mask over hits. With a smaller share too many hits
+#: would be fetched in vain, and the filters go into the search
 MASK_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`fetch`: matches fetched at first, before more are when they are not enough for a page.
+    """`fetch`: number of matches in the first fetch; more follow when a page is not full.
 
-    `batch_bytes`: bytes searched between two looks at the clock. They fit the processor's cache,
-    and RE2 reads 30 MB/s where its automaton does not fit the memory.
+    `batch_bytes`: bytes searched between two checks of the clock. They fit the processor's cache,
+    and RE2 reads 30 MB/s when its automaton exceeds its memory.
 
-    `mark_s`: seconds for marking what the chosen chunks hold. A hundred short words may be in every
-    line of thousands of them: chunks after that are shown without marks, of lines not at all.
+    `mark_s`: seconds for marking matches. A hundred short words may be in every line of thousands
+    of chunks: chunks after that are shown without marks, or as lines not at all.
     """
 
     fetch: int = 400

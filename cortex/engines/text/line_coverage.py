@@ -1,4 +1,4 @@
-"""How much of a keyword query each line holds: all of it as it is spelled, all, a part. Pure."""
+"""How completely each line matches a keyword query: as spelled, in other words, or partly. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from cortex.query.tree import And, Boost, Fuzzy, Leaf, Node, Or, Phrase, Regex, 
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 
-#: what is missing of a line that holds all as it is spelled, all in other words, a part
+#: number of failed levels: a line with all terms as spelled, with all in other words, with a part
 SPELLED, WORDS, PARTIAL = 0, 1, 2
-#: leaf of the query → what it marks
+#: leaf of the query → its spans
 Marks = Mapping[Leaf, Sequence[Span]]
 
 
 def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array:
-    """I64 [marked]: SPELLED for a line that holds all that the query asks for as it is spelled,
-    WORDS for one that holds it in other words (`same origin` for `same_origin`), PART for others.
+    """The completeness of each line, i64 [marked]: SPELLED if it holds all terms as spelled, WORDS
+    if in other words (`same origin` for `same_origin`), else PARTIAL.
     """
     if len(marks) == 1 and not any(map(_has_parts, marks)):
         return np.zeros(len(marked), np.int64)
@@ -35,8 +35,8 @@ def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array
 
 
 def _holds(node: Node, lines: Mapping[Leaf, Array], count: int) -> Array:
-    """Bool [marked]: whether a line holds what `node` asks for. What is looked for elsewhere than
-    in the text, and what must not be there, has been decided for the chunk.
+    """Whether each line matches `node`, bool [marked]. Clauses on other fields and exclusions count
+    as matched: they were decided for the chunk.
     """
     every = np.ones(count, bool)
     match node:
@@ -56,12 +56,12 @@ def _holds(node: Node, lines: Mapping[Leaf, Array], count: int) -> Array:
 
 
 def _lines_with(body: Body, marked: Marked, places: Sequence[int]) -> Array:
-    """Bool [marked]: the lines that one of `places` lies on."""
+    """Bool [marked]: the lines with one of `places`."""
     return np.isin(marked.lines, body.texts.lines_at(np.array(places, np.int64)))
 
 
 def _spelled_lines(body: Body, marked: Marked, leaf: Leaf) -> Array:
-    """Bool [marked]: the lines that have the words of a leaf as they are written, in any case."""
+    """Bool [marked]: the lines with the words of a leaf as spelled, ignoring case."""
     if not isinstance(leaf, Term | Phrase) or not _has_parts(leaf):
         return np.ones(len(marked), bool)
     written = re.compile(re.escape(tokens.lowered(leaf.text)))
@@ -69,5 +69,5 @@ def _spelled_lines(body: Body, marked: Marked, leaf: Leaf) -> Array:
 
 
 def _has_parts(leaf: Leaf) -> bool:
-    """Whether a leaf may be written in other words."""
+    """Whether a leaf may be spelled in other words."""
     return isinstance(leaf, Term | Phrase) and len(tokens.part_words(leaf.text)) > 1

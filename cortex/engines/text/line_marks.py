@@ -1,4 +1,4 @@
-"""What a query marks in the texts of the chunks that are shown by their lines. Pure."""
+"""Marks of a query in the texts of chunks that are shown by line. Pure."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def mark_texts(
     known_spans: Mapping[int, list[Span]],
     until: float,
 ) -> tuple[list[str], list[list[Span]]]:
-    """(The texts of as many chunks as there was time for, the first at least; for each of
-    `expressions`, of which none is excluded, and then of `needles` its spans in those texts, put
-    together by `join_texts`.) `raws`: the texts as they are stored; `known`: by the place of a
-    chunk the spans in its bytes that its text alone does not show.
+    """Mark matches in chunks until the time `until`, in the first chunk at least.
+
+    Returns (texts of the marked chunks; for each of `expressions`, none of them excluded, and then
+    of `needles` its spans in those texts, joined by `join_texts`). `raws`: the texts as stored;
+    `known_spans`: index of a chunk → spans in its bytes that its text alone does not show.
     """
     marks: list[list[Span]] = [[] for _ in range(len(expressions) + len(needles))]
     texts: list[str] = []
@@ -55,7 +56,7 @@ def _mark_text(
     text: str, expressions: list[Expression], needles: list[list[Needle]], known_spans: list[Span]
 ) -> list[list[Span]]:
     marks = mark_matches(text, expressions, known_spans)
-    over = marks[len(expressions) :]  # matches that go over the end of a chunk: of any of them
+    over = marks[len(expressions) :]  # matches that cross the end of a chunk, of any expression
     marks = [
         [*leaf_marks, *(span for extra in over for span in extra)] for leaf_marks in marks[: len(expressions)]
     ]
@@ -63,12 +64,12 @@ def _mark_text(
 
 
 def _mark_lines(raws: Sequence[bytes], expressions: Sequence[Expression]) -> list[list[Span]]:
-    """For each expression what it matches in texts that are searched side by side."""
+    """For each expression its spans in texts that are searched side by side."""
     data = b"".join(raws)
     ends = np.cumsum([len(raw) for raw in raws], dtype=np.int64)
     before = np.zeros(len(data) + 1, np.int64)  # characters before each byte
     np.cumsum(np.frombuffer(data, np.uint8) & 0xC0 != 0x80, out=before[1:])
-    # each text has a line feed less and a border more in the text that they become
+    # in the joined text each text loses a line feed and gains a border
     shift = np.arange(len(raws)) * (len(BORDER) - 1)
     out: list[list[Span]] = []
     for expression in expressions:

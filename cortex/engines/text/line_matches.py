@@ -1,5 +1,5 @@
-"""The lines of chunks in which a keyword query matches: which, where they begin, their numbers.
-Pure; thousands of lines are arrays.
+"""Lines of chunks that match a keyword query: their places and numbers. Pure; arrays, because
+thousands of lines may match.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from cortex.terms import tokens
 from cortex.terms.records import covers
 from ipc.messages import Hit
 
-#: characters of a line that are shown; a longer one (minified code) is cut
+#: characters of a line in an answer; a longer one (minified code) is cut
 LINE_CHARS = 200
-#: between the texts of two chunks: nothing that is looked for matches across it
+#: text between two chunks, which no match crosses
 BORDER = f"\n{tokens.UNDERSCORE}\n"
 #: the lines of a file are the low bits of a (file, line) number
 _LINE_BITS = 32
@@ -30,19 +30,19 @@ class JoinedTexts:
     """Texts one after the other, with BORDER between them."""
 
     text: str
-    starts: Array  #: i64: where each of them begins
+    starts: Array  #: i64: offset of each text
 
     @cached_property
     def line_ends(self) -> Array:
-        """I64: where the lines end."""
+        """The offsets of the lines' ends, i64."""
         return np.append(_line_feeds(self.text), len(self.text))
 
     def lines_at(self, places: Array) -> Array:
-        """I64: the line of the whole text, 0-based, that each place lies in."""
+        """The 0-based line of the joined text at each place, i64."""
         return np.searchsorted(self.line_ends, places)
 
     def chunks_at(self, places: Array) -> Array:
-        """I64: the one that each place of the text lies in."""
+        """The index of the text at each place, i64."""
         return np.searchsorted(self.starts, places, side="right") - 1
 
     def chunk_text(self, at: int) -> str:
@@ -50,7 +50,7 @@ class JoinedTexts:
         return self.text[self.starts[at] : None if last else self.starts[at + 1] - len(BORDER)]
 
     def line(self, place: int) -> str:
-        """The line that begins at `place`, as it is shown."""
+        """The line that begins at `place`, cut for an answer."""
         end = self.text.find("\n", place)
         return self.text[place : end if end >= 0 else len(self.text)].strip()[:LINE_CHARS]
 
@@ -76,21 +76,21 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The lines of a body that are marked, each line of a file once, chunk by chunk."""
+    """The marked lines of a body, each line of a file once, chunk by chunk."""
 
-    chunks: Array  #: i64: the chunk
+    chunks: Array  #: i64: index of the chunk
     lines: Array  #: i64: the line in the body's text
-    numbers: Array  #: i64: the line in its file; 0 where it is none of it
-    begins: Array  #: i64: where the line begins in the body's text
-    starts: Array  #: i64: where its first span begins
-    ends: Array  #: i64: and ends
+    numbers: Array  #: i64: the line in its file; 0 if it is not in the file
+    begins: Array  #: i64: offset of the line in the body's text
+    starts: Array  #: i64: begin of its first span
+    ends: Array  #: i64: end of that span
 
     def __len__(self) -> int:
         return len(self.chunks)
 
 
 def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
-    """The lines that have a span; of a chunk that has none, its first one that says anything."""
+    """The lines with a span; for a chunk without spans its first line that is not blank."""
     starts = body.texts.starts
     ends = body.texts.line_ends
     pairs = np.fromiter(chain.from_iterable(spans), np.int64).reshape(-1, 2)
@@ -106,7 +106,7 @@ def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
     numbers = _file_numbers(body, chunks, lines - np.searchsorted(ends, starts)[chunks])
     paths: dict[str, int] = {}
     files = np.array([paths.setdefault(hit.path, len(paths)) for hit in body.hits], np.int64)[chunks]
-    same = np.where(numbers > 0, files << _LINE_BITS | numbers, -1 - lines)  # what has none is itself
+    same = np.where(numbers > 0, files << _LINE_BITS | numbers, -1 - lines)  # unique without a number
     _, once = np.unique(same, return_index=True)
     once.sort()
     begins = np.where(lines > 0, ends[lines - 1] + 1, 0)
@@ -114,7 +114,7 @@ def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
 
 
 def _line_feeds(text: str) -> Array:
-    """I64: where the line feeds are."""
+    """The offsets of the line feeds, i64."""
     if text.isascii():
         return np.flatnonzero(np.frombuffer(text.encode("ascii"), np.uint8) == ord("\n"))
     return np.flatnonzero(np.frombuffer(text.encode("utf-32-le"), np.uint32) == ord("\n"))
@@ -127,7 +127,7 @@ def _first_line(body: Body, chunk: int) -> int:
 
 
 def _file_numbers(body: Body, chunks: Array, lines: Array) -> Array:
-    """The line in the file of each line of a chunk; 0 where it is none of it."""
+    """The line in the file of each line of a chunk; 0 if it is not in the file."""
     tiles = np.array([covers(hit.chunk_type) for hit in body.hits], bool)
     firsts = np.array([max(hit.start_line, 1) for hit in body.hits], np.int64)
     numbers: Array = firsts[chunks] + lines

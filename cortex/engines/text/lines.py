@@ -1,8 +1,8 @@
-"""The lines in which a keyword query matches, in the order of an answer, grouped: those that hold
-all of it, then by kind; tests after code, what is built last. Pure.
+"""The lines that match a keyword query, in the order of an answer, grouped: complete matches first,
+then by kind; tests after code, built files last. Pure.
 
-A word may stand in thousands of lines, of which a few are shown: all are put in order as arrays,
-and only what is shown becomes objects.
+A word may be in thousands of lines, but few are shown: all are sorted as arrays, and only the shown
+ones become objects.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ from cortex.terms.languages import language_of
 from cortex.terms.paths import is_built, is_unshipped
 from ipc.messages import Hit
 
-#: chunks whose lines are counted; of a query that matches more, the lines of so many of the best
-#: are shown: more than anybody pages through
+#: chunks whose lines are counted. For a query with more, the lines of so many of the best are
+#: shown: more than anybody pages through
 CHUNKS_MAX, BEST_CHUNKS = 2_000, 400
-#: bytes of an entry beside its lines and its path, which stands in it twice
+#: bytes of an entry without its lines and its path, which is written twice
 ENTRY_BYTES = 130
-#: chunks in which a query is looked for between two looks at the clock, once as many are done
+#: most chunks that are marked between two checks of the clock
 PORTION = 100
 
-#: files from which on a line that stands in all of them comes once
+#: files from which on a line common to all of them is shown once
 ALIKE_FILES = 3
-#: lines that are compared with each other: more than an answer ever holds
+#: lines compared with each other: more than an answer ever holds
 ALIKE_LINES_MAX = 2_000
-#: what stands behind a line that stands for others, with their number; characters of their places
+#: note after a line that represents others, with their number; characters of their places
 LIKE_IT, LIKE_IT_CHARS = "  ⋯ {} lines like it", 120
-#: lines that are shown of those that hold a part of a query, where others hold all of it
+#: lines shown that match a part of the query, when others match all of it
 PART_SHOWN = 8
 #: lines of one test, data file or document from which on only the first few are shown
 CROWD_LINES, CROWD_SHOWN = 9, 5
-#: what stands behind the last of those, with the number of the others
+#: note after the last of them, with the number of the others
 CROWDED = "  ⋯ {} more lines of this file"
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Lines of one kind in one file, in their order: (number, 0 for a line that is none of the
-    file's, text).
+    """Lines of one kind in one file, in order: (number, 0 for a line that is not in the file;
+    text).
     """
 
     kind: Kind
     hit: Hit
     score: float
     lines: tuple[tuple[int, str], ...]
-    #: what is compared before the score
+    #: sort key before the score
     place: tuple[int, ...] = ()
 
     def chunk(self) -> bytes:
@@ -72,21 +72,21 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class LineOrder:
-    """Marked lines in the order of an answer, each by its place among them. `like`: those of other
-    files that are left out because they say the same as one that is there; `crowd`: how many of its
-    file are left out behind a line; `parts`: how many are left out that hold a part of the query.
+    """Marked lines in the order of an answer, by index. `like`: lines of other files that are left
+    out because an equal one is shown; `crowd`: number of lines of its file left out after a line;
+    `parts`: number of partial matches left out.
     """
 
     places: Sequence[int]
     kinds: Array  #: i64 [marked]
     best: Array  #: f64 [marked]: the best score of the line's kind in its file
-    classes: Array  #: i64 [4, marked]: what is compared before scores
+    classes: Array  #: i64 [4, marked]: sort keys before scores
     like: Mapping[int, Sequence[int]] = field(default_factory=dict)
     crowd: Mapping[int, int] = field(default_factory=dict)
     parts: int = 0
 
     def omitted(self, which: slice) -> dict[str, int]:
-        """Why lines are left out beside those of a page, and how many."""
+        """Reason → number of lines left out next to those of a page."""
         page = self.places[which]
         alike = sum(len(self.like.get(at, ())) for at in page)
         crowded = sum(self.crowd.get(at, 0) for at in page)
@@ -95,8 +95,8 @@ class LineOrder:
 
 
 def put_in_order(body: Body, marked: Marked, kinds: Array, missing: Array) -> LineOrder:
-    """What is built last; then those first of which nothing is missing (`missing`: i64 [marked]);
-    then by kind, what is shipped before what is beside it, by the best score of a file.
+    """Sort the lines: built files last; then the complete matches first (`missing`: i64 [marked]);
+    then by kind; shipped files before others; then by the best score in a file.
     """
     files = {path: at for at, path in enumerate(sorted({hit.path for hit in body.hits}))}
     file = np.array([files[hit.path] for hit in body.hits], np.int64)[marked.chunks]
@@ -116,8 +116,8 @@ def _is_beside(hit: Hit) -> bool:
 
 
 def _built_lines(body: Body, marked: Marked, kinds: Array) -> Array:
-    """Bool [marked]: lines of what is built. None where only there something is defined: then it is
-    the source itself that has such a name.
+    """Bool [marked]: lines of built files. All False when only built files define a match: then
+    their folder holds sources in spite of its name.
     """
     built = np.array([is_built(hit.file) for hit in body.hits], bool)[marked.chunks]
     defines = kinds == NUMBERS["definition"]
@@ -127,7 +127,7 @@ def _built_lines(body: Body, marked: Marked, kinds: Array) -> Array:
 
 
 def drop_partial(order: LineOrder, missing: Array) -> LineOrder:
-    """The order with only the first lines of a part of the query, where others hold all of it."""
+    """Keep only the first partial matches when there are complete ones."""
     is_part = (missing == PARTIAL).tolist()
     parts = [at for at in order.places if is_part[at]]
     if len(parts) == len(order.places):
@@ -137,8 +137,8 @@ def drop_partial(order: LineOrder, missing: Array) -> LineOrder:
 
 
 def drop_alike(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
-    """The order without lines that say what another file's line has said, of lines of one kind that
-    stand in several files. Definitions are alike in what is built only.
+    """Keep one of equal lines of one kind when several files have them. Of definitions only the
+    copies in built files are dropped.
     """
     looked_at = order.places[:ALIKE_LINES_MAX]
     same_lines: dict[tuple[int, str], list[int]] = {}
@@ -159,7 +159,7 @@ def drop_alike(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
 
 
 def drop_crowds(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
-    """The order with only the first lines of a test, a data file or a document that has many."""
+    """Keep only the first lines of a test, a data file or a document with many."""
     crowd_kind = np.array([_may_crowd(hit) for hit in body.hits], bool)[marked.chunks]
     may_crowd = (crowd_kind | (order.kinds == NUMBERS["test"])).tolist()
     chunks = marked.chunks.tolist()
@@ -180,7 +180,7 @@ def _may_crowd(hit: Hit) -> bool:
 
 
 def group_lines(body: Body, marked: Marked, order: LineOrder, which: slice, max_bytes: int) -> list[Group]:
-    """The lines of `order`, those of `which`, as they fit."""
+    """Group the lines of `order` at `which`, as far as they fit."""
     out: list[Group] = []
     used = 0
     for at in order.places[which]:
@@ -201,8 +201,8 @@ def group_lines(body: Body, marked: Marked, order: LineOrder, which: slice, max_
 
 
 def _describe_omitted(body: Body, marked: Marked, order: LineOrder, at: int) -> str:
-    """What is said behind a line that stands for others: how many, and where, while that is short
-    and no copy that is built.
+    """The note after a line that represents others: their number, and while it is short their
+    places, without copies in built files.
     """
     note = CROWDED.format(order.crowd[at]) if at in order.crowd else ""
     if at not in order.like:

@@ -1,8 +1,8 @@
-"""Which documents match: all of them as a set, or the best with their scores. Between tantivy's
-keys and our rows.
+"""Matching documents: all as a set, or the best with their scores. Translates between tantivy's
+keys and ordinals of rows.
 
-Sets of words come from the word table. Those that only tantivy knows (phrases, other fields) are
-remembered: the next page needs the same one.
+Sets of words come from the word table. Sets that only tantivy computes (phrases, other fields) are
+cached: the next page needs them again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from cortex.query.tree import And, Anything, Boost, Node, Not, Or, leaves
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 
-#: bytes of the sets that are remembered, one for each row and set, and the least number of sets
+#: bytes of the cached sets, one byte for each row and set, and the least number of sets
 _SETS_BYTES, _SETS_MIN = 16 << 20, 16
 #: slots of one answer; tantivy refuses more buckets
 _SLOTS_MAX = 65_000
@@ -44,13 +44,13 @@ _SETS = {
 
 
 def count_of(result: tantivy.SearchResult) -> int:
-    """How many documents matched; tantivy's stubs lack the attribute."""
+    """The number of matching documents; tantivy's stubs lack the attribute."""
     return int(result.count or 0)  # type: ignore[attr-defined]
 
 
 class Matching:
-    """Asks one searcher. Rows are named by their ordinals in a generation. Frozen; caches hold
-    derived values only.
+    """Queries one searcher. Rows are ordinals of a generation. Frozen; caches hold derived values
+    only.
     """
 
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher, rows: Rows, words: Words) -> None:
@@ -63,8 +63,8 @@ class Matching:
         self._sets_max = max(_SETS_BYTES // (len(rows) + 1), _SETS_MIN)
 
     def best(self, query: Query, limit: int) -> tuple[ScoredRows, int]:
-        """(the best `limit` matches, best first, without those that are deleted; how many documents
-        match)
+        """(the best `limit` matches, best first, without deleted ones; the number of matching
+        documents)
 
         Raises ValueError for a query that tantivy gives up on.
         """
@@ -76,11 +76,11 @@ class Matching:
         return ScoredRows(ordinals[live], scores[live]), count_of(result)
 
     def locate(self, keys: Array) -> Array:
-        """As Rows.locate."""
+        """Ordinals of keys, as Rows.locate."""
         return self.key_index.locate(keys)
 
     def rows_from_table(self, node: Node) -> Array | None:
-        """Bool [all rows]: all live rows that match, when the word table can tell; else None."""
+        """Bool [all rows]: all live rows that match, if the word table suffices; else None."""
         return (
             self._combine(node)
             if all(find_table_query(leaf) for leaf in leaves(node, excluded=True))
@@ -96,7 +96,7 @@ class Matching:
             for leaf in leaves(node, excluded=True)
             if leaf not in self._sets and not find_table_query(leaf)
         }
-        # What is not known costs as much as the whole query.
+        # A missing set costs as much as the whole query.
         combined = self._combine(node) if len(new) <= 1 else None
         return self._cached_rows(node) if combined is None else combined
 
@@ -106,11 +106,11 @@ class Matching:
             rows = self.rows_of_query(compile_query(node, Target(self._schema)))
             if len(self._sets) >= self._sets_max:
                 del self._sets[next(iter(self._sets))]
-        self._sets[node] = rows  # the last one used goes last
+        self._sets[node] = rows  # the most recently used one goes last
         return rows
 
     def _combine(self, node: Node) -> Array | None:
-        """The set of a query, of its leaves' sets, as compile_query joins them. None: all rows."""
+        """Combine the sets of a query's leaves, as compile_query joins them. None: all rows."""
         match node:
             case Boost(child=child):
                 return self._combine(child)

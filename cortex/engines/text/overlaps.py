@@ -1,4 +1,6 @@
-"""Folds overlapping hits, and orders what is left. Pure over the columns of Rows."""
+"""Folding of overlapping hits, and the order of the remaining ones. Pure over the columns of
+Rows.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from cortex.terms.records import covers
 
 #: the lines of a file are the low bits of a (path, line) number
 _LINE_BITS = 32
-#: entries of the table of keys for each row; with more gaps than that, searching is better
+#: entries of the table of keys for each row; with more gaps, a search is better
 _TABLE_SPARSE = 8
-#: share of new rows up to which each is given its place in the order of ids that is known
+#: share of new rows up to which each is inserted into the old order of ids
 _FEW_NEW = 1 / 256
 
 
@@ -35,7 +37,7 @@ class ScoredRows:
 
 
 class Folds:
-    """What folding needs to know of all rows, worked out once (10 ms for 60 000 rows)."""
+    """Tables for folding over all rows, computed once (10 ms for 60 000 rows)."""
 
     def __init__(self, rows: Rows) -> None:
         wanted = [at for at, name in enumerate(rows.names["type"]) if covers(name)]
@@ -46,11 +48,11 @@ class Folds:
         covering = np.isin(columns["type"], wanted)
         self._views = np.flatnonzero(~covering & (self._end > 0))
         tiles = np.flatnonzero(covering & (self._end > 0) & rows.live)
-        #: bool [all rows]: views of files of which nothing else is there; they stand for those
+        #: bool [all rows]: views of files without other chunks; they represent those files
         self.alone = (
             ~covering & rows.live & ~_in_files(rows, np.unique(columns["path"][covering & rows.live]))
         )
-        #: bool [all rows]: those that substring and regular expression search look at
+        #: bool [all rows]: rows for substring and regular expression search
         self.searched = (covering & rows.live) | self.alone
         first = self._base[tiles] + self._start[tiles]
         order = np.argsort(first, kind="stable")
@@ -63,10 +65,10 @@ class Folds:
         self._high = np.searchsorted(first[order], self._base + self._end, side="right")
 
     def fold(self, hits: Array) -> Array:
-        """Leave each line of a file to one hit: bool [all rows] → bool [all rows].
+        """Assign each line of a file to one hit: bool [all rows] → bool [all rows].
 
-        Code and documentation chunks tile their files, so they all stay; a chunk of another kind (a
-        view of the same lines) stays where no hit of those overlaps it and no smaller view does.
+        Code and documentation chunks tile their files, so they all stay. A chunk of another kind (a
+        view of the same lines) stays if neither a hit of those nor a smaller view overlaps it.
         Chunks without lines stay.
         """
         views = self._views[hits[self._views]]
@@ -83,7 +85,7 @@ class Folds:
         return remaining
 
     def _larger(self, rows: Array) -> Array:
-        """Those of the views `rows` that overlap a smaller one."""
+        """The views of `rows` that overlap a smaller one."""
         files = np.sort(self._base[rows])
         crowded = files[1:][files[1:] == files[:-1]]
         if not len(crowded):  # files with one view, the usual case
@@ -109,21 +111,21 @@ class Folds:
 
 
 def _in_files(rows: Rows, files: Array) -> Array:
-    """Bool [all rows]: the rows of `files` (ordinals of paths); what has no path is of none."""
+    """Bool [all rows]: the rows of `files` (ordinals of paths), none for the empty path."""
     with_path = [at for at in files.tolist() if rows.path_names[at]]
     return np.isin(rows.columns["path"], with_path)
 
 
 class KeyIndex:
-    """Row keys to ordinals, as Rows.locate but by a table: keys are handed out in order."""
+    """Row keys to ordinals, as Rows.locate but by a table: keys are consecutive."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._low = int(rows.keys.min()) if len(rows) else 0
         span = int(rows.keys.max()) - self._low + 1 if len(rows) else 0
         self._table: Array | None = None
-        #: i64 [all rows]: where each row's key is in a table of all keys from the lowest on; None
-        #: where that has gaps
+        #: i64 [all rows]: each row's key as an offset from the lowest key; None when the table
+        #: would have too many gaps
         self._offsets: Array | None = None
         if span <= _TABLE_SPARSE * len(rows):
             self._offsets = (rows.keys - np.uint64(self._low)).astype(np.int64)
@@ -165,8 +167,8 @@ class KeyIndex:
 
 
 class IdOrder:
-    """The places of the rows' chunk ids among all ids, worked out when they are first asked for:
-    40 ms for 60 000 rows; or from those of another generation, in proportion to what is new.
+    """Ranks of the rows' chunk ids, computed on first use: 40 ms for 60 000 rows, or from the order
+    of another generation, in proportion to the new rows.
     """
 
     def __init__(self, rows: Rows, key_index: KeyIndex, reuse: IdOrder | None = None) -> None:
@@ -176,14 +178,14 @@ class IdOrder:
 
     @cached_property
     def _order(self) -> Array:
-        """I64: the live rows in the order of their ids."""
+        """The live rows in the order of their ids, i64."""
         ordered = self._key_index.locate(self._before)
         ordered, self._before = ordered[ordered >= 0], ordered[:0].astype(np.uint64)
         is_new = self._rows.live.copy()
         is_new[ordered] = False
         new = np.flatnonzero(is_new)
         ids = self._rows.cuts("id", new)
-        if len(new) > _FEW_NEW * len(ordered):  # to sort all takes less than to look for a place for each
+        if len(new) > _FEW_NEW * len(ordered):  # a full sort is faster than one insertion for each
             every = np.concatenate([ordered, new])
             ids = self._rows.cuts("id", ordered) + ids
             return every[sorted(range(len(every)), key=ids.__getitem__)]
@@ -199,14 +201,14 @@ class IdOrder:
 
     @property
     def keys(self) -> Array:
-        """U64: row keys in the order of their ids: of these rows if somebody asked, else of older
+        """Row keys in the order of their ids, u64: of these rows if computed, else of older
         ones.
         """
         return self._rows.keys[self._order] if "_order" in self.__dict__ else self._before
 
     @cached_property
     def ranks(self) -> Array:
-        """I64 [all rows]: the place of each live row's id among all."""
+        """The rank of each live row's id, i64 [all rows]."""
         ranks = np.zeros(len(self._rows), np.int64)
         ranks[self._order] = np.arange(len(self._order))
         return ranks
@@ -217,7 +219,7 @@ def select_page(matches: ScoredRows, ranks: Array, offset: int, limit: int) -> S
     count = min(offset + limit, len(matches))
     if count <= offset:
         return matches.take(np.zeros(0, np.int64))
-    # All that is as good as the last one of the page, so that ties at the cut are ordered, too.
+    # All hits as good as the last of the page, so that ties at the cut are ordered, too.
     cut = np.partition(matches.scores, len(matches) - count)[len(matches) - count]
     best = np.flatnonzero(matches.scores >= cut)
     order = np.lexsort((ranks[matches.ordinals[best]], -matches.scores[best]))

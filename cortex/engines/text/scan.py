@@ -1,11 +1,11 @@
-r"""Substring and regular expression search: candidates from trigrams, verified by RE2 over the
-texts as they are unpacked.
+r"""Substring and regular expression search: candidates from trigrams, verified by RE2 over unpacked
+texts.
 
-RE2 is linear in the text, whatever the expression. Of a file those chunks are searched that hold
-each of its lines once, and its views where there are no such. Expressions work line by line, as in
-grep, unless they name a line's end (`\n`, `(?s)`): then the whole file is searched, and a match
-that spans two chunks belongs to the one that it begins in. So does a match in a line that is too
-long for one chunk.
+RE2 is linear in the text for every expression. Searched are the chunks that cover each line of a
+file once; views only for files without such chunks. Expressions match line by line, as in grep,
+unless they name a line's end (`\n`, `(?s)`): then the file is searched as a whole, and a match that
+spans two chunks belongs to the chunk in which it begins. The same holds for a line that is too long
+for one chunk.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from cortex.generation.trigrams import find_rows
 from cortex.query.needs import Either, Every, Needs
 from cortex.system.arrays import Array
 
-#: seconds after which a search answers with what it has found
+#: seconds after which a search ends and answers with its matches so far
 SCAN_S = 1.5
-#: bytes of a text, about; to look through a byte of texts takes as long as one of words
+#: approximate bytes of a text; scanning a byte of texts takes as long as one of words
 TEXT_BYTES = 1000
 #: matches marked in a chunk
 MARKS_MAX = 40
@@ -50,8 +50,8 @@ _PIECE = re.compile(r"-p(\d+)$")
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """`found`: matching rows, ascending; `marks`: spans (bytes of the text) that the text of a row
-    alone does not show.
+    """The result of a scan. `rows`: matching rows, ascending; `marks`: row → spans (bytes of its
+    text) that its text alone does not show.
     """
 
     rows: ScoredRows
@@ -72,7 +72,7 @@ class Scanned:
 
 
 class TextScanner:
-    """What is searched. Frozen; caches hold derived values only."""
+    """Scans the texts of a generation. Frozen; caches hold derived values only."""
 
     def __init__(self, rows: Rows, folds: Folds, words: Words, batch_bytes: int) -> None:
         self._batch_bytes = batch_bytes
@@ -81,20 +81,20 @@ class TextScanner:
         self._searched, self._alone = folds.searched, folds.alone
 
     def candidates(self, needs: Needs, mask: Array) -> Array:
-        """The rows of `mask` (bool [all rows]), ascending, that may hold what `needs` asks for."""
+        """The rows of `mask` (bool [all rows]) that may satisfy `needs`, ascending."""
         matching = np.zeros(len(mask), bool)
         for start, segment in zip(self._rows.starts.tolist(), self._rows.segments, strict=False):
             rows = find_rows(segment.arrays, needs)
             if rows is None:
                 return np.flatnonzero(mask)
             matching[rows + start] = True
-        matching[self._split.ordinals] = True  # a line in pieces has its trigrams in several
+        matching[self._split.ordinals] = True  # the trigrams of a split line are in several rows
         matching |= self._alone  # views have none
         return np.flatnonzero(matching & mask)
 
     def match_lines(self, expression: Expression, ordinals: Array, deadline: float) -> Scanned:
-        """Those of the rows `ordinals` (ascending) that have a match in one line, with the score of
-        the first, or of the best where the word table tells.
+        """The rows of `ordinals` (ascending) with a match in one line, with the score of the first
+        match, or of the best one if the word table suffices.
         """
         row_lists, scores = [ordinals[:0]], [np.zeros(0, np.float32)]
         plain = expression.plain
@@ -120,9 +120,9 @@ class TextScanner:
         return Scanned(ScoredRows(rows[order], np.concatenate(scores)[order]), truncated, marks)
 
     def _in_words(self, plain: Plain, ordinals: Array) -> tuple[Array, Array]:
-        """Those of the rows `ordinals` (ascending), whose words tell what they hold, that hold
-        `plain`, with the score of the best place: read off all words of the index where the texts
-        are more than those, which is to look at as much for a rare word as for a frequent one.
+        """The rows of `ordinals` (ascending), all without `odd` words, that hold `plain`, with the
+        score of the best place. Uses the table of all words when the texts are larger than it: its
+        scan takes the same time for rare and frequent words.
         """
         if len(ordinals) * TEXT_BYTES > self._words.size:
             edges = self._words.around(plain.text.decode(), begins=plain.begins, ends=plain.ends)
@@ -131,7 +131,7 @@ class TextScanner:
         return best_matches(plain, self._body(ordinals), self._batch_bytes)
 
     def match_files(self, expression: Expression, mask: Array, deadline: float) -> Scanned:
-        """The rows of `mask` in which a match begins, in files put together from all their rows."""
+        """The rows of `mask` in which a match begins, in files joined from all their rows."""
         scores: dict[int, float] = {}
         marks: dict[int, list[Span]] = {}
         truncated = False
@@ -145,11 +145,11 @@ class TextScanner:
         return Scanned(values, truncated, marks)
 
     def _bodies(self, ordinals: Array) -> Iterator[RowTexts]:
-        """The texts of `ordinals`, and those of lines in pieces."""
+        """The texts of `ordinals`, and those of split lines."""
         split = self._split
         requested = np.zeros(len(self._rows), bool)
         requested[ordinals] = True
-        if requested[split.ordinals].any():  # all of them: a match may go on in a row that is not asked for
+        if requested[split.ordinals].any():  # all: a match may continue in another row
             requested[split.ordinals] = False
             ordinals = np.flatnonzero(requested)
             yield split
@@ -157,7 +157,7 @@ class TextScanner:
             yield self._body(ordinals)
 
     def _body(self, ordinals: Array) -> RowTexts:
-        """The texts of `ordinals` (ascending) of which none is a piece of a line."""
+        """The texts of `ordinals` (ascending), none of them a piece of a line."""
         starts, segments = self._rows.starts, self._rows.segments
         edges = np.searchsorted(ordinals, starts)
         sizes = [
@@ -177,9 +177,9 @@ class TextScanner:
 
     @cached_property
     def _not_by_words(self) -> Array:
-        """Bool [all rows]: those whose words do not tell which plain text they hold."""
+        """Bool [all rows]: rows for which the word table does not suffice."""
         out = self._words.odd.copy()
-        out[self._split.ordinals] = True  # a word may go on in the next piece of its line
+        out[self._split.ordinals] = True  # a word may continue in the next piece of its line
         return out
 
     @cached_property
@@ -188,14 +188,14 @@ class TextScanner:
         return self._join(_pieces(self._rows, np.flatnonzero(self._searched)))
 
     def _join(self, groups: list[list[int]]) -> RowTexts:
-        """The texts of each group as one text without line feeds between them."""
+        """The texts of each group joined to one text without line feeds between them."""
         texts = [
             self._rows.raw_text(row)[: None if row == group[-1] else -1] for group in groups for row in group
         ]
         return RowTexts.of(texts, np.array([row for group in groups for row in group], np.int64))
 
     def _files(self, needs: Needs, mask: Array) -> Iterator[RowTexts]:
-        """The files that have rows in `mask` and may hold what `needs` asks for, each whole."""
+        """The complete files with rows in `mask` that may satisfy `needs`."""
         columns = self._rows.columns
         files = self._files_of(needs, np.unique(columns["path"][mask]))
         rows = np.flatnonzero(self._searched)
@@ -214,13 +214,13 @@ class TextScanner:
             texts = []
             for at, row in enumerate(rows[first:stop].tolist(), first):
                 raw = self._rows.raw_text(row)
-                # A line in pieces goes on; other programs' chunks may hold their last line feed.
+                # A split line continues; chunks of foreign programs may hold their last line feed.
                 texts.append(raw[:-1] if goes_on[at] or raw.count(b"\n") > feeds[at] + 1 > 0 else raw)
             yield RowTexts.of(texts, rows[first:stop])
 
     def _files_of(self, needs: Needs, files: Array) -> Array:
-        """Those of `files` (ordinals of paths, ascending) whose chunks together hold what `needs`
-        asks for.
+        """The files of `files` (ordinals of paths, ascending) whose chunks together satisfy
+        `needs`.
         """
         if isinstance(needs, Either):
             return reduce(np.union1d, [self._files_of(need, files) for need in needs.parts])
@@ -235,8 +235,8 @@ class TextScanner:
 
 
 def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
-    """The groups of rows that hold one line in pieces: ids that end in -p1, -p2, … over the same
-    lines of a file.
+    """Groups of rows that hold one line in pieces: ids that end in -p1, -p2, … over the same lines
+    of a file.
     """
     columns = rows.columns
     place = [columns[name][covering].astype(np.int64) for name in ("path", "start_line", "end_line")]
@@ -269,7 +269,7 @@ def _texts_of(segment: Segment, rows: Array) -> bytes:
 
 
 def _marks_of(body: RowTexts, places: Array, spans: Array) -> dict[int, list[Span]]:
-    """The span in each row's own text."""
+    """The span in each row's text."""
     sizes = (body.ends - body.begins)[places]
     rows = zip(body.ordinals[places].tolist(), spans.tolist(), sizes.tolist(), strict=True)
     return {row: [(begin, min(end, size))] for row, (begin, end), size in rows}
@@ -300,7 +300,9 @@ def _scan_file(
 
 
 def mark_matches(text: str, expressions: list[Expression], known_spans: list[Span]) -> list[list[Span]]:
-    """For each expression the spans of its matches in `text`; `known` are spans in its bytes."""
+    """For each expression the spans of its matches in `text`; `known_spans` are spans in its
+    bytes.
+    """
     out = []
     for expression in expressions:
         if not expression.excluded:
@@ -320,7 +322,7 @@ def mark_matches(text: str, expressions: list[Expression], known_spans: list[Spa
 def narrow(
     before: Scanned | None, mask: Array, expression: Expression, scanned: Scanned
 ) -> tuple[Scanned, Array]:
-    """What is left after one more expression, as an outcome and as a mask."""
+    """Apply one more expression to an outcome; return it and its rows as a mask."""
     if expression.excluded:
         rows = np.flatnonzero(mask)
         base = before or Scanned(ScoredRows(rows, np.zeros(len(rows), np.float32)))

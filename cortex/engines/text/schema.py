@@ -1,4 +1,4 @@
-"""The text index's fields, its analyzers, and how a chunk becomes a document."""
+"""The text index's fields, its analyzers, and the conversion of a chunk to a document."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cortex.terms import tokens
 from cortex.terms.kinds import NAMED_TYPE_KINDS
 from cortex.terms.records import covers
 
-#: value of "tokenizer_name" for text in words, and for lists of ready tokens
+#: values of "tokenizer_name" for text in words, for lists of finished tokens, and for raw values
 _WORDS, _READY, _RAW = "cortex_words", "cortex_ready", "raw"
 
-#: prefixes inside the field `defx`: a type or a function, by its own name or its folded name
+#: prefixes inside the field `defx`: a type or a function, by its exact name or its folded name
 DEFINED_TYPE, DEFINED_FUNCTION, FOLDED_TYPE, FOLDED_FUNCTION = "T ", "F ", "t ", "f "
 
 _DEFINITION = re.compile(
@@ -52,21 +52,21 @@ def make_schema() -> tantivy.Schema:
     return builder.build()
 
 
-#: A set of documents leaves tantivy quickest as sums: for each slot of keys the sum of these fields
-#: has a bit for each key. A sum is a float64, exact below 2^53. Through its hits a set of 15 000
-#: documents takes three times as long.
+#: Tantivy returns a set of documents fastest as sums: for each slot of keys the sum of these fields
+#: has a bit for each key. A sum is a float64, exact below 2^53. As hits, a set of 15 000 documents
+#: takes three times as long.
 BITS = 50
 BIT_FIELDS = ("bits_low", "bits_high")
 SLOT_KEYS = BITS * len(BIT_FIELDS)
 
-#: last parts of a path that count as text of each of its chunks
+#: last components of a path that count as text of each of its chunks
 CAPSULE_PATH_PARTS = 3
-#: ranking lane → its field
+#: ranking lane → name of its field
 LANE_FIELDS = {"body": "lane_body", "path": "lane_path", "defs": "lane_defs", "comments": "lane_comments"}
 
 
 def register(index: tantivy.Index) -> None:
-    """Give an opened index the analyzers of its fields; they are not stored with it."""
+    """Register the analyzers of the fields with an opened index; they are not stored with it."""
     words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     words = words.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1))
     index.register_tokenizer(_WORDS, words.filter(tantivy.Filter.lowercase()).build())
@@ -78,7 +78,7 @@ def register(index: tantivy.Index) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """The parts of a chunk's JSON that are indexed. What a foreign chunk lacks is empty."""
+    """The indexed parts of a chunk's JSON. Fields that a foreign chunk lacks are empty."""
 
     id: str
     kind: str
@@ -109,7 +109,7 @@ def _parse_chunk(chunk: Mapping[str, Any]) -> _Chunk:
 
 
 def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
-    """The tantivy document of one chunk, in any state that the chunk manager lets through."""
+    """The tantivy document of a chunk, in any form that the chunk manager accepts."""
     read = _parse_chunk(chunk)
     words = tokens.words(read.text)
     document = tantivy.Document()
@@ -172,12 +172,12 @@ def _defined_terms(defined: list[tuple[str, bool]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The ranking lanes of a chunk as ready tokens, for an engine of another make. Of one that
-    covers no lines: the tokens of the plain fields that stand in for them.
+    """The ranking lanes of a chunk as finished tokens, for other engines. For a chunk that covers
+    no lines: the tokens of the plain fields that replace lanes.
     """
 
     covers: bool
-    #: lane → its tokens, in their order
+    #: lane → its tokens, in order
     tokens: dict[str, list[str]]
     #: the terms of `defx`
     defined: list[str]
@@ -200,18 +200,18 @@ def lanes_of(chunk: Mapping[str, Any]) -> Lanes:
 
 
 def _capsule(read: _Chunk) -> str:
-    """What a chunk is about beside its text: the path's end, what encloses it, its signature."""
+    """The context of a chunk: the end of its path, its scope, its signature."""
     path = " ".join(read.path.rpartition(".")[0].split("/")[-CAPSULE_PATH_PARTS:])
     return f"{path} {read.metadata.get('scope') or ''} {read.metadata.get('signature') or ''}"
 
 
 def fold_name(name: str) -> str:
-    """A name without case and underscores."""
+    """The name in lower case without underscores."""
     return name.replace("_", "").lower()
 
 
 def _is_file_head(read: _Chunk) -> bool:
-    """Whether the chunk begins its file, and so stands for it in the path lane."""
+    """Whether the chunk begins its file, and so represents it in the path lane."""
     piece_match = _PART_NUMBER.search(read.id)
     return read.line <= 1 and (piece_match is None or int(piece_match[1]) <= 1)
 
@@ -226,7 +226,9 @@ def definitions_of(metadata: Mapping[str, Any], text: str) -> list[tuple[str, bo
 
 
 def comments_of(metadata: Mapping[str, Any], kind: str, text: str) -> str:
-    """Comments and docstrings: from the metadata, else by their marks; documents are all of it."""
+    """Comments and docstrings: from the metadata, else by their marks; of documents the full
+    text.
+    """
     comment_text = metadata.get("comment_text")
     if isinstance(comment_text, str):
         return comment_text

@@ -22,16 +22,16 @@ from ipc.messages import Filters
 
 #: names of the lanes, in the order of the values
 LANES = ("body", "path", "defs", "comments", "defx")
-#: words of a question that are looked up; a longer one is a pasted text, and they tell enough
+#: words of a question that are looked up: a longer question is pasted text, and these suffice
 WORDS_MAX = 64
-#: value of defx for a type, a function, and the factor where only the folded name matches
-#: (retrieval figures)
+#: value of defx for a type, for a function, and factor when only the folded name matches (retrieval
+#: figures)
 _TYPE, _FUNCTION, _FOLDED = 1.0, 0.5, 0.7
 
-#: fields of every kind of chunk: they stand in for the lanes where no covering chunk is searched
+#: fields of every kind of chunk: they replace the lanes when no covering chunk is searched
 VIEW_LANES = {"body": "parts", "path": "file_path", "defs": "symbols"}
 
-#: what is looked for: the number of a lane, its query, and the rows that may be found
+#: a search: index of the lane, its query, and the rows that may be hits (bool [all rows])
 _Wanted = tuple[int, Query, Array]
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|->|/)[^\W\d]\w*)*(?:\(\))?")
@@ -39,19 +39,19 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|->|/)[^\W\d]\w*)*(?:\(\))?")
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """How lanes are filtered: by `query` inside the search, or (when most rows pass) by `mask` over
-    the rows after it. Made once for each set of filters: it looks at all rows.
+    """Filters of a lane search: a `query` inside the search, or (when most rows pass) a `mask` over
+    its hits. Made once for each set of filters, because it scans all rows.
 
     A list of some thousand paths inside a query takes 7 ms for each lane, the mask next to nothing.
     """
 
     mask: Array
-    #: the share of the rows that pass
+    #: share of the rows that pass
     share: float
     query: Query | None
-    #: of the rows that pass, the views that stand for their files; None where there is none
+    #: the passing views that represent their files; None without any
     views: Array | None
-    #: whether a chunk passes that has lanes
+    #: whether any passing chunk has lanes
     has_lanes: bool
     #: as Rows.locate
     locate: Callable[[Array], Array]
@@ -64,7 +64,9 @@ def make_sieve(
     alone: Array,
     locate: Callable[[Array], Array],
 ) -> Sieve:
-    """`alone`: bool [all rows], the views that stand for their files."""
+    """Make the sieve of `filters`. `alone`: bool [all rows], the views that represent their
+    files.
+    """
     mask = rows.mask(filters)
     share = float(mask.mean()) if len(mask) else 1.0
     by_mask = filters == Filters() or share >= MASK_SHARE
@@ -80,8 +82,8 @@ def find_lanes(
     limit: int,
     sieve: Sieve,
 ) -> tuple[Array, Array]:
-    """(i64 [m] ordinals, float32 [lanes, m] values): the best `limit` chunks of each lane, 0 where
-    a lane has none. `counts` says how rare a word is.
+    """The best `limit` chunks of each lane: (i64 [m] ordinals, float32 [lanes, m] values, 0 for a
+    lane without the chunk). `counts` supplies the rarity of words.
     """
     schema = index.schema
     wanted: list[_Wanted] = []
@@ -113,7 +115,7 @@ def find_lanes(
 
 
 def list_lane_words(question: str) -> list[tuple[str, str]]:
-    """Each field and word that `find_lanes` scores by how rare it is."""
+    """The (field, word) pairs that `find_lanes` scores by rarity."""
     lanes = [(name, word) for name in schema_of.LANE_FIELDS.values() for word in _lane_words(question)]
     return lanes + [(name, word) for name in VIEW_LANES.values() for word in _view_words(question)]
 
@@ -127,8 +129,8 @@ def _view_words(question: str) -> list[str]:
 
 
 def has_lanes(rows: Rows, mask: Array) -> bool:
-    """Whether a covering chunk passes: only those have lanes. A filter may ask for views alone, and
-    chunk files of another program may hold nothing else.
+    """Whether any covering chunk passes: only those have lanes. A filter may select views alone,
+    and chunk files of a foreign program may hold nothing else.
     """
     covering = [at for at, name in enumerate(rows.names["type"]) if covers(name)]
     return bool((np.isin(rows.columns["type"], covering) & mask).any())
@@ -137,8 +139,8 @@ def has_lanes(rows: Rows, mask: Array) -> bool:
 def _search_lanes(
     searcher: tantivy.Searcher, wanted: list[_Wanted], limit: int, sieve: Sieve
 ) -> list[tuple[int, Array, Array]]:
-    """(lane, ordinals, scores) of each that is wanted: the best `limit` rows that pass. Hits are
-    fetched until there are enough; the keys of all are read at once.
+    """(lane, ordinals, scores) of each search: the best `limit` rows that pass. Fetches hits until
+    they suffice; one read gets the keys of all.
     """
     fetch = limit if sieve.query is not None else int(limit / max(sieve.share, MASK_SHARE)) + 1
     lane_hits: list[tuple[int, Array, Array]] = []
@@ -176,7 +178,7 @@ def _lane_query(schema: tantivy.Schema, name: str, words: list[str], counts: Cou
 
 
 def _definition_query(schema: tantivy.Schema, question: str) -> Query | None:
-    """What defines the last name of a question that is one identifier."""
+    """Definitions of the last name of a question that is one identifier."""
     ways = defining_terms(question)
     if not ways:
         return None
@@ -189,8 +191,8 @@ def _definition_query(schema: tantivy.Schema, question: str) -> Query | None:
 
 
 def defining_terms(question: str) -> dict[str, float]:
-    """The terms of `defx` for the last name of a question that is one identifier, and what each is
-    worth: types before functions, exact before folded; none for another question.
+    """The terms of `defx` for the last name of a question that is one identifier → the value of
+    each: types before functions, exact before folded; none for another question.
     """
     if not _IDENTIFIER.fullmatch(question.strip()):
         return {}

@@ -1,5 +1,5 @@
-"""The text engine: opens a generation's tantivy index and answers keyword queries and ranking
-signals from it.
+"""The text engine's snapshot: opens a generation's tantivy index and answers keyword queries and
+ranking signals from it.
 """
 
 from __future__ import annotations
@@ -73,15 +73,15 @@ __all__ = ["TextSnapshot", "TextWriter", "open_text"]
 
 #: hits of one answer
 LIMIT_MAX = 100
-#: expressions that are looked for one by one when nothing was found
+#: expressions that are tried one by one when nothing matches
 _REASONS_MAX = 4
-#: terms of a query that are marked; with more the page is one mark
+#: terms of a query that are marked; with more, all of the page would be marked
 _LEAVES_MARKED = 100
-#: the tantivy score that becomes 0.5; a rare identifier, found whole, has about 30
+#: the tantivy score that becomes 0.5; a rare identifier that matches completely has about 30
 _SCORE_HALF = 10.0
 
 
-#: says why a scan ended early
+#: the sentence for a scan that ended early
 TRUNCATED = (
     f"The search was ended after {SCAN_S} s: the expression has no three letters in a row that every match must hold; "
     "add some, or a path filter."
@@ -91,8 +91,8 @@ TRUNCATED = (
 def open_text(
     folder: Path, rows: Rows, limits: Limits = LIMITS, reuse: TextSnapshot | None = None
 ) -> TextSnapshot:
-    """Open the generation folder that TextWriter.build returned; `reuse`: another generation's
-    snapshot, of which what is still true is shared. Raises NotFound or Damaged.
+    """Open the generation folder that TextWriter.build returned. `reuse`: the snapshot of another
+    generation, to share caches with. Raises NotFound or Damaged.
 
     Without rows (nothing is published yet) the folder need not exist.
     """
@@ -122,8 +122,8 @@ class TextSnapshot:
         words: Words | None = None,
         documents: int | None = None,
     ) -> None:
-        """`words`: the table of `rows`, where it is known; `documents`: of the index, with those
-        that were deleted and are still there; None: nothing was deleted.
+        """`words`: the table of `rows`, if it exists already; `documents`: number in the index,
+        deleted but unmerged ones included; None: nothing was deleted.
         """
         self._limits = limits
         self._index = index
@@ -154,7 +154,9 @@ class TextSnapshot:
         return make_signals(self._rows, ordinals, text_signals.LANES, values, stats)
 
     def count_words(self, request: CountWords) -> WordCounts:
-        """How many chunks hold each word of a question. Raises BadQuery for an empty one."""
+        """The number of chunks with each word of a question. Raises BadQuery for an empty
+        question.
+        """
         check_query(request.query)
         if request.keywords:
             words = keywords(request.query, request.match_type, self._index.schema)
@@ -178,7 +180,7 @@ class TextSnapshot:
         return sieve
 
     def search(self, request: ExactSearch) -> ExactHits:
-        """Answer a keyword query. Raises BadQuery for one that cannot be read."""
+        """Answer a keyword query. Raises BadQuery for an invalid query."""
         readings = read_query(request.query, request.match_type)
         hits = self._search(request, readings.first)
         if not hits.total_found and readings.otherwise is not None:
@@ -249,7 +251,7 @@ class TextSnapshot:
         ):
             return suggest(context, remainder)
         if any(expression.excluded for expression in expressions):
-            return "What the query excludes leaves nothing; remove a NOT or a minus."
+            return "The exclusions remove every match; drop a NOT or a minus."
         return "Each part of the query matches somewhere, but no chunk holds all of them."
 
     def _explain_no_line(self, context: SuggestionContext, expression: Expression, deadline: float) -> str:
@@ -258,13 +260,13 @@ class TextSnapshot:
             any_case = compile_expression(replace(expression.source, case=False))
             count = len(self._scan([any_case], None, Filters(), deadline).rows)
             if count:
-                return f"{sentence} in this case; in any case {'one chunk does' if count == 1 else f'{count} chunks do'}."
+                return f"{sentence} as written; ignoring case, {'one chunk does' if count == 1 else f'{count} chunks do'}."
         if near := nearest(context, expression.source.pattern):
             return f"{sentence} (did you mean `{near}`?)."
         return f"{sentence}; shorten it, or search for words instead."
 
     def _spell_as_written(self, word: str) -> str:
-        """An indexed word, which is in lower case, as it stands in a text."""
+        """The spelling of an indexed word, which is in lower case, in one of the texts."""
         best, _ = self._matching.best(compile_query(Term("text", word), Target(self._index.schema)), 1)
         for ordinal in best.ordinals.tolist():
             if match := re.search(
@@ -281,7 +283,7 @@ class TextSnapshot:
         deadline: float,
         to: Target | None = None,
     ) -> Scanned:
-        """The rows in which every expression matches and that `rest`, where there is one, finds."""
+        """The rows that match every expression and, if there is one, `remainder`."""
         texts, mask = self._texts, self._finder.folds.searched & self._rows.mask(filters)
         outcome = None
         if remainder is not None:
@@ -291,8 +293,8 @@ class TextSnapshot:
             outcome = Scanned(rows.take(mask[rows.ordinals]), truncated=count > MATCHES_MAX)
             mask = np.zeros(len(mask), bool)
             mask[outcome.rows.ordinals] = True
-        # The expressions that name the rarest trigrams first: what they leave is all that the
-        # others have to look at.
+        # Expressions with the rarest trigrams go first: the others scan only the rows that are
+        # left.
         lines = [
             (texts.candidates(expression.analysis.needs, mask), expression)
             for expression in expressions
@@ -321,7 +323,7 @@ class TextSnapshot:
         expressions: list[Expression],
         outcome: Scanned,
     ) -> ExactHits:
-        """`found` with the chunks of one page."""
+        """`base` with the chunks of one page."""
         best = select_page(outcome.rows, self.ids.ranks, *_page_of(request))
         rows, needles = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self.words.near)
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
@@ -336,7 +338,7 @@ class TextSnapshot:
                 make_fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line))
             )
             marks.append(spans)
-        parts = zip(heads, texts, marks, strict=False)  # no heads: nobody reads the chunks
+        parts = zip(heads, texts, marks, strict=False)  # no heads: the client does not read chunks
         cut_chunks = [
             cut_chunk(head, text, request.detail, leaf_masker(spans)) for head, text, spans in parts
         ]
@@ -359,7 +361,7 @@ class TextSnapshot:
         expressions: list[Expression],
         outcome: Scanned,
     ) -> ExactHits:
-        """`found` with the lines, grouped, as far as they fit; it counts lines."""
+        """`base` with the lines, grouped, as far as they fit; `total_found` counts lines."""
         many = base.total_found > CHUNKS_MAX
         best = select_page(outcome.rows, self.ids.ranks, 0, BEST_CHUNKS if many else CHUNKS_MAX)
         body, marks = self._mark_chunks(parsed, best, expressions, outcome.marks)
@@ -395,8 +397,8 @@ class TextSnapshot:
         expressions: list[Expression],
         known_marks: dict[int, list[Span]],
     ) -> tuple[Body, dict[Leaf, list[Span]]]:
-        """The chunks `best`, as many as there was time for, and what each leaf of the query marks
-        in their texts.
+        """Mark the chunks `best`, as many as time allows: (their texts, leaf of the query → its
+        spans).
         """
         needles = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self.words.near)
         wanted = [expression for expression in expressions if not expression.excluded]
@@ -414,13 +416,13 @@ class TextSnapshot:
 
 
 def _page_of(request: ExactSearch) -> tuple[int, int]:
-    """(how many hits come before a page, how many it has at most)"""
+    """(number of hits before a page, most hits of a page)"""
     return max(request.offset, 0), min(max(request.limit, 1), LIMIT_MAX)
 
 
 def _explain_too_wide(node: Node, error: ValueError) -> str:
     places = [leaf.position for leaf in leaves(node) if isinstance(leaf, Wildcard | Fuzzy)]
     return (
-        f"The term at position {min(places, default=0) + 1} of the query cannot be looked for ({error}); write more of "
+        f"The term at position {min(places, default=0) + 1} of the query cannot be searched ({error}); write more of "
         "it, with fewer wildcards."
     )

@@ -1,4 +1,6 @@
-"""Says why nothing was found: which term has no match, what is spelt like it, what OR gives."""
+"""Reasons for an answer without hits: a term without matches, similar spellings, matches with
+OR.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,16 @@ from cortex.query.tree import And, Node, Not, Or, Phrase, Range, Regex, Term, Wi
 from cortex.system.errors import BadRequest
 from cortex.terms import languages, tokens
 
-#: terms of a query that are looked at one by one
+#: terms of a query that are examined one by one
 _TERMS_MAX = 12
-#: edits at most that lie between a word and one that it may have been meant as
+#: most edits between a word and a word that is suggested for it
 NEAR_EDITS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestionContext:
-    """Where the reasons are looked for. `kept` is what the filters keep (None: all); `written`
-    gives an indexed word as it stands in some text.
+    """The index in which reasons are searched. `filter_query`: the filters (None: keep all);
+    `written`: indexed word → its spelling in some text.
     """
 
     index: tantivy.Index
@@ -54,12 +56,12 @@ def suggest(context: SuggestionContext, node: Node) -> str:
         if joined:
             return f"Every term occurs, but no chunk holds all of them; joined by OR the query has {_format_count(joined)}."
     if isinstance(node, Phrase | Term) and len(tokens.part_words(node.text)) > 1:
-        return f"The words of `{node.text}` do not stand side by side; leave out the quotes, or write them as words."
-    return "What the query excludes leaves nothing; remove a NOT or a minus."
+        return f"The words of `{node.text}` are nowhere side by side; leave out the quotes, or write them as words."
+    return "The exclusions remove every match; drop a NOT or a minus."
 
 
 def _explain_exclusion(context: SuggestionContext, node: Node) -> str:
-    """Which of the excluded clauses took away what the others had found."""
+    """The sentence for an excluded clause that removed all hits of the others; "" for none."""
     if not isinstance(node, And):
         return ""
     wanted = tuple(child for child in node.children if not isinstance(child, Not))
@@ -70,7 +72,7 @@ def _explain_exclusion(context: SuggestionContext, node: Node) -> str:
         if isinstance(child, Not) and not _count(context, And((*wanted, child))):
             quoted = " or ".join(f"`{_clause_text(clause)}`" for clause in leaves(child.child)[:3])
             return f"Excluding {quoted} removes everything: without that {_format_count(before)}."
-    return f"What the query excludes removes everything: without it {_format_count(before)}."
+    return f"The exclusions remove everything: without them {_format_count(before)}."
 
 
 def _count(context: SuggestionContext, node: Node, *, filters: bool = True) -> int:
@@ -95,7 +97,7 @@ def _explain_missing(context: SuggestionContext, clause: Node) -> str:
 
 
 def _nearest_term(context: SuggestionContext, clause: Term) -> str:
-    """What a term without a match may have been meant as; "" for nothing."""
+    """A suggestion for a term without a match; "" for none."""
     if clause.field == "language":
         return "" if languages.canonical(clause.text) else languages.nearest_language(clause.text)
     return nearest(context, clause.text) if clause.field == "text" else ""
@@ -113,15 +115,15 @@ def _clause_text(clause: Node) -> str:
 
 
 def nearest(context: SuggestionContext, text: str) -> str:
-    """The indexed term nearest to the first word of `text` that is not indexed: of those at most
-    two edits away the nearest, then the most frequent. Empty when there is none.
+    """The indexed term nearest to the first word of `text` that is not indexed: at most two edits
+    away, the nearest first, then the most frequent. "" without one.
     """
     for word in tokens.whole_words(text):
         term = word.replace(tokens.UNDERSCORE, "_")
         if context.words.has(term):
             continue
-        for distance in (1, NEAR_EDITS):  # the nearer ones are few, and quickly found
-            # What stands in no text is a part or a joined form.
+        for distance in (1, NEAR_EDITS):  # terms one edit away are few, and quickly found
+            # A term that is in no text is a part or a joined form.
             ranked = [
                 (-count, near)
                 for near in context.words.near(term, distance)

@@ -1,5 +1,5 @@
-"""The best hits of a keyword query in which no expression stands: scored by tantivy, counted by
-sets of rows.
+"""The best hits of a keyword query without expressions: scored by tantivy, counted by sets of
+rows.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cortex.query.tree import Node
 from cortex.system.arrays import Array
 from ipc.messages import Filters
 
-#: matches that are put in order; of more, only the best are shown
+#: matches that are sorted; of more, only the best are shown
 MATCHES_MAX = 60_000
-#: by how much more matches are fetched when they are not enough for a page
+#: factor of the next fetch when a page is not full
 _FETCH_MORE = 8
 
 
 class HitFinder:
-    """Of one generation. Frozen; caches hold derived values only."""
+    """Finds the best hits of one generation. Frozen; caches hold derived values only."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class HitFinder:
         fetch: int,
         filter_query: Callable[[Filters], tantivy.Query | None],
     ) -> None:
-        """`fetch`: matches that are fetched at once; `kept`: what filters keep, as a query."""
+        """`fetch`: matches of one fetch; `filter_query`: filters → their query."""
         self._rows, self._matching, self._fetch, self._filter_query = rows, matching, fetch, filter_query
 
     @cached_property
@@ -43,8 +43,8 @@ class HitFinder:
         return Folds(self._rows)
 
     def best(self, node: Node, filters: Filters, wanted: int, to: Target) -> tuple[ScoredRows, int]:
-        """(at least the `wanted` best folded hits that the filters keep, and all that are as good;
-        how many there are). Raises ValueError as `Matching.best`, BadRequest as `compile_query`.
+        """(at least the `wanted` best folded hits that the filters keep, with all ties; the number
+        of hits). Raises ValueError as `Matching.best`, BadRequest as `compile_query`.
         """
         tiers = compile_tiers(node, to)
         if tiers is not None:
@@ -67,7 +67,7 @@ class HitFinder:
     def _best_in_tiers(
         self, tiers: Tiers, filters: Filters, wanted: int, to: Target
     ) -> tuple[ScoredRows, int]:
-        """As `best`, for a query in tiers."""
+        """The same for a query in tiers."""
         mask = self._rows.mask(filters)
         scores = np.zeros(len(mask), np.float32)
         matching = np.zeros(len(mask), bool)
@@ -92,7 +92,7 @@ class HitFinder:
         total = int(folded.sum())
         if count > limit:
             best = self._best_among(same, folded, wanted, best, count)
-            if len(best) >= wanted:  # what has the word as it stands fills the page
+            if len(best) >= wanted:  # exact matches of the word fill the page
                 return ScoredRows(best.ordinals, best.scores + scores[best.ordinals]), total
         scores[best.ordinals] += best.scores
         return _take_scored(folded, scores), total
@@ -100,10 +100,10 @@ class HitFinder:
     def _best_among(
         self, query: tantivy.Query, mask: Array, wanted: int, best: ScoredRows, count: int
     ) -> ScoredRows:
-        """At least `wanted` of the best of `count` matches among the rows `kept` (bool [all rows]).
+        """At least `wanted` of the best of `count` matches among the rows `mask` (bool [all rows]).
 
-        Among equal scores the ids decide, so all that are as good as the last of them are returned,
-        too. `best` are the best of all, as far as known.
+        Ids break ties, so all hits as good as the last are returned, too. `best`: the best of all,
+        as far as known.
         """
         while True:
             visible = best.take(mask[best.ordinals])

@@ -1,4 +1,4 @@
-"""One expression over texts side by side: compiled by RE2, the first match in each row. Pure."""
+"""One expression over texts side by side: compiled by RE2, first match in each row. Pure."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from cortex.query.tree import Regex
 from cortex.system.arrays import Array
 from cortex.system.errors import BadQuery
 
-#: bytes of memory for one expression's automata (RE2's own default)
+#: bytes of memory for one expression's automata (RE2's default)
 _MEMORY = 8 << 20
-#: matches between two looks at the clock
+#: matches between two checks of the clock
 _CLOCK_MATCHES = 256
-#: score of a match inside a word; doubled at each end where a word begins or ends
+#: score of a match inside a word; doubled for each end at a word boundary
 INSIDE = 2.5
 _UNANCHORED = re2._Anchor.UNANCHORED  # noqa: SLF001 - its own search() makes two more objects for each match
-#: byte → does it belong to a word
+#: byte → whether it belongs to a word
 _IN_WORD = np.array([chr(at).isalnum() or at == ord("_") or at >= 128 for at in range(256)])
-#: plain text, as match type substring writes it, with or without \b at its ends
+#: plain text, as match type substring encodes it, with or without \b at its ends
 _PLAIN = re.compile(r"(\\b)?((?:[A-Za-z0-9_ !\"#%&',/:;<=>@`~-]|\\[!-/:-@\[-`{-~])+?)(\\b)?")
-#: what RE2 takes for a k and an s in any case: KELVIN SIGN, LATIN SMALL LETTER LONG S
+#: matches of k and s in RE2 ignoring case: KELVIN SIGN, LATIN SMALL LETTER LONG S
 _FOLDED = ("\u212a".encode(), "\u017f".encode())
-#: byte → does it belong to a word in the sense of RE2
+#: byte → whether it belongs to a word for RE2
 _IS_WORD = np.array([at < 128 and (chr(at).isalnum() or at == ord("_")) for at in range(256)])
 
-#: what looks beyond the lines of a text: its begin and its end, or lines that are no lines
+#: syntax that depends on more than a line: the text's begin and end, or other line modes
 _BEYOND_LINES = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-[a-zA-Z]*m")
 
-#: reads texts while others are searched: unpacking them is half of a search, and needs no
-#: interpreter, no more than RE2 does
+#: reads texts while others are searched: unpacking is half of a search, and like RE2 it does not
+#: hold the interpreter's lock
 _AHEAD = ThreadPoolExecutor(1, thread_name_prefix="texts")
 
 Span = tuple[int, int]
-#: (first row, row after the last) of what is searched in one go
+#: (first row, row after the last) of one piece of a search
 Batch = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    r"""An expression that is plain ASCII text, in lower case unless the case counts, with or
-    without \b at its ends.
+    r"""An expression that is plain ASCII text, in lower case unless case counts, with or without \b
+    at its ends.
 
     `folds`: it has a letter that matches one beyond ASCII, too. `in_word`: it is a word or a piece
-    of one, in any case.
+    of a word, ignoring case.
     """
 
     text: bytes
@@ -63,9 +63,7 @@ class Plain:
 
     @property
     def overlaps(self) -> bool:
-        r"""Whether a place that does not count may hide one that does, as in `aaa` the first `aa`
-        hides `aa\b`.
-        """
+        r"""Whether a rejected place may hide a match, as in `aaa` the first `aa` hides `aa\b`."""
         ends = (self.text[:n] == self.text[-n:] for n in range(1, len(self.text)))
         return (self.begins or self.ends) and any(ends)
 
@@ -82,31 +80,31 @@ class Expression:
 
     @property
     def whole_file(self) -> bool:
-        """Whether it is matched against whole files, and not line by line."""
+        """Whether it is matched against whole files, not line by line."""
         return self.analysis.multiline
 
     @property
     def by_lines(self) -> bool:
-        """Whether it matches a line wherever that stands."""
+        """Whether a line's match depends on that line alone."""
         return not (self.whole_file or _BEYOND_LINES.search(self.source.pattern))
 
 
 @dataclass(frozen=True, slots=True)
 class RowTexts:
-    """Texts one after the other: that of row `ordinals[i]` ends at `ends[i]`, its line feed
+    """Texts one after the other: the text of row `ordinals[i]` ends at `ends[i]`, its line feed
     included.
     """
 
     ordinals: Array
     ends: Array
-    #: the texts of rows `first` to before `stop`, side by side: unpacked when they are looked at
+    #: the texts of rows `first` to before `stop`, side by side, unpacked on demand
     read: Callable[[int, int], bytes]
-    #: all of them, where some are pieces of lines, and a match may span several rows
+    #: all texts, if some are pieces of lines, and a match may span several rows
     joined: bytes | None = None
 
     @classmethod
     def of(cls, texts: Sequence[bytes], ordinals: Array) -> RowTexts:
-        """Of texts of which some are pieces of lines."""
+        """Join texts, some of them pieces of lines."""
         data = b"".join(texts)
         edges = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
         return cls(ordinals, edges[1:], lambda first, stop: data[edges[first] : edges[stop]], data)
@@ -117,7 +115,7 @@ class RowTexts:
 
 
 def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
-    """Raises BadQuery, with what RE2 says, for an expression that it does not take."""
+    """Compile an expression. Raises BadQuery with RE2's reason for an invalid one."""
     analysis = analyse(source.pattern)
     options = re2.Options()
     options.case_sensitive = source.case
@@ -155,12 +153,12 @@ def _parse_plain(source: Regex) -> Plain | None:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The first match in each row of a Body that has one."""
+    """The first match in each matching row of a RowTexts."""
 
-    places: Array  #: i64 [m]: the places of the rows in it
-    spans: Array  #: i64 [m, 2]: where the match is in the row's text
+    places: Array  #: i64 [m]: indices of the rows
+    spans: Array  #: i64 [m, 2]: the match in the row's text
     scores: Array  #: float32 [m]
-    late: bool = False  #: whether the time ended
+    late: bool = False  #: whether the deadline passed
 
 
 def first_matches(expression: Expression, body: RowTexts, deadline: float, batch_bytes: int) -> Matches:
@@ -169,8 +167,8 @@ def first_matches(expression: Expression, body: RowTexts, deadline: float, batch
 
 
 def best_matches(plain: Plain, body: RowTexts, batch_bytes: int) -> tuple[Array, Array]:
-    """(i64, ascending: the rows of `body` that hold `plain`; float32: the score of the best place
-    of each). For a word or a piece of one, in rows whose words are ASCII.
+    """The rows of `body` that hold `plain` (i64, ascending), and the score of the best place of
+    each (float32). For a word or a piece of a word, in rows with ASCII words only.
     """
     row_scores = [(body.ordinals[:0], np.zeros(0, np.float32))]
     for start, raw, ends in _read_batches(body, cut_batches(body, batch_bytes)):
@@ -187,9 +185,9 @@ def best_matches(plain: Plain, body: RowTexts, batch_bytes: int) -> tuple[Array,
 
 
 def cut_batches(body: RowTexts, batch_bytes: int) -> list[Batch]:
-    """The pieces that are searched in one go."""
+    """Divide the rows into pieces for one call each."""
     last = np.arange(len(body.ends) - 1)  # rows that a piece may end with
-    if body.joined is not None:  # lines in pieces: a cut inside one would hide a match
+    if body.joined is not None:  # split lines: a cut inside one would hide a match
         last = last[np.frombuffer(body.joined, np.uint8)[body.ends[last] - 1] == ord("\n")]
     number = body.ends // batch_bytes
     cuts = last[np.diff(number[last], append=number[-1:]) > 0] + 1
@@ -197,14 +195,14 @@ def cut_batches(body: RowTexts, batch_bytes: int) -> list[Batch]:
 
 
 def is_plain(expression: Expression, body: RowTexts) -> bool:
-    """Whether `scan_plain` finds the same as `scan`. Not where lines are in pieces: there a match
-    may span two rows.
+    """Whether `scan_plain` finds the same as `scan`. False for split lines: a match may span two
+    rows.
     """
     return expression.plain is not None and not expression.plain.overlaps and body.joined is None
 
 
 def scan_plain(expression: Expression, body: RowTexts, batches: list[Batch], deadline: float) -> Matches:
-    """As `scan`. A call of RE2 for each match would be most of the time where matches are many."""
+    """As `scan`, but faster for many matches, where calls of RE2 would take most of the time."""
     plain = expression.plain
     assert plain is not None
     size, late = len(plain.text), False
@@ -226,12 +224,12 @@ def scan_plain(expression: Expression, body: RowTexts, batches: list[Batch], dea
 
 
 def _may_fold(plain: Plain, data: bytes) -> bool:
-    """Whether `data` has letters beyond ASCII that RE2 alone finds."""
+    """Whether `data` has letters beyond ASCII that only RE2 matches."""
     return plain.folds and not data.isascii() and any(letter in data for letter in _FOLDED)
 
 
 def _places(plain: Plain, data: bytes) -> Array:
-    """i64: where plain text stands in `data`, which is in lower case unless the case counts."""
+    """The places of plain text in `data`, i64. `data` is in lower case unless case counts."""
     between, size = data.split(plain.text), len(plain.text)
     at = np.cumsum(np.fromiter(map(len, between[:-1]), np.int64, len(between) - 1) + size) - size
     if len(at) and (plain.begins or plain.ends):
@@ -243,9 +241,9 @@ def _places(plain: Plain, data: bytes) -> Array:
 
 
 def all_matches(expression: Expression, data: bytes, ends: Array, most: int) -> Array:
-    """i64 [m, 2]: the spans of the first `most` matches in each of the texts that stand one after
-    the other in `data`, each up to one of `ends` with a line feed at its end; no empty ones. For
-    expressions `by_lines`.
+    """Spans of the first `most` matches in each text of `data`, i64 [m, 2], without empty ones. The
+    texts are side by side; each ends at one of `ends` with a line feed. For expressions that are
+    `by_lines`.
     """
     plain = expression.plain
     if plain is None or plain.overlaps or _may_fold(plain, data):
@@ -272,7 +270,7 @@ def _all_by_re2(expression: Expression, data: bytes, ends: list[int], most: int)
             position = ends[row]
         elif end > position:
             position = end
-        else:  # nothing was matched here: on by one character
+        else:  # an empty match: advance by one character
             position += 1
             while position < size and data[position] & 0xC0 == 0x80:
                 position += 1
@@ -280,8 +278,8 @@ def _all_by_re2(expression: Expression, data: bytes, ends: list[int], most: int)
 
 
 def _are_no_boundaries(data: Array, at: Array) -> Array:
-    r"""Whether the places `at` are no word boundaries: what stands before and after is of one kind
-    (RE2's \b).
+    r"""Whether the places `at` are no word boundaries: the characters before and after are both in
+    words, or both not (RE2's \b).
     """
     before = _IS_WORD[data[np.maximum(at - 1, 0)]] & (at > 0)
     after = _IS_WORD[data[np.minimum(at, len(data) - 1)]] & (at < len(data))
@@ -319,8 +317,8 @@ def scan(expression: Expression, body: RowTexts, batches: list[Batch], deadline:
 
 
 def _make_matches(first: int, rows: Array, spans: Array, data: bytes, ends: Array) -> Matches:
-    """Matches in a batch that begins with row `first`: of each the row in it, and the span in its
-    texts.
+    """Matches in a batch that begins with row `first`. `rows`: row of each within the batch;
+    `spans`: span of each in the batch's texts.
     """
     scores = edge_scores(np.frombuffer(data, np.uint8), spans)
     begins = np.where(rows > 0, ends[rows - 1], 0)
@@ -339,9 +337,9 @@ def _join_matches(batches: Sequence[Matches], *, late: bool) -> Matches:
 
 
 def _read_batches(body: RowTexts, batches: Sequence[Batch]) -> Iterator[tuple[int, bytes, Array]]:
-    """Of each batch the first row, the texts side by side, and where each ends: one call of RE2
-    costs as much as 1 kB of text, and a chunk has hardly more. Each is unpacked while the one
-    before it is searched.
+    """Yield of each batch the first row, the texts side by side, and the end of each: one call of
+    RE2 costs as much as 1 kB of text, and a chunk has hardly more. Each batch is unpacked while the
+    previous one is searched.
     """
     coming: Future[bytes] | None = None
     for (first, stop), after in zip(batches, [*batches[1:], None], strict=True):
@@ -351,7 +349,7 @@ def _read_batches(body: RowTexts, batches: Sequence[Batch]) -> Iterator[tuple[in
 
 
 def edge_scores(data: Array, spans: Array, in_word: Array = _IN_WORD) -> Array:
-    """float32: the score of each match, by whether it begins and ends where words do. `in_word`:
+    """The score of each match, float32, higher if it begins or ends at a word boundary. `in_word`:
     bool [256], the bytes that belong to words.
     """
     scores = np.full(len(spans), INSIDE, np.float32)

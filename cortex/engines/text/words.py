@@ -1,4 +1,4 @@
-"""Which rows of a generation hold a word: words.py over all segments."""
+"""Rows of a generation that hold a word: `generation.words` over all segments."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from cortex.generation.segment import Segment
 from cortex.generation.words import WordTable
 from cortex.system.arrays import Array
 
-#: words whose neighbours are remembered: a query asks for them to find and to mark
+#: words in the cache of neighbours: a query needs them to search and to mark
 _NEAR_MAX = 16
 
 Near = list[tuple[Array, Array]]
 
 
 class Words:
-    """Answers for the live rows. Frozen; caches hold derived values only."""
+    """Looks words up in the live rows. Frozen; caches hold derived values only."""
 
     def __init__(self, rows: Rows, reuse: Words | None = None) -> None:
-        """`reuse`: of another generation, whose tables of the same segments are shared."""
+        """`reuse`: another generation's, whose tables of common segments are shared."""
         shared_tables = dict(zip(map(id, reuse.segments), reuse.tables, strict=True)) if reuse else {}
         self.segments: tuple[Segment, ...] = rows.segments
         self.tables: list[WordTable] = [
@@ -33,31 +33,31 @@ class Words:
         self._near: dict[tuple[str, int], Near] = {}
 
     def holding(self, terms: Iterable[str], *, words_only: bool = False) -> Array:
-        """Bool [all rows]: those that hold one of `terms`; `whole`: as a word."""
+        """Bool [all rows]: rows that hold one of `terms`; `words_only`: as a whole word."""
         wanted = set(terms)
         return self._mask(table.codes_of(wanted, words_only=words_only) for table in self.tables)
 
     def starting(self, start: str) -> Array:
-        """Bool [all rows]: those that hold a term that begins with `start`."""
+        """Bool [all rows]: rows that hold a term that begins with `start`."""
         codes = [table.codes_from(start) for table in self.tables]
         return self._mask(derived for derived, _ in codes) | self._mask(words for _, words in codes)
 
     @cached_property
     def size(self) -> int:
-        """Bytes of all words: what `around` looks through."""
+        """Bytes of all words, which `around` scans."""
         return sum(table.size for table in self.tables)
 
     @cached_property
     def odd(self) -> Array:
-        """Bool [all rows]: those with words that are not ASCII, or too long to be indexed."""
+        """Bool [all rows]: rows with words that are not ASCII, or too long for the index."""
         return self._rows_of(table.odd_rows() for table in self.tables)
 
     def around(self, text: str, *, begins: bool, ends: bool) -> Array:
-        """I8 [all rows]: how well the best word of each row that holds `text` (ASCII, in lower
-        case) fits it; -1 without one.
+        """The fit of the best word of each row that holds `text` (ASCII, in lower case), i8 [all
+        rows]; -1 without one.
 
         2: the word is `text`; 1: it begins or ends with it; 0: `text` is inside. With `begins` or
-        `ends` only words that do so count. Not to be asked of `odd` rows.
+        `ends` only words that do so count. Not valid for `odd` rows.
         """
         matches = [table.around(text, begins=begins, ends=ends) for table in self.tables]
         out = np.full(len(self._live), -1, np.int8)
@@ -66,17 +66,17 @@ class Words:
         return out
 
     def has(self, term: str) -> bool:
-        """Whether `term` is a word, a part of one or a joined form, of any row."""
+        """Whether `term` is a word, a part or a joined form in any row."""
         return any(len(table.codes_of([term])) for table in self.tables)
 
     def rows_near(self, word: str, distance: int, most: int) -> Array:
-        """Bool [all rows]: those that hold a term at most `most` edits away from `word`; `most` is
-        at most `distance`, up to which neighbours are looked for once.
+        """Bool [all rows]: rows that hold a term at most `most` edits away from `word`. Neighbours
+        are looked up once, up to `distance` edits; `most` is at most `distance`.
         """
         return self._mask(codes[edits <= most] for codes, edits in self._neighbours(word, distance))
 
     def near(self, word: str, distance: int) -> dict[str, int]:
-        """The terms at most `distance` edits away from `word`, and how many."""
+        """The terms at most `distance` edits away from `word` → their number of edits."""
         return {
             term: edit
             for table, (codes, edits) in zip(self.tables, self._neighbours(word, distance), strict=True)

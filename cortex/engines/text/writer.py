@@ -1,9 +1,9 @@
-"""Writes the text index: one persisted tantivy index, and a folder of hard links for each
-generation of it.
+"""The writer of the text index: one persistent tantivy index, and a folder of hard links for each
+generation.
 
-A tantivy commit publishes by itself and an old commit cannot be opened again. So the folder
-`writer` is never served; generation N is the folder `N`: hard links of the files that the commit
-names, and that commit's meta.json.
+A tantivy commit publishes at once, and an old commit cannot be opened again. So the folder `writer`
+is never served. Generation N is the folder `N`: hard links to the files of a commit, and that
+commit's meta.json.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from cortex.system.timers import late_threads
 
 WRITER = "writer"
 
-#: chunks; a change of more is written with a large heap, because fewer, larger segments come of it
+#: chunks; a larger change gets a large heap, because that makes fewer, larger segments
 _BULK_CHUNKS = 4_000
 #: bytes of heap: tantivy takes at least 15 MB; 1 000 chunks fill some 10 MB
 _LEAST_HEAP, _SMALL_HEAP, _BULK_HEAP = 15_000_000, 30_000_000, 200_000_000
-#: With two, each commit leaves two segments, which every query pays for, and takes a quarter more
-#: time in all: the other core is busy with making the documents.
+#: With two, each commit leaves two segments, which slow every query, and takes a quarter more time
+#: in all: the other core is busy making documents.
 _THREADS = 1
 #: attempts to link a commit's files while background merges replace them; each merge ends in
 #: milliseconds
@@ -50,11 +50,10 @@ _PARTS = frozenset({"fast", "fieldnorm", "idx", "pos", "store", "term"})
 
 
 class TextWriter:
-    """The one writer of a text index; only the watcher holds one.
+    """The only writer of a text index; the watcher owns it.
 
     `folder` is `.cortex/index/text`; `published` the folder of the published generation inside it
-    ("" for none). What was committed but never published is forgotten: the writer starts again from
-    `published`.
+    ("" for none). Unpublished commits are dropped: the writer starts again from `published`.
     """
 
     def __init__(self, folder: Path, published: str) -> None:
@@ -62,39 +61,37 @@ class TextWriter:
         self._checker = IntegrityChecker()
         self._writer: tantivy.IndexWriter | None = None
         self._bulk = False
-        #: the writer's list of tantivy segments when it was last at rest
+        #: the writer's list of tantivy segments at the last idle check
         self._rested_at = b""
-        #: the checksums of the files of the last generation, by name
+        #: checksums of the files of the last generation, by name
         self._sums: dict[str, int] = {}
         self.reset(published)
 
     def reset(self, published: str) -> None:
-        """Make the writer's state that of generation folder `published` ("" for empty). Raises
-        Damaged.
-        """
+        """Reset the writer to the generation folder `published` ("" for empty). Raises Damaged."""
         self._close_writer()
-        home = self._folder / WRITER
-        files.remove_tree(home)
-        files.make_folder(home)
+        writer_folder = self._folder / WRITER
+        files.remove_tree(writer_folder)
+        files.make_folder(writer_folder)
         self._sums = {}
         if published:
             source = self._folder / published
             try:
                 names = _committed_files(source)
                 self._sums = self._checker.check(source)
-                _link_all((*names, META), source, home)
+                _link_all((*names, META), source, writer_folder)
             except FileNotFoundError as error:
                 raise Damaged(f"{source} is not complete: {error}.") from error
-            # tantivy deletes only files that it knows it made.
-            files.replace(home / ".managed.json", orjson.dumps([*names, META]))
-        # Raises Damaged for what the first write would find. Not kept: who has it open looks at it
-        # by the clock.
-        open_index(home)
+            # tantivy deletes only files that it lists as its own
+            files.replace(writer_folder / ".managed.json", orjson.dumps([*names, META]))
+        # Raises Damaged as the first write would. The index is dropped: an open one checks its
+        # folder periodically.
+        open_index(writer_folder)
         self._base = published
         self._rested_at = b""
 
     def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
-        """Write generation `number`: the last one built, without the rows `deleted`, with `added`
+        """Write generation `number`: the previous build, without the rows `deleted`, with `added`
         (row key, chunk).
 
         Returns the name of its folder. On an error nothing is changed and the error is raised.
@@ -111,16 +108,16 @@ class TextWriter:
         return self._base
 
     def publish_merged(self, number: int) -> str:
-        """Publish as generation `number` what tantivy has merged since the last one was built: the
-        same documents in fewer segments, each of which costs every question, in less space. Returns
-        the name of the folder to serve.
+        """Publish tantivy's merges since the last build as generation `number`: the same documents
+        in fewer segments, each of which slows every query, and in less space. Returns the name of
+        the folder to serve.
         """
         try:
             merged, served = (
                 len(_segments(files.read_ours(folder / META, META_BYTES_MAX), folder))
                 for folder in (self._folder / WRITER, self._folder / self._base)
             )
-        except (OSError, Damaged):  # the next build says so, or mends it
+        except (OSError, Damaged):  # the next build reports or repairs it
             return self._base
         if merged < served and self._is_plain():
             self._publish(str(number))
@@ -128,7 +125,7 @@ class TextWriter:
         return self._base
 
     def release_if_idle(self) -> None:
-        """Let go of the folder when nothing has been merged since this was called before."""
+        """Close the writer when nothing was merged since the previous call."""
         with contextlib.suppress(OSError):
             meta = files.read_ours(self._folder / WRITER / META, META_BYTES_MAX)
             if meta == self._rested_at:
@@ -136,8 +133,8 @@ class TextWriter:
             self._rested_at = meta
 
     def _is_plain(self) -> bool:
-        """Whether the writer's folder holds nothing but files: tantivy opens them, and who opens a
-        pipe waits for its other end, for ever and without a word.
+        """Whether the writer's folder holds only regular files: tantivy opens them all, and opening
+        a pipe blocks until its other end is opened.
         """
         try:
             entries = files.entries(self._folder / WRITER)
@@ -156,13 +153,13 @@ class TextWriter:
         writer.commit()
 
     def _open_writer(self, *, bulk: bool) -> tantivy.IndexWriter:
-        """The open writer when its size suits, because merges run on in the background of it; else
-        another one.
+        """The open writer if its heap has the right size, because merges continue in its
+        background; else a new one.
         """
         if self._writer is None or self._bulk != bulk:
             self._close_writer()
-            # Not kept: tantivy-py's index is a reader, too, which opens and maps what each commit
-            # wrote, half a second later, in a thread of its own, and holds a lock meanwhile.
+            # The index is dropped: in tantivy-py it is also a reader, which half a second after
+            # each commit opens and maps its files in a thread, and holds a lock meanwhile.
             self._bulk = bulk
             self._writer = open_index(self._folder / WRITER).writer(
                 _BULK_HEAP if bulk else _SMALL_HEAP, _THREADS
@@ -170,22 +167,22 @@ class TextWriter:
         return self._writer
 
     def _close_writer(self) -> None:
-        """Let the writer go without waiting for its merges (seconds): the next writer begins them
-        anew, and what is published does not need them.
+        """Drop the writer without waiting for its merges (seconds): the next writer restarts them,
+        and published generations do not need them.
         """
         self._writer = None
 
     def _publish(self, name: str) -> None:
-        home, target = self._folder / WRITER, self._folder / name
+        writer_folder, target = self._folder / WRITER, self._folder / name
         temporary = self._folder / f".{name}.tmp"
         files.remove_tree(temporary)
         files.remove_tree(target)
         for _ in range(_LINK_ATTEMPTS):
             files.make_folder(temporary)
             try:
-                meta = files.read_ours(home / META, META_BYTES_MAX)
-                names = _committed_files(home, meta)
-                _link_all(names, home, temporary)
+                meta = files.read_ours(writer_folder / META, META_BYTES_MAX)
+                names = _committed_files(writer_folder, meta)
+                _link_all(names, writer_folder, temporary)
                 self._sums = write_sums(temporary, meta, names, self._sums)
                 files.replace(temporary / META, meta)
                 files.move(temporary, target)
@@ -194,24 +191,24 @@ class TextWriter:
                 continue
             return
         raise Damaged(
-            f"{home} lacks files that its {META} names; delete the folder and it will be built again."
+            f"{writer_folder} lacks files that its {META} names; delete the folder and it will be built again."
         )
 
     def close(self) -> None:
-        """Let go of the folder, until there is something to write again: an open writer has
-        threads, one of which looks at its folder by the clock, and the heap of its last change.
+        """Free the writer until the next write: an open writer has threads, one of which checks its
+        folder periodically, and the heap of its last change.
         """
         self._close_writer()
 
 
 def open_index(folder: Path) -> tantivy.Index:
-    """The tantivy index in `folder`, made if there is none. Raises Damaged, also for one with other
+    """Open the tantivy index in `folder`, or make one. Raises Damaged, also for an index with other
     fields; OSError.
     """
     with raising_damaged(folder):
         files.check_folder(folder)
-        # tantivy-py's index begins with a reader that looks twice a second whether there is another
-        # commit, whatever is asked of it later, and its thread ends with the index.
+        # tantivy-py's index starts with a reader that checks twice a second for new commits,
+        # whatever its later configuration; its thread ends with the index.
         with late_threads():
             index = tantivy.Index(make_schema(), path=str(folder))
     register(index)
@@ -219,7 +216,7 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def index_in_memory(chunks: Iterable[tuple[int, dict[str, Any]]]) -> tantivy.Index:
-    """An index of these chunks (row key, chunk) that is in no file."""
+    """An index of these chunks (row key, chunk) in memory."""
     index = tantivy.Index(make_schema())
     register(index)
     writer = index.writer(_LEAST_HEAP, _THREADS)
@@ -232,8 +229,8 @@ def index_in_memory(chunks: Iterable[tuple[int, dict[str, Any]]]) -> tantivy.Ind
 
 
 def list_committed_files(folder: Path) -> tuple[Path, ...]:
-    """All files of the generation in `folder` that are written once. Raises nothing: of one that is
-    not whole, what its meta.json is.
+    """All write-once files of the generation in `folder`. Raises nothing: for an incomplete one it
+    lists meta.json and the checksums only.
     """
     try:
         return (folder / META, folder / SUMS, *(folder / name for name in sorted(_committed_files(folder))))

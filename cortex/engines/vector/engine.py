@@ -1,7 +1,8 @@
-"""The vector engine: scans the vectors in the rows' segments, and above a bound asks an HNSW index.
+"""The vector engine: scans the vectors of the rows' segments, and above a bound uses an HNSW index.
 
-Its token is the file of that index in `vector/`, "" below the bound: it is built in the background
-when enough rows are not in the last one, and says itself up to which row it goes.
+Its token is the file of that index in `vector/`, "" below the bound. The index is built in the
+background when enough rows are missing from the last one. Its name says up to which row key it
+goes.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ class VectorEngine:
         self._limits = limits or Limits()
         self._takes_unnamed = config.embedding.provider != "static"
         self._token = ""
-        #: of the snapshot that was opened last
+        #: of the last opened snapshot
         self._quantized: QuantizedVectors | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._building: Future[str] | None = None
-        #: the generation that was looked at last: another look at the same finds the same
+        #: the generation that `upkeep` checked last; it does not change
         self._looked_at = 0
 
     def resume(self, token: str) -> None:
         self._building, self._token = None, ""
-        if is_ours(token):  # else another is built
+        if is_ours(token):  # else a new index is built
             check_vectors(self._folder / token)
             self._token = token
         self._looked_at = 0
@@ -69,24 +70,24 @@ class VectorEngine:
             done, self._building = self._building, None
             try:
                 self._token = done.result()
-            except Exception:  # the scan goes on answering; tried again with the next change
+            except Exception:  # the scan still answers; tried again after the next change
                 log.exception("building the HNSW index failed")
         return self._token
 
     @property
     def building(self) -> bool:
-        """Whether an HNSW index is being built, or is ready and not yet asked for."""
+        """Whether an HNSW index is being built, or is ready and not yet returned by `upkeep`."""
         return self._building is not None
 
     def _begin(self, published: Published) -> None:
-        """Start to build when it is due."""
+        """Start a build when one is due."""
         number = published.generation.number
         if number == self._looked_at or published.generation.rows <= self._limits.scan_rows_max:
             return
         self._looked_at = number
         watermark, share = watermark_of(self._token), self._limits.uncovered_share_max
         if published.generation.next_key - 1 - watermark <= share * published.generation.rows:
-            return  # that many keys were given out since: there is no need to open the rows
+            return  # too few keys were assigned since, so the rows need not be opened
         rows = published.rows
         uncovered = int((rows.live & (rows.keys > watermark)).sum())
         if uncovered > share * rows.live_count:
@@ -118,7 +119,7 @@ class VectorEngine:
         }
 
     def release(self) -> None:
-        """Nothing: what it builds goes with the building."""
+        """Do nothing: memory of a build is freed at its end."""
 
     def close(self) -> None:
         if self._pool is not None:

@@ -1,6 +1,4 @@
-"""What files are about: a chunk is nearer to a question when the rest of its file is. Pure over
-Rows.
-"""
+"""Mean vectors of files: a chunk is nearer to a question when its file is. Pure over Rows."""
 
 from __future__ import annotations
 
@@ -9,31 +7,31 @@ import numpy as np
 from cortex.generation.read import Rows
 from cortex.system.arrays import Array
 
-#: what the middle of its file adds to a chunk's vector, which is of unit length as it is
+#: weight of a file's centroid when added to a chunk's vector of unit length
 SHARE = 0.75
-#: files whose middle is remembered, 1.5 KB each with 384 dimensions
+#: files in the cache of centroids, 1.5 KB each with 384 dimensions
 FILES_MAX = 4096
 
 
 class FileCentroids:
-    """The mean vector of each file, of unit length, made when it is first asked for: there is no
-    table of them. Frozen; the caches hold derived values only.
+    """The mean vector of each file, of unit length, computed on first use. Frozen; the caches hold
+    derived values only.
     """
 
     def __init__(self, rows: Rows, usable: Array) -> None:
-        """`usable`: bool [rows], those with a vector of the model that is asked with."""
+        """`usable`: bool [rows], rows with a vector of the question's model."""
         self._rows, self._usable = rows, usable
         self._centroids: dict[int, Array] = {}
-        #: of each row with SHARE of the middle of its file; NaN until it is asked for
+        #: length of each row's vector plus SHARE of its file's centroid; NaN until computed
         self._lengths = np.full(len(rows), np.nan, np.float32)
 
     def __len__(self) -> int:
-        """How many are remembered."""
+        """The number of cached centroids."""
         return len(self._centroids)
 
     def cosines(self, query: Array, ordinals: Array, cosines: Array) -> Array:
-        """float32 [n]: of `query` (float32 of unit length) with each of the rows at `ordinals`
-        plus SHARE of the middle of its file; `cosines` are those with the rows alone.
+        """Cosines of `query` (float32 of unit length) with each row of `ordinals` plus SHARE of its
+        file's centroid, float32 [n]. `cosines` are those with the rows alone.
         """
         if not len(ordinals):
             return np.zeros(0, np.float32)
@@ -47,7 +45,9 @@ class FileCentroids:
         return near
 
     def _get_centroids(self, files: list[int]) -> Array:
-        """float32 [files, dimensions], 0 for what has no file; new ones are remembered."""
+        """Centroids, float32 [files, dimensions], 0 for rows without a file; new ones are
+        cached.
+        """
         new = [file for file in files if file not in self._centroids]
         if len(self._centroids) + len(new) > FILES_MAX:
             self._centroids.clear()
@@ -57,8 +57,8 @@ class FileCentroids:
         return np.stack([self._centroids[file] for file in files])
 
     def _compute_centroids(self, files: list[int]) -> Array:
-        """As `_middles`, of the chunks that hold each line of a file once. All vectors are read at
-        once: they may lie on a server.
+        """Centroids of the files, each from the chunks that cover its lines once. One read fetches
+        all vectors: they may be on a server.
         """
         none = np.zeros(0, np.int64)
         lines = (self._rows.lines_of(file) if self._rows.path_names[file] else none for file in files)
@@ -69,7 +69,7 @@ class FileCentroids:
 
 
 def _unit(vectors: Array) -> Array:
-    """Each of them of unit length, but one without any."""
+    """Scale each vector to unit length; a zero vector stays."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Array = vectors / np.where(lengths > 0, lengths, 1)
     return unit

@@ -1,9 +1,8 @@
 """Vector search over the rows of a generation: an exact scan, and above a bound a usearch HNSW
-index beside it.
+index.
 
-Scores are cosines. Every answer is exact for the rows that it names: HNSW proposes, the scan
-decides. Ties are broken by chunk id, so the same question to the same generation has the same
-answer.
+Scores are cosines. Scores are exact for every returned row: HNSW proposes rows, the scan scores
+them. Ties are broken by chunk id, so the same question to the same generation has the same answer.
 """
 
 from __future__ import annotations
@@ -27,51 +26,51 @@ from cortex.system.dot_products import products
 from cortex.system.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Filters, Signals, VectorSearch
 
-if TYPE_CHECKING:  # 8 MB, of which nothing is needed before there is an HNSW index
+if TYPE_CHECKING:  # 8 MB, needed only with an HNSW index
     from usearch.index import Index
 
 log = logging.getLogger(__name__)
 
-#: a filter that keeps less than this share of the rows is answered by scanning them
+#: a filter that keeps less than this share of the rows is answered by a scan of them
 SELECTIVE_SHARE = 0.05
-#: what the names of HNSW files begin with: one of vectors in a byte a number, as of `Coarse`, which
-#: are as long as each other no more, so they are compared by their angle
+#: prefix of HNSW file names: vectors in a byte a number, as in `QuantizedVectors`. Their lengths
+#: differ after rounding, so they are compared by angle
 KIND = "hnsw8"
 #: HNSW connectivity and effort; 47 000 rows: recall@10 0.9995 and @45 0.997 after exact re-scoring,
 #: as with vectors of float16, which take 1.7 times as much memory and disk, and 1.4 times as long
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
-#: of the rows of the segments that hold what matches, where less than one in so many does, all that
-#: match are compared: to gather one takes as long as to look at so many
+#: when less than one row in so many matches, of the segments with matches, all matching rows are
+#: compared one by one: gathering one takes as long as scanning so many
 GATHERED = 64
-#: filters whose rows a snapshot remembers: 6 MB each with 345 000 rows
+#: filters in the cache of a snapshot: 6 MB each with 345 000 rows
 KEPT_MAX = 4
-#: rows of the sample for mean and deviation of the cosines when not all are scanned
+#: rows in the sample for the mean and deviation of cosines, when not all are scanned
 SAMPLE_ROWS = 4096
-#: neighbours that HNSW is asked for at most, 2 µs each: where the rows that a filter keeps are far
-#: from the question, it would go through all
+#: most neighbours requested from HNSW, 2 µs each: when the rows that a filter keeps are far from
+#: the question, the search would visit all
 WALKED_MAX = 8192
 LIMIT_MAX = 1000
-#: values of which only the highest is compared with those of others, at first
+#: values in a heap, of which only the highest is compared at first
 HEAP = 64
-#: bytes that are read at once to check a file
+#: bytes per read when a file is checked
 _BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When the HNSW index is used, and when the next one is due."""
+    """Bounds for the use of the HNSW index, and for building the next."""
 
-    #: live rows up to which everything is scanned: 150 000 × 384 bytes take 6 ms on one core; HNSW
-    #: takes 4 of so many or more, and minutes, 160 MB and 80 MB of disk to be built
+    #: live rows up to which all are scanned: 150 000 × 384 bytes take 6 ms on one core. HNSW takes
+    #: 4 ms for so many or more, and minutes, 160 MB of memory and 80 MB of disk to build
     scan_rows_max: int = 150_000
-    #: a new index is built when this share of the rows is not in the last one
+    #: a new index is built when the last one lacks this share of the rows
     uncovered_share_max: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class ScanPlan:
-    """How rows are looked at as bytes: in the segments `which`, of whose rows they are those at
-    `places`; None for `places`: all of them. None for `which`: they are compared one by one.
+    """The way to scan rows as bytes: `places` are their places among the rows of the segments
+    `which`, None for all of those rows. `which` None: compare the rows one by one.
     """
 
     which: tuple[int, ...] | None
@@ -82,12 +81,12 @@ class ScanPlan:
 class FilteredRows:
     """The rows that the filters of a question keep and that have a vector of its model."""
 
-    usable: int  #: rows that have one, kept or not
+    usable: int  #: rows with such a vector, kept by the filters or not
     mask: Array  #: bool [rows]
     ordinals: Array  #: i64 [n], ascending
-    fresh: Array  #: those of `ordinals` that HNSW does not hold; none where it is not asked
-    sample: Array  #: float16 [m, dimensions]: vectors of some of them, where HNSW is asked
-    #: how `ordinals` are looked at; where HNSW is asked, how `fresh` are
+    fresh: Array  #: those of `ordinals` that HNSW lacks; empty without HNSW
+    sample: Array  #: float16 [m, dimensions]: vectors of some of them, for HNSW
+    #: the way to scan `ordinals`; with HNSW, `fresh`
     scan_plan: ScanPlan = ScanPlan(None)
 
 
@@ -99,24 +98,24 @@ class VectorSnapshot:
     has_vector: Array  #: bool [n]
     hnsw: Index | None
     quantized: QuantizedVectors
-    #: highest row key that the HNSW index was built from; later rows are scanned
+    #: highest row key in the HNSW index; later rows are scanned
     watermark: int
     limits: Limits = Limits()
-    #: whether vectors that name no model count as those of the questions' one: the built-in model
-    #: never made them, a server that was configured may have
+    #: whether vectors without the name of a model count as the model's of the question: the
+    #: built-in model never made them, a configured server may have
     takes_unnamed: bool = True
     filter_cache: dict[tuple[Filters, str], FilteredRows] = field(default_factory=dict)
-    #: model of a question → what the files are about
+    #: model of a question → centroids of the files
     centroids: dict[str, FileCentroids] = field(default_factory=dict)
 
     def search(self, request: VectorSearch) -> Signals:
         """The `limit` live, matching rows nearest to the query; names ("cosine", *ABOUT).
 
         `stats`: `cosine_mean` and `cosine_std` over matching rows (a sample of them when the HNSW
-        index answered), `matching` of them, `rows` with a vector of the asked model, `left_out`
-        without. Asked `alone`, the rows are the same ones, with the cosines of Middles, in their
-        order. Raises
-        BadRequest for a vector of wrong size, NotReady when no row was embedded by `request.model`.
+        index answered), `matching` of them, `rows` with a vector of the question's model,
+        `left_out` without. With `alone` the rows are the same, but scored and ordered by the
+        cosines of FileCentroids. Raises BadRequest for a vector of the wrong size, NotReady when no
+        row was embedded by `request.model`.
         """
         query = self._query(request)
         filtered = self._filter_rows(request.filters, request.model)
@@ -144,7 +143,7 @@ class VectorSnapshot:
         return centroids
 
     def _order_by_score(self, ordinals: Array, scores: Array) -> Array:
-        """I64: the places of `ordinals` by their scores, best first; equal ones by chunk id."""
+        """The order of `ordinals` by score, best first, i64 indices; ties by chunk id."""
         order = np.argsort(-scores, kind="stable")
         same = np.flatnonzero(np.diff(scores[order]) == 0)
         if len(same):
@@ -155,7 +154,7 @@ class VectorSnapshot:
         return order
 
     def _uses_index(self, matching: int) -> bool:
-        """Whether HNSW is asked where so many rows match."""
+        """Whether HNSW answers when so many rows match."""
         return (
             self.hnsw is not None
             and matching > self.limits.scan_rows_max
@@ -173,7 +172,7 @@ class VectorSnapshot:
         return vector / norm if norm else vector
 
     def _filter_rows(self, filters: Filters, model: str) -> FilteredRows:
-        """What the filters keep, remembered for the last few."""
+        """The rows that the filters keep, cached for the last few filters."""
         filtered = self.filter_cache.get((filters, model))
         if filtered is None:
             if len(self.filter_cache) >= KEPT_MAX:
@@ -208,7 +207,7 @@ class VectorSnapshot:
         return usable
 
     def _models_agree(self, name: str, model: str) -> bool:
-        """Whether vectors of the model `name` may be compared with one of `model`."""
+        """Whether vectors of the model `name` may be compared with vectors of `model`."""
         return same_model(name, model) if name and model else self.takes_unnamed or name == model
 
     def _scan(
@@ -219,7 +218,7 @@ class VectorSnapshot:
         return *_best_with_ties(ordinals, scores, wanted), _stats(scores if cosines is None else cosines)
 
     def _plan_scan(self, ordinals: Array) -> ScanPlan:
-        """How `ordinals`, which ascend, are looked at."""
+        """The way to scan `ordinals`, which ascend."""
         starts = self.rows.starts
         ends = np.searchsorted(ordinals, starts)
         which = np.flatnonzero(np.diff(ends)).tolist()
@@ -238,7 +237,7 @@ class VectorSnapshot:
         self, query: Array, ordinals: Array, plan: ScanPlan, wanted: int
     ) -> tuple[Array, Array | None]:
         """(those of `ordinals`, which ascend, that may be among the `wanted` nearest or tie with
-        them; about the cosine of each that was given, None where they are too few to be told).
+        them; the estimated cosines of all, None when too few to estimate).
         """
         if plan.which is None or len(ordinals) <= wanted:
             return ordinals, None
@@ -246,14 +245,15 @@ class VectorSnapshot:
         if plan.places is not None:
             cosines = cosines[plan.places]
         cut = highest(cosines, wanted)
-        # One that is told too low by `off` may be nearer than one that is told too high by it.
+        # A row whose estimate is `off` too low may be nearer than one whose estimate is `off` too
+        # high.
         return ordinals[cosines >= cut - 2 * off], cosines
 
     def _search_index(
         self, query: Array, filtered: FilteredRows, wanted: int
     ) -> tuple[Array, Array, dict[str, float]] | None:
-        """Ask HNSW for more and more until twice `wanted` of them match; add the rows that it does
-        not hold. None where too few of WALKED_MAX match: a scan is quicker then, and exact.
+        """Ask HNSW for more and more neighbours until twice `wanted` match; add the rows that it
+        lacks. None when too few of WALKED_MAX match: a scan is then faster, and exact.
         """
         assert self.hnsw is not None
         query_bytes = quantize(query[None])[0][0]
@@ -278,13 +278,13 @@ class VectorSnapshot:
 
 
 def _cosines(query: Array, vectors: Array) -> Array:
-    """Of each of `vectors` (float16 [n, dimensions]) with the query, float32 [n]."""
+    """Cosines of the query with each of `vectors` (float16 [n, dimensions]), float32 [n]."""
     return products(query.astype(np.float16), vectors)
 
 
 def highest(values: Array, number: int) -> float:
-    """Which of `values` [n] is the `number`th highest, 1 ≤ `number` ≤ n. Of many only those are
-    compared that reach the `number`th best of as many heaps: a tenth of the time.
+    """The `number`th highest of `values` [n], 1 ≤ `number` ≤ n. With many values, only those are
+    compared that reach the `number`th best maximum of the heaps: a tenth of the time.
     """
     heaps = len(values) // HEAP
     if heaps > number:
@@ -294,7 +294,7 @@ def highest(values: Array, number: int) -> float:
 
 
 def _best_with_ties(ordinals: Array, scores: Array, wanted: int) -> tuple[Array, Array]:
-    """The `wanted` best and all that tie with the last of them."""
+    """The `wanted` best rows and all that tie with the last of them."""
     if len(scores) > wanted:
         cut = highest(scores, wanted)
         keep = scores >= cut
@@ -309,8 +309,8 @@ def _stats(scores: Array) -> dict[str, float]:
 
 
 def same_model(name: str, other: str) -> bool:
-    """Whether two embedder identities (`name@content-hash`) name one vector space;
-    an unknown hash agrees with any.
+    """Whether two embedder identities (`name@content-hash`) name one vector space; an unknown hash
+    agrees with any.
     """
     if name == other:
         return True
@@ -319,9 +319,9 @@ def same_model(name: str, other: str) -> bool:
 
 
 def build_vectors(rows: Rows, folder: Path) -> str:
-    """Build and persist the HNSW index of all live rows with a vector; returns its file name.
+    """Build and save the HNSW index of all live rows with a vector; return its file name.
 
-    Slow: ~20 s for 100 000.
+    Slow: ~20 s for 100 000 rows.
     """
     from usearch.index import Index
 
@@ -349,8 +349,9 @@ def build_vectors(rows: Rows, folder: Path) -> str:
 
 
 def check_vectors(path: Path) -> None:
-    """Raises Damaged when the HNSW file is not there or not as it was written: its name holds its
-    checksum, which usearch itself has none of. OSError when it cannot be read.
+    """Compare the HNSW file with the checksum in its name: usearch itself has none.
+
+    Raises Damaged when the file is missing or changed, OSError when it cannot be read.
     """
     try:
         checksum = _checksum(path)
@@ -377,11 +378,11 @@ def open_vectors(
     takes_unnamed: bool = True,
     reuse: QuantizedVectors | None = None,
 ) -> VectorSnapshot:
-    """Open a generation for vector search; `name` is its HNSW file ("" for none), `takes_unnamed`
-    as in VectorSnapshot, `reuse` as in Coarse.
+    """Open a generation for vector search. `name`: its HNSW file ("" for none), `takes_unnamed` as
+    in VectorSnapshot, `reuse` as in QuantizedVectors.
 
-    Raises Damaged when that is not as it was written. One that is, and still cannot be opened, is
-    left out with a warning: the scan answers in its place.
+    Raises Damaged when the file is missing or changed. An intact file that cannot be opened is left
+    out with a warning: the scan answers.
     """
     hnsw: Index | None = None
     if is_ours(name):
@@ -391,7 +392,7 @@ def open_vectors(
         except Exception as error:  # usearch raises its own and RuntimeError
             log.warning("the HNSW index %s cannot be opened (%s); scanning instead", name, error)
     quantized = QuantizedVectors(rows.segments, reuse)
-    if hnsw is None:  # else few questions look at all
+    if hnsw is None:  # else few questions scan all rows
         quantized.make_tables()
     return VectorSnapshot(
         rows=rows,
@@ -407,18 +408,18 @@ def open_vectors(
 def _map_index(path: Path, dimensions: int) -> Index:
     from usearch.index import Index
 
-    # usearch 2.23 closes descriptor 0, a worker's life line, when the file is missing or empty,
-    # which check_vectors has seen that it is not.
+    # usearch 2.23 closes descriptor 0, by which a worker notices its parent's end, when the file is
+    # missing or empty; check_vectors has excluded that.
     index = Index(ndim=dimensions, metric="cos", dtype="i8", expansion_search=EXPANSION_SEARCH)
     index.view(os.fspath(path))
     return index
 
 
 def is_ours(name: str) -> bool:
-    """Whether the HNSW file `name` is one that is read; an older version's is not."""
+    """Whether this version reads the HNSW file `name`; files of older versions have other names."""
     return name.startswith(f"{KIND}-")
 
 
 def watermark_of(name: str) -> int:
-    """The highest row key that the HNSW file `name` was built from; 0 for no file."""
+    """The highest row key in the HNSW file `name`; 0 for no file."""
     return int(name.split("-")[2]) if name else 0

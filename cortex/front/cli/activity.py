@@ -1,4 +1,4 @@
-"""What a command says that shows nothing else while it works."""
+"""The notice of a slow command that prints nothing until it is done."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import sys
 import threading
 from collections.abc import Iterator
 
-#: seconds after which a command that has shown nothing says that it is at work
+#: seconds after which a silent command prints that it is under way
 SLOW_S = 1.0
-#: a command that goes on says so again after this many times the seconds until then: at 1, 8, 64 s
+#: factor between two notices: at 1, 8, 64 s
 REPEAT_FACTOR = 8
 
 
 @contextlib.contextmanager
 def slow_notice(what: str, slow_s: float = SLOW_S) -> Iterator[None]:
-    """What takes longer than that says so, in a line on the terminal of standard error, and now and
-    then how long it has taken.
+    """Print to a terminal on standard error that `what` is under way: after `slow_s` seconds, and
+    again at growing intervals with the time that has passed.
     """
     done, screen = threading.Event(), sys.stderr
 

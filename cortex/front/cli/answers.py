@@ -1,6 +1,6 @@
-"""The answers of tools for people: one function for each shape of answer.
+"""Tool answers for people: one function for each shape of answer.
 
-What programs read is JSON.
+Programs read JSON instead.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from cortex.terms.records import covers
 
 #: lines of the excerpt below a place of code_context
 EXCERPT_LINES = 6
-#: the last line of a text that was cut
+#: last line of a cut text
 CUT = "…"
-#: the kinds of what find_related finds, in the order in which they are shown
+#: the kinds of results of find_related, in the order of the output
 RELATED = ("similar", "callers", "tests", "documents")
 
 
 def print_json(answer: dict[str, Any]) -> None:
-    """Any answer, indented."""
+    """Print any answer, indented."""
     print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
 
 
 def place_of(result: dict[str, Any]) -> tuple[str, int, int, float]:
-    """(file, first line, last line, score) of a result of either search tool."""
+    """Return (file, first line, last line, score) of a result of either search tool."""
     metadata = result["chunk"].get("metadata") or {}
     score = result.get("combined_score", result.get("score", 0.0))
     return (
@@ -44,7 +44,7 @@ def place_of(result: dict[str, Any]) -> tuple[str, int, int, float]:
 
 
 def print_jsonl(answer: dict[str, Any]) -> None:
-    """The places; notes have none."""
+    """Print the places of results as JSON lines; notes have no place."""
     for result in (result for result in answer["results"] if "chunk" in result):
         file, start, end, score = place_of(result)
         project = {"project": result["project"]} if "project" in result else {}
@@ -52,7 +52,7 @@ def print_jsonl(answer: dict[str, Any]) -> None:
 
 
 def print_answer(answer: dict[str, Any]) -> None:
-    """Results with `path:line` and their lines; what is amiss goes to standard error."""
+    """Print results with `path:line` and their lines; hints go to standard error."""
     out = Screen()
     for result in answer["results"]:
         if "chunk" not in result:
@@ -77,12 +77,12 @@ def print_answer(answer: dict[str, Any]) -> None:
 
 
 def _project_prefix(result: dict[str, Any]) -> str:
-    """What stands before a place where several projects were asked."""
+    """Return the prefix of a place in a question to several projects."""
     return f"{result['project']}:" if "project" in result else ""
 
 
 def print_graph(answer: dict[str, Any]) -> None:
-    """Each result with its place, how it was resolved, and the source line."""
+    """Print each result with its place, its edge and confidence, and the source line."""
     out = Screen()
     for result in answer["results"]:
         title, place, margin = _place_in_graph(result, answer["operation"])
@@ -99,11 +99,11 @@ def print_graph(answer: dict[str, Any]) -> None:
             out.print(text)
         for line in result.get("text", "").splitlines():
             out.print(StyledLine((f"{margin}    {line}", "dim")))
-    print_notes(answer, "")  # the suggestion says what was cut, and how the rest is shown
+    print_notes(answer, "")  # the suggestion describes the cut and the way to the other results
 
 
 def _place_in_graph(result: dict[str, Any], operation: str) -> tuple[str, dict[str, Any], str]:
-    """(title, {"file", "line"}, margin of its depth) of a result in either form."""
+    """Return (title, {"file", "line"}, indentation by depth) of a result in either form."""
     if "node" not in result:
         file, _, line = result.get("at", "").rpartition(":")
         name = result.get("name") or file
@@ -116,8 +116,8 @@ def _place_in_graph(result: dict[str, Any], operation: str) -> tuple[str, dict[s
 
 
 def _context_lines(lines: Sequence[dict[str, Any]], marked: int, margin: str) -> Iterable[StyledLine]:
-    """Source lines as one block: its common indentation is cut, each line has its number, and the
-    one that is meant, among others, a mark.
+    """Yield source lines as one block without common indentation. Several lines get their numbers,
+    and the `marked` one a `>`.
     """
     texts = textwrap.dedent("\n".join(line["text"] for line in lines)).split("\n")
     width = max((len(str(line["line"])) for line in lines), default=0)
@@ -131,9 +131,7 @@ def _context_lines(lines: Sequence[dict[str, Any]], marked: int, margin: str) ->
 
 
 def print_outline(answer: dict[str, Any]) -> None:
-    """Each file with its symbols: their lines, the kind, the signature, how often others refer to
-    it.
-    """
+    """Print each file with its symbols: lines, kind, signature and number of references."""
     out = Screen()
     for result in answer["results"]:
         head = StyledLine((result["file"], "bold cyan"))
@@ -152,7 +150,7 @@ def print_outline(answer: dict[str, Any]) -> None:
 
 
 def print_pattern(answer: dict[str, Any]) -> None:
-    """Each match with its place and text."""
+    """Print each match with its place and text."""
     out = Screen()
     for result in answer["results"]:
         out.print(StyledLine((result["file"], "bold cyan"), (f":{result['start_line']}", "green")))
@@ -162,7 +160,7 @@ def print_pattern(answer: dict[str, Any]) -> None:
 
 
 def print_context(answer: dict[str, Any]) -> None:
-    """Each hit of code_context with its place, its score, what found it, and the excerpt."""
+    """Print each hit of code_context with its place, score, source and excerpt."""
     out = Screen()
     for hit in answer["hits"]:
         head = StyledLine(
@@ -178,7 +176,7 @@ def print_context(answer: dict[str, Any]) -> None:
 
 
 def print_related(answer: dict[str, Any]) -> None:
-    """Each kind under a heading, one line for each result."""
+    """Print each kind under a heading, one line for each result."""
     out = Screen()
     if changed := (answer.get("target") or {}).get("changed"):
         out.print(StyledLine((f"last changed: {changed}", "dim")))
@@ -196,14 +194,14 @@ def print_related(answer: dict[str, Any]) -> None:
 
 
 def _first_line(result: dict[str, Any]) -> str:
-    """What is shown of a chunk that is one line."""
+    """Return the text of a chunk of one line; "" for a longer one."""
     metadata = result["chunk"].get("metadata") or {}
     text: str = result["chunk"].get("text") or ""
     return text if metadata.get("start_line") == metadata.get("end_line") else ""
 
 
 def _line_of(kind: str, result: dict[str, Any]) -> tuple[str, int, str]:
-    """(file, line, what is said of it)."""
+    """Return (file, line, description)."""
     match kind:
         case "similar":
             file, line, _, score = place_of(result)
@@ -222,12 +220,12 @@ def has_related(answer: dict[str, Any]) -> bool:
 
 
 def _excerpt(result: dict[str, Any]) -> Iterable[StyledLine]:
-    """All lines that came; of a chunk without any, or that was cut before them, those that
-    match.
+    """Yield all lines of a result. For a chunk without text, or cut before them, the matching
+    lines.
     """
     chunk, matched = result["chunk"], result.get("highlight_lines") or ()
     text, last = chunk.get("text") or "", 0
-    if "chunk_type" not in chunk:  # chosen for the question and cut to a budget
+    if "chunk_type" not in chunk:  # lines chosen for the question, cut to a budget
         for line in text.splitlines():
             yield StyledLine(f"    {line}" if line else "")
     elif text:
@@ -243,7 +241,9 @@ def _excerpt(result: dict[str, Any]) -> Iterable[StyledLine]:
 
 
 def _first_number(chunk: dict[str, Any]) -> int:
-    """The line in the file of a chunk's text; 0 for a view, whose lines are from many places."""
+    """Return the number of a chunk's first line; 0 for a view, whose lines come from many
+    places.
+    """
     metadata = chunk.get("metadata") or {}
     if not covers(chunk["chunk_type"]):
         return 0
@@ -252,7 +252,7 @@ def _first_number(chunk: dict[str, Any]) -> int:
 
 
 def _highlight_lines(highlights: Sequence[str], numbers: Sequence[int]) -> Iterable[StyledLine]:
-    """Highlights with the numbers of their lines, what matched in colour."""
+    """Yield highlights with their line numbers, and the matches in colour."""
     for at, highlight in enumerate(highlights):
         text = StyledLine(f"    {numbers[at]}: " if at < len(numbers) and numbers[at] else "    ")
         for piece_at, piece in enumerate(highlight.replace("</em>", "<em>").split("<em>")):
@@ -261,14 +261,14 @@ def _highlight_lines(highlights: Sequence[str], numbers: Sequence[int]) -> Itera
 
 
 def _label(chunk: dict[str, Any]) -> str:
-    """What it is: the symbol or the kind of use of chosen lines, the kind of a chunk."""
+    """Return a label: the symbol or kind of use of chosen lines, or the kind of a chunk."""
     metadata = chunk.get("metadata") or {}
     label: str = chunk.get("chunk_type") or metadata.get("symbol") or metadata.get("kind") or ""
     return label
 
 
 def _lines_of(text: str) -> Iterable[StyledLine]:
-    """The first lines that hold anything."""
+    """Yield the first lines that are not blank."""
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines[:EXCERPT_LINES]:
         yield StyledLine("    " + line)
@@ -284,7 +284,7 @@ def _explain(explanation: dict[str, Any]) -> str:
 
 
 def _say_cut(answer: dict[str, Any]) -> str:
-    """What an answer that was cut leaves out, and which option shows it."""
+    """Return a sentence on the omissions of a cut answer, and the option that shows more."""
     chunks = (result["chunk"] for result in answer.get("results", ()) if "chunk" in result)
     if any((chunk.get("metadata") or {}).get("text_truncated") for chunk in chunks):
         return "Some texts were cut; a larger --max-tokens shows more."
@@ -295,8 +295,8 @@ def _say_cut(answer: dict[str, Any]) -> str:
 
 
 def print_notes(answer: dict[str, Any], cut: str = "There is more.") -> None:
-    """What was noted of the places, and to standard error what is amiss; `cut` is what an answer
-    that was cut says.
+    """Print the notes about places, and hints to standard error; `cut` is the hint of a cut
+    answer.
     """
     memory.print_place_notes(answer)
     index = answer.get("index") or {"pending_count": 0, "degraded": []}

@@ -1,4 +1,4 @@
-"""What is indexed to be read: repositories (`cortex index https://…`) and installed packages
+"""The indexing of code to read: repositories (`cortex index https://…`) and installed packages
 (`--dependencies`).
 """
 
@@ -21,19 +21,19 @@ from cortex.system import files, git
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured, Unavailable
 from cortex.system.terminal import escape_controls, escape_in_line
 
-#: seconds that fetching may take
+#: seconds that a fetch may take
 CLONE_S = 900.0
-#: how an address begins that is no folder: `https://…`, `ssh://…`
+#: the start of an address, as opposed to a folder: `https://…`, `ssh://…`
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-#: the short form of an address that asks by ssh
+#: the short form of an ssh address
 _SHORT = re.compile(r"[\w.-]+@[\w.-]+:.+")
-#: what a folder on the way to a clone may be called
+#: valid names of folders on the path to a clone
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a repository is fetched from, and the folder that it gets."""
+    """The URL of a repository, and the folder for its clone."""
 
     url: str
     protocol: str
@@ -41,14 +41,14 @@ class Address:
 
 
 def is_address(address_text: str | None) -> bool:
-    """Whether it names a repository elsewhere, and no folder."""
+    """Whether the text is a repository's address, and not a folder."""
     return bool(address_text) and bool(
         _ADDRESS.match(address_text or "") or _SHORT.fullmatch(address_text or "")
     )
 
 
 def read_address(address_text: str) -> Address:
-    """Raises Misconfigured for what is not fetched: other protocols, passwords, odd names."""
+    """Parse an address. Raises Misconfigured for other protocols, passwords and odd names."""
     try:
         parts = urllib.parse.urlsplit(address_text)
         host, port = parts.hostname or "", parts.port
@@ -70,9 +70,8 @@ def read_address(address_text: str) -> Address:
 
 
 def fetch(address_text: str) -> Path:
-    """The folder of a new copy of the repository, its newest commit alone; what was there before
-    gives way to it. Nothing of the repository runs. Raises Misconfigured, and Unavailable when it
-    cannot be fetched.
+    """Clone the newest commit of a repository in place of an earlier clone, and return the folder.
+    No code of the repository runs. Raises Misconfigured, and Unavailable when the fetch fails.
     """
     address = read_address(address_text)
     folder = address.folder
@@ -95,8 +94,8 @@ def fetch(address_text: str) -> Path:
 
 
 def index_packages(root: Path) -> int:
-    """Index the sources of what is installed for the project, each place as a project of its own;
-    served when it is first asked. EXIT_NOTHING where there are none. Raises CortexError.
+    """Index the sources of a project's installed packages, each as its own project; the first
+    question starts their workers. Return EXIT_NOTHING where there are none. Raises CortexError.
     """
     from cortex.indexer.run import index
 

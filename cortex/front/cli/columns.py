@@ -1,5 +1,5 @@
 """Tables and labelled lines as wide as the terminal. Programs get each row and text in one line,
-however long it is.
+however long.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-#: columns that a folded text has at least: in fewer the terminal may break it
+#: smallest width of a folded text: the terminal may break a narrower one itself
 TEXT_MIN = 20
-#: spaces between two columns, and before what belongs to the line above
+#: spaces between two columns; indentation of lines that continue a row
 GAP, INDENT = 2, 2
 
 
 def width() -> int:
-    """Of the terminal of standard output; 0 where there is none."""
+    """Return the columns of the terminal on standard output; 0 where there is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
 def folded(text: str, label: int) -> str:
-    """A text behind a label of so many columns: its further lines begin below its first one."""
+    """Wrap a text behind a label of `label` columns: further lines begin below the first."""
     columns = width() - label
     if columns < TEXT_MIN:
         return text
@@ -30,8 +30,9 @@ def folded(text: str, label: int) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), *, headed: bool = False) -> list[str]:
-    """Rows in columns, those of `numbers` to the right. On a terminal that is too narrow each
-    row is its first cell, and the others below it, with their heads where there are some.
+    """Align rows in columns, those of `numbers` to the right. On a terminal that is too narrow,
+    each row becomes its first cell and an indented list of the others, with their heads if
+    `headed`.
     """
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = [

@@ -14,7 +14,7 @@ GROUPS: Mapping[str, str] = {
 }
 
 #: group ("": the program itself) → heading in its help → its commands, in their order. A group that
-#: is not here has one heading
+#: is missing has one heading
 HEADINGS: Mapping[str, Mapping[str, str]] = {
     "": {
         "Ask": "explore search exact context graph related outline pattern",

@@ -1,11 +1,11 @@
-"""The names of the commands that are made from tools: `cortex_search` is `cortex search`."""
+"""Names of the commands made from tools: `cortex_search` is `cortex search`."""
 
 from __future__ import annotations
 
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.terms.observations import ROWS
 
-#: prefixes of tools' names that their commands' names lack
+#: prefixes of tool names that command names drop
 PREFIXES = ("cortex_", "code_", "find_")
 #: tools with a command of the group `memory`; `cortex search` asks code and memory
 MEMORY = {line.name for line in TOOLSETS["memory-all"]} - {line.name for line in TOOLSETS["code"]} | set(
@@ -16,7 +16,7 @@ _FORMER = {"search": "find", "timeline": "around"}
 
 
 def command_name(tool: str) -> str:
-    """The words after `cortex`."""
+    """Return the words after `cortex`."""
     if tool in ROWS:
         return f"memory tool {tool.replace('_', '-')}"
     group = "memory " if tool in MEMORY else ""
@@ -26,7 +26,7 @@ def command_name(tool: str) -> str:
 
 
 def _aliases() -> dict[str, str]:
-    """Alias → tool of observations."""
+    """Return alias → tool of observations."""
     aliases = {f"memory tool {tool}": tool for tool in ROWS}
     for tool in ROWS:
         former = _FORMER.get(tool, tool.replace("_", "-"))

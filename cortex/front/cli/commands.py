@@ -1,6 +1,6 @@
-"""The commands of `cortex` that are no tools: options in, one call, one rendering out.
+"""The commands of `cortex` that are not tools: options in, one call, one rendering out.
 
-Slow imports are in the commands.
+Slow imports are inside the commands.
 """
 
 from __future__ import annotations
@@ -52,12 +52,14 @@ from cortex.system.terminal import escape_controls
 
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-v": "version", "-V": "version"}
-#: options that every command takes → how many arguments they are
+#: options that every command takes → their number of arguments
 EVERYWHERE = {"--project": 2, "--yes-really": 1, "--no-pager": 1}
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; the exit code. Raises CortexError, and SystemExit for wrong usage."""
+    """Run one command and return the exit code. Raises CortexError, and SystemExit for wrong
+    usage.
+    """
     before, words = _before_command(arguments)
     count = next((n for n in (3, 2) if " ".join(words[: n - 1]) in GROUPS), 1)
     if command := find(" ".join(words[:count])):
@@ -71,7 +73,9 @@ def run(arguments: list[str]) -> int:
 
 
 def _before_command(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """(what stands before the command, the rest): `cortex --project DIR search …`, as with git."""
+    """Return (options before the command, the remaining words): `cortex --project DIR search …`, as
+    with git.
+    """
     at, before = 0, []
     while at < len(arguments) and arguments[at].partition("=")[0] in EVERYWHERE:
         count = EVERYWHERE.get(arguments[at], 1)
@@ -81,7 +85,7 @@ def _before_command(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def find(name: str) -> Command | None:
-    """The command of this name. Tools are looked at last: most other commands need none."""
+    """Return the command of this name. Tools come last: most other commands need none."""
     name = ALIASES.get(name, name)
     if plain_command := next((command for command in COMMANDS if command.name == name), None):
         return plain_command
@@ -91,7 +95,7 @@ def find(name: str) -> Command | None:
 
 
 def all_commands() -> tuple[Command, ...]:
-    """Every command but hidden aliases."""
+    """Return every command except hidden aliases."""
     from cortex.front.cli import command_names, generated
 
     return (*COMMANDS, *filter(None, map(generated.find, command_names.NAMES)))
@@ -107,7 +111,7 @@ def init(options: Namespace) -> int:
     except FileExistsError:
         print(f"{escape_controls(str(path))} exists and stays as it is.")
     config = configuration.load(folder)
-    print(f"What Cortex makes of the project goes to {escape_controls(str(config.home))}.")
+    print(f"The index of the project goes to {escape_controls(str(config.home))}.")
     print(escape_controls(render.agent_snippets(config.root)))
     return EXIT_OK
 
@@ -143,7 +147,7 @@ def index(options: Namespace) -> int:
             if waits:
                 served = _serve(config, progress)
     finally:
-        if report is not None:  # it is done, even if serving it fails or is broken off
+        if report is not None:  # the index is written, even if serving it fails or is interrupted
             render.print_report(report, verbose=options.verbose)
     if served is not None:
         print(f"all of it is served, as generation {served}" if served else "there is no text to be searched")
@@ -151,7 +155,7 @@ def index(options: Namespace) -> int:
 
 
 def _serve(config: Config, progress: render.Progress) -> int:
-    """Wait until what was indexed is served; the generation's number."""
+    """Wait until the new index is served; return the generation's number."""
     from cortex.front.cli.serving import wait_served
     from cortex.indexer.store import manifest
 
@@ -159,7 +163,7 @@ def _serve(config: Config, progress: render.Progress) -> int:
 
 
 def _index_in_sandbox(config: Config, options: Namespace) -> int:
-    """Read the files there, and wait for who serves them here."""
+    """Index inside a sandbox, then wait until workers outside serve the result."""
     if options.dependencies:
         raise Misconfigured(
             "--dependencies reads packages outside any sandbox: leave it out, or switch security.sandbox off."
@@ -186,13 +190,13 @@ def _watch(config: Config) -> int:
 
     log_to_stderr("%(asctime)s indexer %(levelname)s %(message)s", logging.INFO)
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):  # nohup keeps it from the third
+    for number in (signal.SIGTERM, signal.SIGINT):  # nohup covers SIGHUP
         signal.signal(number, lambda _number, _frame: stop.set())
     watch_life_line(stop.set)
     code = watch(config, stop, growth=re_exec.Growth())
     if code != ANEW:
         return code
-    hosts.end_by_signals()  # nobody would hear one any more
+    hosts.end_by_signals()  # a handler would no longer run
     return EXIT_OK if stop.is_set() else re_exec.begin()
 
 
@@ -200,7 +204,7 @@ def mcp(options: Namespace) -> int:
     if options.server:
         return server.bridge(options)
     subfolders.apply_own_index(options, options.project)
-    # What asks the workers takes as long to import as they do. What is amiss `serve` says.
+    # Importing the client takes as long as starting the workers. `serve` reports errors.
     with contextlib.suppress(CortexError):
         attach.begin(configuration.load(options.project))
     from cortex.front.mcp.stdio import serve
@@ -247,7 +251,7 @@ def embed_serve(options: Namespace) -> int:
 
 
 def upgrade(_options: Namespace) -> int:
-    """How it was installed decides; nothing is done."""
+    """Print the upgrade command for this kind of installation; change nothing."""
     from cortex.system.installation import how_to_upgrade
 
     print(f"cortex {__version__}, in {escape_controls(sys.prefix)}.")
@@ -267,7 +271,7 @@ def version(_options: Namespace) -> int:
 
 
 def manual(_options: Namespace) -> int:
-    """As troff reads it: `cortex manual | man -l -`."""
+    """Print the manual as troff: `cortex manual | man -l -`."""
     from cortex.front.cli.manual import page
 
     print(page(all_commands()), end="")
@@ -275,7 +279,9 @@ def manual(_options: Namespace) -> int:
 
 
 def completion(options: Namespace) -> int:
-    """Commands and options are in it; `cortex complete` runs where a path or a symbol is wanted."""
+    """Print a script with all commands and options; it calls `cortex complete` for paths and
+    symbols.
+    """
     print(shell_completion.script(*make_tree(all_commands(), GROUPS, headings_of), options.shell))
     return EXIT_OK
 

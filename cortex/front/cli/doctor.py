@@ -1,5 +1,5 @@
-"""What `cortex doctor` looks at: the interpreter, packages, configuration, folders, the model, the
-running set.
+"""The checks of `cortex doctor`: interpreter, packages, configuration, folders, model, running
+workers.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from cortex.system.mounts import FOREIGN, file_system
 from cortex.terms.ignores import NO_GLOB
 
 PYTHON_MIN = (3, 11)
-#: the name that a requirement begins with
+#: the name at the start of a requirement
 _NAME = re.compile(r"[\w.-]*")
 #: bytes that an index may need at any time
 FREE_BYTES_MIN = 500 * 1024 * 1024
-#: what an earlier version made in the project beside chunk and graph files
+#: names that an earlier version used in the project, besides chunk and graph files
 OLD_NAMES = ("index", "manifest.json", "run")
-#: bytes of the note in a folder of the cache that says whose it is: one path
+#: bytes of the note that names a cache folder's project: one path
 NOTE_BYTES_MAX = 64 * 1024
-#: folders in the cache that are named, of those whose project is gone
+#: cache folders of missing projects that are named
 GONE_NAMED = 5
 
 State = Literal["fine", "odd", "wrong"]
@@ -52,7 +52,7 @@ State = Literal["fine", "odd", "wrong"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at. "odd" works, but not as well as it could; "wrong" has to be mended."""
+    """One check. "odd" works, but not as well as it could; "wrong" needs a repair."""
 
     name: str
     state: State
@@ -60,9 +60,7 @@ class Check:
 
 
 def examine(project: str | None) -> list[Check]:
-    """All checks, in the order in which faults are best mended. Starts nothing but
-    what connected agents would start.
-    """
+    """Run all checks, in the best order of repair. Starts only the commands of connected agents."""
     checks = [_python(), _packages(), _extras()]
     try:
         config = configuration.load(project)
@@ -101,7 +99,7 @@ def _run_check(name: str, look: Callable[[Config], tuple[State, str]], config: C
 
 
 def _agents(config: Config) -> tuple[State, str]:
-    """Which agents have an entry, and whether what it starts answers a question."""
+    """Check that the entry of each connected agent starts a server that answers."""
     from cortex.front.agents import connections
 
     entries = list(connections.entries(config.root))
@@ -157,7 +155,7 @@ def _trust(config: Config) -> tuple[State, str]:
 
 
 def network(config: Config) -> tuple[State, str]:
-    """What is sent to other machines."""
+    """Report the data that is sent to other machines."""
     leaving = describe_egress(config)
     return ("odd", leaving) if leaving else ("fine", "nothing leaves this machine")
 
@@ -176,8 +174,8 @@ def _encryption(config: Config) -> tuple[State, str]:
 
 
 def _old_index(config: Config) -> tuple[State, str]:
-    """What an earlier version left in the project: nobody reads it, and deleting it is up to its
-    owner.
+    """Report files of an earlier version in the project: they are unused, and the owner may delete
+    them.
     """
     folder = config.root / PROJECT_FOLDER
     if folder.is_symlink():
@@ -189,12 +187,12 @@ def _old_index(config: Config) -> tuple[State, str]:
     names = ", ".join(left)
     return (
         "odd",
-        f"{folder} holds what an earlier version made ({names}): it is not used, and may be deleted.",
+        f"{folder} holds files of an earlier version ({names}): they are unused, and may be deleted.",
     )
 
 
 def _has_old_files(config: Config, folder: Path) -> bool:
-    """Whether there are files of ours where ours do not go."""
+    """Whether a folder has files of ours outside of the chunk folder."""
     contents = Folder(folder, config.root)
     return folder != config.chunks_dir and any(is_ours(contents.place(name)) for name in contents.files())
 
@@ -211,7 +209,9 @@ def _ignore_files(config: Config) -> tuple[State, str]:
 
 
 def _cache(_config: Config) -> tuple[State, str]:
-    """Folders of projects that are no longer where they were: nothing removes them by itself."""
+    """Report cache folders of projects that were moved or deleted: nothing removes them by
+    itself.
+    """
     base = cache_base() / "projects"
     if not base.is_dir():
         return "fine", f"nothing is kept in {base}"
@@ -228,7 +228,7 @@ def _cache(_config: Config) -> tuple[State, str]:
 
 
 def _root_of(folder: Path) -> Path | None:
-    """The project whose folder in the cache this is; None when it does not say."""
+    """Return the project of a cache folder; None when its note is missing or unreadable."""
     try:
         note = json.loads(files.read_ours(folder / "project.json", NOTE_BYTES_MAX))
         return Path(note["root"])

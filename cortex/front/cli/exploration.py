@@ -1,4 +1,6 @@
-"""The answer of cortex_explore for people: the path, the functions with their lines, the rest."""
+"""The answer of cortex_explore for people: the chain of calls, the functions with their lines,
+callers, tests and documents.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 from cortex.front.cli.answers import print_notes
 from cortex.front.cli.paint import Screen, StyledLine
 
-#: kind of what is beside the functions → what is said of each
+#: kind of entry beside the functions → its description
 _DESCRIBERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "callers": lambda row: f"{row['symbol']}  {row['text']}",
     "may_break": lambda row: f"{row['symbol']}  {row['why']}, {row['severity']}",
@@ -18,7 +20,7 @@ _DESCRIBERS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 
 def print_picture(answer: dict[str, Any]) -> None:
-    """The chain of calls, the functions in its order, and one line for each thing beside them."""
+    """Print the chain of calls, the functions in its order, and a line for each further entry."""
     out = Screen()
     if path := answer.get("path"):
         out.print(StyledLine((path, "bold")))
@@ -48,7 +50,7 @@ def _print_function(out: Screen, function: dict[str, Any], before: str) -> None:
     head = StyledLine((before, "dim"), (function["file"], "bold cyan"))
     end = f"-{function['end_line']}" if function["end_line"] > function["start_line"] else ""
     head.append(f":{function['start_line']}{end}", "green")
-    if not function["symbol"].startswith(f"{function['file']}:"):  # lines that no definition holds
+    if not function["symbol"].startswith(f"{function['file']}:"):  # otherwise: lines outside of definitions
         head.append(f"  {function['symbol']}")
     if function.get("stale"):
         head.append("  changed since it was indexed", "yellow")

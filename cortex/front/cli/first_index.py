@@ -1,5 +1,5 @@
-"""What a command waits for: the first index of its project, which a person would rather wait for
-than ask again.
+"""The wait of a command for the first index of its project: a person would rather wait than ask
+again.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from cortex.front.cli.render import Progress
 
-if TYPE_CHECKING:  # commands that ask nobody need neither
+if TYPE_CHECKING:  # only for types: other commands need neither
     from cortex.ask.freshness import Freshness
     from cortex.front.link import Link
 
-#: seconds that a command waits for the first index; what is served by then is answered from
+#: seconds that a command waits; then it uses the part that is served
 FIRST_INDEX_S = 30.0
-#: seconds between two looks at how far it is
+#: seconds between two checks of the progress
 LOOK_S = 0.05
 
 
 async def wait_first_index(link: Link, patience_s: float = FIRST_INDEX_S) -> bool:
-    """Wait until all of the project is served, at most `patience_s`, with progress on standard
-    error. False at once where all is served, or nothing is to come.
+    """Wait until the whole project is served, at most `patience_s`, with progress on standard
+    error. Return False at once where it is served already, or will not be.
     """
     freshness = link.freshness
     if freshness.serves_all(freshness.current()) or not _is_to_come(link):
@@ -38,8 +38,8 @@ async def wait_first_index(link: Link, patience_s: float = FIRST_INDEX_S) -> boo
 
 
 def _is_to_come(link: Link) -> bool:
-    """Whether somebody indexes, or is about to: no set is refused, and no indexer says why it does
-    not.
+    """Whether an indexer runs or is about to: workers may start, and no indexer has reported why it
+    does not index.
     """
     state = link.freshness.progress()
     ended = bool(state.message) and not state.indexing

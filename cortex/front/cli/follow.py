@@ -1,4 +1,4 @@
-"""`cortex memory follow`: the process that reads sessions with agents, one for each data folder."""
+"""`cortex memory follow`: the process that reads agents' sessions, one for each data folder."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from ipc.locks import hold
 
 log = logging.getLogger(__name__)
 
-#: the name of the process, which its lock has
+#: the name of the process and its lock
 NAME = "sessions"
-#: seconds that the memory worker has for one portion
+#: seconds that the memory worker has for one batch
 ANSWER_S = 60.0
-#: how much less it asks for than others: nobody waits for it
+#: its lower priority: no caller waits for it
 NICE = 5
 
 
 def run(options: Namespace) -> int:
-    """Ends by itself when there is nothing to read, unless it is to stay. Raises Occupied beside
-    another.
+    """Run until a stop signal; with nothing to read, end at once unless `--stay`. Raises Occupied
+    while another process reads the same sessions.
     """
     log_to_stderr(f"%(asctime)s {NAME} %(levelname)s %(message)s", logging.INFO)
     data = configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)

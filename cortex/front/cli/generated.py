@@ -1,5 +1,5 @@
-"""The commands that are made from the tools: each argument is an option of its name, the words
-after it as in FORMS.
+"""Commands made from the tools: each argument becomes an option of its name, and the words come
+from FORMS.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from cortex.terms.observations import REQUIRED, ROWS, fields_of
 if TYPE_CHECKING:
     from cortex.front.link import Link
 
-#: seconds that people wait for memory, whose set may have to be started; and for long work on it
+#: seconds that a command waits for memory, whose worker may have to start; and for long work
 PATIENCE_S, LONG_S = 30.0, 3_600.0
-#: seconds in which a command asks again while the workers are starting: on a busy machine, or one
-#: whose disk has not read them yet, that takes longer than a call has
+#: seconds in which a command retries while workers start: on a busy machine, or a cold disk, that
+#: takes longer than one call
 STARTED_S = 30.0
 LONG = {
     f"memory_{name}"
@@ -60,11 +60,11 @@ LONG = {
         "maintain",
     )
 }
-#: the value of an option that stands for standard input, and the bytes that are read of it
+#: the value of an option that reads standard input, and the bytes that are read
 STDIN, STDIN_BYTES_MAX = "-", 8_000_000
-#: argument → what its option is called where every command has another option of its name
+#: argument → its option, where the usual name is taken in every command
 OPTIONS = {"project": "--of-project"}
-#: argument → further names of its option, in whichever tool it is
+#: argument → other names of its option, in every tool
 ALIASES = {
     "query": ("-q",),
     "limit": ("-k",),
@@ -80,7 +80,7 @@ ALIASES = {
 }
 
 
-#: arguments that name something of the project, whichever tool has them → what
+#: argument → the kind of name that completes it, in every tool
 COMPLETES = {
     "file": "path",
     "path": "path",
@@ -95,36 +95,38 @@ COMPLETES = {
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """An argument that may be given without its option's name, as `people` call it."""
+    """An argument that can be a plain word of the command line; `people` is its name in the
+    usage.
+    """
 
     argument: str
     people: str
     optional: bool = False
-    #: the argument that `is_other` says a word is for instead
+    #: the argument that gets the word instead where `is_other` is true
     other: str = ""
     is_other: Callable[[str], bool] = lambda _word: False
-    #: what of a project completes it: a path or a symbol
+    #: the kind of name that completes it: path or symbol
     completes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How people ask a tool and read its answer. Everything else is made from the tool."""
+    """The command line of a tool and the output of its answer. The tool defines everything else."""
 
     show: Callable[[dict[str, Any]], None]
     has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer["results"])
-    #: the exit code when it is not found
+    #: exit code of an empty answer
     not_found: int = EXIT_NOTHING
     words: tuple[Word, ...] = ()
-    #: arguments that are others for people than for programs, unless they are given
+    #: arguments whose defaults differ from those for programs
     for_people: Mapping[str, Any] = field(default_factory=dict)
-    #: whether --jsonl can print its places
+    #: whether --jsonl can print the places of its results
     places: bool = False
-    #: the argument that is read from standard input when its option has no value, or "-"
+    #: the argument that reads standard input when its option has no value, or "-"
     piped: str = ""
-    #: the same, when it is "-" only
+    #: the same, for "-" only
     text: str = ""
-    #: which way the file that an argument names goes; "-" is a stream then
+    #: direction of the file in the argument `file`; "-" is then a stream
     way: streams.Way = ""
 
 
@@ -133,7 +135,9 @@ def _always(_answer: dict[str, Any]) -> bool:
 
 
 def _is_id(word: str) -> bool:
-    """Ids begin with the kind of what they are of; a file of such a name is there to be seen."""
+    """Whether a word is a chunk id, which begins with the chunk's kind; an existing file of that
+    name wins.
+    """
     return word.startswith(("code-", "doc-")) and not Path(word.partition(":")[0]).exists()
 
 
@@ -141,8 +145,7 @@ _QUESTION = Word("query", "question")
 _NOTE = Word("node_id", "note")
 _PLACE = Word("file", "place", other="chunk_id", is_other=_is_id, completes="path")
 
-#: tool → its form; a tool that is not here takes options alone, and prints JSON that people can
-#: read
+#: tool → its form; other tools take options alone and print readable JSON
 FORMS = {
     "cortex_explore": Form(
         exploration.print_picture,
@@ -243,7 +246,7 @@ FORMS["timeline"] = replace(
 class _Choices(tuple[str, ...]):
     """Choices for completion.
 
-    None is refused here: the tool says what it takes in a better sentence.
+    The parser refuses none of them: the tool's own check gives a better message.
     """
 
     __slots__ = ()
@@ -254,22 +257,22 @@ class _Choices(tuple[str, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where people ask: the project's folder, memory's folder; None for those that are found."""
+    """The folders of a call: the project's and memory's; None for the default."""
 
     project: str | None = None
     data_dir: str | None = None
 
 
-#: (tool, its arguments, where) → the answer as JSON
+#: (tool, its arguments, folders) → the answer as JSON
 Ask = Callable[[Tool, dict[str, Any], Folders], bytes]
 
 
 def ask_workers(tool: Tool, arguments: dict[str, Any], where: Folders) -> bytes:
-    """Ask the project's set, or memory's, which is started when none runs. Raises CortexError."""
+    """Ask the project's workers, or memory's; starts them if needed. Raises CortexError."""
     config = configuration.load(
         where.project, {"memory": {"data_dir": where.data_dir}} if where.data_dir else None
     )
-    checked = tool.check(arguments)  # before a set is started for it
+    checked = tool.check(arguments)  # before any worker is started
     memory = tool.asks(msgspec.structs.asdict(checked)) == "memory"
     if asks_projects(tool, arguments) or config.remote:
         config = replace(config, server=replace(config.server, deadline_s=STARTED_S))
@@ -296,7 +299,7 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Folders) -> bytes:
 
 
 async def _answer_of_projects(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The answer of all projects that the arguments mean. Raises CortexError."""
+    """Return the answer for all projects that the arguments select. Raises CortexError."""
     from cortex.front.open_projects import OpenProjects
 
     projects = OpenProjects(link, make=functools.partial(type(link), channel="cli"))
@@ -307,7 +310,9 @@ async def _answer_of_projects(link: Link, tool: Tool, arguments: dict[str, Any])
 
 
 async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The answer; where nothing was served, again once the first index is. Raises CortexError."""
+    """Return the answer; if nothing was served, ask again after the first index. Raises
+    CortexError.
+    """
     if link.freshness.serves(link.freshness.current()):
         return await link.call_patiently(tool, arguments, STARTED_S)
     answer = None
@@ -319,7 +324,7 @@ async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str
 
 
 def make_command(tool: Tool, ask: Ask = ask_workers) -> Command:
-    """The command of a tool: `cortex_search` is `cortex search`."""
+    """Return the command of a tool: `cortex_search` is `cortex search`."""
     form = FORMS.get(tool.name, PLAIN)
     words = [f"[{word.people.upper()}]" if word.optional else word.people.upper() for word in form.words]
     return Command(
@@ -364,9 +369,9 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
 
 
 def _option_settings(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """How the option of one argument is read.
+    """Return the parser settings for the option of one argument.
 
-    Values stay text: the tool's own check makes numbers of them.
+    Values stay text: the tool's own check converts them to numbers.
     """
     if schema["type"] == "boolean":
         negatable = schema.get("default", False)
@@ -390,7 +395,7 @@ def _help(schema: dict[str, Any]) -> str:
 
 
 def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
-    """Call the tool and print its answer; 0 when something was found, 1 when not."""
+    """Call the tool and print its answer; return 0 with results, 1 without."""
     arguments = _arguments(tool, form, options)
     as_json, as_jsonl = options.as_json, getattr(options, "as_jsonl", False)
     if not (as_json or as_jsonl):
@@ -401,7 +406,7 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
         raw = ask(tool, call_arguments, where)
     answer = orjson.loads(raw)
     is_streamed = form.way == "out" and call_arguments is not arguments
-    if is_streamed:  # standard output holds the notes
+    if is_streamed:  # standard output has the notes
         raw = orjson.dumps(answer := answer | {"file": streams.STREAM})
     with contextlib.redirect_stdout(sys.stderr if is_streamed else sys.stdout):
         if as_json:
@@ -415,7 +420,7 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
 
 
 def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
-    """The tool's arguments: options, and the words in their order. Raises BadRequest."""
+    """Return the tool's arguments from the options and words. Raises BadRequest."""
     values = vars(options)
     places = {name: _dest(name) for name in tool.schema["properties"]}
     arguments = {name: values[place] for name, place in places.items() if place in values}
@@ -441,10 +446,12 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
 
 
 def _read_stdin(argument: str) -> str:
-    """What is piped in. Raises BadRequest for a terminal, and for more than any argument takes."""
+    """Read standard input. Raises BadRequest for a terminal, and for more than STDIN_BYTES_MAX
+    bytes.
+    """
     if sys.stdin.isatty():
         raise BadRequest(
-            f"Pipe in what {_option(argument)} is to read, as in `git diff | cortex explore --diff`."
+            f"Pipe in the text for {_option(argument)}, as in `git diff | cortex explore --diff`."
         )
     read = sys.stdin.buffer.read(STDIN_BYTES_MAX + 1)
     if len(read) > STDIN_BYTES_MAX:
@@ -457,7 +464,7 @@ def _option(argument: str) -> str:
 
 
 def _dest(argument: str) -> str:
-    """Where the parser puts the option's value."""
+    """Return the name of the option's value in the parsed options."""
     return f"argument_{argument}" if argument in OPTIONS else argument
 
 
@@ -468,6 +475,6 @@ def _say_missing(tool: Tool, word: Word) -> str:
 
 
 def find(name: str) -> Command | None:
-    """The command of this name or hidden alias; only its tool is loaded."""
+    """Return the command of this name or hidden alias; loads only its tool."""
     tool = NAMES.get(name) or HIDDEN.get(name)
     return make_command(PEOPLE[tool] if tool in PEOPLE else TOOLS[tool]) if tool else None

@@ -1,5 +1,5 @@
-"""`cortex hook install` and `uninstall`: the entry in the settings of Claude Code by which it tells
-what happens in its sessions.
+"""`cortex hook install` and `uninstall`: entries in the settings of Claude Code that report the
+events of its sessions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cortex.system import files
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 from cortex.system.terminal import escape_controls
 
-#: the program, its module where it is not installed, and Claude Code's name of each event → ours
+#: the hook program, its module where that is not installed, and Claude Code's events → our words
 PROGRAM, MODULE = "cortex-hook", "cortex.front.hook"
 EVENTS = {
     "SessionStart": "session-start",
@@ -31,9 +31,9 @@ EVENTS = {
     "Stop": "stop",
     "SessionEnd": "session-end",
 }
-#: seconds after which Claude Code ends it; it ends by itself long before
+#: seconds after which Claude Code kills the program, which ends long before
 TIMEOUT_S = 5
-#: bytes of a file of settings
+#: bytes of a settings file
 SETTINGS_BYTES_MAX = 4 << 20
 
 
@@ -50,17 +50,17 @@ def declare_uninstall(parser: Parser) -> None:
 
 
 def program_arguments(data_dir: str | None = None) -> list[str]:
-    """What the program is to be told about this person's memory. Raises Misconfigured."""
+    """Return the hook program's arguments for this person's memory. Raises Misconfigured."""
     data = configuration.load_data({"memory": {"data_dir": data_dir}} if data_dir else None)
     if data.settings.sessions == "off":
         raise Misconfigured(
-            "memory.sessions is off, so nothing would be kept of what hooks tell; set it to project or all."
+            "memory.sessions is off, so hooks would record nothing; set it to project or all."
         )
     return [] if data.settings.data_dir == Memory().data_dir else ["--data-dir", str(data.root)]
 
 
 def install(options: Namespace) -> int:
-    """Add the entry; what is there stays."""
+    """Add our entries; other settings stay."""
     arguments = program_arguments(options.data_dir)
     path = settings_path()
     settings = read(path)
@@ -68,24 +68,26 @@ def install(options: Namespace) -> int:
 
 
 def uninstall(options: Namespace) -> int:
-    """Take our entries out; others stay."""
+    """Remove our entries; others stay."""
     path = settings_path()
     settings = read(path)
     return _write(path, settings, remove_entries(settings), options)
 
 
 def settings_path() -> Path:
-    """The person's own links lead there."""
+    """Return the path of the settings file; symbolic links are the person's own and are
+    followed.
+    """
     config_dir = os.environ.get("CLAUDE_CONFIG_DIR", "")
     folder = Path(config_dir) if os.path.isabs(config_dir) else Path(user_home()) / ".claude"
     return Path(os.path.realpath(folder / "settings.json"))
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The settings, {} where there is no file. Raises Misconfigured for what is none: it is not
-    written over.
+    """Return the settings, {} where there is no file. Raises Misconfigured for an invalid file,
+    which must not be overwritten.
     """
-    why = "it holds no settings, or hooks that are no lists by event"
+    why = "it has no settings, or its hooks are no lists by event"
     try:
         settings = json.loads(files.read_plain(path, SETTINGS_BYTES_MAX))
     except FileNotFoundError:
@@ -98,14 +100,12 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(hooks, dict) or not all(
         isinstance(event_entries, list) for event_entries in hooks.values()
     ):
-        raise Misconfigured(
-            f"{path} is not what Claude Code reads ({why}); it stays as it is: mend it first."
-        )
+        raise Misconfigured(f"{path} is no valid settings file ({why}). It stays as it is; repair it first.")
     return dict(settings)
 
 
 def add_entries(settings: Mapping[str, Any], arguments: list[str]) -> dict[str, Any]:
-    """The settings with our entry for each event; one of ours that is there already is replaced."""
+    """Return the settings with our entry for each event, in place of an earlier entry of ours."""
     clean = remove_entries(settings)
     hooks = dict(clean.get("hooks", {}))
     for event, entry in entries(arguments).items():
@@ -114,7 +114,7 @@ def add_entries(settings: Mapping[str, Any], arguments: list[str]) -> dict[str, 
 
 
 def entries(arguments: list[str]) -> dict[str, dict[str, Any]]:
-    """Event → our entry; `arguments`: arguments that the program is given beside the event."""
+    """Return event → our entry; `arguments` follow the event on the program's command line."""
     program_path = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
     program = [program_path] if program_path else [sys.executable, "-P", "-m", MODULE]
     entry_by_event = {}
@@ -127,7 +127,7 @@ def entries(arguments: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def remove_entries(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings without our entries, and without what is empty for that."""
+    """Return the settings without our entries, and without lists that this empties."""
     hooks: dict[str, Any] = {}
     for event, entries in settings.get("hooks", {}).items():
         left = [other for other in (_remove_ours(entry) for entry in entries) if other is not None]
@@ -142,7 +142,7 @@ def remove_entries(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_ours(entry: Any) -> Any:
-    """An entry without our commands; None when nothing else is in it."""
+    """Return an entry without our commands; None when no other command is left."""
     commands = entry.get("hooks") if isinstance(entry, dict) else None
     if not isinstance(commands, list):
         return entry
@@ -181,7 +181,7 @@ def _write(path: Path, before: dict[str, Any], after: dict[str, Any], options: N
 
 
 def ask_consent(question: str) -> bool:
-    """What a person at the terminal says; nobody there says no."""
+    """Ask a person at the terminal; without a terminal the answer is no."""
     if not sys.stdin.isatty():
         return False
     print(f"{question} [y/N] ", end="", flush=True)

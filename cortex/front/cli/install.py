@@ -1,4 +1,4 @@
-"""`cortex install` and `uninstall`: Cortex in the settings of the agents that are there."""
+"""`cortex install` and `uninstall`: Cortex in the settings of the installed agents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROGRAM = "cortex"
 
 
 def install(options: Namespace) -> int:
-    """Show what changes, ask, and write it."""
+    """Show the changes, ask, and write them."""
     if options.list:
         rows = [
             (entry.name, "there" if is_installed(entry) else "", f"{entry.title}, {entry.docs}")
@@ -33,12 +33,12 @@ def install(options: Namespace) -> int:
         print("\n".join(columns.table(rows)))
         return EXIT_OK
     if options.user and options.project:
-        raise Misconfigured("--user and --project are two ways; choose one.")
+        raise Misconfigured("--user and --project exclude each other; choose one.")
     selected = _select(options.agents, in_project=bool(options.project))
     root = find_root(options.project)[0] if options.project else _current_project()
     if root is None and options.agents and any(agent.placeless for agent, _ in selected):
-        root = find_root()[0]  # which says what to do
-    if root is None:  # what was found by itself and needs a project waits for one
+        root = find_root()[0]  # raises with advice
+    if root is None:  # skip agents that need a project
         selected = [(agent, scope) for agent, scope in selected if not agent.placeless]
     if not selected:
         print("No agent was found here; name one (`cortex install --list` shows them).", file=sys.stderr)
@@ -54,7 +54,7 @@ def install(options: Namespace) -> int:
 
 
 def uninstall(options: Namespace) -> int:
-    """Take out what was put in."""
+    """Remove the entries of `install`."""
     recorded = {name for entry in record.read() for name in entry.agents}
     for name in options.agents:
         _find(name)
@@ -66,21 +66,23 @@ def uninstall(options: Namespace) -> int:
 
 
 def _current_project() -> Path | None:
-    """The project of the working folder, where there is one."""
+    """Return the project of the working folder, or None."""
     with contextlib.suppress(Misconfigured):
         return find_root()[0]
     return None
 
 
 def is_installed(agent: Agent) -> bool:
-    """Whether its program is on the PATH or its folder is there."""
+    """Whether its program is on the PATH or its folder exists."""
     if agent.program and shutil.which(agent.program):
         return True
     return any(planning.locate(sign, Path()).is_dir() for sign in agent.signs)
 
 
 def _select(names: Sequence[str], *, in_project: bool) -> list[tuple[Agent, Scope]]:
-    """The agents and the scope of each; one that has only the other gets that, and says so."""
+    """Return the agents with the scope of each. Raises Misconfigured for a named agent that only
+    has the other scope.
+    """
     agents = [_find(name) for name in names] if names else [agent for agent in AGENTS if is_installed(agent)]
     selected = []
     for agent in agents:
@@ -102,7 +104,7 @@ def _find(name: str) -> Agent:
 
 
 def _program(*, shared: bool) -> str:
-    """How agents start us. What teammates share names no folder of this machine."""
+    """Return the program for agents to start. A shared file names no folder of this machine."""
     on_path = shutil.which(PROGRAM)
     if shared and on_path:
         return PROGRAM

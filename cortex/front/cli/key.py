@@ -1,5 +1,5 @@
-"""`cortex key …`, and what is said of a sealed project: where it lies, where its key is, where its
-bytes are plain.
+"""`cortex key …`, and a report on encryption: the places of sealed data, of its key and of plain
+data.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from cortex.system.errors import (
 )
 from cortex.system.terminal import escape_controls
 
-#: bytes of the note that says whose a folder is
+#: bytes of the note that names a folder's project
 NOTE_BYTES_MAX = 65_536
 
 
 def declare_index(parser: Parser) -> None:
-    """What `cortex index` takes."""
+    """Declare the encryption options of `cortex index`."""
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--encrypt",
@@ -53,8 +53,8 @@ def declare_forget(parser: Parser) -> None:
 
 
 def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
-    """Have the project be sealed from here on, by this process and those that it starts. Raises
-    Misconfigured and Unavailable, and then nothing is changed.
+    """Seal the project from now on, for this process and those that it starts. Raises Misconfigured
+    and Unavailable, with nothing changed.
     """
     config = configuration.load(project, flags | {"security": {"encrypt_index": True}})
     assert config.sealing is not None
@@ -64,8 +64,8 @@ def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
 
 
 def unseal(project: str | Path | None) -> None:
-    """Give up what is sealed of the project, which is plain from here on. Raises Misconfigured
-    where a setting asks for the other, Unavailable while somebody uses it.
+    """Delete the sealed data of the project, which is unencrypted from now on. Raises Misconfigured
+    where a setting asks for encryption, Unavailable while the data is in use.
     """
     config = configuration.load(project)
     if config.sealing is None:
@@ -73,9 +73,9 @@ def unseal(project: str | Path | None) -> None:
     if not config.kept_sealed:
         raise Misconfigured(
             f"security.encrypt_index is on for {config.root}: switch it off where it is set (your config.yml, the "
-            "project's, CORTEX_SECURITY_ENCRYPT_INDEX), then say --decrypt again."
+            "project's, CORTEX_SECURITY_ENCRYPT_INDEX), then run --decrypt again."
         )
-    with slow_notice("giving up what is sealed"):
+    with slow_notice("removing the sealed index"):
         attach.stop(config)
         plain_folder.give_up(config.sealing)
 
@@ -106,16 +106,16 @@ def declare_rotate(parser: Parser) -> None:
 
 
 def rotate(options: Namespace) -> int:
-    """The exit code: EXIT_UNAVAILABLE where a project could not be sealed anew."""
+    """Replace the master key; return EXIT_UNAVAILABLE where a project could not be sealed again."""
     path = configuration.load_security().key_path
     base = places.sealed_base(cache_base())
     count, others = keys.rotate(base, path)
-    print(f"The master key is another one; the keys of {count} sealed folders are wrapped by it.")
+    print(f"The master key is replaced; it wraps the keys of {count} sealed folders.")
     for other in others:
         why = (
-            "is damaged, or wrapped by a key that is not there, and stays as it is."
+            "is damaged, or its master key is missing; it stays as it is."
             if Path(other).is_dir()
-            else "is not there, and the old key is kept for it: bring it back and say `cortex key rotate` again, or "
+            else "is missing; the old key stays for it: bring it back and run `cortex key rotate` again, or "
             f"delete {base / keys.ELSEWHERE} if it is gone for good."
         )
         print(escape_controls(f"cortex: {other} {why}"), file=sys.stderr)
@@ -143,7 +143,7 @@ def _reseal(path: str) -> int:
 
 
 def _stop_open() -> None:
-    """Stop the sets of the projects that are open."""
+    """Stop the workers of all open projects."""
     for root in _open_projects():
         try:
             attach.stop(configuration.load(root))
@@ -152,12 +152,12 @@ def _stop_open() -> None:
 
 
 def forget(options: Namespace) -> int:
-    """The exit code: EXIT_NOTHING when a person said no."""
+    """Ask, then delete the master key; return EXIT_NOTHING when a person refuses."""
     base, path = places.sealed_base(cache_base()), configuration.load_security().key_path
     stores, others = list(keys.stores(base)), keys.stores_elsewhere(base)
     print(
         escape_controls(
-            f"What is sealed of {len(stores)} projects cannot be read by anybody any more, and is made anew when asked."
+            f"The sealed indexes of {len(stores)} projects become unreadable; the next question builds each again."
         )
     )
     for store in others:
@@ -171,21 +171,23 @@ def forget(options: Namespace) -> int:
         attach.stop(configuration.load_data({"memory": {"data_dir": str(store.parent)}}))
     left = keys.forget_master(base, path, everything=options.memory)
     plain_folder.clear_all(() if options.memory else others)
-    print("The key is forgotten." if not left else escape_controls(f"What it wrapped is gone. {left}"))
+    print("The key is forgotten." if not left else escape_controls(f"Its sealed data is gone. {left}"))
     return EXIT_OK
 
 
 def _describe_memory_loss(store: Path, *, is_lost: bool) -> str:
     if is_lost:
-        return f"MEMORY in {store.parent} is lost for good, with its back-ups: nothing makes it anew."
-    return f"Memory in {store.parent} stays, under another master key; --memory gives it up as well."
+        return f"MEMORY in {store.parent} is lost for good, with its back-ups: nothing can rebuild it."
+    return f"Memory in {store.parent} stays, under another master key; --memory deletes it as well."
 
 
 def say_sealed(config: Config) -> tuple[str, bool]:
-    """(what there is to be said of where bytes lie, whether something of it is amiss)."""
+    """Return (sentences on the places of sealed and plain data, whether one of them is a
+    warning).
+    """
     place, (memory, is_odd) = config.sealing, _say_memory(config.data)
     if place is None:
-        return f"off: what is made of the project lies plain in {config.home}; {memory}", is_odd
+        return f"off: the index of the project is unencrypted in {config.home}; {memory}", is_odd
     where, name = keys.master_place(place.store.parent)
     swaps = places.swaps()
     sentences = [
@@ -207,14 +209,14 @@ def _kind(place: places.SealedPlace) -> str:
 
 
 def _say_memory(data: DataFolder) -> tuple[str, bool]:
-    """As `say_sealed`, of memory."""
+    """Return as `say_sealed`, for memory."""
     place = data.sealing
     if place is None:
-        return f"memory lies plain in {data.root} (`cortex memory encrypt` seals it)", False
+        return f"memory is unencrypted in {data.root} (`cortex memory encrypt` seals it)", False
     if not data.is_sealed:
-        return f"memory in {data.root} will be sealed when it is asked", False
+        return f"memory in {data.root} will be sealed by its next call", False
     sentence = (
-        f"memory is sealed in {data.root}, and what is made of it plain in {place.base} ({_kind(place)})"
+        f"memory is sealed in {data.root}, and plain while it is served, in {place.base} ({_kind(place)})"
     )
     if not has_recovery(place.store):
         return f"{sentence}; there is no recovery key for it: `cortex key recovery` makes one", True
@@ -222,7 +224,7 @@ def _say_memory(data: DataFolder) -> tuple[str, bool]:
 
 
 def _open_projects() -> list[str]:
-    """The projects whose plain folders there are."""
+    """Return the projects with an open plain folder."""
     roots = []
     for base in plain_folder.open_folders():
         try:

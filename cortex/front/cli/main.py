@@ -1,7 +1,4 @@
-"""The program `cortex`: picks the command, turns errors into one sentence and an exit code.
-
-Commands are elsewhere.
-"""
+"""The program `cortex`: runs the command, and turns errors into one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -24,17 +21,17 @@ from cortex.system.terminal import escape_controls
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit code.
+    """Run one command and return its exit code.
 
-    Errors that we raise are one sentence on standard error, never a traceback.
+    Our own errors are one sentence on standard error, never a traceback.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = _run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of our output has gone: nothing is left to say to anybody
+    except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
-        # What is buffered has to go somewhere when the interpreter ends.
+        # The interpreter flushes its buffers at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return EXIT_OK
     return code

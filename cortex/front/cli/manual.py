@@ -1,4 +1,4 @@
-"""`cortex manual`: the manual page, made from the help of each command as it is."""
+"""`cortex manual`: the manual page, made from the current help of each command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from cortex import __version__
 from cortex.front.cli.parser import Command, Parser
 
-#: what stands before the commands, and after them
+#: the page before the commands, and after them
 _HEAD = """.TH CORTEX 1 "" "cortex {version}" "User Commands"
 .SH NAME
 cortex \\- a local context engine for coding agents
@@ -25,33 +25,33 @@ Every command takes \\-\\-yes\\-really (the folder may be / or the home folder) 
 _TAIL = """.SH EXIT STATUS
 .TP
 0
-Done; of a question: something was found.
+Success; a question had results.
 .TP
 1
-The answer is empty, or something failed that nobody foresaw.
+The answer is empty, or an unexpected error occurred.
 .TP
 2
 Wrong usage or configuration.
 .TP
 3
-Somebody who is needed does not answer.
+A process that the command needs does not answer.
 .SH ENVIRONMENT
 .TP
 CORTEX_HOME
 The cache folder; ~/.cache/cortex where it is not set.
 .TP
 CORTEX_PAGER, PAGER
-What shows answers that are longer than the terminal; less where none is set, nothing where it is empty or "cat".
+The program that shows answers longer than the terminal; less where none is set, none where it is empty or "cat".
 .TP
 NO_COLOR, FORCE_COLOR
 No colours, or colours also where the output is no terminal."""
 
-#: options that every command takes, told once
+#: options of every command, described once in the head
 _EVERYWHERE = (["--yes-really"], ["--no-pager"])
 
 
 def page(commands: Iterable[Command]) -> str:
-    """In the language of man(7)."""
+    """Return the page in the language of man(7)."""
     lines = [_HEAD.format(version=__version__), ".SH COMMANDS"]
     for command in commands:
         lines += _section(command)
@@ -78,7 +78,7 @@ def _usage(parser: Parser) -> str:
 
 
 def _format_paragraphs(text: str) -> str:
-    """Paragraphs; no line is a request of troff's."""
+    """Return text as paragraphs; no line is a troff request."""
     paragraphs = re.split(r"\n\s*\n", text.strip())
     return "\n.PP\n".join(_escape(" ".join(paragraph.split())) for paragraph in paragraphs)
 

@@ -1,4 +1,4 @@
-"""The answers of memory for people: numbers that work as arguments, dates as one says them."""
+"""Memory's answers for people: numbers that work as arguments, dates as people say them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cortex.front.cli.paint import Screen, StyledLine
 from cortex.front.tools.memory.fence import unfenced
 from cortex.system.terminal import escape_controls
 
-#: lines and characters of a body in a list
+#: lines, and characters of each, of a body in a list
 LINES, LINE_CHARS = 3, 110
-#: (seconds from which on a span is told in this unit, its seconds, its name)
+#: (seconds from which a span uses this unit, the unit's seconds, its name)
 _SPANS = (
     (365 * 86_400, 365 * 86_400, "year"),
     (60 * 86_400, 30 * 86_400, "month"),
@@ -27,7 +27,9 @@ _SPANS = (
 
 
 def say_ago(moment: str, now: float) -> str:
-    """An ISO 8601 moment as in "3 days ago" and "in 2 hours"; `now` in seconds since the epoch."""
+    """Format an ISO 8601 moment as "3 days ago" or "in 2 hours"; `now` in seconds since the
+    epoch.
+    """
     span = now - datetime.fromisoformat(moment).timestamp()
     for least, seconds, name in _SPANS:
         if abs(span) >= least:
@@ -37,7 +39,7 @@ def say_ago(moment: str, now: float) -> str:
 
 
 def print_written(answer: dict[str, Any]) -> None:
-    """What became of a write, a note's number first; then what memory has to say about it."""
+    """Print the result of a write, a note's number first; then removed secrets and hints."""
     number = f"{answer['number']}  " if "number" in answer else ""
     print(escape_controls(f"{number}{answer['message']}"))
     if removed := answer.get("removed"):
@@ -47,14 +49,14 @@ def print_written(answer: dict[str, Any]) -> None:
 
 
 def print_rows(answer: dict[str, Any]) -> None:
-    """Notes that were found, the best first."""
+    """Print notes, best first."""
     for row in answer["results"]:
         print_row(row)
         if explanation := row.get("explain"):
             parts = (f"{name} {value:.3f}" for name, value in explanation.items() if value)
             _dim(f"      {', '.join(parts)}")
     if not answer["results"]:
-        print("Nothing that was noted is about this.", file=sys.stderr)
+        print("No note is about this.", file=sys.stderr)
 
 
 def print_briefing(answer: dict[str, Any]) -> None:
@@ -62,7 +64,7 @@ def print_briefing(answer: dict[str, Any]) -> None:
 
 
 def print_walk(answer: dict[str, Any]) -> None:
-    """The notes that were reached, indented by their steps, then the edges between them."""
+    """Print the reached notes, indented by their steps, then the edges between them."""
     for node in answer["nodes"]:
         print_row(node, indent="  " * node["depth"])
     names = {node["id"]: str(node.get("number") or node["id"]) for node in answer["nodes"]}
@@ -73,7 +75,7 @@ def print_walk(answer: dict[str, Any]) -> None:
 
 
 def print_node(answer: dict[str, Any]) -> None:
-    """One note whole."""
+    """Print one whole note."""
     out, now = Screen(), time.time()
     head = StyledLine((f"{answer['number']}  ", "green"), (answer["title"], "bold"))
     out.print(head)
@@ -100,24 +102,26 @@ def print_node(answer: dict[str, Any]) -> None:
 
 
 def print_place_notes(answer: dict[str, Any]) -> None:
-    """What was noted of the places in an answer about code, and the decisions that it touches."""
+    """Print the notes about places in an answer about code, and the decisions about changed
+    code.
+    """
     for path, place in answer.get("notes", {}).items():
         _dim(f"{path}: {_count(place['count'], 'note')}")
         for line in place["best"]:
             _dim(f"    {line}")
     for decision in answer.get("decisions", ()):
-        _dim(f"#{decision['number']} was decided of {', '.join(decision['files'])}: {decision['title']}")
+        _dim(f"decision #{decision['number']} about {', '.join(decision['files'])}: {decision['title']}")
 
 
 def _say_places(row: Mapping[str, Any]) -> None:
-    """What became of the places of a note, to standard error."""
+    """Print changed, gone and moved places of a note to standard error."""
     for what in ("changed", "gone", "moved"):
         if row.get(what):
             print(escape_controls(f"{what} since it was noted: {', '.join(row[what])}"), file=sys.stderr)
 
 
 def print_timeline(answer: dict[str, Any]) -> None:
-    """Notes in the order in which they happened; the one that was asked about is marked."""
+    """Print notes in the order of their time; a mark shows the note in question."""
     out, now = Screen(), time.time()
     for row in answer["items"]:
         mark = "→" if row.get("anchor") else " "
@@ -134,16 +138,16 @@ def print_timeline(answer: dict[str, Any]) -> None:
     if following := answer.get("next_offset"):
         print(f"There are more: --offset {following}.", file=sys.stderr)
     if not answer["items"]:
-        print(escape_controls(answer.get("message", "Nothing was noted then.")), file=sys.stderr)
+        print(escape_controls(answer.get("message", "There are no notes from then.")), file=sys.stderr)
 
 
 def print_undone(answer: dict[str, Any]) -> None:
     titles = ", ".join(f"{node['number']} {node['title']}" for node in answer["nodes"])
-    print(escape_controls(f"Taken back ({answer['what']}): {titles or answer['undone']}"))
+    print(escape_controls(f"Undone ({answer['what']}): {titles or answer['undone']}"))
 
 
 def print_link(answer: dict[str, Any]) -> None:
-    """Whose notes this project's are, and which projects have some."""
+    """Print the project whose notes this project shares, and all projects with notes."""
     project, home = answer["project"], answer["home"]
     moved = f"; {_count(answer['moved'], 'note')} of its own joined them" if answer.get("moved") else ""
     description = "has notes of its own" if project == home else f"has the notes of {home}{moved}"
@@ -156,17 +160,17 @@ def print_link(answer: dict[str, Any]) -> None:
 
 
 def has_imported(answer: dict[str, Any]) -> bool:
-    """Whether an import found anything that could be used."""
+    """Whether an import had anything usable."""
     return any(answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten"))
 
 
 def print_imported(answer: dict[str, Any]) -> None:
-    """What came in; lines that could not be used go to standard error."""
+    """Print the numbers of an import; unusable lines go to standard error."""
     new = f"{_count(answer['notes'], 'note')} and {_count(answer['edges'], 'edge')} are new"
     others = (
         ("exchanges", f"exchanges of {_count(answer['sessions'], 'session')} are new"),
         ("known", "known already"),
-        ("merged", "joined with one that was there"),
+        ("merged", "merged with an existing note"),
         ("forgotten", "forgotten for good and left out"),
     )
     print(", ".join((new, *(f"{answer[name]} {label}" for name, label in others if answer[name]))) + ".")
@@ -202,10 +206,10 @@ def print_migrated(answer: dict[str, Any]) -> None:
     print(escape_controls(f"{read} Now set {where}, and run `cortex memory down` once."))
 
 
-#: what is said when a damaged store does not tell what was forgotten
+#: the warning when a damaged store does not list its forgotten notes
 UNREAD = (
-    "What was there cannot be read to its end: a note that was forgotten for good after the back-up may be back. "
-    "Look, and forget it again."
+    "The store from before cannot be read to its end: a note forgotten for good after the back-up may be back. "
+    "Check, and forget it again."
 )
 
 
@@ -213,7 +217,7 @@ def print_restored(answer: dict[str, Any]) -> None:
     age = say_ago(answer["written_at"], time.time())
     print(escape_controls(f"{answer['file']}, made {age}, is in place: {_count(answer['notes'], 'note')}."))
     if answer["kept"]:
-        print(escape_controls(f"What was there is kept as {answer['kept']}."))
+        print(escape_controls(f"The store from before is kept as {answer['kept']}."))
     if answer.get("forgotten"):
         print(f"{_count(answer['forgotten'], 'note')} of it stayed out: forgotten for good since.")
     if answer.get("unread"):
@@ -221,7 +225,7 @@ def print_restored(answer: dict[str, Any]) -> None:
 
 
 def print_findings(answer: dict[str, Any]) -> None:
-    """What was wrong, and whether it is mended."""
+    """Print the faults, and whether each is mended."""
     print(f"{_count(answer['notes'], 'note')} and {_count(answer['edges'], 'edge')} were compared.")
     for finding in answer["findings"]:
         difference = (
@@ -240,7 +244,9 @@ def print_findings(answer: dict[str, Any]) -> None:
 
 
 def print_upkeep(answer: dict[str, Any]) -> None:
-    """What was done, or would be, in numbers; then what it was, where that is told one by one."""
+    """Print the numbers of a run or dry run, then its single changes where the answer lists
+    them.
+    """
     if message := answer.get("message"):
         print(escape_controls(message))
     for step, numbers in answer.get("steps", {}).items():
@@ -276,7 +282,7 @@ def _count(number: int, what: str) -> str:
 
 
 def print_row(row: Mapping[str, Any], indent: str = "") -> None:
-    """A note's number, title, kind, age and score, and how its body begins."""
+    """Print a note's number, title, kind, age and score, and the first lines of its body."""
     out = Screen()
     head = StyledLine((f"{indent}{row.get('number') or row['id']:>4}  ", "green"), (row["title"], "bold"))
     details = [row["kind"]]

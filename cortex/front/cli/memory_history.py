@@ -1,4 +1,4 @@
-"""What became of notes, and sessions, as people read them in a shell."""
+"""The history of notes, and recorded sessions, for people."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cortex.front.cli.memory import say_ago
 from cortex.front.cli.paint import Screen, StyledLine
 from cortex.system.terminal import escape_controls
 
-#: characters of what a field held, in a list of changes
+#: characters of a field's value in a list of changes
 HELD_CHARS = 100
 
 
 def print_history(answer: dict[str, Any]) -> None:
-    """Revisions and edges of a note, then what can be taken back, by the number to name."""
+    """Print revisions and edges of a note, then the operations that can be undone, by number."""
     out, now = Screen(), time.time()
     if "revisions" in answer:
         out.print(StyledLine((f"{answer['number']}  ", "green"), (answer["title"], "bold")))
@@ -33,11 +33,11 @@ def print_history(answer: dict[str, Any]) -> None:
         line.append(f"{titles}{more}", "dim")
         out.print(line)
     if not answer["operations"]:
-        print("There is nothing to take back; operations are kept for 7 days.", file=sys.stderr)
+        print("There is nothing to undo; operations are kept for 7 days.", file=sys.stderr)
 
 
 def print_session(answer: dict[str, Any]) -> None:
-    """Question after question, with what was answered and done."""
+    """Print each question of a session with its answer and files."""
     out = Screen()
     branch = f" on {answer['git_branch']}" if answer["git_branch"] else ""
     out.print(

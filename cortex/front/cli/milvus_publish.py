@@ -1,4 +1,4 @@
-"""`cortex index --to milvus`: the project's index published for all who serve it."""
+"""`cortex index --to milvus`: publishes the project's index for other machines to serve."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from cortex.settings import config as configuration
 from cortex.system.errors import EXIT_OK, Misconfigured
 from cortex.system.terminal import escape_controls
 
-#: options of `cortex index` that have no sense there
+#: options of `cortex index` that `--to` excludes
 _REFUSED_OPTIONS = ("watch", "no_wait", "chunks_dir", "encrypt", "decrypt", "dependencies")
 
 
 def index(options: Namespace) -> int:
-    """Raises Occupied while another indexer does, Misconfigured, Unavailable."""
+    """Index the project and publish it. Raises Occupied while another indexer runs, Misconfigured,
+    Unavailable.
+    """
     strange = [name for name in _REFUSED_OPTIONS if getattr(options, name)]
     if strange:
         raise Misconfigured(f"--{strange[0].replace('_', '-')} and --to do not go together: leave one out.")

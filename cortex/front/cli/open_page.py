@@ -1,4 +1,4 @@
-"""`cortex open`: the page in the browser, by a link that works once."""
+"""`cortex open`: the page of `cortex serve` in the browser, by a link that works once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cortex.system.terminal import escape_controls
 
 #: seconds that a server has to answer
 ANSWER_S = 5.0
-#: seconds in which a server that is being started has to be there; between two looks
+#: seconds that a starting server has; between two checks
 START_S, LOOK_S = 20.0, 0.1
 
 
@@ -32,7 +32,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Raises Unavailable where no server answers, and Misconfigured."""
+    """Print the link and open it. Raises Unavailable where no server answers, and Misconfigured."""
     from cortex.front.http.server_records import served_at
     from cortex.front.http.tokens import own_token
 
@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
 
 
 def _wait_started(config: Config) -> str:
-    """The server that the running set has begun to start, once it is there; "" for none."""
+    """Wait for the server that the running workers are starting; return its URL, or "" for none."""
     from cortex.front.http.server_records import served_at
     from cortex.processes import attach
 
@@ -63,12 +63,14 @@ def _wait_started(config: Config) -> str:
     while any(process["name"] == HTTP for process in attach.set_status(config).get("processes", ())):
         if (url := served_at(config)) or time.monotonic() >= until:
             return url
-        time.sleep(LOOK_S)  # the server notes in a file where it is, and calls nobody
+        time.sleep(LOOK_S)  # the server writes its URL to a file and notifies nobody
     return ""
 
 
 def invite(url: str, token: str) -> str:
-    """A link into the server at `url`. Raises Unavailable, and Misconfigured for what is no URL."""
+    """Return a link into the server at `url`. Raises Unavailable, and Misconfigured for an invalid
+    URL.
+    """
     import httpx2
 
     from cortex.front.mcp.remote_server import check_url
@@ -85,12 +87,12 @@ def invite(url: str, token: str) -> str:
         raise Unavailable(f"{url} does not answer ({error or type(error).__name__}).") from error
     if reply.status_code != 200:
         why = answer.get("error", {}).get("message", "") if isinstance(answer, dict) else ""
-        raise Unavailable(f"{url} lets nobody in: {why or f'it answered {reply.status_code}'}.")
+        raise Unavailable(f"{url} refuses to open: {why or f'it answered {reply.status_code}'}.")
     return f"{url}{answer['path']}"
 
 
 def _has_a_screen() -> bool:
-    """Whether a browser would open in a window of its own, and not in this terminal."""
+    """Whether a browser would open in its own window, and not in this terminal."""
     return sys.platform in ("darwin", "win32") or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
     )

@@ -1,4 +1,4 @@
-"""The options of the commands: one function declares the options of one command."""
+"""The options of the commands: one function for each command."""
 
 from __future__ import annotations
 

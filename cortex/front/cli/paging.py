@@ -1,8 +1,7 @@
-"""Long answers on a terminal, through the pager that people use. Programs get what they read as it
-is.
+"""Long answers on a terminal, shown by the person's pager. Programs get the answer as it is.
 
-As with git: CORTEX_PAGER, else PAGER, else less; an empty one and `cat` are none, and `less` is
-told to leave at once what fits, and to show colours.
+As with git: CORTEX_PAGER, else PAGER, else less; an empty value and `cat` mean none. `less` is set
+to exit at once for short texts, and to show colours.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 
-#: the pager of answers of ours; set by `--no-pager`
+#: the variable of our pager; `--no-pager` empties it
 VARIABLE = "CORTEX_PAGER"
-#: what a pager is told that was not told by its user: less to leave what fits on the screen and to
-#: keep colours and the screen's content, lv to show colours
+#: pager settings where the person has none: less exits for a text that fits, and keeps colours and
+#: the screen's content; lv shows colours
 _PAGER_DEFAULTS = {"LESS": "FRX", "LV": "-c"}
-#: what a shell ends with when there is no such program, or it may not be run
+#: exit codes of a shell for a missing program, and for one that it may not run
 _NO_SUCH = (126, 127)
 
 
 class _TerminalBuffer(io.StringIO):
-    """What is written for a terminal, until it is known how long it is."""
+    """Output for a terminal, until its length is known."""
 
     def isatty(self) -> bool:
         return True
@@ -34,8 +33,8 @@ class _TerminalBuffer(io.StringIO):
 
 @contextlib.contextmanager
 def paged(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
-    """What is printed meanwhile goes through the pager, if it is for a terminal and longer than
-    that. What an error has cut off is printed as it is.
+    """Send printed text to the pager, if standard output is a terminal and the text is longer.
+    After an error, print the text as it is.
     """
     command = _pager(environ) if sys.stdout.isatty() else ""
     if not command:
@@ -53,7 +52,7 @@ def paged(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
 
 
 def _pager(environ: Mapping[str, str]) -> str:
-    """The command for a shell, "" for none."""
+    """Return the pager's shell command, "" for none."""
     if environ.get("TERM", "dumb") == "dumb":
         return ""
     command = next((environ[name] for name in (VARIABLE, "PAGER") if name in environ), None)
@@ -63,15 +62,15 @@ def _pager(environ: Mapping[str, str]) -> str:
 
 
 def _is_long(text: str) -> bool:
-    """Whether it does not fit the terminal; lines that are wider than it take several."""
+    """Whether the text does not fit the terminal; a line wider than the terminal takes several."""
     screen = shutil.get_terminal_size()
     return sum(1 + len(line) // screen.columns for line in text.splitlines()) >= screen.lines
 
 
 def _show(text: str, command: str, environ: Mapping[str, str]) -> bool:
-    """Whether the pager has shown it. Ctrl-C is the pager's while it runs."""
+    """Whether the pager has shown the text. The pager handles Ctrl-C while it runs."""
     environment = {**_PAGER_DEFAULTS, **environ}
-    # The user's own words, which may be several: as git reads them.
+    # A shell runs it, as in git: the person's command may have arguments.
     process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=environment)  # noqa: S602
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -1,5 +1,5 @@
-"""Lines of answers: in colours on a terminal, as plain text for programs, who need no library for
-that and wait for none.
+"""Lines of answers: coloured on a terminal, plain for programs, which need not wait for the import
+of rich.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 from cortex.system.terminal import escape_controls
 
-#: (text, its style in the words of rich)
+#: (text, its style in rich's words)
 Span = tuple[str, str]
 
 
 class StyledLine:
-    """One line, made of parts; a part without a style is a text alone."""
+    """One line of styled parts; a part without a style is plain text."""
 
     def __init__(self, *spans: str | Span) -> None:
         self.spans: list[Span] = [(span, "") if isinstance(span, str) else span for span in spans]

@@ -1,6 +1,6 @@
-"""The one argument parser of `cortex`.
+"""The argument parser of `cortex`, and the class of its commands.
 
-Commands declare their options on it; what they do is elsewhere.
+Commands declare their options on it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from cortex.settings.home import REALLY
 from cortex.system.errors import BadRequest
 from cortex.terms.suggestions import hint_for
 
-#: what --data-dir is, wherever it is
+#: help of --data-dir in every command
 DATA_DIR = "folder of memory (default: memory.data_dir)"
 
-#: seconds of the units in which a time is said
+#: seconds of the units of a duration
 _UNITS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
-#: what argparse says of a word that is not of a list, and of an option that nobody declared
+#: argparse's messages for a word outside of its choices, and for an undeclared option
 _CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
 _OPTION = re.compile(r"unrecognized arguments: (--[\w-]+)")
 _WORD = re.compile(r"[\w-]+")
@@ -31,22 +31,22 @@ _TIME = re.compile(r"(\d{1,5})([hdw])")
 
 
 class _Listing(argparse.RawDescriptionHelpFormatter):
-    """Commands and their help lines in two columns, however long the names are."""
+    """Commands and their help lines in two columns, also for long names."""
 
     def __init__(self, *names: Any, **settings: Any) -> None:
         super().__init__(*names, **{**settings, "max_help_position": 38})
 
 
 class Parser(argparse.ArgumentParser):
-    """Options in any place among the words, no abbreviations of them, and values that begin with a
-    dash.
+    """An argument parser with options in any place among the words, values that begin with a dash,
+    and no abbreviations.
     """
 
     def __init__(self, **settings: Any) -> None:
         self._valued: set[str] = set()
-        #: the options and words that are folders, for completion
+        #: options and words that are folders, for completion
         self.folders: list[argparse.Action] = []
-        #: those that name something of the project, and what: a path or a symbol
+        #: options and words that a path or symbol of the project completes, with that kind
         self.completions: list[tuple[argparse.Action, str]] = []
         #: heading → commands under it, where the help lists commands
         self.headings: dict[str, list[str]] = {}
@@ -59,27 +59,29 @@ class Parser(argparse.ArgumentParser):
         return action
 
     def add_folder(self, *names: str, **settings: Any) -> None:
-        """Like add_argument, for what is a folder of the file system."""
+        """Like add_argument, for a folder of the file system."""
         self.folders.append(self.add_argument(*names, **settings))
 
     def add_completed(self, kind: str, *names: str, **settings: Any) -> None:
-        """Like add_argument, for what names something of the project; kind "" is for nothing."""
+        """Like add_argument, for a name in the project: "path" or "symbol"; kind "" completes
+        nothing.
+        """
         action = self.add_argument(*names, **settings)
         if kind:
             self.completions.append((action, kind))
 
     def expanded(self, action: argparse.Action) -> str:
-        """An option's help as `--help` shows it."""
+        """Return an option's help as `--help` shows it."""
         return self._get_formatter()._expand_help(action)  # noqa: SLF001 - argparse tells it nowhere else
 
     def add_commands(self, headings: dict[str, list[str]]) -> Any:
-        """The group that the parsers of the commands are added to; `headings` order the help."""
+        """Return the group for the parsers of the commands; `headings` order the help."""
         self.headings = headings
         self.formatter_class = _Listing
         return self.add_subparsers(metavar="COMMAND", title="commands", parser_class=Parser)
 
     def format_help(self) -> str:
-        """The help; commands are listed by heading where there are headings."""
+        """Return the help; commands are under headings where there are any."""
         if not self.headings or self._subparsers is None:
             return super().format_help()
         [commands] = self._subparsers._group_actions  # noqa: SLF001 - argparse has no other list of them
@@ -98,7 +100,7 @@ class Parser(argparse.ArgumentParser):
         return formatter.format_help()
 
     def error(self, message: str) -> NoReturn:
-        """Ends the process, and says which word or option was meant where one is near."""
+        """End the process with a message; suggest a similar word or option."""
         super().error(message + self._hint(message))
 
     def _hint(self, message: str) -> str:
@@ -111,7 +113,7 @@ class Parser(argparse.ArgumentParser):
         return hint_for(match[1], choices)
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """The options.
+        """Parse the options.
 
         Ends the process with a usage message where they are wrong (SystemExit, 2).
         """
@@ -124,10 +126,9 @@ class Parser(argparse.ArgumentParser):
         return parsed
 
     def _split(self, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-        """(options, words); a value is joined to its option, as in `-q=-test`.
+        """Return (options, words); a value is joined to its option, as in `-q=-test`.
 
-        By itself argparse takes neither all words that stand between options, nor values that begin
-        with a dash.
+        argparse alone accepts neither all words between options, nor values that begin with a dash.
         """
         options: list[str] = []
         words: list[str] = []
@@ -145,12 +146,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def absolute(folder: str) -> str:
-    """A folder as it is typed, from the working folder."""
+    """Return a typed folder as an absolute path from the working folder."""
     return str(Path(folder).expanduser().absolute())
 
 
 def seconds_of(duration: str, option: str) -> float:
-    """How long a time of the option is. Raises BadRequest."""
+    """Return the seconds of an option's duration. Raises BadRequest."""
     match = _TIME.fullmatch(duration)
     if match is None:
         raise BadRequest(f"{option} cannot be {duration!r}; say it as 12h, 30d or 8w.")
@@ -158,7 +159,7 @@ def seconds_of(duration: str, option: str) -> float:
 
 
 class _Really(argparse.Action):
-    """Set for this process and those that it starts: all of them look at the folder's place."""
+    """Sets the variable for this process and its children: all of them check the folder."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(nargs=0, **settings)
@@ -168,7 +169,7 @@ class _Really(argparse.Action):
 
 
 class _NoPager(argparse.Action):
-    """Set as _Really is."""
+    """Sets the variable for this process and its children."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(nargs=0, **settings)
@@ -178,7 +179,9 @@ class _NoPager(argparse.Action):
 
 
 class _Sandbox(argparse.Action):
-    """Set as _Really is: whatever loads a configuration here finds it."""
+    """Sets the variable for this process and its children: every configuration that they load has
+    it.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(nargs=0, **settings)
@@ -188,7 +191,7 @@ class _Sandbox(argparse.Action):
 
 
 def declare_sandbox(parser: Parser) -> None:
-    """For commands that may start a set."""
+    """Declare --sandbox, for commands that may start workers."""
     parser.add_argument(
         "--sandbox", action=_Sandbox, help="start the workers in a sandbox (security.sandbox)"
     )
@@ -196,34 +199,33 @@ def declare_sandbox(parser: Parser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command.
+    """One command of `cortex`.
 
-    `name` may have two words (`embed serve`); `run` returns the exit code, and raises CortexError.
+    `name` may have several words (`embed serve`); `run` returns the exit code, and raises
+    CortexError.
     """
 
     name: str
     help: str
     run: Callable[[argparse.Namespace], int]
     declare: Callable[[Parser], None] = lambda _parser: None
-    #: what stands between the usage and the options; "": the help
+    #: text between the usage and the options; "": `help`
     description: str = ""
-    #: the words after the command's name in its usage; None: made from what is declared
+    #: words after the command's name in its usage; None: made from the declared options
     usage: str | None = None
-    #: whether --project may stand without a folder, for the one that is found from the working
-    #: folder
+    #: whether --project needs no folder; the default is the project of the working folder
     bare_project: bool = False
-    #: whether it shows nothing before its end, and may take longer than a moment: a line says that
-    #: it is at work then
+    #: whether it prints nothing until its end and may be slow: a notice then says that it runs
     silent: bool = False
 
     def parser(self) -> Parser:
-        """A parser of this command alone: the others need not be made."""
+        """Return a parser of this command alone: the others need not be made."""
         parser = Parser(**self._settings(f"cortex {self.name}"))
         self._fill(parser)
         return parser
 
     def add_to(self, group: Any) -> Parser:
-        """Add it to `group`, as `add_subparsers` makes it."""
+        """Add the command to `group`, which `add_subparsers` returns."""
         name = self.name.rpartition(" ")[2]
         prog = f"cortex {self.name}"
         parser: Parser = group.add_parser(name, help=self.help.replace("%", "%%"), **self._settings(prog))
@@ -255,7 +257,7 @@ def make_tree(
     groups: Mapping[str, str],
     headings_of: Callable[[str], dict[str, list[str]]],
 ) -> tuple[Parser, list[Parser]]:
-    """(a parser of all commands, the parser of each command), for help and completion.
+    """Return (a parser of all commands, the parser of each command), for help and completion.
 
     `groups`: group → its help line; `headings_of`: group → the headings of its help. `shown` of the
     parsed arguments is the parser of the group.

@@ -1,4 +1,4 @@
-"""`cortex projects` and `cortex clean`: what is kept of each project, and what may go."""
+"""`cortex projects` and `cortex clean`: the stored data of each project, and its removal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from cortex.settings.subfolder import enclosing_project, root_id
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, Unavailable
 from cortex.system.terminal import escape_controls, escape_in_line
 
-#: seconds without any use after which what nobody owns goes: its note is written right after it
+#: seconds without use after which a folder without a project is removable: the note with the
+#: project is written right after the folder
 _NOBODYS_S = 86_400
 
 
@@ -39,7 +40,7 @@ def list_all(options: Namespace) -> int:
 
 
 def _rows(stored: Iterable[StoredProject]) -> list[dict[str, Any]]:
-    """What is kept, then the projects that have a name and of which nothing is kept yet."""
+    """Return rows of stored projects, then of registered projects without stored data."""
     names = {project.root: project for project in known_projects().values()}
     rows = []
     for project in stored:
@@ -85,7 +86,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _ago(seconds: float) -> str:
-    """In the largest unit of which there is one."""
+    """Format in the largest unit that is at least 1."""
     for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= length:
             return f"{int(seconds // length)} {unit} ago"
@@ -104,7 +105,9 @@ def declare_clean(parser: Parser) -> None:
 
 
 def clean(options: Namespace) -> int:
-    """The exit code: EXIT_NOTHING when a person said no. Raises BadRequest."""
+    """Ask, then remove stored projects; return EXIT_NOTHING when a person refuses. Raises
+    BadRequest.
+    """
     old_s = seconds_of(options.older_than, "--older-than") if options.older_than else None
     with slow_notice("`cortex clean`"):
         removable = [
@@ -128,8 +131,8 @@ def clean(options: Namespace) -> int:
 
 
 def is_removable(project: StoredProject, old_s: float | None) -> bool:
-    """Whether it is an orphan, or older than that; never what is served."""
-    if project.served or project.sealed:  # whose it is, is not known; `cortex index --decrypt` removes it
+    """Whether it is an orphan, or unused for `old_s` seconds; never while it is served."""
+    if project.served or project.sealed:  # `cortex index --decrypt` removes a sealed one
         return False
     if project.root is None:
         return project.idle_s > _NOBODYS_S
@@ -142,7 +145,7 @@ def _rows_of(removable: list[StoredProject]) -> list[dict[str, Any]]:
 
 
 def _remove(project: StoredProject) -> int:
-    """Each by itself: one that is in use by now keeps nobody from the others."""
+    """Remove one project; report one that is in use, so that the others go on."""
     try:
         stored_projects.remove(project)
     except Unavailable as error:

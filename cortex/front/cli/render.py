@@ -1,6 +1,6 @@
 """Progress, reports, status and checks for people.
 
-Answers of tools are in cortex.front.cli.answers.
+Tool answers are in cortex.front.cli.answers.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from cortex.front.cli.doctor import Check
     from cortex.indexer.run import Report
 
-#: seconds between two lines of progress where there is no terminal
+#: seconds between two lines of progress without a terminal
 LINE_S = 5.0
-#: files a second below which a decimal is worth showing
+#: files per second below which a decimal is shown
 SLOW_RATE = 10
-#: left-out files that a report names without --verbose
+#: left-out files in a report without --verbose
 SKIPPED_NAMED = 3
 
 CONFIG_TEMPLATE = """\
@@ -45,7 +45,7 @@ CONFIG_TEMPLATE = """\
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Shows text of others as it is, and never as a command to the terminal."""
+    """Return a console that prints foreign text unchanged, never as commands to the terminal."""
     from rich.console import Console
     from rich.segment import Segment
 
@@ -56,14 +56,14 @@ def console(*, stderr: bool = False) -> Console:
                 yield segment if control else Segment(escape_controls(text), style)
 
         def on_broken_pipe(self) -> None:
-            """What rich makes of a reader that has gone is an exit code of 1; ours is `main`'s."""
+            """Raise for a reader that has gone: rich would exit with 1, `main` decides the code."""
             raise BrokenPipeError
 
     return Screen(stderr=stderr, highlight=False, soft_wrap=True)
 
 
 def agent_snippets(root: Path) -> str:
-    """How to connect the usual agents to the project in `root`."""
+    """Return the entries that connect the usual agents to the project in `root`."""
     command = Path(sys.argv[0]).resolve() if Path(sys.argv[0]).name == "cortex" else "cortex"
     server = orjson.dumps({"command": str(command), "args": ["mcp", "--project", str(root)]}).decode()
     return (
@@ -74,13 +74,13 @@ def agent_snippets(root: Path) -> str:
     )
 
 
-#: columns of a bar, and those that what is said beside it takes: in a narrow terminal it goes first
+#: columns of a bar, and of the note beside it: in a narrow terminal the bar goes first
 BAR_MIN, BAR_MAX, NOTE_WIDTH = 5, 40, 68
 
 
 class Progress:
-    """Called by the indexer with (files done, files to do, chunks): a bar on a terminal, else a
-    line now and then. With `serves` the bar has a second half, which is drawn by `serve`.
+    """A progress bar on a terminal, else a line now and then; the indexer calls it with (files
+    done, files to do, chunks). With `serves` the bar has a second half, which `serve` draws.
 
     `screen`: draw the bar there, whatever standard error is.
     """
@@ -119,8 +119,8 @@ class Progress:
         self._show(now, "indexing", note, (done, self._parts * total))
 
     def serve(self, done: int, total: int, *, waits: bool = False) -> None:
-        """What was indexed is being served: `done` of all `total` files of the project. `waits`:
-        something is still to come.
+        """Show the serving of the index: `done` of all `total` files. `waits`: more is still to
+        come.
         """
         indexed = f"{self._indexed}, " if self._indexed else ""
         note = f"{indexed}{done} of {total} served"
@@ -129,7 +129,7 @@ class Progress:
         self._show(self._clock(), "serving", note, (total + done, 2 * total))
 
     def follow(self, indexed: int, served: int, total: int) -> None:
-        """Others index and serve: so many of all `total` files each."""
+        """Show the work of another process: `indexed` and `served` of all `total` files."""
         note = f"{indexed} of {total} files read, {served} served"
         self._show(self._clock(), "waiting for the first index", note, (indexed + served, 2 * total))
 
@@ -149,7 +149,7 @@ class Progress:
 
 
 def say_pace(done: int, total: int, chunks: int, seconds: float) -> str:
-    """Files, chunks, rate and time left; when all is read, what still has to be done."""
+    """Return files, chunks, rate and time left; when all are read, the next step."""
     counts = f"{done} of {total} files, {chunks} chunks"
     if done >= total:
         return f"{counts}, linking names"
@@ -167,8 +167,8 @@ def _duration(seconds: float) -> str:
 
 
 def print_report(report: Report, *, verbose: bool) -> None:
-    """What one run of the indexer did. The numbers add up; the progress counts the files that are
-    read: all but those that are left out unread.
+    """Print the numbers of one run of the indexer. They add up; the progress counts only files that
+    are read, all except those left out unread.
     """
     parts = [f"{report.files} indexed ({report.indexed} now, {report.unchanged} unchanged)"]
     parts += [f"{report.empty} without text"] * bool(report.empty)
@@ -190,7 +190,7 @@ def print_report(report: Report, *, verbose: bool) -> None:
 
 
 def count_by_kind(reasons: Iterable[str]) -> str:
-    """As in `3 × syntax errors, 1 × minified`: what stands before a colon is the kind."""
+    """Count as in `3 × syntax errors, 1 × minified`: the kind is the text before a colon."""
     return _format_counts(dict(Counter(reason.partition(":")[0] for reason in reasons).most_common()))
 
 
@@ -207,7 +207,7 @@ def print_status(status: dict[str, Any]) -> None:
     out.print(f"[bold]{project}[/bold]  cortex {status['version']}, configuration {status['config']}")
     if status["part"]:
         out.print(
-            f"part     {escape(escape_in_line(status['part']))} is asked about, and served from the project's index"
+            f"part     {escape(escape_in_line(status['part']))} is a folder served from the project's index"
         )
     summary = (
         f"generation {index['generation']}, {index['chunks']} chunks ({index['without_vector']} without vector) "

@@ -1,4 +1,4 @@
-"""`cortex memory encrypt | decrypt`, and the recovery key of a sealed memory."""
+"""`cortex memory encrypt | decrypt`, and the recovery key of an encrypted memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cortex.settings.home import cache_base
 from cortex.system.errors import EXIT_OK, Misconfigured, Occupied
 from cortex.system.terminal import escape_controls
 
-#: characters of what is typed as a recovery key
+#: characters of a typed recovery key
 TYPED_MAX = 1_000
-#: how often a set is stopped that an open window starts again, before somebody has to close that
+#: attempts to stop workers that an open window starts again, before a person has to close it
 TRIES = 5
 
 
@@ -36,8 +36,8 @@ def declare_recover(parser: Parser) -> None:
 
 
 def encrypt(options: Namespace) -> int:
-    """Seal memory from here on, and show a recovery key for it. Raises CortexError; what was broken
-    off is done by the next start.
+    """Seal memory from now on, and print a recovery key. Raises CortexError; the next start
+    completes an interrupted run.
     """
     from cortex.memory.driver import sqlcipher
     from cortex.memory.sealed import seal_folder
@@ -51,34 +51,32 @@ def encrypt(options: Namespace) -> int:
     if not has_recovery(data.root / SEALED):
         _show_recovery(data)
     print(
-        "What lay plain was written over. A file system with a journal or snapshots, and a flash disk, may keep older "
+        "The plain files were overwritten. A file system with a journal or snapshots, and a flash disk, may keep older "
         "bytes until their place is used again. Exports are plain files."
     )
     return EXIT_OK
 
 
 def decrypt(options: Namespace) -> int:
-    """Have memory lie plain again. Raises Misconfigured where a setting asks for the other, and
-    CortexError.
-    """
+    """Unseal memory. Raises Misconfigured where a setting asks for encryption, and CortexError."""
     from cortex.memory.sealed import unseal_folder
 
     data = _load_data(options)
     if data.is_sealed and data.seals:
         raise Misconfigured(
             "Your settings ask for a sealed memory (security.encrypt_memory, or security.encrypt_index with it): set "
-            "security.encrypt_memory to off, then say `cortex memory decrypt` again."
+            "security.encrypt_memory to off, then run `cortex memory decrypt` again."
         )
     if data.is_sealed:
         data.make()
         with slow_notice("`cortex memory decrypt`"):
             _run_exclusively(data, unseal_folder)
-    print(escape_controls(f"Memory in {data.root} lies plain."))
+    print(escape_controls(f"Memory in {data.root} is unencrypted."))
     return EXIT_OK
 
 
 def show_recovery(options: Namespace) -> int:
-    """Make a recovery key; an older one opens nothing any more. Raises CortexError."""
+    """Make a new recovery key; the old one stops working. Raises CortexError."""
     data = _load_data(options)
     if not data.is_sealed:
         raise Misconfigured(f"Memory in {data.root} is not sealed: `cortex memory encrypt` does it.")
@@ -88,27 +86,29 @@ def show_recovery(options: Namespace) -> int:
 
 
 def recover_memory(options: Namespace) -> int:
-    """Have memory open again by the recovery key, from the terminal or standard input. Raises
+    """Open memory with its recovery key, from the terminal or standard input. Raises
     CortexError.
     """
     data = _load_data(options)
     typed = getpass.getpass("Recovery key: ") if sys.stdin.isatty() else sys.stdin.read(TYPED_MAX)
     path = configuration.load_security().key_path
     recover(data.root / SEALED, typed, sealed_base(cache_base()), path)
-    print(escape_controls(f"Memory in {data.root} opens again, by the master key that there is now."))
+    print(escape_controls(f"Memory in {data.root} opens again, with the present master key."))
     return EXIT_OK
 
 
 def _show_recovery(data: DataFolder) -> None:
     place = data.sealing
     assert place
-    print("Its recovery key, which is shown once and lies nowhere: keep it apart from this machine.")
+    print("Its recovery key is shown once and stored nowhere: keep it away from this machine.")
     print(f"\n    {make_recovery(place.store, open_key(place.base))}\n")
     print("With it `cortex key recover --memory` opens memory when the master key is lost.")
 
 
 def _run_exclusively(data: DataFolder, work: Callable[[DataFolder], None]) -> None:
-    """Do this while no set has the folder. Raises Occupied where one is started again and again."""
+    """Run `work` while no worker has the folder. Raises Occupied where workers are started again
+    and again.
+    """
     for left in reversed(range(TRIES)):
         attach.stop(data)
         try:

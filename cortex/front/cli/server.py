@@ -1,4 +1,6 @@
-"""`cortex serve`, `cortex token`, `cortex mcp --server`: a server, who may ask it, and how."""
+"""`cortex serve`, `cortex token`, `cortex mcp --server`: the HTTP server, its tokens, and a bridge
+to it.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def declare_serve(parser: Parser) -> None:
 
 
 def serve(options: Namespace) -> int:
-    with slow_notice("starting `cortex serve`"):  # what it imports takes a while on a busy machine
+    with slow_notice("starting `cortex serve`"):  # its imports take a while on a busy machine
         from cortex.front.http.serving import ServerAddress
         from cortex.front.http.serving import serve as serve_http
 
@@ -61,7 +63,7 @@ def serve(options: Namespace) -> int:
 
 
 def entry(url: str) -> str:
-    """The entry of an agent's configuration for the server at `url`, with the user's token."""
+    """Return an agent's configuration entry for the server at `url`, with the user's token."""
     from cortex.front.http.tokens import own_token
 
     server = {
@@ -73,7 +75,7 @@ def entry(url: str) -> str:
 
 
 def bridge(options: Namespace) -> int:
-    """`cortex mcp --server`. Raises Misconfigured."""
+    """Run `cortex mcp --server`. Raises Misconfigured."""
     from cortex.front.http.tokens import own_token
     from cortex.front.mcp.bridge import serve as serve_bridge
 
@@ -134,5 +136,5 @@ def token(options: Namespace) -> int:
 
 
 def _end(duration: str) -> float:
-    """Seconds since 1970 at which it ends, 0 for never. Raises BadRequest."""
+    """Return the end of a token in seconds since 1970, 0 for never. Raises BadRequest."""
     return time.time() + seconds_of(duration, "--expires") if duration else 0.0

@@ -1,6 +1,6 @@
-"""Waits until everything that was indexed is served: the second half of `cortex index`.
+"""The second half of `cortex index`: waiting until everything indexed is served.
 
-A set that runs serves it; where none does, one is started and ended again.
+Running workers serve it; where there are none, they are started and stopped again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from cortex.system.errors import Unavailable
 
 
 class Tell(Protocol):
-    """Is told how many of the project's files are served, and whether something is still to come:
-    the graph, where all files are.
+    """Receives the number of served files. `waits`: more is to come; once all files are served, the
+    graph.
     """
 
     def __call__(self, done: int, total: int, *, waits: bool) -> None: ...
@@ -36,23 +36,24 @@ class Tell(Protocol):
 #: reads the manifest at a path
 Load = Callable[[Path], Manifest]
 
-#: seconds without any progress after which serving is given up; building a large generation in one
-#: step, and merging, takes most of it
+#: seconds without progress after which the wait fails; building a large generation in one step, or
+#: merging, takes most of it
 STALL_S = 90.0
-#: seconds in which a set notices that this front has left
+#: seconds in which workers notice that this front has left
 LEAVE_S = 1.0
-#: seconds between two looks at what is served
+#: seconds between two checks of the served generation
 LOOK_S = 0.1
-#: graph files whose contents are remembered between two looks
+#: graph files with a remembered digest between two checks
 DIGESTS_KEPT = 4096
 
 
 def wait_served(config: Config, load: Load, tell: Tell) -> Generation:
-    """Return the generation that holds all that the manifest and the graph folder name; the one
-    there is when that is nothing. The manifest is that of now, not of the call: what is saved
-    meanwhile takes the place of what it named, and nobody will serve that any more.
+    """Return the generation that holds all files of the manifest and the graph folder; the present
+    one when there are none. The manifest is read again and again: a file saved meanwhile replaces
+    chunk files that will never be served.
 
-    Raises Misconfigured and Unavailable: no set can be started or used, or it gets no further.
+    Raises Misconfigured and Unavailable: no workers can be started or used, or they make no
+    progress.
     """
     freshness = Freshness(config)
     generation = freshness.current()
@@ -103,7 +104,7 @@ async def _follow(
 
 
 def _unserved(config: Config, manifest: Manifest, generation: Generation) -> list[str]:
-    """The chunk files and graph files that `generation` does not hold as they are."""
+    """Return the chunk files and graph files that `generation` lacks or holds in another state."""
     chunks = [
         name for name, stat in manifest.chunk_files.items() if _stat(generation.files.get(name)) != stat
     ]
@@ -116,8 +117,8 @@ def _unserved(config: Config, manifest: Manifest, generation: Generation) -> lis
 
 
 def _unserved_graph_files(folder: Path, served: Mapping[str, FileRef]) -> list[str]:
-    """Those that are not served as they are. One that was only touched is: the watcher compares
-    contents, too.
+    """Return the graph files that are not served in their present state. A file that was only
+    touched is served: the watcher compares contents, too.
     """
     try:
         present = {
@@ -137,8 +138,8 @@ def _is_served(path: Path, info: os.stat_result, ref: FileRef | None) -> bool:
 
 
 @functools.lru_cache(maxsize=DIGESTS_KEPT)
-def _digest(path: Path, written_ns: int) -> str:  # noqa: ARG001 - what was written at another time is read again
-    """Of a graph file; "" of one that is gone."""
+def _digest(path: Path, written_ns: int) -> str:  # noqa: ARG001 - part of the cache key: a rewritten file is read again
+    """Return the digest of a graph file; "" for a missing one."""
     try:
         with files.open_ours(path) as file:
             return hashlib.sha256(file.read()).hexdigest()
@@ -151,7 +152,7 @@ def _stat(ref: FileRef | None) -> tuple[int, int] | None:
 
 
 def _stop_own_set(config: Config) -> None:
-    """Stop the set that was started for this alone, unless somebody uses it by now."""
+    """Stop the workers that this command started, unless another front uses them by now."""
     until = time.monotonic() + LEAVE_S
     while (status := attach.set_status(config))["running"]:
         if not status.get("fronts"):
@@ -159,4 +160,4 @@ def _stop_own_set(config: Config) -> None:
             return
         if time.monotonic() >= until:
             return
-        time.sleep(LOOK_S)  # fronts leave by themselves, and the set tells it to who asks
+        time.sleep(LOOK_S)  # fronts leave by themselves; the status shows it

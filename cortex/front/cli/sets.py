@@ -1,4 +1,4 @@
-"""`cortex up` and `cortex down`, and the same for memory: the sets of workers, by hand."""
+"""`cortex up` and `cortex down`, for project and memory: starting and stopping workers by hand."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, EXIT_UNAVAILABLE
 from cortex.system.terminal import escape_controls, escape_in_line
 
-#: memory.sessions → what is said of it
+#: memory.sessions → its description
 SESSIONS = {
-    "project": "with agents are read of the projects that ask memory (memory.sessions: project)",
-    "all": "with agents are read of all projects (memory.sessions: all)",
+    "project": "with agents are read for projects that use memory (memory.sessions: project)",
+    "all": "with agents are read for all projects (memory.sessions: all)",
     "off": "with agents are not read (memory.sessions: off)",
 }
 
@@ -69,7 +69,7 @@ def _load_data(options: Namespace) -> DataFolder:
 
 
 def say_memory(state: dict[str, Any]) -> str:
-    """For people: where it is, who serves it, and each warning in a line of its own."""
+    """Return lines for people: folder, worker, database, sessions, and each warning."""
     members = state["set"].get("processes", [])
     served = [
         f"{process['state']}, pid {process['pid']}, {process['restarts']} restarts" for process in members

@@ -1,4 +1,4 @@
-"""Completion in shells: the script for each, and the names that it asks for when Tab is pressed."""
+"""Shell completion: the script of each shell, and the names that it requests on Tab."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, CortexError
 from cortex.system.terminal import escape_in_line
 
-#: shells that a script can be printed for
+#: shells with a script
 SHELLS = ("bash", "zsh", "fish")
-#: what of a project can be completed
+#: kinds of completed names
 KINDS = ("path", "symbol")
-#: seconds that who presses Tab waits at most
+#: seconds that a Tab may take
 TAB_S = 2.0
-#: how each shell asks for the names of a kind: what stands before all, and what an argument names
+#: shell → (its functions, the expression that completes an argument), for a kind of name
 _ASKS = {
     "bash": (
         """_cortex_{0}() {{
@@ -42,7 +42,7 @@ _ASKS = {
 
 
 def script(everything: Parser, parsers: Iterable[Parser], shell: str) -> str:
-    """What the shell reads at its start."""
+    """Return the script that the shell reads at its start."""
     import shtab
 
     before, asks = _ASKS[shell]
@@ -62,7 +62,9 @@ def declare(parser: Parser) -> None:
 
 
 def complete(options: Namespace) -> int:
-    """What begins so, a line each; nothing where no workers run, for Tab starts none."""
+    """Print the names with a prefix, one a line; nothing without running workers, for Tab starts
+    none.
+    """
     with contextlib.suppress(CortexError):
         config = configuration.load(options.project)
         config = replace(config, server=replace(config.server, deadline_s=TAB_S))

@@ -1,4 +1,6 @@
-"""`cortex stats`: what was asked of a project, what it took, and what it spared."""
+"""`cortex stats`: the calls of a project, their latency and tokens, and the tokens that they
+saved.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from cortex.settings.home import open_home
 from cortex.system.errors import EXIT_OK
 from cortex.system.terminal import escape_controls, escape_in_line
 
-#: questions without a result that are shown, the most frequent first
+#: questions without a result that are listed, the most frequent first
 QUESTIONS = 10
 
 
@@ -41,7 +43,7 @@ def stats(options: Namespace) -> int:
 
 
 def summarise(calls: Sequence[Call]) -> dict[str, Any]:
-    """By tool, the most called first, and over all; milliseconds and tokens."""
+    """Return figures by tool, the most called first, and for all; in milliseconds and tokens."""
     by_tool: dict[str, list[Call]] = defaultdict(list)
     for call in calls:
         by_tool[call.tool].append(call)
@@ -72,9 +74,9 @@ def _figures(calls: Sequence[Call]) -> dict[str, Any]:
 
 
 def _lines(summary: dict[str, Any], *, is_noted: bool) -> list[str]:
-    lines = [] if is_noted else ["`server.stats` is off: nothing new is noted."]
+    lines = [] if is_noted else ["`server.stats` is off: calls are not counted."]
     if not summary["all"]["calls"]:
-        return [*lines, "Nothing was asked of this project yet."]
+        return [*lines, "This project has no calls yet."]
     rows: list[tuple[str, ...]] = [("tool", "calls", "failed", "p50 ms", "p95 ms", "tokens", "of files")]
     for row in [*summary["tools"], {"tool": "all"} | summary["all"]]:
         numbers = (row["calls"], row["failed"], row["p50_ms"], row["p95_ms"])
@@ -83,7 +85,7 @@ def _lines(summary: dict[str, Any], *, is_noted: bool) -> list[str]:
     lines += [*columns.table(rows, range(1, len(rows[0])), headed=True), ""]
     lines.append(
         columns.folded(
-            "tokens: of the answers; of files: what reading each file that an answer names would have taken.",
+            "tokens: those of the answers; of files: those of all files that the answers name, read as a whole.",
             0,
         )
     )

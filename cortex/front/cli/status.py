@@ -1,4 +1,4 @@
-"""What `cortex status` says: the set, each worker, what is indexed. Starts nothing."""
+"""The data of `cortex status`: processes, workers and index. Starts nothing."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ from cortex.system.mounts import FOREIGN, file_system
 from ipc.client import Client
 from ipc.messages import GetStatus, Status
 
-#: seconds that a worker has to say how it is
+#: seconds that a worker has to report
 ANSWER_S = 2.0
 
 
 async def collect(config: Config) -> dict[str, Any]:
-    """Everything, as one JSON-able dict: "set", "workers", "index", "warnings"."""
+    """Return the whole status as a JSON-able dict: "set", "workers", "index", "warnings", and
+    more.
+    """
     set_status = await asyncio.to_thread(attach.set_status, config)
     workers = await _workers_of(config) if set_status["running"] else {}
     freshness = Freshness(config)
@@ -78,12 +80,12 @@ async def _workers_of(config: Config) -> dict[str, dict[str, Any]]:
 
 
 async def faults(config: Config) -> list[str]:
-    """What the workers of a set that runs call wrong."""
+    """Return the faults that running workers report."""
     return _faults(await _workers_of(config))
 
 
 async def _memory_of(config: Config) -> dict[str, Any]:
-    """The memory of this project's user, whose folder may be set wrongly."""
+    """Return the state of the user's memory; a warning where its folder cannot be used."""
     try:
         return await memory_state(config.data)
     except CortexError as error:
@@ -91,7 +93,7 @@ async def _memory_of(config: Config) -> dict[str, Any]:
 
 
 async def memory_state(data: DataFolder) -> dict[str, Any]:
-    """{"folder", "set", "warnings"} of memory. Starts nothing."""
+    """Return {"folder", "set", "warnings"} and more of memory. Starts nothing."""
     set_status = await asyncio.to_thread(attach.set_status, data)
     worker = (await _ask_all(data.runtime_dir, MEMORY.workers))["memory"] if set_status["running"] else {}
     info = worker.get("info", {})
@@ -113,7 +115,7 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
 
 
 def _warnings(config: Config, generation: Generation, workers: dict[str, dict[str, Any]]) -> list[str]:
-    """Every sentence once: of the settings, of what is published, of files that cannot be."""
+    """Return each warning once: on settings, the published index and unreadable files."""
     unread = workers.get("watcher", {}).get("info", {}).get("warnings", ())
     return list(
         dict.fromkeys((*_ignored(config), *_sealed(config), *generation.warnings, *unread, *_faults(workers)))
@@ -121,8 +123,8 @@ def _warnings(config: Config, generation: Generation, workers: dict[str, dict[st
 
 
 def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generation) -> list[str]:
-    """What others wrote: chunk files as the watcher knows them, and what is served from their
-    folders in the project, of the graph too.
+    """Return files that other programs wrote: chunk files that the watcher reports, and served
+    chunk and graph files in the project's folders.
     """
     folders = (*chunk_folders(config), *graph_folders(config))
     prefixes = tuple(folder.prefix for folder in folders if folder.others)
@@ -131,7 +133,7 @@ def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generati
 
 
 def skip_and_remark_counts(path: Path) -> dict[str, dict[str, int]]:
-    """How many files the indexer left out, and indexed with a remark, for which reason."""
+    """Return the numbers of left-out files, and of indexed files with a remark, by reason."""
     left_out: Counter[str] = Counter()
     remarks: Counter[str] = Counter()
     with contextlib.suppress(OSError, *UNREADABLE):
@@ -145,7 +147,7 @@ def skip_and_remark_counts(path: Path) -> dict[str, dict[str, int]]:
 
 
 async def _ask_all(runtime_dir: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Worker → how it is, as it says itself."""
+    """Return worker → its own status."""
     client = Client(runtime_dir)
 
     async def ask(worker: str) -> dict[str, Any]:
@@ -162,10 +164,10 @@ async def _ask_all(runtime_dir: Path, names: Sequence[str]) -> dict[str, dict[st
 
 
 def _sealed(config: Config) -> list[str]:
-    """That the index is there, although nothing of it is seen."""
+    """Return a warning that a sealed index exists while no plain copy is open."""
     if config.sealing is None or config.home.is_dir():
         return []
-    return [f"What is kept of the project is sealed in {config.sealing.store}; the first question opens it."]
+    return [f"The index of the project is sealed in {config.sealing.store}; the first question opens it."]
 
 
 def _ignored(config: Config) -> list[str]:

@@ -1,5 +1,5 @@
-"""What commands read from standard input and write to standard output instead of a file. Only
-memory's worker reads and writes files, so it waits in a private one beside the worker's logs.
+"""Standard input and output in place of a file. Only the memory worker reads and writes files, so
+the data passes through a private file beside the worker's logs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cortex.settings import config as configuration
 from cortex.system import files
 from cortex.system.errors import BadRequest, CortexError, Unavailable
 
-#: what stands for standard input or output where a file is named
+#: the file argument that means standard input or output
 STREAM = "-"
 Way = Literal["", "in", "out"]
 
@@ -26,19 +26,19 @@ def is_stream(way: Way, arguments: dict[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def spool_stream(way: Way, arguments: dict[str, Any], data_dir: str | None) -> Iterator[dict[str, Any]]:
-    """The arguments with a file in the place of the stream: it holds all of standard input, or goes
-    to standard output at the end of the `with`.
+    """Yield the arguments with a private file in place of the stream: it holds all of standard
+    input, or is copied to standard output at the end of the `with`.
 
-    Raises BadRequest when nothing is piped in, Unavailable when the file cannot be kept.
+    Raises BadRequest when nothing is piped in, Unavailable when the file cannot be written.
     """
     if not is_stream(way, arguments):
         yield arguments
         return
     if way == "in" and sys.stdin.isatty():
-        raise BadRequest("Pipe in what is to be imported, as in `cortex memory import - <notes.jsonl`.")
+        raise BadRequest("Pipe in the notes to import, as in `cortex memory import - <notes.jsonl`.")
     data = configuration.load_data({"memory": {"data_dir": data_dir}} if data_dir else None)
     data.make()
-    files.sweep(data.run_dir)  # of one that was killed
+    files.sweep(data.run_dir)  # left by a killed command
     path: Path | None = None
     try:
         path = files.write_new(data.run_dir, "stream", b"")
@@ -55,7 +55,7 @@ def spool_stream(way: Way, arguments: dict[str, Any], data_dir: str | None) -> I
     except CortexError as error:
         raise type(error)(str(error).replace(str(path), f"Standard {way}put")) from error
     except OSError as error:
-        raise Unavailable(f"{data.run_dir} cannot keep what passes: {error.strerror or error}.") from error
+        raise Unavailable(f"Cannot write to {data.run_dir}: {error.strerror or error}.") from error
     finally:
         if path is not None:
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What commands say and do of a folder that is served from the index of a project around it."""
+"""Messages and options for a folder that is served from the index of a project around it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cortex.system.terminal import escape_controls
 
 
 def declare(parser: Parser) -> None:
-    """For commands that may make an index."""
+    """Declare --own-index, for commands that may build an index."""
     parser.add_argument(
         "--own-index",
         action="store_true",
@@ -27,19 +27,19 @@ def declare(parser: Parser) -> None:
 
 
 def apply_own_index(options: Namespace, project: str | Path | None) -> None:
-    """Have the project keep an index of its own, if that is said. Raises Misconfigured."""
+    """Give the project its own index if the option is set. Raises Misconfigured."""
     if options.own_index:
         keep_own(find_root(resolve_project(project))[0])
 
 
 def refuse_subfolder(config: Config) -> None:
-    """Raises Misconfigured for a part, of what is done to a whole project."""
+    """Raise Misconfigured for a subfolder: the command works on a whole project."""
     if config.subfolder:
         raise Misconfigured(f"{_describe(config)} Name {config.root}, or add --own-index.")
 
 
 def say_shared_index(config: Config) -> None:
-    """Of a part, whose index is meant."""
+    """Print the project whose index serves a subfolder."""
     if config.subfolder:
         print(
             escape_controls(f"cortex: {_describe(config)} --own-index makes one of its own."), file=sys.stderr
@@ -47,7 +47,9 @@ def say_shared_index(config: Config) -> None:
 
 
 def load_whole_project(folder: str | None) -> Config:
-    """The configuration of a project of which all is served, which is said of a part."""
+    """Return the configuration of the whole project around `folder`, and print that all of it is
+    served.
+    """
     config = configuration.load(folder)
     if config.subfolder:
         print(escape_controls(f"cortex: {_describe(config)} All of that is served."), file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`cortex trust`: shows what of a project's own file needs its user's consent, and asks for it."""
+"""`cortex trust`: the project's settings that need the user's consent."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ def declare(parser: Parser) -> None:
 
 
 def trust(options: Namespace) -> int:
-    """The exit code: EXIT_NOTHING when a person said no. Raises Misconfigured."""
+    """Show the settings and ask; return EXIT_NOTHING when a person refuses. Raises
+    Misconfigured.
+    """
     root, _ = enclosing_project(find_root(options.project)[0])
     if options.revoke:
         revoked = consent.revoke(root)
-        outcome = "is taken back; `cortex down` ends workers that run by it" if revoked else "was never given"
+        outcome = "is withdrawn; `cortex down` stops workers that use it" if revoked else "was never given"
         print(f"The consent for {root} {outcome}.")
         return EXIT_OK
     file = read_project(root)
@@ -37,21 +39,23 @@ def trust(options: Namespace) -> int:
         return EXIT_NOTHING
     consent.give_consent(file)
     print(
-        "They count from the next start of the project's workers on; `cortex down` ends those that run. "
-        "A change of the file needs consent again."
+        "The settings apply from the next start of the project's workers; `cortex down` stops running ones. "
+        "A changed file needs consent again."
     )
     return EXIT_OK
 
 
 def describe(file: ProjectFile) -> list[str]:
-    """Lines: each setting with its value, as ASCII that no terminal obeys, and what it does."""
+    """Return lines with each setting, its value in ASCII, which no terminal obeys, and its
+    effect.
+    """
     place = ascii(str(project_config(file.root)))[1:-1]
     if not file.consent_items:
         return [f"Nothing in {place} needs your consent."]
     consent_state = (
-        "you agreed to" if consent.has_consent(file) else "needs your consent, and is ignored without it"
+        "you agreed to" if consent.has_consent(file) else "need your consent, and are ignored without it"
     )
-    lines = [f"{place} (SHA-256 {file.digest}) sets what {consent_state}:"]
+    lines = [f"{place} (SHA-256 {file.digest}) has settings that {consent_state}:"]
     for setting in file.consent_items:
         lines += [f"  {setting.name}: {setting.value!a}", f"      {setting.effect}"]
     return lines
@@ -64,7 +68,7 @@ def _agrees() -> bool:
             "the file."
         )
     try:
-        answer = input("Did this come from somebody whom you trust with it? [y/N] ")
+        answer = input("Do you trust the author of these settings? [y/N] ")
     except EOFError:
         return False
     return answer.strip().lower() in ("y", "yes")

@@ -1,4 +1,4 @@
-"""`cortex why`: what became of a file on its way to an answer."""
+"""`cortex why`: why a file is indexed or not, and its rank for a question."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from cortex.system import path_names
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 from cortex.system.terminal import escape_controls
 
-#: results in which a file is looked for
+#: results in which the file is searched
 DEPTH = 50
-#: files that are told of a question, and signals of each
+#: files, and signals of each, in the explanation of a question
 FILES_TOLD, SIGNALS_TOLD = 10, 6
 
 
 def say_why(project: str | None, what: str, question: str) -> int:
-    """Print it; EXIT_NOTHING for what is not indexed or not found. Raises CortexError."""
+    """Print the reason; return EXIT_NOTHING for a file that is not indexed or found. Raises
+    CortexError.
+    """
     config = configuration.load(project)
     if config.sealing:
         open_home(config)
@@ -38,14 +40,14 @@ def say_why(project: str | None, what: str, question: str) -> int:
 
 
 def _resolve_path(config: Config, freshness: Freshness, what: str) -> str:
-    """The file of the project that is meant, relative to its root; "" for a question."""
+    """Return the project's file that the words mean, relative to its root; "" for a question."""
     for full in (os.path.abspath(what), os.path.normpath(config.folder / what)):
         if os.path.lexists(full) and (path := path_names.inside(full, str(config.root))):
             return path
     indexed_paths = freshness.listed()
     if what in indexed_paths:
         return what
-    # The id of a chunk: its kind, its file, and what it is within that.
+    # The id of a chunk: its kind, its file, and its position in the file.
     name = what.partition("#")[0].partition("-")[2]
     names = [name[at:] for at in range(len(name)) if at == 0 or name[at - 1] == "-"]
     path = next((suffix for suffix in names if suffix in indexed_paths), "")

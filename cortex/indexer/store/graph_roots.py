@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from cortex.graph.facts.modules import PACKAGE_FILES, Package, folder_of
 from cortex.graph.resolution.project import Roots
-from cortex.indexer.store.script_roots import CONFIGS, Options, ScriptRoots, read_text
+from cortex.indexer.store.script_roots import CONFIGS, Options, ScriptRoots, read_project_text
 
 #: the configuration files
 NAMES = frozenset({"go.mod", "tsconfig.json", "jsconfig.json", "package.json", "Cargo.toml"})
@@ -38,7 +38,7 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
     for folder in sorted(folders):
         present = _present_names(os.path.join(root, folder))
         if "go.mod" in present and (
-            match := _GO_MODULE.search(read_text(root, posixpath.join(folder, "go.mod")))
+            match := _GO_MODULE.search(read_project_text(root, posixpath.join(folder, "go.mod")))
         ):
             go[folder] = match[1]
         config = next((name for name in CONFIGS if name in present), "")
@@ -46,7 +46,7 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
         if config:
             aliases[folder] = options.aliases()
         if "Cargo.toml" in present and (
-            crate := _crate(read_text(root, posixpath.join(folder, "Cargo.toml")))
+            crate := _crate(read_project_text(root, posixpath.join(folder, "Cargo.toml")))
         ):
             crates[folder] = crate
         if "package.json" in present and (package := scripts.package(folder, options)) is not None:

@@ -62,7 +62,7 @@ class ScriptRoots:
     def json(self, path: str) -> dict[str, Any]:
         """Return a JSON file of the project, which may contain comments and trailing commas."""
         if path not in self._parsed:
-            text = read_text(self.root, path)
+            text = read_project_text(self.root, path)
             try:
                 value = orjson.loads(_COMMA.sub(r"\1", _COMMENT.sub(lambda match: match[1] or "", text)))
             except ValueError:
@@ -140,7 +140,7 @@ class ScriptRoots:
         )
 
 
-def read_text(root: str, path: str) -> str:
+def read_project_text(root: str, path: str) -> str:
     """Return a configuration file's text, "" when it cannot be read."""
     try:
         return files.read_plain(os.path.join(root, path), BYTES_MAX).decode("utf-8", "replace")

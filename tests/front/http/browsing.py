@@ -43,7 +43,7 @@ class LinkWithMemory(CountingLink):
     async def call(self, tool, arguments, caller=None):
         self.calls.append((tool.name, caller))
         checked = tool.check(arguments)
-        context = self.served.asking()
+        context = self.served.context()
         context = replace(context, memory=self.memory)
         return await tool.call(context, checked)
 

@@ -42,12 +42,12 @@ class CountingLink(Twin):
     async def reach(self, until):
         if self.fault is not None:
             raise self.fault
-        return replace(self.served.asking(), until=until)
+        return replace(self.served.context(), until=until)
 
     async def call(self, tool, arguments, caller=None, others=None):
         self.calls.append((tool.name, caller))
         if others is not None:
-            context = self.served.asking()
+            context = self.served.context()
             context = replace(context, others=lambda names: others(names, context.until))
             return await tool.call(context, tool.check(arguments))
         if self.fault is not None:
@@ -196,11 +196,11 @@ def page(entered):
     """A window of usual size, in the light; at its end nothing was wrong."""
     entered.size(1280)
     entered.dark(on=False)
-    entered.asked()
+    entered.requests()
     entered.faults()
     yield entered
     assert not entered.js("return window.hurt"), "something of the project ran"
     assert entered.faults() == []
-    others = [url for url in entered.asked() if not url.startswith((entered.town.server.url, "data:"))]
+    others = [url for url in entered.requests() if not url.startswith((entered.town.server.url, "data:"))]
     assert others == []
     entered.driver.get("about:blank")

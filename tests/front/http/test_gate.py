@@ -103,7 +103,7 @@ def test_a_read_only_token_cannot_write(own_server):
     status, _, answer = own_server.ask("POST", "/v1/tools/cortex_store", {"title": "A thing to remember"})
     assert (status, answer["error"]["code"]) == (403, "forbidden")
     assert "reader" in answer["error"]["message"]
-    assert [name for name, _ in own_server.link.asked] == ["http_search"]
+    assert [name for name, _ in own_server.link.calls] == ["http_search"]
 
 
 def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own_server):
@@ -121,7 +121,7 @@ def test_a_token_for_some_projects_is_told_no_note_beside_code(own_server):
     assert own_server.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
     own_server.token = add_named("all", "read", 0.0)
     assert own_server.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
-    assert [caller.code_alone for tool, caller in own_server.link.asked if tool == "cortex_explore"] == [
+    assert [caller.code_alone for tool, caller in own_server.link.calls if tool == "cortex_explore"] == [
         True,
         False,
     ]
@@ -300,7 +300,7 @@ def test_a_disconnected_client_cancels_its_request(own_server, by_half):
     own_server.link.hold = asyncio.Event()
     with socket.create_connection(("127.0.0.1", own_server.port), BOUND_S) as line:
         line.sendall(_question(own_server))
-        until(lambda: own_server.link.asked, "the question is asked")
+        until(lambda: own_server.link.calls, "the question is asked")
         if by_half:
             line.shutdown(socket.SHUT_WR)
             until(lambda: own_server.link.cancelled == 1, "the question is cancelled")
@@ -317,7 +317,7 @@ def test_requests_beyond_the_limit_queue_and_beyond_the_queue_get_429(own_server
     try:
         for line in lines:
             line.sendall(_question(own_server))
-        until(lambda: len(own_server.link.asked) == ANSWERED_MAX, "as many as may are asked")
+        until(lambda: len(own_server.link.calls) == ANSWERED_MAX, "as many as may are asked")
         status, headers = _until_refused(own_server)
         assert status == 429
         assert headers["Retry-After"] == "1"
@@ -330,11 +330,11 @@ def test_requests_beyond_the_limit_queue_and_beyond_the_queue_get_429(own_server
 
 def test_many_connects_and_disconnects_leave_nothing_behind(own_server):
     assert own_server.status("POST", "/v1/search", {"query": "rotate"}) == 200
-    before = own_server.held()
+    before = own_server.resource_counts()
     for _ in range(200):
         with socket.create_connection(("127.0.0.1", own_server.port), BOUND_S) as line:
             line.sendall(_question(own_server))
-    own_server.left(before)
+    own_server.wait_released(before)
     assert own_server.status("GET", "/v1/tools") == 200
 
 

@@ -117,12 +117,12 @@ def test_a_token_that_may_only_read_stores_nothing_over_mcp(own_server, mode, tm
     )
     assert result.is_error
     assert "may only read" in result.content[0].text
-    assert not own_server.link.asked
+    assert not own_server.link.calls
 
 
 def test_memory_is_told_who_speaks(own_server):
     talk(own_server, lambda client: client.call_tool("cortex_exact", {"query": "rotate"}))
-    [(_, caller)] = own_server.link.asked
+    [(_, caller)] = own_server.link.calls
     assert (caller.agent, caller.channel) == ("mcp", "mcp")
     assert caller.session
 
@@ -189,7 +189,7 @@ def test_a_session_that_was_ended_or_never_was_is_not_found(own_server):
 
 def test_sessions_and_streams_that_their_clients_left_leave_nothing_behind(own_server):
     own_server.status("DELETE", "/mcp", Mcp_Session_Id=opened(own_server))
-    before = own_server.held()
+    before = own_server.resource_counts()
     for _ in range(10):
         session = opened(own_server)
         headers = {
@@ -203,7 +203,7 @@ def test_sessions_and_streams_that_their_clients_left_leave_nothing_behind(own_s
             assert line.getresponse().status == 200
             line.close()
         assert own_server.status("DELETE", "/mcp", Mcp_Session_Id=session) == 200
-    own_server.left(before)
+    own_server.wait_released(before)
 
 
 def test_what_is_no_message_of_mcp_is_refused_and_the_next_is_answered(server):

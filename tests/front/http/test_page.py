@@ -21,7 +21,7 @@ def test_typing_searches_and_the_newest_question_wins(page):
     page.type("#query", "colour")
     page.shows("src/web/render.py", "#results li:first-child h2")
     assert "q=colour" in page.js("return location.search")
-    assert len([url for url in page.asked() if "/page/search/find" in url]) < len("refresh tokencolour")
+    assert len([url for url in page.requests() if "/page/search/find" in url]) < len("refresh tokencolour")
 
 
 @pytest.mark.parametrize(
