@@ -84,7 +84,7 @@ class Snapshots(Generic[S]):
                 return True
         except (CortexError, OSError, ValueError) as error:
             damaged = number and is_damage(error)
-            fault = f"{error} The index is being made again." if damaged else str(error)
+            fault = f"{error} The index is being rebuilt." if damaged else str(error)
             if self.fault != fault:
                 log.warning("generation %d stays: %s", self.generation.number, fault)
             self.fault = fault

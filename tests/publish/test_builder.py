@@ -402,7 +402,7 @@ def test_an_engine_that_is_new_has_the_index_built_anew(config):
         first = drain(builder)
     reader = Reader(config)
     assert reader.nearest(1) == "code-f1.py#f1~1"
-    with pytest.raises(NotReady, match="nothing of the engine text"):
+    with pytest.raises(NotReady, match="lacks the engine text"):
         reader.exact("function_1")
     with contextlib.closing(Builder(config)) as builder:
         assert drain(builder).number > first.number

@@ -311,7 +311,7 @@ def test_damage_under_a_reader_is_never_blamed_on_the_question(index):
     with pytest.raises(BadQuery):
         index.workers["text"].handlers[ExactSearch](ExactSearch('"'))
     damage(index.file("term"), "random")
-    with pytest.raises(NotReady, match="made again"):
+    with pytest.raises(NotReady, match="being rebuilt"):
         index.workers["text"].handlers[ExactSearch](ExactSearch('"'))
     index.look()
     index.ask()
@@ -330,7 +330,7 @@ def test_a_panic_of_a_library_over_damaged_files_does_not_end_the_worker(index):
     with pytest.raises(RuntimeError, match="text panicked"):
         worker.handlers[ExactSearch](ExactSearch("handler_7"))
     damage(index.file("store"), "zeros")
-    with pytest.raises(NotReady, match="made again"):
+    with pytest.raises(NotReady, match="being rebuilt"):
         worker.handlers[ExactSearch](ExactSearch("handler_7"))
 
 
@@ -517,7 +517,7 @@ def test_a_reader_gives_no_answer_from_files_that_were_changed_under_it(index, m
     path = index.file("term")
     path.write_bytes(path.read_bytes())  # written in place: only its time shows the change
     for _ in range(2):
-        with pytest.raises(NotReady, match="made again"):
+        with pytest.raises(NotReady, match="being rebuilt"):
             index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7"))
     index.look()
     index.ask()
