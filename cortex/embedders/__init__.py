@@ -1,8 +1,8 @@
-"""TEXT → MATRIX: one file for each embedder, all with the contract of `protocol.Embedder`.
+"""Embedders, TEXT → MATRIX: one file for each, all with the interface of `protocol.Embedder`.
 
-`static` with `builtin` is the default, a table that is part of the package; `shipped` knows its
-size and name without loading it. `http` asks a server of embeddings, `local` starts one,
-`onnx` runs a model in this process. A new embedder is a module and a line of EMBEDDERS.
+`static` with `builtin` is the default, a table in the package; `shipped` has its size and name
+without loading it. `http` calls an embedding server, `local` starts one, `onnx` runs a model in
+this process. A new embedder is a module and a line of EMBEDDERS.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from cortex.system.errors import Misconfigured, Unavailable
 
 __all__ = ["EMBEDDERS", "Embedder", "check_embedder", "copies_max", "open_embedder"]
 
-#: embedding.provider → who makes it from a Config. Imported when it is wanted: nobody loads the
-#: libraries of another
+#: embedding.provider → the function that opens it from a Config, imported on demand: a process
+#: loads only the libraries of its own embedder
 EMBEDDERS: dict[Provider, str] = {
     "static": "cortex.embedders.builtin:open_built_in",
     "http": "cortex.embedders.http:open_http",
@@ -27,7 +27,7 @@ EMBEDDERS: dict[Provider, str] = {
 
 
 def open_embedder(config: Config) -> Embedder:
-    """The embedder that `config.embedding` names.
+    """Return the embedder that `config.embedding` names.
 
     Raises Misconfigured for wrong dimensions (naming both numbers), Unavailable when a model server
     does not answer.
@@ -36,10 +36,10 @@ def open_embedder(config: Config) -> Embedder:
 
 
 def check_embedder(config: Config) -> None:
-    """Raise what `open_embedder` would raise, without starting a server or loading a model: one
-    that is started on demand may be away.
+    """Raise the errors of `open_embedder`, without starting a server or loading a model. A server
+    that is started on demand may be absent.
     """
-    if config.embedding.provider == "onnx":  # to load a model takes seconds
+    if config.embedding.provider == "onnx":  # loading a model takes seconds
         from cortex.embedders.onnx import check_onnx
 
         dimensions = check_onnx(config)
@@ -55,7 +55,7 @@ def check_embedder(config: Config) -> None:
 
 
 def copies_max(config: Config) -> int:
-    """How many processes should hold the embedder at the same time; 0: as many as there are."""
+    """Return how many processes should load the embedder at the same time; 0: any number."""
     if config.embedding.provider != "onnx":
         return 0
     from cortex.embedders import onnx

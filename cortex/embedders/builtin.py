@@ -1,5 +1,5 @@
-"""The built-in embedder. Its table, its words and numpy take 12 MB: they are opened with the first
-text that is embedded.
+"""The built-in embedder. Its table, its vocabulary and numpy take 12 MB: it opens them with the
+first text to embed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ class BuiltIn(Shipped):
     """See `protocol.Embedder`."""
 
     def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:
-        """As the protocol has it. Raises Damaged when a file of the model is missing or wrong."""
+        """See the protocol. Raises Damaged when a file of the model is missing or wrong."""
         from cortex.embedders.static import open_static
 
         return open_static(dimensions=self.dimensions).embed(texts, mode)
 
 
 def open_built_in(config: Config) -> BuiltIn:
-    """The model in the package, of the size that is configured. Raises Damaged."""
+    """Return the model in the package, with the configured dimensions. Raises Damaged."""
     return _open(config.embedding.dimensions)
 
 

@@ -1,9 +1,10 @@
-"""An embedder behind HTTP: a cortex-embed server. No model in this process, and none is started.
+"""A client for an embedding server, such as `cortex embed serve`. No model in this process, and it
+starts no server.
 
 POST {"texts": [...], "mode": "query" | "passage"} → {"embeddings": [[...], ...]}, and "model" where
-the server names it. Redirects are not followed, and no proxy of the environment stands before a
-server on this machine: texts go where the configuration says, or nowhere. What looks like a secret
-in them is masked before it leaves this machine.
+the server names it. Redirects are not followed, and requests to this machine use no proxy of the
+environment: texts go only to the configured server. Text that looks like a secret is masked before
+it leaves this machine.
 """
 
 from __future__ import annotations
@@ -31,23 +32,23 @@ from cortex.system.errors import Misconfigured, Unavailable
 from cortex.terms.secrets import remove_secrets
 from ipc.messages import Mode
 
-#: seconds of the one probe at start: it holds up a front, but a model may be cold
+#: seconds of the one probe at start: the command line waits for it, but a model may be cold
 PROBE_S = 3.0
 #: seconds for one batch: a transformer on a slow CPU takes about 25 ms a passage
 BATCH_S = 30.0
-#: what a question gets of the deadline of a call: less than a lane has, so that the reason of a
-#: silence gets into the answer
+#: share of a call's deadline for embedding the query: less than a search engine gets, so that the
+#: reason of a silence gets into the answer
 QUESTION_SHARE = 0.4
-#: texts in one request; at 1 500 characters each it stays far below any server's body limit
+#: texts in one request; at 1 500 characters each that is far below any server's body limit
 BATCH_TEXTS = 64
-#: bytes of an answer: 64 vectors of 8 192 dimensions at 20 characters a number, with room
+#: largest answer, in bytes: 64 vectors of 8 192 dimensions at 20 characters a number, with room
 ANSWER_BYTES_MAX = 32 << 20
-#: characters of a model's name, and of a server's word about an error
+#: characters of a model's name, and of a server's error message
 NAME_CHARS_MAX, REASON_CHARS_MAX = 200, 100
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect is an answer like any other that is no embedding."""
+    """Returns a redirect as the answer, which is then no embedding."""
 
     def redirect_request(self, *_arguments: Any) -> None:
         return None
@@ -55,7 +56,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a server is, taken apart and checked."""
+    """The checked address of a server, split into its parts."""
 
     url: str
     host: str
@@ -64,15 +65,16 @@ class Endpoint:
     opener: urllib.request.OpenerDirector = field(compare=False, repr=False)
 
     def headers(self) -> dict[str, str]:
-        """With the token, read anew each time: a server that was started again has another."""
+        """Return the headers. The token is read each time: a restarted server has another."""
         token = find_token(self.port) if self.local else given_token()
         return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
 
 
 def parse_endpoint(address: str) -> Endpoint:
-    """The endpoint of `embedding.endpoint`: the usual one for "", `/embed` where it has no path.
+    """Return the endpoint of `embedding.endpoint`: the default for "", with `/embed` where it has
+    no path.
 
-    Raises Misconfigured for what is no plain http or https URL.
+    Raises Misconfigured for an address that is no plain http or https URL.
     """
     address = address or ENDPOINT_DEFAULT
     try:
@@ -92,8 +94,8 @@ def parse_endpoint(address: str) -> Endpoint:
 
 
 def open_http(config: Config) -> HttpEmbedder:
-    """Probe the endpoint once. Raises Unavailable (one sentence) after at most PROBE_S, or what a
-    question has, Misconfigured for an answer that is no embedding.
+    """Probe the endpoint once. Raises Unavailable (one sentence) after at most PROBE_S or the time
+    of a query, Misconfigured for an answer that is no embedding.
     """
     endpoint = parse_endpoint(config.embedding.endpoint)
     vectors, model = _request_vectors(endpoint, ["dimensions"], "query", min(PROBE_S, _question_s(config)))
@@ -104,7 +106,7 @@ class HttpEmbedder:
     """See `protocol.Embedder`. One request at a time, each with a deadline."""
 
     def __init__(self, endpoint: Endpoint, model: str, config: Config, dimensions: int) -> None:
-        """`model`: what the server calls its model, "" when it does not say."""
+        """`model`: the server's name for its model, "" when it gives none."""
         name = config.embedding.model or model or "http"
         place = hashlib.sha256(f"{endpoint.url} {dimensions}".encode()).hexdigest()[:12]
         self.identity = name if "@" in name else f"{name}@{place}"
@@ -138,7 +140,7 @@ def _question_s(config: Config) -> float:
 def _request_vectors(
     endpoint: Endpoint, texts: Sequence[str], mode: Mode, deadline_s: float
 ) -> tuple[Array, str]:
-    """(float32 [len(texts), dimensions], the server's name for its model or "")."""
+    """Return (float32 [len(texts), dimensions], the server's name for its model or "")."""
     sent = list(texts) if endpoint.local else [remove_secrets(text)[0] for text in texts]
     body = orjson.dumps({"texts": sent, "mode": mode})
     request = urllib.request.Request(endpoint.url, body, endpoint.headers())  # noqa: S310 - http(s), checked
@@ -159,7 +161,7 @@ def _request_vectors(
 
 
 def _read_all(reply: http.client.HTTPResponse, until: float) -> bytes:
-    """The whole body, by the clock: a server that sends it byte by byte is a silent one."""
+    """Read the whole body before the deadline: sending byte by byte counts as silence."""
     blocks, size = [], 0
     while block := reply.read1(1 << 16):
         blocks.append(block)
@@ -181,7 +183,7 @@ def _refusal(url: str, error: urllib.error.HTTPError) -> str:
 
 
 def _printable(raw: object) -> str:
-    """What a server, or the system, said: short, and nothing that a terminal obeys."""
+    """Return a message of a server or of the system: short, and without control characters."""
     return "".join(char if char.isprintable() else "?" for char in str(raw))[:REASON_CHARS_MAX]
 
 

@@ -1,5 +1,5 @@
-"""The HTTP embedder over our own `cortex embed serve`, which is started when nothing answers, and
-again when it has died.
+"""The HTTP embedder with its own server: it starts `cortex embed serve` when no server answers, and
+again when that has died.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from cortex.system.arrays import Array
 from cortex.system.errors import Misconfigured, Unavailable
 from ipc.messages import Mode
 
-#: seconds that our own server gets to answer after it was started
+#: seconds that a new server has to answer
 START_S = 10.0
-#: seconds between two looks at a server that is starting
+#: seconds between two requests to a server that is starting
 POLL_S = 0.05
-#: seconds between two starts: one that ends at once is not started for every question
+#: seconds between two starts: a server that ends at once is not started for every query
 RESTART_S = 5.0
 
-#: servers that this process started; each pipe is a life line, closed when the process ends
+#: servers that this process started; each stdin pipe is a lifeline, closed when the process ends
 _CHILDREN: list[subprocess.Popen[bytes]] = []
 
 
 def open_local(config: Config) -> LocalEmbedder:
-    """As `open_http`, but `cortex embed serve` is started when nobody listens there; it ends with
-    this process.
+    """Open as `open_http` does, after starting `cortex embed serve` if no server listens there; it
+    ends with this process.
 
     Raises Misconfigured for an endpoint that is not on this machine, or not plain HTTP.
     """
@@ -69,7 +69,7 @@ class LocalEmbedder:
 
 
 def is_silent(endpoint: Endpoint) -> bool:
-    """Whether nobody listens there."""
+    """Return whether no server listens at the endpoint."""
     try:
         socket.create_connection((endpoint.host, endpoint.port), PROBE_S).close()
     except OSError:
@@ -78,7 +78,7 @@ def is_silent(endpoint: Endpoint) -> bool:
 
 
 def start(config: Config, endpoint: Endpoint) -> None:
-    """Start our server, and return when it answers; Unavailable when it does not within START_S."""
+    """Start a server; return at its first answer. Raises Unavailable without one in START_S."""
     _CHILDREN[:] = [child for child in _CHILDREN if child.poll() is None]
     command = [sys.executable, "-P", "-m", "cortex", "embed", "serve", "--project", str(config.root)]
     command += ["--host", endpoint.host, "--port", str(endpoint.port)]
@@ -92,9 +92,9 @@ def start(config: Config, endpoint: Endpoint) -> None:
         try:
             open_http(config)
         except Unavailable as error:
-            # Not when the child has ended: another may have taken the port first.
+            # Not when the child has ended: another process's server may have taken the port first.
             if time.monotonic() > deadline:
                 raise Unavailable(f"`cortex embed serve` was started but does not answer: {error}") from error
-            time.sleep(POLL_S)  # somebody else may have started it: only an answer tells that it listens
+            time.sleep(POLL_S)  # another process may have started it: only an answer proves that it listens
         else:
             return

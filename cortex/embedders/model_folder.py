@@ -1,5 +1,5 @@
-"""The folder of a model that sentence-transformers made: its files, each read once, and what they
-say of how vectors are made. Nothing is computed here.
+"""The folder of a sentence-transformers model: its files, each read once, and their settings for
+computing vectors. Computes none.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from ipc.messages import Mode
 
 Pooling = Literal["mean", "cls", "max"]
 
-#: bytes of one of its configuration files, and of the tokenizer's: 250 000 words take 17 MB
+#: largest configuration file, and largest tokenizer file, in bytes: 250 000 words take 17 MB
 CONFIG_BYTES_MAX, TOKENIZER_BYTES_MAX = 1 << 20, 128 << 20
-#: tokens of a text where no file says it, and at most: attention grows with their square
+#: tokens of a text by default, and at most: attention grows with their square
 TOKENS_DEFAULT, TOKENS_MAX = 512, 8192
-#: tokens of a text at least: those that the model adds, and one word
+#: fewest tokens of a text: the model's special tokens, and one word
 TOKENS_MIN = 8
 
-#: modules after which a vector is what we make of the model's output; every row is normalised
-#: anyhow
+#: modules of models that work here: their vector is the pooled output; every row is normalised
+#: anyway
 _MODULES = ("Transformer", "Pooling", "Normalize")
 _POOLINGS: dict[str, Pooling] = {
     "pooling_mode_mean_tokens": "mean",
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
 }
-#: what a prompt of each mode is called
+#: mode → names of its prompt
 _PROMPTS: dict[Mode, tuple[str, ...]] = {"query": ("query",), "passage": ("passage", "document")}
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a vector is made of a text."""
+    """The settings for computing a vector from a text."""
 
     pooling: Pooling = "mean"
-    #: tokens of a text that the model sees, its own included
+    #: tokens of a text that the model sees, special tokens included
     tokens_max: int = TOKENS_DEFAULT
     lower_case: bool = False
-    #: what stands before each text of a mode
+    #: mode → prefix of its texts
     prompts: Mapping[Mode, str] | None = None
-    #: length of a vector; 0 where no file says it
+    #: length of a vector; 0 where no file gives it
     dimensions: int = 0
 
 
 class ModelFolder:
-    """A folder that the user named: links of the user may lead to it and to each file in it."""
+    """A folder that the user named: it and each file in it may be links of the user."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder
@@ -61,11 +61,11 @@ class ModelFolder:
 
     @property
     def digest(self) -> str:
-        """12 hex digits over all that was read so far, with the names."""
+        """12 hex digits over all files read so far, with their names."""
         return self._digest.hexdigest()[:12]
 
     def find(self, *names: str) -> str:
-        """The first of `names` that there is. Raises Misconfigured when there is none."""
+        """Return the first of `names` that exists. Raises Misconfigured when none does."""
         for name in names:
             if (self.path / name).is_file():
                 return name
@@ -74,7 +74,9 @@ class ModelFolder:
         )
 
     def read(self, name: str, bytes_max: int) -> bytes:
-        """Raises Misconfigured for what cannot be read, or has more than `bytes_max` bytes."""
+        """Return a file's bytes. Raises Misconfigured for a file that cannot be read, or is larger
+        than `bytes_max` bytes.
+        """
         path = self.path / name
         try:
             raw = files.read_plain(os.path.realpath(path), bytes_max + 1)
@@ -89,7 +91,9 @@ class ModelFolder:
         return raw
 
     def recipe(self) -> Recipe:
-        """Raises Misconfigured with one sentence for what we do otherwise than the files say."""
+        """Return the settings of the folder's files. Raises Misconfigured for a setting that is not
+        supported here.
+        """
         sentence_config, sizes = self._settings("sentence_bert_config.json"), self._settings("config.json")
         words = self._settings("tokenizer_config.json")
         folder = self._pooling_folder()
@@ -124,7 +128,7 @@ class ModelFolder:
             raise Misconfigured(f"{self.path / name} is no JSON: {error}.") from error
 
     def _pooling_folder(self) -> str:
-        """Where the settings of the pooling are; "" when the model ends with that of words."""
+        """Return the folder of the pooling's settings; "" when the model has no pooling module."""
         modules = self._json("modules.json", [{"type": "Pooling", "path": "1_Pooling"}])
         folder = ""
         try:
@@ -157,7 +161,7 @@ class ModelFolder:
 
 
 def _prompts(settings: Mapping[str, Any]) -> dict[Mode, str]:
-    """Mode → what stands before its texts."""
+    """Return mode → prefix of its texts."""
     prompts = settings.get("prompts")
     if not isinstance(prompts, dict):
         return {}

@@ -1,5 +1,5 @@
-"""A transformer in this process: a model that was exported to ONNX, on a processor or a graphics
-card, by the libraries of the extra `onnx`. What its folder says is read in model_folder.py.
+"""An embedder that runs a transformer in this process: a model exported to ONNX, on a CPU or a
+graphics card, with the libraries of the extra `onnx`. model_folder.py reads the model's settings.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add
 from ipc.messages import Mode
 
-#: what is said where its libraries are missing
+#: the error when its libraries are missing
 MISSING = f"embedding.provider is onnx, which needs the extra `onnx`: {how_to_add('onnx')}."
-#: bytes of a model: what one protobuf message can hold
+#: largest model, in bytes: the limit of one protobuf message
 MODEL_BYTES_MAX = (1 << 31) - 1
-#: bytes that all processes of an indexing run may use for their copies of a model, and how many
-#: times its file one copy takes while it is loaded
+#: bytes that all processes of an indexing run may use for their copies of a model, and the size of
+#: a copy during loading, as a multiple of its file
 COPIES_BYTES, COPY_FACTOR = 2 << 30, 3
-#: texts that are cut into tokens at once
+#: texts to tokenise at once
 WINDOW_TEXTS = 1024
-#: tokens that go through a model at once, and the memory of that: a processor does as well with few
-#: (512: 40 MB at 384 dimensions, 8 192: 400 MB and half as much time again), a card wants many
+#: tokens in one call of a model, which determine its memory: a CPU does as well with few (512: 40
+#: MB at 384 dimensions, 8 192: 400 MB and half as much time again), a card needs many
 BATCH_TOKENS = {"cpu": 512, "cuda": 8192}
-#: characters of a text that are looked at for each token of the model: more are encoded data
+#: characters of a text that are read per token of the model: longer texts are encoded data
 TOKEN_CHARS_MAX = 64
-#: characters of what the library says of a fault
+#: characters of the library's error message
 REASON_CHARS_MAX = 150
-#: embedding.device without its number → what onnxruntime calls it
+#: embedding.device without its number → onnxruntime's name
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 _DEVICE = re.compile(r"(cpu)|(cuda)(?::(\d{1,2}))?")
 #: names of a model's inputs
@@ -46,8 +46,8 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def open_onnx(config: Config) -> OnnxEmbedder:
-    """The model in `embedding.model_path`. Raises Misconfigured with one sentence: a library, a
-    file or the device is missing, or the model is not one that makes vectors of words.
+    """Return the model in `embedding.model_path`. Raises Misconfigured with one sentence: a
+    library, a file or the device is missing, or the model does not embed text.
     """
     folder, recipe = _check_folder(config)
     tokenizer = folder.read("tokenizer.json", TOKENIZER_BYTES_MAX)
@@ -59,14 +59,14 @@ def open_onnx(config: Config) -> OnnxEmbedder:
 
 
 def check_onnx(config: Config) -> int:
-    """Raise what can be said without loading the model; returns the length of its vectors, 0 where
-    its folder does not say it.
+    """Raise the errors that need no loading of the model; return the length of its vectors, 0 where
+    its folder does not give it.
     """
     return _check_folder(config)[1].dimensions
 
 
 def copies_max(config: Config) -> int:
-    """How many processes should hold the model at the same time: one that uses a graphics card."""
+    """Return how many processes should load the model at the same time: 1 for a graphics card."""
     if config.embedding.device != "cpu":
         return 1
     folder = _folder(config)
@@ -102,8 +102,8 @@ def _model_name(folder: ModelFolder) -> str:
 
 
 def _provider(device: str) -> tuple[str, dict[str, str]]:
-    """What onnxruntime calls `device`, and its options. Raises Misconfigured for one that there is
-    not.
+    """Return onnxruntime's name for `device`, and its options. Raises Misconfigured for a device
+    that is missing.
     """
     match = _DEVICE.fullmatch(device)
     if match is None:
@@ -111,7 +111,7 @@ def _provider(device: str) -> tuple[str, dict[str, str]]:
             f"embedding.device is {device!r}; it must be cpu, or cuda:0 for the first graphics card."
         )
     if match[1]:
-        return PROVIDERS["cpu"], {}  # always there; onnxruntime takes half a second to load
+        return PROVIDERS["cpu"], {}  # always available; onnxruntime takes half a second to load
     available = _load_library().get_available_providers()
     if PROVIDERS[match[2]] not in available:
         usable = [name for name, provider in PROVIDERS.items() if provider in available]
@@ -123,14 +123,16 @@ def _provider(device: str) -> tuple[str, dict[str, str]]:
 
 
 def _load_library() -> Any:
-    """The library onnxruntime. Raises Misconfigured where loading it would end the process.
+    """Return the library onnxruntime. Raises Misconfigured where loading it would crash the
+    process.
 
-    usearch brings a C++ library of its own and shows it to all that is loaded later; onnxruntime
-    takes it for its own and crashes. The other way round both work. No process of ours loads both.
+    usearch exports the C++ library that it brings to all libraries that are loaded later;
+    onnxruntime then uses it as its own and crashes. In the other order both work. No process of
+    Cortex loads both.
     """
     if "usearch" in sys.modules and "onnxruntime" not in sys.modules:
         raise Misconfigured(
-            "embedding.provider is onnx, but this process has loaded usearch before, which onnxruntime does not bear; "
+            "embedding.provider is onnx, but this process has loaded usearch, after which onnxruntime crashes; "
             "import onnxruntime first."
         )
     import onnxruntime
@@ -142,18 +144,18 @@ def _open_session(path: Path, model: bytes, device: str) -> Any:
     onnxruntime = _load_library()
     provider, provider_options = _provider(device)
     options = onnxruntime.SessionOptions()
-    # The indexer's children say by this variable that they are the parallelism.
+    # The indexer's children set this variable to 1: they are the parallelism.
     options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS") or 0) or count_cores()
     options.inter_op_num_threads = 1
-    # An arena keeps the most that it ever needed; threads that spin take a core at rest.
+    # An arena never shrinks; threads that spin use a core even when idle.
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 4
     try:
         session = onnxruntime.InferenceSession(model, options, providers=[(provider, provider_options)])
-    except Exception as error:  # the library has a class for each fault, and no tree of them
+    except Exception as error:  # the library's errors have no common base class
         raise Misconfigured(f"The model in {path} cannot be loaded ({_reason(error)}).") from error
-    if session.get_providers()[0] != provider:  # it goes on with the processor, and only logs that
+    if session.get_providers()[0] != provider:  # it falls back to the CPU, and only logs that
         raise Misconfigured(
             f"embedding.device is {device}, but onnxruntime cannot use it: its card or libraries are missing; set it to cpu."
         )
@@ -161,7 +163,7 @@ def _open_session(path: Path, model: bytes, device: str) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """What the library says, short and on one line."""
+    """Return the library's message, short and on one line."""
     return " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())[:REASON_CHARS_MAX]
 
 
@@ -169,7 +171,7 @@ class OnnxEmbedder:
     """See `protocol.Embedder`."""
 
     def __init__(self, identity: str, path: Path, recipe: Recipe, tokenizer: bytes, session: Any) -> None:
-        """Raises Misconfigured for a model or tokenizer that cannot be used."""
+        """Raises Misconfigured for a model or tokenizer that does not work here."""
         self.identity = identity
         self._path, self._recipe, self._session = path, recipe, session
         self._tokenizer = self._open_tokenizer(tokenizer)
@@ -197,7 +199,7 @@ class OnnxEmbedder:
         return result
 
     def count_tokens(self, text: str) -> int:
-        """The model's own tokens, line by line."""
+        """Return the count of the model's own tokens, line by line."""
         lines = [_clean(line).strip() for line in text.split("\n")]
         return sum(len(self._counter.encode(line, add_special_tokens=False).ids) for line in lines if line)
 
@@ -207,7 +209,7 @@ class OnnxEmbedder:
         return text.lower() if self._recipe.lower_case else text
 
     def _open_tokenizer(self, raw: bytes) -> Any:
-        """Also sets the one that counts: it cuts nothing off."""
+        """Return the tokenizer; also set the one for counting, which does not truncate."""
         from tokenizers import Tokenizer
 
         try:
@@ -223,7 +225,7 @@ class OnnxEmbedder:
         return tokenizer
 
     def _run(self, batch: Sequence[Any]) -> Array:
-        """Float32 [len(batch), dimensions], not normalised."""
+        """Return float32 [len(batch), dimensions], not normalised."""
         shape = len(batch), max(len(encoding.ids) for encoding in batch)
         inputs = {
             name: np.zeros(shape, np.int32 if "int32" in kind else np.int64)
@@ -239,7 +241,7 @@ class OnnxEmbedder:
                     inputs[name][row, : len(values)] = values
         try:
             (hidden,) = self._session.run([self._output], inputs)
-        except Exception as error:  # as above: no tree of errors
+        except Exception as error:  # as above: no common base class
             raise Misconfigured(f"The model in {self._path} fails ({_reason(error)}).") from error
         vectors = pool(hidden.astype(np.float32, copy=False), mask, self._recipe.pooling)
         if vectors.ndim != 2 or vectors.shape[1] != (self.dimensions or vectors.shape[1]):
@@ -250,13 +252,13 @@ class OnnxEmbedder:
 
 
 def _clean(text: str) -> str:
-    """Without halves of surrogate pairs, which the tokenizer refuses."""
+    """Return the text without halves of surrogate pairs, which the tokenizer refuses."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _batches(wanted: Sequence[int], lengths: Sequence[int], tokens_max: int) -> Iterator[list[int]]:
-    """Texts of about one length together, at most `tokens_max` with what fills the shorter ones;
-    a longer text alone.
+    """Yield texts of similar length together, at most `tokens_max` tokens with padding; a longer
+    text alone.
     """
     batch: list[int] = []
     for at in sorted(wanted, key=lengths.__getitem__):
@@ -269,8 +271,8 @@ def _batches(wanted: Sequence[int], lengths: Sequence[int], tokens_max: int) -> 
 
 
 def pool(hidden: Array, mask: Array, pooling: Pooling) -> Array:
-    """[texts, dimensions] of [texts, tokens, dimensions] and what of it is text; what has no
-    tokens is given back as it is.
+    """Pool `hidden` [texts, tokens, dimensions] over the tokens of `mask` to [texts, dimensions];
+    return `hidden` itself if it has no axis of tokens.
     """
     if hidden.ndim != 3:
         return hidden

@@ -1,4 +1,4 @@
-"""What every embedder is: a protocol, no implementation."""
+"""The protocol of embedders, without an implementation."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:
-        """Float32 [len(texts), dimensions], each row of unit length, or zero for a text without any
-        known word.
+        """Return float32 [len(texts), dimensions], each row of unit length, or zero for a text
+        without any known word.
 
         Raises Unavailable when a model server does not answer.
         """
         ...
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens of this model `text` is worth; 0 for blank text. The count of a text is
-        never more than the sum over its lines.
+        """Return the count of this model's tokens in `text`; 0 for blank text. The count of a text
+        is never more than the sum over its lines.
         """
         ...
 
 
 def estimate_tokens(text: str) -> int:
-    """A quarter of the characters that are not blanks, rounded up:
-    what sub-word models take code for.
+    """Return a quarter of the characters that are not blanks, rounded up: the usual token count of
+    code in sub-word models.
     """
     blanks = text.count(" ") + text.count("\t") + text.count("\n")
     return (len(text) - blanks + 3) // 4

@@ -1,5 +1,5 @@
-"""What is known of the model in the package without its table: its name, its dimensions, how it
-counts tokens. Who indexes needs no more: its vectors are made by who publishes.
+"""The description of the model in the package: its name, its dimensions, its token count. The
+indexer needs no more: the publisher computes this model's vectors.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ MODEL_DIR = Path(__file__).with_name("cortex_static_384")
 
 
 class Shipped:
-    """What every embedder by this model is."""
+    """The common part of the embedders with this model."""
 
     def __init__(self, identity: str, dimensions: int) -> None:
         self.identity = identity
         self.dimensions = dimensions
 
-    #: asked of every line of a project
+    #: called for every line of a project
     count_tokens = staticmethod(estimate_tokens)
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """What the model in `folder` says of itself. Raises Damaged."""
+    """Return the description of the model in `folder`. Raises Damaged."""
     try:
         description: dict[str, Any] = orjson.loads((folder / "model.json").read_bytes())
         _ = description["name"], description["hash"], description["dimensions"]
@@ -38,8 +38,8 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def identify(description: dict[str, Any], dimensions: int) -> tuple[str, int]:
-    """(the identity, the dimensions) of the model cut to `dimensions`; of all of it where it was
-    not trained for that prefix.
+    """Return (identity, dimensions) of the model cut to `dimensions`; of the full model where it
+    was not trained for that prefix.
     """
     if dimensions in description.get("prefixes", ()):
         return f"{description['name']}:{dimensions}@{description['hash']}", dimensions

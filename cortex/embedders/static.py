@@ -2,7 +2,7 @@
 model server.
 
 Vector = L2norm(Σ over distinct tokens of ln(1 + tf) · E[token]); E[i] = E8[i] * scale[i]. The table
-stays a mapped int8 file: every process shares one copy of it in the page cache.
+stays a mapped int8 file: all processes share one copy of it in the page cache.
 cortex_static_384/MODEL_CARD.md describes the model.
 """
 
@@ -23,34 +23,32 @@ from cortex.system.arrays import Array
 from cortex.system.errors import Damaged
 from ipc.messages import Mode
 
-#: words whose tokens are remembered; a large repository has about 200 000 distinct words, 100 bytes
-#: each
+#: words with cached tokens; a large repository has about 200 000 distinct words, 100 bytes each
 WORDS_MAX = 300_000
-#: letters of the shortest piece that an unknown sub-word is cut into
+#: letters of the shortest piece of an unknown sub-word
 PIECE_LETTERS_MIN = 3
-#: letters of the longest word that is cut into pieces: longer runs are encoded data, not language
+#: letters of the longest word to cut into pieces: longer runs are encoded data, not language
 WORD_LETTERS_MAX = 64
-#: tokens that are gathered at once: 1 500 rows of float32 [384] stay in the second-level cache
+#: tokens to gather at once: 1 500 rows of float32 [384] stay in the second-level cache
 GATHER_TOKENS = 1500
 
-#: for bytes.translate: whatever is no ASCII letter becomes a space; three times as fast as a
+#: for bytes.translate: any byte that is no ASCII letter becomes a space; three times as fast as a
 #: regular expression
 _LETTERS_ONLY = bytes(byte if byte < 128 and chr(byte).isalpha() else 0x20 for byte in range(256))
 _SUBWORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
 
 def open_configured(config: Config) -> StaticEmbedder:
-    """The model in the package, of the size that is configured. Raises as `open_static`."""
+    """Return the model in the package, with the configured dimensions. Raises as `open_static`."""
     return open_static(dimensions=config.embedding.dimensions)
 
 
 @functools.cache
 def open_static(folder: Path = MODEL_DIR, dimensions: int = 0) -> StaticEmbedder:
-    """The model in `folder`, opened once for each process.
+    """Return the model in `folder`, opened once for each process.
 
-    With `dimensions` its vectors are cut to a prefix that it was trained for (Matryoshka); 0, or a
-    number that is none of these, leaves them whole. Raises Damaged when a file of it is missing or
-    wrong.
+    With `dimensions` its vectors are cut to a prefix that it was trained for (Matryoshka); 0 or any
+    other number leaves them whole. Raises Damaged when a file is missing or wrong.
     """
     description = read_description(folder)
     try:
@@ -70,8 +68,8 @@ def open_static(folder: Path = MODEL_DIR, dimensions: int = 0) -> StaticEmbedder
 
 
 class StaticEmbedder(Shipped):
-    """See `protocol.Embedder`. Not to be shared between threads that embed at once: the word cache
-    is not locked, but every race on it ends in the same value.
+    """See `protocol.Embedder`. Do not share it between threads that embed at once: the word cache
+    has no lock, although every race on it ends in the same value.
     """
 
     def __init__(self, identity: str, words: list[str], table: Array, scale: Array) -> None:
@@ -98,7 +96,7 @@ class StaticEmbedder(Shipped):
         return result
 
     def tokens(self, text: str) -> list[int]:
-        """The rows of every token of `text`, in order, with repetitions."""
+        """Return the rows of all tokens of `text`, in order, with repetitions."""
         words = text.encode("utf-8", "replace").translate(_LETTERS_ONLY).split()
         cache = self._cache
         try:  # all words are known: everything runs in C
@@ -120,8 +118,8 @@ class StaticEmbedder(Shipped):
         return rows
 
     def _pieces(self, word: str) -> list[int]:
-        """The row of `word`, or those of the longest known
-        words that it is cut into from left to right.
+        """Return the row of `word`, or the rows of the longest vocabulary words into which it can
+        be cut, from left to right.
         """
         row = self._rows.get(word)
         if row is not None:
@@ -141,8 +139,8 @@ class StaticEmbedder(Shipped):
         return rows
 
     def _sum(self, rows: list[int], ends: list[int], out: Array) -> None:
-        """`out` [texts, dimensions] = the weighted sum of each text's distinct rows;
-        `ends` delimit the texts.
+        """Set `out` [texts, dimensions] to the weighted sum of each text's distinct rows; `ends`
+        delimit the texts.
         """
         if not rows:
             return

@@ -1,5 +1,5 @@
-"""The token of an embedding server: given in the environment, or made by the server when it starts
-and kept in a file that only its user can read.
+"""The token of an embedding server: from the environment, or created by the server when it starts,
+in a file that only its user can read.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from cortex.settings.home import EMBED_TOKEN, cache_base
 from cortex.system import files
 from cortex.system.errors import Misconfigured, Unavailable
 
-#: random bytes of a token that we make
+#: random bytes of a new token
 TOKEN_BYTES = 32
-#: what a token may be: it stands in a header, and a short one could be guessed
+#: the form of a token: it goes into a header, and a short one could be guessed
 _TOKEN = re.compile(r"[\x21-\x7e]{16,512}")
 
 
 def given_token() -> str:
-    """The token in the environment, "" for none. Raises Misconfigured for an unusable one."""
+    """Return the token of the environment, or "". Raises Misconfigured for an unusable one."""
     token = os.environ.get(EMBED_TOKEN, "")
     if token and not _TOKEN.fullmatch(token):
         raise Misconfigured(f"{EMBED_TOKEN} must be 16 to 512 visible ASCII characters without blanks.")
@@ -30,8 +30,8 @@ def given_token() -> str:
 
 
 def find_token(port: int) -> str:
-    """The token for a server on this machine: the given one, else that of our own server on this
-    port; "" for none, because a server of another program may need none.
+    """Return the token for a server on this machine: from the environment, else from the file of a
+    Cortex server on this port; "" for none, because a server of another program may need none.
     """
     if token := given_token():
         return token
@@ -44,10 +44,10 @@ def find_token(port: int) -> str:
 
 @contextlib.contextmanager
 def offered_token(port: int) -> Iterator[str]:
-    """The token of a server on `port`: the given one; else a new one, in its file for as long as
-    the `with` lasts.
+    """Yield the token of a server on `port`: from the environment; else a new one, in a file that
+    exists as long as the `with` lasts.
 
-    Raises Unavailable when the file cannot be made.
+    Raises Unavailable when the file cannot be written.
     """
     if token := given_token():
         yield token

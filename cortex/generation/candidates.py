@@ -1,4 +1,4 @@
-"""Rows of a generation as what the workers tell of their candidates. Pure over Rows."""
+"""The signals of candidate rows, as workers send them. Pure functions over Rows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ipc.messages.signals import END, FILE, ID_END, KIND, START
 def make_signals(
     rows: Rows, ordinals: Array, names: tuple[str, ...], values: Array, stats: dict[str, float]
 ) -> Signals:
-    """The signals `names` (`values` [names, m]) of the rows at `ordinals` (i64 [m]), and those of
-    ABOUT.
+    """Return the signals `names` (`values` [names, m]) and EXTRA_SIGNALS of the rows at `ordinals`
+    (i64 [m]).
     """
     columns = rows.columns
     files, file = np.unique(columns["path"][ordinals], return_inverse=True)
@@ -39,7 +39,7 @@ def make_signals(
 
 
 def _concatenate_ids(rows: Rows, ordinals: Array) -> tuple[bytes, Array]:
-    """(the ids of the rows, one behind the other; where each ends)"""
+    """Return (the concatenated ids of the rows, the end offset of each id)."""
     if not (ordinals[1:] > ordinals[:-1]).all():
         ids = rows.cuts("id", ordinals)
         return b"".join(ids), np.cumsum([len(chunk_id) for chunk_id in ids])

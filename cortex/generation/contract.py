@@ -1,8 +1,8 @@
-"""The folders of chunk files and graph files: ours in the user's cache, and those in the project
-that other programs write to. What is in a file is not looked at, but for who wrote it.
+"""The folders of chunk files and graph files: Cortex's own in the user's cache, and the folders in
+the project that other programs write to. Of a file's content only its generator mark is read here.
 
-A project's folder is data like the sources beside it: it may come with a clone. It is read without
-following a link, and never written, unless `server.chunks_dir` names it.
+A project's folder is data like the sources next to it: it may come with a clone. Cortex reads it
+without following links, and never writes to it unless `server.chunks_dir` names it.
 """
 
 from __future__ import annotations
@@ -21,27 +21,28 @@ from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER
 from cortex.system import files, zstd
 
-#: `_metadata.generator` of our files: only such files are ever replaced or deleted
+#: `_metadata.generator` of files that Cortex wrote: it replaces and deletes only these
 GENERATOR = "cortex"
-#: how the names of chunk files and graph files end. Those that Cortex writes in the user's cache
-#: are zstd frames; elsewhere are files that a person can read, and a clone has no frames to offer
+#: endings of the names of chunk files and graph files. Files that Cortex writes in the user's cache
+#: are zstd frames; elsewhere files are plain JSON that a person can read, and a clone may not bring
+#: frames
 PLAIN, PACKED = ".json", ".json.zst"
-#: what `_metadata.embeddings` says of a chunk file of ours without vectors: each is what the model
-#: makes of its chunk (terms/passages.py), which takes less than to read it
+#: `_metadata.embeddings` of a chunk file by Cortex without vectors: the model computes each vector
+#: from its chunk (terms/passages.py), which is faster than reading it
 FROM_TEXT = "from text"
-#: a packed chunk file without vectors has about one of so many bytes; vectors stay as they are
+#: approximate ratio of plain to packed size of a chunk file without vectors; vectors do not shrink
 PACKED_SHARE = 6
-#: bytes of one graph file
+#: largest graph file, in bytes
 GRAPH_BYTES_MAX = 512 * 1024 * 1024
-#: bytes at the front of a file within which our generator mark stands
+#: bytes at the start of a file that must contain the generator mark
 HEAD_BYTES = 600
 
 _OURS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"generator"\s*:\s*"cortex"')
 
 
 def is_ours(path: Path) -> bool:
-    """Whether Cortex wrote a chunk file or graph file. One that cannot be read, or is a link, is
-    somebody else's.
+    """Return whether Cortex wrote a chunk file or graph file. False for a link and for a file that
+    cannot be read.
     """
     try:
         return _OURS.match(read_head(path)) is not None
@@ -50,21 +51,21 @@ def is_ours(path: Path) -> bool:
 
 
 def read_head(path: Path) -> bytes:
-    """The first HEAD_BYTES bytes of a file, unpacked. Raises OSError, and ValueError for one that
-    is no frame.
+    """Return the first HEAD_BYTES bytes of a file, unpacked. Raises OSError, and ValueError for a
+    file that should be a zstd frame and is not.
     """
     with files.open_plain(path) as file:
         return zstd.head(file, HEAD_BYTES) if path.name.endswith(PACKED) else file.read(HEAD_BYTES)
 
 
 def pack(name: str, raw: bytes) -> bytes:
-    """`raw` as it lies in a file of this name."""
+    """Return `raw` in the form that a file of this name stores."""
     return zstd.pack(raw) if name.endswith(PACKED) else raw
 
 
 def unpack(name: str, raw: bytes, bytes_max: int) -> bytes:
-    """What the bytes of a file of this name hold. Raises ValueError when that cannot be read, or
-    has more than `bytes_max` bytes.
+    """Return the content of a file of this name from its stored bytes. Raises ValueError when it
+    cannot be unpacked, or has more than `bytes_max` bytes.
     """
     return zstd.unpack(raw, bytes_max) if name.endswith(PACKED) else raw
 
@@ -75,8 +76,8 @@ def _is_ours_cached(path: Path, size: int, mtime_ns: int) -> bool:  # noqa: ARG0
 
 
 def is_linked(folder: Path, root: Path) -> bool:
-    """Whether there is a link on the way from the project's root to `folder`, itself included;
-    False for a folder that is not in the project.
+    """Return whether `folder`, or a folder between it and the project's root, is a link. False for
+    a folder outside the project.
     """
     if not folder.is_relative_to(root):
         return False
@@ -85,28 +86,28 @@ def is_linked(folder: Path, root: Path) -> bool:
 
 
 def bytes_in(name: str, size: int) -> int:
-    """How many bytes of JSON a chunk file of this name and size holds, about."""
+    """Estimate the bytes of JSON in a chunk file of this name and size."""
     return size * PACKED_SHARE if name.endswith(PACKED) else size
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder of chunk files or graph files. In CURRENT and in messages a file's name is
-    `prefix` and what the folder calls it: no two files of a generation share a name.
+    """A folder of chunk files or graph files. CURRENT and messages name a file by `prefix` plus its
+    name in the folder, so no two files of a generation share a name.
     """
 
     path: Path
     root: Path
     prefix: str = ""
-    #: only what we did not write counts: what we wrote there is an index of an earlier version
+    #: ignore files by Cortex: in this folder they belong to an index of an earlier version
     others: bool = False
     #: in the user's cache, where files are packed
     packed: bool = False
 
     def files(self) -> dict[str, os.stat_result]:
-        """The files by name, in its order; none when there is no such folder, or only a link.
+        """Return the files by name, sorted by name; none when the folder is missing, or is a link.
 
-        Raises OSError when it cannot be listed.
+        Raises OSError when the folder cannot be listed.
         """
         stats: dict[str, os.stat_result] = {}
         try:
@@ -134,12 +135,12 @@ class Folder:
         return self.path / name.removeprefix(self.prefix)
 
     def open(self, name: str) -> BinaryIO:
-        """The file of this name, opened without following a link. Raises OSError."""
+        """Open the file of this name without following a link. Raises OSError."""
         return files.open_plain(self.place(name))
 
 
 def is_text(name: str) -> bool:
-    """Whether a file's name is UTF-8: others cannot be written down, nor told to anybody."""
+    """Return whether a file's name is UTF-8: no other name fits into JSON or messages."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -148,25 +149,27 @@ def is_text(name: str) -> bool:
 
 
 def folder_of(folders: Sequence[Folder], name: str) -> Folder:
-    """The one of `folders` that a file of this name is in."""
+    """Return the folder among `folders` that holds files of this name."""
     return next(
         (folder for folder in folders if folder.prefix and name.startswith(folder.prefix)), folders[0]
     )
 
 
 def files_in(folders: Sequence[Folder]) -> dict[str, os.stat_result]:
-    """The files of all `folders` by name. Raises OSError as `Folder.files` does."""
+    """Return the files of all `folders` by name. Raises OSError as `Folder.files` does."""
     return {name: info for folder in folders for name, info in folder.files().items()}
 
 
 def chunk_folders(config: Config) -> tuple[Folder, ...]:
-    """Ours first. A folder that `server.chunks_dir` names is the only one."""
+    """Return the folders of chunk files, Cortex's own first. A folder that `server.chunks_dir`
+    names is the only one.
+    """
     ours = Folder(config.chunks_dir, config.root, packed=chunk_ending(config) == PACKED)
     return (ours,) if config.server.chunks_dir else (ours, _project_folder(config, "chunks"))
 
 
 def chunk_ending(config: Config) -> str:
-    """How the names of our chunk files end."""
+    """Return the ending of the names of chunk files that Cortex writes."""
     return PLAIN if config.server.chunks_dir else PACKED
 
 

@@ -1,7 +1,7 @@
-"""Which generation is current: the file CURRENT, replaced by one rename; pruning what no reader
-needs.
+"""The file CURRENT, which names the current generation and is replaced by one rename; and the
+pruning of files that no reader needs.
 
-Everything that CURRENT names is complete before the rename. Only the watcher publishes and prunes.
+All files that CURRENT names are complete before the rename. Only the watcher publishes and prunes.
 """
 
 from __future__ import annotations
@@ -27,17 +27,20 @@ from cortex.system.errors import Damaged
 
 CURRENT = "CURRENT"
 
-#: seconds; a reader that has just read an older CURRENT gets this long to open what it names
+#: seconds; a reader that has just read an older CURRENT gets this long to open the files that it
+#: names
 PRUNE_AFTER_S = 60.0
-#: bytes of the key by which an index is known to be made here
+#: bytes of the key that proves that this user made an index on this machine
 KEY_BYTES = 32
-#: bytes of CURRENT: it names each chunk file and segment, some 200 bytes for each
+#: largest CURRENT, in bytes: it names each chunk file and segment, some 200 bytes for each
 CURRENT_BYTES_MAX = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentRef:
-    """A segment of rows: its file in `segments/`, its rows, and how many of them have a vector."""
+    """A segment of rows: its file in `segments/`, the count of its rows, and the count of rows with
+    a vector.
+    """
 
     name: str
     rows: int
@@ -46,7 +49,7 @@ class SegmentRef:
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A chunk file or graph file as it was read into this generation; `sha256` of a graph file."""
+    """A chunk file or graph file as this generation read it; `sha256` only for a graph file."""
 
     size: int
     mtime_ns: int
@@ -55,14 +58,14 @@ class FileRef:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A published state: the segments that publishing wrote, and what each engine built beside
-    them.
+    """A published state: the segments that publishing wrote, and the token of each engine.
 
-    `deleted` names a segment of deleted row keys, `references` the one that counts who refers to
-    what ("" for none); both are in `segments/`, as the graph's. `tokens` says for each engine what
-    it built: only the engine knows what its token means. `sequence` is the highest indexer sequence
-    that is in; `backlog` counts chunk files that were on disk and are left to the next generation;
-    `sources` counts the source files that the rows are of, 0 where nobody counted them.
+    `deleted` names a segment of deleted row keys, `references` the segment of reference counts (""
+    for none); both are in `segments/`, as are the segments of the graph. `tokens` maps each engine
+    to the token of its build: only the engine knows the token's meaning. `sequence` is the highest
+    indexer sequence that this generation contains. `backlog` counts chunk files on disk that wait
+    for the next generation. `sources` counts the source files of the rows, 0 when they were not
+    counted.
     """
 
     number: int
@@ -88,12 +91,12 @@ class Generation:
 
     @property
     def graph(self) -> dict[str, str]:
-        """Graph file → its segment in `segments/`, in the order of the files' names."""
+        """Graph file → its segment in `segments/`, sorted by file name."""
         return {name: graph_segment(ref.sha256) for name, ref in sorted(self.graph_files.items())}
 
 
 def graph_segment(sha256: str) -> str:
-    """The name of the segment of a graph file with this content: equal files share one."""
+    """Return the segment name of a graph file with this content: equal files share a segment."""
     return f"graph-{sha256[:24]}.seg"
 
 
@@ -101,9 +104,9 @@ EMPTY = Generation(number=0)
 
 
 def read_current(index_dir: Path) -> Generation:
-    """The published generation; EMPTY when nothing is published yet, or not by us: another format,
-    or an index that came with a clone or a copy (it is not trusted, and the watcher throws it
-    away).
+    """Return the published generation. EMPTY when there is none, or when CURRENT has another
+    format, or comes from a clone or copy: a copied index is not trusted, and the watcher deletes
+    it.
 
     Raises Damaged when CURRENT fails its checksum, OSError when it cannot be read.
     """
@@ -127,9 +130,9 @@ def read_current(index_dir: Path) -> Generation:
 
 
 def origin(index_dir: Path) -> str:
-    """16 hex digits that only this user can make for this very folder:
-    a keyed hash of its device and inode. A plain folder of what is sealed is made anew each time,
-    of what this user alone could seal.
+    """Return 16 hex digits that only this user can compute for exactly this folder: a keyed hash of
+    its device and inode. The plain folder of a sealed index is created anew each time, so there the
+    hash is over a constant: only this user could have sealed the content.
     """
     info = index_dir.stat()
     place = b"sealed" if is_plain(index_dir) else f"{info.st_dev}:{info.st_ino}".encode()
@@ -137,9 +140,9 @@ def origin(index_dir: Path) -> str:
 
 
 def user_key() -> bytes:
-    """32 random bytes in the user's cache folder, made on first use;
-    no key where no such folder can be written. Never remembered: a process that went on with a key
-    that is gone would publish what no other can read.
+    """Return 32 random bytes from the user's cache folder, created on first use; b"" when that
+    folder cannot be written. Never cached: a process that used a deleted key would publish
+    generations that other processes reject.
     """
     path = cache_base() / "origin.key"
     try:
@@ -147,7 +150,7 @@ def user_key() -> bytes:
         if not (key := _key_in(path)):
             exists = os.path.lexists(path)
             temporary = files.write_new(path.parent, path.name, os.urandom(KEY_BYTES))
-            if exists:  # and is no key: a folder moves aside, all else goes
+            if exists:  # exists, but is no key: a folder moves aside, a file is replaced
                 files.move(temporary, path)
             else:
                 with contextlib.suppress(FileExistsError):
@@ -160,7 +163,7 @@ def user_key() -> bytes:
 
 
 def _key_in(path: Path) -> bytes:
-    """The key in the file `path`; none where it is missing, or damaged."""
+    """Return the key in the file `path`; b"" when the file is missing or damaged."""
     try:
         key = files.read_ours(path, KEY_BYTES)
     except OSError:
@@ -171,7 +174,7 @@ def _key_in(path: Path) -> bytes:
 def publish(index_dir: Path, generation: Generation) -> None:
     """Make `generation` the current one by one rename.
 
-    Raises OSError; the old one stays current then.
+    Raises OSError; the old generation then stays current.
     """
     body = orjson.dumps(generation)
     head = f"cortex-index {INDEX_FORMAT} {zlib.crc32(body):08x} {origin(index_dir)}\n".encode()
@@ -179,14 +182,14 @@ def publish(index_dir: Path, generation: Generation) -> None:
 
 
 def number_file(number: int) -> str:
-    """The name of an empty file in `segments/`: this number was given. It outlives every damage to
-    what is written in files, so that no number comes twice.
+    """Return the name of an empty file in `segments/` that marks this number as used. The mark
+    survives all damage to the content of files, so no number is used twice.
     """
     return f"number-{number:08d}"
 
 
 def prune(index_dir: Path, keep: Iterable[Generation], *, older_than_s: float = PRUNE_AFTER_S) -> list[str]:
-    """Remove the segments that none of `keep` names, as `prune_folder` does."""
+    """Remove the segments that no generation in `keep` names, as `prune_folder` does."""
     names = {
         name for generation in keep for name in (*segment_files(generation), number_file(generation.number))
     }
@@ -194,9 +197,10 @@ def prune(index_dir: Path, keep: Iterable[Generation], *, older_than_s: float = 
 
 
 def prune_folder(folder: Path, keep: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:
-    """Remove the files and folders in `folder` that are not in `keep` and are older than that.
+    """Remove the files and folders in `folder` that are not in `keep` and are older than
+    `older_than_s`.
 
-    Returns the names removed. What cannot be removed is tried again next time.
+    Returns the removed names. A file that cannot be removed is tried again next time.
     """
     removed: list[str] = []
     limit = time.time() - older_than_s
@@ -211,7 +215,7 @@ def prune_folder(folder: Path, keep: Collection[str], older_than_s: float = PRUN
 
 
 def segment_files(generation: Generation) -> list[str]:
-    """The names in `segments/` of what publishing wrote for `generation`."""
+    """Return the names in `segments/` of the files that publishing wrote for `generation`."""
     rows = (segment.name for segment in generation.segments)
     others = (generation.deleted, generation.references)
     return [*rows, *generation.graph.values(), *(name for name in others if name)]

@@ -1,8 +1,8 @@
-"""What a damaged index is: which errors mean it, how files were while they were sound, and the mark
-by which a reader tells the writer. Mends nothing.
+"""Detection of damage to an index: the errors that mean it, the state of sound files, and the marks
+by which a reader informs the writer. Repairs nothing.
 
-The writer looks at every file of the current generation by the clock, and needs no reader for what
-that shows (truncated, overwritten, replaced, removed). What only reading shows, it learns by marks.
+The writer checks every file of the current generation at intervals, so it sees by itself truncated,
+overwritten, replaced and removed files. Damage that only reading reveals reaches it by marks.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import msgspec
 from cortex.system import files
 from cortex.system.errors import Damaged, NotFound
 
-#: what the system says of a file that is missing, of another kind, closed to us or on a bad sector.
-#: Everything else (no descriptor, no memory, no space) says nothing about the file
+#: errors of the system for a file that is missing, of another kind, closed to us or on a bad
+#: sector. All other errors (no descriptor, no memory, no space) prove nothing about the file
 _ERRNOS = frozenset(
     {
         errno.ENOENT,
@@ -36,13 +36,13 @@ _ERRNOS = frozenset(
     }
 )
 
-#: what msgspec raises about bytes that are not what was written; of a text that is no UTF-8 it is
-#: an error of its own
+#: errors of msgspec for bytes that do not match the written form; text that is not UTF-8 raises an
+#: error of its own
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
 
 #: names of marks in the folder of the project's processes
 MARK = re.compile(r"damaged-[^/]+\.json")
-#: bytes of a mark: a sentence with a path
+#: largest mark, in bytes: a sentence with a path
 _MARK_BYTES_MAX = 65_536
 
 #: device, inode, bytes, time of change in ns, mode
@@ -50,22 +50,24 @@ Seal = tuple[int, int, int, int, int]
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """A reader's word that it cannot read what an engine built for a generation."""
+    """A reader's report that it cannot read an engine's files of a generation."""
 
     generation: int
     why: str
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether `error`, raised while a file of an index was read, means that the file is damaged."""
+    """Return whether `error`, raised while reading a file of an index, means that the file is
+    damaged.
+    """
     if isinstance(error, OSError):
         return error.errno in _ERRNOS
     return isinstance(error, Damaged | NotFound | ValueError)
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether it is a panic of a library in Rust, which is no Exception and of a class that has no
-    module to import it from.
+    """Return whether `error` is a panic of a library in Rust: it is no Exception, and its class is
+    in no module that could be imported.
     """
     return type(error).__name__ == "PanicException"
 
@@ -75,20 +77,20 @@ def seal(info: os.stat_result) -> Seal:
 
 
 def read_seals(paths: Iterable[Path]) -> dict[Path, Seal | None]:
-    """What each of `paths` is now; None for what is not there. Files of an index are written once,
-    so another answer later means that somebody else was at it.
+    """Return the state of each of `paths` now; None for a missing file. Files of an index are
+    written once, so a different result later means that another program changed the file.
     """
     seals: dict[Path, Seal | None] = {}
     for path in paths:
         try:
-            seals[path] = seal(os.lstat(path))  # a third of what the method of the path takes
+            seals[path] = seal(os.lstat(path))  # takes a third of the time of Path.lstat
         except OSError:
             seals[path] = None
     return seals
 
 
 def write_mark(run_dir: Path, engine: str, generation: int, why: str) -> None:
-    """Tell the writer. One that cannot be written is told with the next failure."""
+    """Report damage to the writer. A mark that cannot be written is written at the next failure."""
     path = _mark_path(run_dir, engine)
     with contextlib.suppress(OSError):
         if not path.exists():
@@ -96,7 +98,7 @@ def write_mark(run_dir: Path, engine: str, generation: int, why: str) -> None:
 
 
 def take_marks(run_dir: Path, engines: Iterable[str]) -> dict[str, Mark]:
-    """The marks of each engine, which are gone with that."""
+    """Return the mark of each engine, and remove it."""
     marks: dict[str, Mark] = {}
     for engine in engines:
         path = _mark_path(run_dir, engine)

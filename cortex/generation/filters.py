@@ -1,6 +1,6 @@
-"""Which rows the filters of a question keep: by kind, language, tag and path.
+"""Masks of the rows that match a query's filters: kind, language, tag and path.
 
-Remembered, because an agent repeats few.
+Masks are cached, because an agent repeats a few filters.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from cortex.terms.spelling import same_tags
 from cortex.terms.suggestions import hint
 from ipc.messages import Filters
 
-#: the kinds that our indexer makes
+#: the kinds of chunks that the indexer creates
 KINDS: tuple[str, ...] = get_args(ChunkType)
-#: filters whose masks one snapshot remembers
+#: masks that a snapshot caches
 MASKS_MAX = 64
 
 
 @dataclass(frozen=True)
 class Masks:
-    """The filters of one generation. Its fields are those of `Rows`."""
+    """The filter masks of one generation. The fields are those of `Rows`."""
 
     segments: tuple[Segment, ...]
     starts: Array
@@ -83,9 +83,10 @@ class Masks:
         return mask
 
     def kinds(self, wanted: Sequence[str]) -> list[str]:
-        """What the rows call the kinds of chunks in `wanted`, in any case, singular or plural.
+        """Return the rows' spellings of the chunk kinds in `wanted`, which may be in any case,
+        singular or plural.
 
-        Raises BadRequest for one that neither the rows nor we have.
+        Raises BadRequest for a kind that is neither in KINDS nor in the rows.
         """
         known_kinds = sorted({*KINDS, *self.names["type"]})
         matches = {
@@ -97,9 +98,9 @@ class Masks:
         return [kind for ones in matches.values() for kind in ones]
 
     def languages(self, name: str) -> list[str]:
-        """What the rows call the language `name`; none when no row is in it.
+        """Return the rows' spellings of the language `name`; none when no row is in it.
 
-        Raises BadRequest for a name that neither the rows nor we know.
+        Raises BadRequest for a name that is neither in the rows nor in the table of languages.
         """
         wanted = expand_language(name)
         names = [
@@ -117,7 +118,7 @@ class Masks:
         return np.isin(self.columns[column], wanted)
 
     def _split_tags(self, filters: Filters) -> tuple[list[str], set[str]]:
-        """(real tags, lower-cased; tags that are file paths)"""
+        """Return (real tags, lower-cased; tags that are file paths)."""
         files = {tag for tag in filters.tags if ("/" in tag or "." in tag) and tag in self._files}
         return [tag.lower() for tag in filters.tags if tag not in files], files
 
@@ -131,7 +132,7 @@ def _fold_kind(kind: str) -> str:
 
 
 def rows_with_tags(segments: Sequence[Segment], starts: Array, tags: Iterable[str]) -> Array:
-    """Bool [rows]: which rows have any of `tags`; `starts` i64 [segments + 1] as in Rows."""
+    """Return bool [rows]: whether a row has any of `tags`; `starts` as in Rows."""
     out = np.zeros(int(starts[-1]), bool)
     for start, segment in zip(starts, segments, strict=False):
         names = segment.meta["tag_names"]

@@ -1,8 +1,9 @@
-"""Indexes of other formats beside ours: each is in a folder of its own,
-so versions of Cortex do not disturb each other.
+"""The indexes of other formats: each is in a folder of its own, so versions of Cortex do not
+disturb each other.
 
-A new format is built in `index/<format>/` while processes of the version before go on serving
-theirs. What nobody has used for a while goes. Up to format 5 the files stood in `index/` itself.
+A new format is built in `index/<format>/` while processes of the previous version still serve
+theirs. An index that is unused for a week is removed. Up to format 5 the files were in `index/`
+itself.
 """
 
 from __future__ import annotations
@@ -19,28 +20,28 @@ from ipc.locks import holder_of
 
 #: the lock of the one writer of a format
 LOCK = "writer.lock"
-#: seconds without a change after which an index of another format goes: a week to go back to the
-#: old version
+#: seconds without a change after which an index of another format is removed: within a week the
+#: user can go back to the old version
 UNUSED_S = 7 * 86_400
-#: what stood in `index/` itself up to format 5; CURRENT goes first, so that nothing half removed is
-#: served
+#: the files in `index/` itself up to format 5; CURRENT is removed first, so that no process serves
+#: a half removed index
 _UNNUMBERED = (CURRENT, "segments", "text", "vectors", "graph", LOCK)
 
 
 def has_other(index_dir: Path) -> bool:
-    """Whether an index of another format than that of `index_dir`, `.cortex/index/<format>`,
+    """Return whether an index of another format than that of `index_dir`, `.cortex/index/<format>`,
     was published.
     """
-    # Not Path.is_file: that one raises for a folder that only another user may read.
+    # Not Path.is_file: it raises for a folder that only another user may read.
     return any(os.path.isfile(folder / CURRENT) for folder, _ in _others(index_dir))
 
 
 def prune_others(index_dir: Path, unused_s: float = UNUSED_S) -> list[str]:
-    """Remove the indexes of other formats whose files are older than that and that no process
+    """Remove the indexes of other formats whose files are older than `unused_s` and that no process
     writes.
 
-    Returns what was removed, by its path in `.cortex/index`. What cannot be removed is tried again
-    next time.
+    Returns the removed paths, relative to `.cortex/index`. A path that cannot be removed is tried
+    again next time.
     """
     removed: list[str] = []
     for folder, paths in _others(index_dir):
@@ -54,7 +55,7 @@ def prune_others(index_dir: Path, unused_s: float = UNUSED_S) -> list[str]:
 
 
 def _others(index_dir: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """(folder, what belongs to the index in it) of each other format."""
+    """Yield (folder, paths of the index in it) for each other format."""
     base = index_dir.parent
     with contextlib.suppress(OSError):
         for name in sorted(files.names(base)):
@@ -65,8 +66,8 @@ def _others(index_dir: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def _last_change(folder: Path, paths: list[Path]) -> float:
-    """When a file of the index was written last, seconds since the epoch:
-    each one is a new entry of its folder.
+    """Return the time of the index's last written file, seconds since the epoch: each file is a new
+    entry of its folder.
     """
     names: list[str] = []
     with contextlib.suppress(OSError):

@@ -1,11 +1,11 @@
-"""Graph files → segments of arrays, which never change. How those of a generation are put together:
-cortex/engines/graph/arrays.py.
+"""Graph files → immutable segments of arrays. cortex/engines/graph/arrays.py joins the segments of
+a generation.
 
-A segment holds one graph file: `strings` (UTF-8, packed; those of files come first) and
-`string_keys`; nodes as string numbers of id, kind and file, their lines and depth, their JSON,
-packed, and the keys of the names that they are found by; edges as string numbers, with lines. An
-ambiguous edge is in as many rows as it has candidates, one after the other. Who opens a generation
-reads nodes and edges once, and puts them together: they lie packed as a whole.
+A segment holds one graph file: `strings` (UTF-8, packed, names of files first) and `string_keys`;
+nodes as string numbers of id, kind and file, their lines and depth, their JSON, packed, and the
+keys of the names by which a node is found; edges as string numbers, with lines. An ambiguous edge
+has one row for each candidate, in consecutive rows. A reader reads nodes and edges once, when it
+opens a generation: so each table is packed as one section.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from cortex.system.arrays import Array
 from cortex.system.errors import Damaged
 from cortex.terms.ids import depth, enclosing_id, keys_of, split_id, split_short
 
-#: types of edges, in the order of their numbers, which segments hold: new ones come last. One that
-#: is not here, of a foreign file, counts as "other"
+#: types of edges, in the order of their numbers in segments: new types come last. A type of a
+#: foreign file that is missing here counts as "other"
 EDGE_TYPES = ("calls", "implements", "extends", "embeds", "imports", "uses_type", "other", "references")
 CONFIDENCES = ("exact", "import", "receiver", "name")
 _TYPES = {name: number for number, name in enumerate(EDGE_TYPES)}
 _OTHER = _TYPES["other"]
 _CONFIDENCES = {name: number for number, name in enumerate(CONFIDENCES)}
-#: columns of the nodes and of the edges
+#: columns of the tables of nodes and edges
 NODE_COLUMNS, EDGE_COLUMNS = 6, 8
-#: strings, and nodes' JSON, that lie in one frame: a fifth of their size, and a half of what they
-#: take when each is packed alone
+#: strings, and nodes' JSON, per frame: a frame takes a fifth of their size, half of the space of
+#: frames with one string each
 _STRINGS, _NODES = 16, 8
 LINE_MAX = 2**31 - 1
 
@@ -81,14 +81,14 @@ class _Strings:
 
 
 def write_graph(path: Path, raw: bytes) -> None:
-    """Write the segment of one graph file. Raises Damaged when `raw` is none, OSError."""
+    """Write the segment of one graph file. Raises Damaged when `raw` is no graph file, OSError."""
     try:
         data = msgspec.json.decode(raw, type=_File)
         nodes = [msgspec.json.decode(node, type=_Node) for node in data.nodes]
     except UNREADABLE as error:
         raise Damaged(f"not a graph file: {error}") from error
     strings = _Strings()
-    for file in dict.fromkeys(node.file for node in nodes):  # together: they are put in order
+    for file in dict.fromkeys(node.file for node in nodes):  # first, and together: readers sort them
         strings.of(file)
     heads = [
         (
@@ -116,17 +116,17 @@ def _pack_sections(what: str, parts: Sequence[bytes], size: int) -> dict[str, Ar
 
 
 def text_of(segment: Segment, number: int) -> str:
-    """A string of a segment. Raises Damaged."""
+    """Return a string of a segment. Raises Damaged."""
     return _frames(segment, "string", _STRINGS).read_row(number).decode()
 
 
 def texts_of(segment: Segment, numbers: Array) -> list[str]:
-    """The strings with these numbers (i64 [m]) of a segment, in their order. Raises Damaged."""
+    """Return the strings with these numbers (i64 [m]) of a segment, in order. Raises Damaged."""
     return [raw.decode() for raw in _frames(segment, "string", _STRINGS).read_rows(numbers)]
 
 
 def nodes_of(segment: Segment, rows: Array) -> list[bytes]:
-    """The JSON of the nodes in these rows (i64 [m]) of a segment, in their order. Raises
+    """Return the JSON of the nodes in these rows (i64 [m]) of a segment, in their order. Raises
     Damaged.
     """
     return _frames(segment, "node", _NODES).read_rows(rows)
@@ -139,8 +139,8 @@ def _frames(segment: Segment, what: str, size: int) -> packing.Frames:
 
 
 def _edge_rows(edges: list[_Edge], strings: _Strings) -> Array:
-    """i32 [m, 8]: from, to, type, confidence, file, line, column;
-    the last is 0, or a number that candidates share.
+    """Return i32 [m, 8]: from, to, type, confidence, file, line, column; the last is 0, or a number
+    that candidates share.
     """
     of, rows = strings.of, []
     for group, edge in enumerate(edges, start=1):
@@ -160,13 +160,13 @@ def _edge_rows(edges: list[_Edge], strings: _Strings) -> Array:
 
 
 def _line(number: int) -> int:
-    """Within what a column holds: files of other programs say what they like."""
+    """Clip a line to the range of a column: files of other programs may contain any number."""
     return min(max(number, 0), LINE_MAX)
 
 
 def _name_keys(nodes: list[_Node]) -> dict[str, Array]:
-    """For each node the keys of its last name, of the one before it (twice: with and without the
-    file's own), and of what encloses it: a package is in none.
+    """Return for each node the keys of its last name, of the name before it (twice: with and
+    without the names of its file), and of the enclosing node. Packages have no enclosing node.
     """
     parts = [split_id(node.id) for node in nodes]
     short = [split_short(node.id) for node in nodes]

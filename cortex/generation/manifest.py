@@ -1,8 +1,8 @@
-"""The shape of `.cortex/manifest.json`: what each file was when it was indexed, and each chunk file
-that was written.
+"""The schema of `.cortex/manifest.json`: the state of each source file when it was indexed, and of
+each written chunk file.
 
-The indexer writes it and reads all of it; others read of each file only what they need, which is
-quicker. No I/O here.
+The indexer writes it and reads all of it; other readers decode only the fields that they need,
+which is faster. No I/O here.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-#: raised when this file's or the chunk files' shape changes; a manifest of another number is
-#: forgotten
+#: increased when the schema of this file or of chunk files changes; a manifest with another number
+#: is ignored
 MANIFEST_VERSION = 2
 
 E = TypeVar("E")
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One source file. `skipped` says why it has no chunks, "" if it has been indexed; `remarks`
-    what is unusual.
+    """One source file. `skipped` gives the reason why it has no chunks, "" when it is indexed;
+    `remarks` list its peculiarities.
 
-    `ids` stands for the ids of its `chunks` (see name_of): the manifest is written and read at
-    every save.
+    `ids` is a digest of the ids of its `chunks` (indexer/store/manifest.py, `name_of`): the
+    manifest is written and read at every save.
     """
 
     sha256: str
@@ -36,8 +36,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FileState(msgspec.Struct, frozen=True):
-    """Of an Entry, what tells whether the file is still as it was indexed, and whether there is
-    anything of it to be searched.
+    """The fields of an Entry that show whether the file is unchanged since it was indexed, and
+    whether it has chunks.
     """
 
     size: int
@@ -46,7 +46,7 @@ class FileState(msgspec.Struct, frozen=True):
 
 
 class FileRemarks(msgspec.Struct, frozen=True):
-    """Of an Entry, what was said about the file, and whether there is anything of it."""
+    """The fields of an Entry with remarks about the file, and whether it has chunks."""
 
     chunks: int = 0
     skipped: str = ""
@@ -54,10 +54,10 @@ class FileRemarks(msgspec.Struct, frozen=True):
 
 
 class Listing(msgspec.Struct, Generic[E]):
-    """The manifest with as much of each file as `E` holds.
+    """The manifest, with as many fields of each file as `E` holds.
 
-    `recipe` names everything that the chunks depend on beside the sources; another one means: all
-    anew. `left_out` counts the files that were not even read, by the reason.
+    `recipe` names everything that the chunks depend on besides the sources; a changed recipe means
+    a full rebuild. `left_out` counts the unread files by reason.
     """
 
     version: int = MANIFEST_VERSION
@@ -72,8 +72,8 @@ class Listing(msgspec.Struct, Generic[E]):
 
 
 class Manifest(Listing[Entry]):
-    """All of it. `chunk_files` holds (size, mtime_ns) of each chunk file as it was written: one
-    that differs is built again.
+    """The complete manifest. `chunk_files` holds (size, mtime_ns) of each chunk file as written: a
+    chunk file that differs is built again.
     """
 
     chunk_files: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Several segments of rows → one, without their deleted rows. Keys are kept, texts are not read.
+"""Merging of row segments into one, without their deleted rows. Keys stay, texts are not decoded.
 
-What is large goes from file to file in portions, and the pages that were read are let go of: a
-merge holds the small columns and the tables of words and trigrams alone.
+Large columns go from file to file in portions, and the pages that were read are released: a merge
+holds in memory only the small columns and the tables of words and trigrams.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from cortex.generation.read import Rows
 from cortex.generation.segment import Blocks, Segment, write_segment
 from cortex.system.arrays import Array
 
-#: rows after which pages are let go of: some 6 MB of text
+#: rows after which pages are released: some 6 MB of text
 PORTION_ROWS = 4096
 
 
 def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
-    """Write the live rows of segments `which` as one segment, keys kept;
-    returns (rows, rows with a vector).
+    """Write the live rows of segments `which` as one segment, with their keys; return (rows, rows
+    with a vector).
     """
     segments = [rows.segments[at] for at in which]
     live = [rows.live[rows.starts[at] : rows.starts[at + 1]] for at in which]
@@ -65,8 +65,8 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """Rows of `segments` in the order in which they are written: of which segment each is, and
-    which of its rows (i64).
+    """Rows of `segments` in the order of writing: `of` is the segment of each, `rows` its row there
+    (i64).
     """
 
     segments: tuple[Segment, ...]
@@ -74,7 +74,7 @@ class _Order:
     rows: Array
 
     def runs(self) -> Iterator[tuple[Segment, int, int]]:
-        """Segment, first row, and the one after the last, of what lies together: at most
+        """Yield (segment, first row, end row) of each run of consecutive rows: at most
         PORTION_ROWS.
         """
         breaks = (np.diff(self.of) != 0) | (np.diff(self.rows) != 1)
@@ -91,12 +91,12 @@ class _Order:
         return Blocks(like.dtype.str, (len(self.rows), *like.shape[1:]), self._portions(name))
 
     def ragged_column(self, offsets: str, data: str) -> dict[str, Array | Blocks]:
-        """Offsets and bytes of a column whose rows differ in length."""
+        """Return offsets and bytes of a column whose rows differ in length."""
         ends = self._ends(offsets)
         return {offsets: ends, data: Blocks("|u1", (int(ends[-1]),), self._portions(data, offsets))}
 
     def tags(self) -> tuple[dict[str, Array], list[str]]:
-        """The tags of each row, as ordinals in one table of their names, and that."""
+        """Return the tags of each row, as ordinals in one table of tag names, and that table."""
         table: dict[str, int] = {}
         local = {
             id(segment): np.array([table.setdefault(n, len(table)) for n in segment.meta["tag_names"]], "<u4")
@@ -114,7 +114,7 @@ class _Order:
         return postings.ends_of(np.concatenate(sizes))
 
     def _portions(self, name: str, offsets: str = "") -> Iterator[Array]:
-        """A column part by part; what was read of the mapped files is let go of meanwhile."""
+        """Yield a column in portions, and release the pages of the mapped files meanwhile."""
         read = 0
         for segment, first, end in self.runs():
             yield _cut(segment, name, offsets, first, end) if offsets else segment.arrays[name][first:end]
@@ -133,8 +133,8 @@ def _cut(segment: Segment, name: str, offsets: str, first: int, end: int) -> Arr
 def _merge_tables(
     segments: Sequence[Segment], live: Sequence[Array], places: Array, *, lean: bool
 ) -> dict[str, Array]:
-    """The words and trigrams of the live rows of all segments,
-    which go to `places` one after the other.
+    """Return the tables of words and trigrams for the live rows of all segments. `places` are the
+    new rows of all live rows, segment after segment.
     """
     sources, first = [], 0
     for segment, keep in zip(segments, live, strict=True):
@@ -150,7 +150,7 @@ def _merge_tables(
 
 
 def _merge_names(segments: Sequence[Segment], live: Sequence[Array], column: str) -> tuple[Array, list[str]]:
-    """One table of the names that are still used, and each row's ordinal in it."""
+    """Return one table of the names that are still in use, and each row's ordinal in it."""
     table: dict[str, int] = {}
     parts = []
     for segment, keep in zip(segments, live, strict=True):

@@ -1,10 +1,10 @@
-"""How texts and the JSON of chunks and of nodes lie in segments: each a zstd frame by the
-dictionary `json.dict`, which scripts/train/dictionary.py made. Another dictionary is another
-INDEX_FORMAT. A dictionary for texts alone would save 2 % more of them.
+"""The packing of texts and of the JSON of chunks and nodes in segments: zstd frames with the
+dictionary `json.dict`, made by scripts/train/dictionary.py. A new dictionary needs a new
+INDEX_FORMAT. A separate dictionary for texts would save only 2 % more of them.
 
-Each of a chunk is read alone, in some 4 µs. A frame for several would be smaller by a third, but
-what a question looks at lies scattered: it would unpack eight for each that it reads. Of the graph,
-where few are read, some lie in one frame.
+Each chunk has a frame of its own, read in some 4 µs. A frame of several chunks would be smaller by
+a third, but the chunks of one query are scattered: it would unpack eight for each chunk that it
+reads. Of the graph, where few nodes are read, several share a frame.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from cortex.system.zstd import Dictionary
 
 
 def pack(bodies: Sequence[bytes]) -> list[bytes]:
-    """Each of `bodies` as it lies in a segment."""
+    """Return the frame of each of `bodies`."""
     return _dictionary().pack(bodies)
 
 
 def unpack(path: Path, frames: Iterable[bytes | memoryview]) -> list[bytes]:
-    """What `frames` of the segment at `path` hold. Raises Damaged: they were whole when it was
-    opened.
+    """Return the content of each frame of the segment at `path`. Raises Damaged: the frames were
+    sound when the segment was opened.
     """
     try:
         return _dictionary().unpack(frames)
@@ -38,8 +38,8 @@ def unpack(path: Path, frames: Iterable[bytes | memoryview]) -> list[bytes]:
 
 
 def join(path: Path, data: memoryview, begins: Array, ends: Array, sizes: Array) -> bytes:
-    """What the frames `data[begins[i]:ends[i]]` of the segment at `path` hold, `sizes[i]` bytes
-    each (all [n], of integers), side by side. Raises Damaged.
+    """Return the contents of the frames `data[begins[i]:ends[i]]` of the segment at `path`,
+    `sizes[i]` bytes each (all [n], of integers), concatenated. Raises Damaged.
     """
     places = np.stack([begins, ends - begins], axis=1).astype("=u8")
     try:
@@ -50,8 +50,8 @@ def join(path: Path, data: memoryview, begins: Array, ends: Array, sizes: Array)
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Byte strings that lie some in one frame, because they resemble those beside them: where
-    neighbours are read together, or few are at all.
+    """Byte strings with several in one frame, because neighbours resemble each other: for strings
+    whose neighbours are read together, or that are rarely read.
     """
 
     path: Path
@@ -61,7 +61,7 @@ class Frames:
     size: int  #: strings in a frame
 
     def read_row(self, row: int) -> bytes:
-        """The string at `row`. Raises Damaged."""
+        """Return the string at `row`. Raises Damaged."""
         block = row // self.size
         first = block * self.size
         begin, end = (int(self.frames[block - 1]) if block else 0), int(self.frames[block])
@@ -70,8 +70,8 @@ class Frames:
         return unpacked[(int(self.ends[row - 1]) if row else 0) - start : int(self.ends[row]) - start]
 
     def read_rows(self, rows: Array) -> list[bytes]:
-        """The strings at `rows` (i64 [m]), in their order; a frame is unpacked once. Raises
-        Damaged.
+        """Return the strings at `rows` (i64 [m]), in their order; each frame is unpacked once.
+        Raises Damaged.
         """
         blocks, places = np.unique(rows // self.size, return_inverse=True)
         begins = np.where(blocks > 0, self.frames[blocks - 1], 0).tolist()
@@ -85,8 +85,8 @@ class Frames:
 
 
 def pack_frames(parts: Sequence[bytes], size: int) -> tuple[Array, Array, Array]:
-    """(u8: frames, each of `size` of `parts`; u32: where each frame ends; u32: where each part ends
-    among all, unpacked): what `Frames` reads.
+    """Pack `parts` for `Frames`: (u8: frames, each of `size` parts; u32: end of each frame; u32:
+    end of each part in the unpacked concatenation).
     """
     frames = pack([b"".join(parts[at : at + size]) for at in range(0, len(parts), size)])
     return np.frombuffer(b"".join(frames), np.uint8), _ends(frames), _ends(parts)

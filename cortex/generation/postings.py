@@ -1,8 +1,8 @@
-"""Sorted lists of rows, one for each code, in little space: what the tables of trigrams and of
-words are made of. Pure.
+"""Posting lists: sorted lists of rows, one for each code, compactly encoded. The tables of trigrams
+and of words consist of them. Pure functions.
 
-Rows are numbered within their segment and put into blocks. Each block has its codes in ascending
-order, and for each code the rows that have it, as gaps less one: under 128 in one byte, else in two
+Rows are numbered within their segment and grouped into blocks. Each block has its codes in
+ascending order, and for each code its rows, as gaps less one: under 128 in one byte, else in two
 (128 + high 7 bits, low 7 bits).
 """
 
@@ -16,9 +16,10 @@ import numpy as np
 
 from cortex.system.arrays import Array
 
-#: bits of a row within its block; a gap between two of them takes one byte or two
+#: bits of a row within its block; a gap between two rows takes one byte or two
 ROW_BITS = 14
-#: bytes of lists that a merge unpacks at a time: each becomes eight, several times over
+#: bytes of lists that a merge unpacks at a time: each byte takes eight in memory, several times
+#: over
 PART_BYTES = 1 << 20
 #: rows of a block
 BLOCK = 1 << ROW_BITS
@@ -26,8 +27,8 @@ BLOCK = 1 << ROW_BITS
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a table: `codes` u32 [n], ascending; `starts` u32 or u64 [n + 1]:
-    where each code's list begins in `data`.
+    """One block of a table: `codes` u32 [n], ascending; `starts` u32 or u64 [n + 1]: the start of
+    each code's list in `data`.
     """
 
     first_row: int
@@ -36,24 +37,24 @@ class Block:
     data: Array
 
     def places(self, wanted: Array) -> Array:
-        """Where the codes `wanted` (ascending) are in `codes`;
-        those that are not there are left out.
+        """Return the places of the codes `wanted` (ascending) in `codes`; absent codes are left
+        out.
         """
         if len(wanted) > 2 and int(wanted[-1]) - int(wanted[0]) + 1 == len(wanted):
             return np.arange(
                 *np.searchsorted(self.codes, wanted[[0, -1]].astype(np.uint32) + np.array([0, 1], np.uint32))
             )
-        wanted = wanted.astype(np.uint32)  # or searchsorted converts all codes
+        wanted = wanted.astype(np.uint32)  # else searchsorted converts all codes
         at = np.searchsorted(self.codes, wanted)
         at[at == len(self.codes)] = 0
         return at[self.codes[at] == wanted] if len(self.codes) else at[:0]
 
     def rows(self, place: int) -> Array:
-        """I32, ascending: the rows of one code, numbered within the block."""
+        """Return i32, ascending: the rows of one code, numbered within the block."""
         return _decode(self.data[int(self.starts[place]) : int(self.starts[place + 1])])
 
     def rows_of(self, places: Array) -> Array:
-        """I32: the rows of all codes at `places` (ascending), numbered within the block,
+        """Return i32: the rows of all codes at `places` (ascending), numbered within the block,
         list after list.
         """
         if len(places) < 2:
@@ -68,7 +69,7 @@ class Block:
         return _decode(data, ends[:-1])
 
     def pairs(self) -> tuple[Array, Array]:
-        """(u64: codes; i32: rows, numbered within the block) of all lists, list after list."""
+        """Return (u64: codes; i32: rows, numbered within the block) of all lists, concatenated."""
         data = self.data[int(self.starts[0]) : int(self.starts[-1])]
         if not len(self.codes):
             return np.zeros(0, np.uint64), np.zeros(0, np.int32)
@@ -79,8 +80,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class MergeSource:
-    """A table that goes into another:
-    row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]` (None: stays j).
+    """A table to merge into another: row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]`
+    (None: stays j).
     """
 
     sections: Mapping[str, Array]
@@ -89,8 +90,8 @@ class MergeSource:
 
 
 def ends_of(sizes: Array) -> Array:
-    """[n + 1]: where each of n parts of those sizes begins, and the last one ends; u32 where that
-    is enough, else u64.
+    """Return [n + 1]: the start of each of n parts of these sizes, and the end of the last; u32
+    when that is enough, else u64.
     """
     ends = np.zeros(len(sizes) + 1, np.uint64)
     np.cumsum(sizes, out=ends[1:])
@@ -98,8 +99,8 @@ def ends_of(sizes: Array) -> Array:
 
 
 def merge(prefix: str, sources: Sequence[MergeSource], count: int) -> dict[str, Array]:
-    """The sections of one table with `count` rows made of several,
-    block by block and some codes at a time to be sparing with memory.
+    """Return the sections of one table with `count` rows, merged from `sources`: block by block and
+    a range of codes at a time, to save memory.
     """
     return pack(prefix, (_merge_block(prefix, sources, first) for first in range(0, count, BLOCK)))
 
@@ -111,7 +112,7 @@ def _merge_block(prefix: str, sources: Sequence[MergeSource], first: int) -> Ite
             place = source.rows[block.first_row : block.first_row + BLOCK] - first
             if ((place >= 0) & (place < BLOCK)).any() and len(block.codes):
                 parts.append((block, place, source.codes))
-    if any(codes is not None for _, _, codes in parts):  # their order may be another in the result
+    if any(codes is not None for _, _, codes in parts):  # the result may order them differently
         yield _merge_codes(parts)
         return
     size = sum(int(block.starts[-1] - block.starts[0]) for block, _, _ in parts)
@@ -125,7 +126,7 @@ def _merge_block(prefix: str, sources: Sequence[MergeSource], first: int) -> Ite
 
 
 def _between(block: Block, low: int, high: int) -> Block:
-    """Of a block the codes from `low` on, and below `high`."""
+    """Return the codes of a block from `low` up to, but without, `high`."""
     first, end = (int(np.searchsorted(block.codes, code)) for code in (low, high))
     return Block(block.first_row, block.codes[first:end], block.starts[first : end + 1], block.data)
 
@@ -145,8 +146,8 @@ def _merge_codes(parts: Sequence[tuple[Block, Array, Array | None]]) -> Array:
 
 
 def pack(prefix: str, blocks: Iterable[Iterable[Array]]) -> dict[str, Array]:
-    """The sections of a table whose blocks hold the pairs
-    `code << ROW_BITS | row` (u64, ascending, each once), in parts that have no code in common.
+    """Return the sections of a table. `blocks` yields for each block its pairs `code << ROW_BITS |
+    row` (u64, ascending, distinct), in arrays that share no code.
     """
     codes: list[Array] = []
     sizes: list[Array] = []
@@ -172,7 +173,7 @@ def pack(prefix: str, blocks: Iterable[Iterable[Array]]) -> dict[str, Array]:
 
 
 def blocks_of(prefix: str, sections: Mapping[str, Array]) -> Iterator[Block]:
-    """The blocks of a table that `pack` made."""
+    """Yield the blocks of a table from `pack`."""
     edges, codes = sections[f"{prefix}_blocks"].tolist(), sections[f"{prefix}_codes"]
     starts, data = sections[f"{prefix}_starts"], sections[f"{prefix}_rows"]
     for number in range(len(edges) - 1):
@@ -181,7 +182,7 @@ def blocks_of(prefix: str, sections: Mapping[str, Array]) -> Iterator[Block]:
 
 
 def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
-    """(u8: the gaps between `rows`, u16; i64: how many bytes each list has).
+    """Return (u8: the gaps between `rows`, u16; i64: bytes of each list).
 
     A list begins at each of `first`.
     """
@@ -201,8 +202,8 @@ def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
 
 
 def _decode(data: Array, edges: Array | None = None) -> Array:
-    """I32: the rows of a list, or of several,
-    of which all but the first begin at the bytes `edges`.
+    """Return i32: the rows of one list, or of several lists; `edges` are the first bytes of all
+    lists but the first.
     """
     gaps = data.astype(np.int32)
     if len(data) and data.max() >= 128:
@@ -213,7 +214,7 @@ def _decode(data: Array, edges: Array | None = None) -> Array:
         gaps[wide] |= (data[at[wide] - 1].astype(np.int32) & 127) << 7
         edges = None if edges is None else np.searchsorted(at, edges)
     gaps += 1
-    if edges is not None:  # each list begins anew: take away what the one before it has added up to
+    if edges is not None:  # each list starts at zero: subtract the sum of the list before it
         gaps[edges] -= np.add.reduceat(gaps, np.concatenate([[0], edges]))[:-1]
     np.cumsum(gaps, out=gaps)
     gaps -= 1

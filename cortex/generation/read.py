@@ -1,8 +1,8 @@
-"""The rows of one generation: opened segments, what of them is live, one table over them.
+"""The rows of one generation: opened segments, a mask of the live rows, one table over them.
 docs/SEGMENT.md.
 
 A row is one version of one chunk. Its key is a u64 that is never used again; the engines and the
-deleted-keys file all speak of rows by key.
+file of deleted keys identify rows by key.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from cortex.system.arrays import Array
 from cortex.terms.records import GENERATED, VENDORED, covers
 from ipc.messages import Filters, Hit
 
-#: the columns that the engines tell of each hit beside their own signals: who refers to it
-#: (references.py), and whether its tags say that nobody of the project wrote it by hand
+#: columns that the engines add to each hit's signals: its reference counts (references.py), and
+#: whether its tags mark it as generated or vendored
 EXTRA_SIGNALS = (*COUNTS, "foreign")
 
 
@@ -42,7 +42,7 @@ class Rows:
     keys: Array  #: u64 [n]
     live: Array  #: bool [n]
     path_names: list[str]
-    #: path, type, language, model: ordinals; start_line, end_line: lines; and those of ABOUT
+    #: path, type, language, model: ordinals; start_line, end_line: lines; and EXTRA_SIGNALS
     columns: dict[str, Array]
     names: dict[str, list[str]]  #: type, language, model, tag
 
@@ -55,8 +55,8 @@ class Rows:
 
     @cached_property
     def _by_key(self) -> tuple[Array, Array]:
-        """(u64 [n]: the keys, ascending; i64 [n]: their ordinals); keys are handed out in order, so
-        there is little to sort.
+        """Return (u64 [n]: the keys, ascending; i64 [n]: their ordinals). Keys are assigned in
+        order, so there is little to sort.
         """
         order = np.argsort(self.keys, kind="stable")
         return self.keys[order], order
@@ -67,12 +67,12 @@ class Rows:
 
     @property
     def hit_paths(self) -> list[str]:
-        """The paths as hits tell them."""
+        """The paths as hits contain them."""
         return self.path_names
 
     @cached_property
     def files_by_name(self) -> dict[str, list[int]]:
-        """The last part of a path, in small letters → the ordinals of the paths that end so."""
+        """File name in lower case → the ordinals of the paths that end with it."""
         files: dict[str, list[int]] = {}
         for file, path in enumerate(self.path_names):
             files.setdefault(path.rpartition("/")[2].lower(), []).append(file)
@@ -93,7 +93,7 @@ class Rows:
         return self.hits(np.array([ordinal]))[0]
 
     def hits(self, ordinals: Array) -> tuple[Hit, ...]:
-        """The rows at `ordinals` (i64 [m]) as hits: columns are read once for all."""
+        """Return the rows at `ordinals` (i64 [m]) as hits: columns are read once for all."""
         table, types, paths = self.columns, self.names["type"], self.hit_paths
         return tuple(
             Hit(key, name, types[kind], paths[path], start, end)
@@ -106,32 +106,34 @@ class Rows:
         )
 
     def extra_signals(self, ordinals: Array) -> Array:
-        """float32 [len(ABOUT), m]: what is known of the rows at `ordinals` whatever was asked."""
+        """Return float32 [len(EXTRA_SIGNALS), m]: the signals of the rows at `ordinals` that are
+        the same for every query.
+        """
         return np.array([self.columns[name][ordinals] for name in EXTRA_SIGNALS], np.float32)
 
     def ids(self, ordinals: Array) -> list[str]:
-        """The chunk ids of the rows at `ordinals`, in their order."""
+        """Return the chunk ids of the rows at `ordinals`, in their order."""
         return [raw.decode() for raw in self.cuts("id", ordinals)]
 
     def chunk(self, ordinal: int, text: str | None = None) -> bytes:
-        """The JSON object of the chunk, without its embedding.
+        """Return the JSON object of the chunk, without its embedding.
 
-        Its `text` is looked up if it is not given.
+        Its `text` is read from the segment unless it is passed.
         """
         text = self.text(ordinal) if text is None else text
         return join_chunk(self._read_packed(ordinal, "chunk"), text)
 
     def text(self, ordinal: int) -> str:
-        """The text of the chunk."""
+        """Return the text of the chunk."""
         return self.raw_text(ordinal)[:-1].decode()
 
     def raw_text(self, ordinal: int) -> bytes:
-        """The text of the chunk as it is stored: UTF-8, and a line feed."""
+        """Return the text of the chunk as stored: UTF-8, and a line feed."""
         return self._read_packed(ordinal, "text")
 
     def cuts(self, what: Literal["chunk", "id", "text"], ordinals: Array) -> list[bytes]:
-        """Of many rows, in their order: `raw_text`, the id, or the JSON of the chunk without its
-        text.
+        """Return for many rows, in their order: `raw_text`, the id, or the JSON of the chunk
+        without its text.
         """
         out = [b""] * len(ordinals)
         of_row = np.searchsorted(self.starts, ordinals, side="right") - 1
@@ -147,7 +149,7 @@ class Rows:
         return out
 
     def _read_packed(self, ordinal: int, what: str) -> bytes:
-        """What of a row lies packed in its segment."""
+        """Return the unpacked `what` of a row."""
         at = int(np.searchsorted(self.starts, ordinal, side="right")) - 1
         segment = self.segments[at]
         row = ordinal - int(self.starts[at])
@@ -156,16 +158,16 @@ class Rows:
         return body
 
     def lines_of(self, file: int) -> Array:
-        """I64: the live rows that together hold each line of the file with the ordinal `file` among
-        the paths, in the order of their lines.
+        """Return i64: the live rows that together cover each line of a file once, in the order of
+        lines. `file` is the file's ordinal among the paths.
         """
         order, starts = self._file_rows
         return order[starts[file] : starts[file + 1]]
 
     @cached_property
     def _file_rows(self) -> tuple[Array, Array]:
-        """(the rows of `lines_of`, those of one file together; where each file begins among them);
-        some 10 ms for 100 000 rows.
+        """Return (the rows of `lines_of`, grouped by file; the start of each file's group); some 10
+        ms for 100 000 rows.
         """
         kinds = [at for at, name in enumerate(self.names["type"]) if covers(name)]
         covering = np.flatnonzero(self.live & np.isin(self.columns["type"], kinds))
@@ -174,13 +176,13 @@ class Rows:
         return covering[order], np.searchsorted(paths[order], np.arange(len(self.path_names) + 1))
 
     def column(self, name: str) -> Array:
-        """Column `name` of all rows, concatenated over the segments."""
+        """Return column `name` of all rows, concatenated over the segments."""
         if not self.segments:
             return np.zeros(0, "<u8")
         return np.concatenate([segment.arrays[name] for segment in self.segments])
 
     def vectors(self, ordinals: Array) -> Array:
-        """float16 [m, dimensions] of the rows at `ordinals` (ascending or not)."""
+        """Return float16 [m, dimensions] of the rows at `ordinals` (in any order)."""
         out = np.zeros((len(ordinals), self.dimensions), np.float16)
         at = np.searchsorted(self.starts, ordinals, side="right") - 1
         for index in set(at.tolist()):
@@ -189,9 +191,9 @@ class Rows:
         return out
 
     def mask(self, filters: Filters) -> Array:
-        """Bool [n]: rows that are live and match `filters`.
+        """Return bool [n]: rows that are live and match `filters`.
 
-        Raises BadRequest for a glob that cannot be read.
+        Raises BadRequest for a malformed glob.
         """
         return self._masks.mask(filters)
 
@@ -200,12 +202,12 @@ class Rows:
         return self._masks.kinds(wanted)
 
     def languages(self, name: str) -> list[str]:
-        """What the rows call the language `name`. Raises BadRequest for one that nobody knows."""
+        """See `Masks.languages`."""
         return self._masks.languages(name)
 
     def paths(self, filters: Filters) -> list[str] | None:
-        """The files that the path filters keep (globs as in .gitignore), or None when no path
-        filter is set.
+        """Return the files that match the path filters (globs as in .gitignore), or None when no
+        path filter is set.
 
         A tag that equals a file's path acts as a path.
         """
@@ -213,13 +215,13 @@ class Rows:
 
 
 def join_chunk(head: bytes, text: str) -> bytes:
-    """The JSON object of a chunk, of the one without its text and the text."""
+    """Return the JSON object of a chunk, from the object without its text and the text."""
     return b'%b,"text":%b}' % (head[:-1], orjson.dumps(text))
 
 
 def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None) -> Rows:
-    """Open the segments of `generation`; those that `reuse` has open are shared, unless somebody
-    changed the file since.
+    """Open the segments of `generation`. Segments that `reuse` has open are shared, unless the file
+    has changed since.
 
     Raises NotFound or Damaged.
     """
@@ -238,8 +240,8 @@ def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None
 
 
 class Published:
-    """A published generation as an engine opens it. Its rows are opened when they are first asked
-    for: an engine that never asks costs no memory for them.
+    """A published generation as an engine opens it. Its rows are opened on first use: an engine
+    that never reads them spends no memory on them.
     """
 
     def __init__(self, generation: Generation, index_dir: Path, reuse: Rows | None = None) -> None:
@@ -247,16 +249,16 @@ class Published:
         self.generation = generation
         self._dir = index_dir
         self._reuse = reuse
-        #: the rows, when they have been asked for
+        #: the rows, once something has read them
         self.opened: Rows | None = None
 
     def files(self) -> list[Path]:
-        """CURRENT excepted, the files of the generation that publishing wrote."""
+        """Return the files of the generation that publishing wrote, without CURRENT."""
         return [self._dir / "segments" / name for name in segment_files(self.generation)]
 
     @property
     def rows(self) -> Rows:
-        """Raises NotFound or Damaged when a segment is missing or not as it was written."""
+        """The rows. Raises NotFound or Damaged when a segment is missing or was changed."""
         if self.opened is None:
             self.opened = open_rows(self.generation, self._dir, self._reuse)
             self._reuse = None
@@ -264,7 +266,7 @@ class Published:
 
 
 def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, ...], deleted: Array) -> Rows:
-    """Rows over opened segments. Names that segments share get one ordinal."""
+    """Return Rows over opened segments. Names that segments share get one ordinal."""
     counts = [len(segment.arrays["keys"]) for segment in segments]
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     keys = np.concatenate([s.arrays["keys"] for s in segments]) if segments else np.zeros(0, "<u8")

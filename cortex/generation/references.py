@@ -1,10 +1,10 @@
-"""How many files refer to what a chunk defines: counted by the builder over a generation's graph,
-read as columns of rows.
+"""Reference counts: the number of files that refer to a chunk's definitions. The builder counts
+them over a generation's graph; readers get them as columns of rows.
 
-A call in one file changes how often another file is referred to, so the counts are not in the chunk
-files: they are a segment of their own, made with each new graph. The segment holds keys
-(cortex/terms/ids.py) and numbers only: `files` u64 with `file_counts`, and for each definition that
-is referred to the key of its file, its first line and its count, in that order.
+A call in one file changes the counts of another file, so they are not in the chunk files but in a
+segment of their own, written with each new graph. The segment holds keys (cortex/terms/ids.py) and
+numbers only: `files` u64 with `file_counts`, and for each definition with references the key of its
+file, its first line and its count, sorted in that order.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from cortex.system.arrays import Array
 from cortex.terms.ids import keys_of
 from cortex.terms.kinds import WHOLE_KINDS
 
-#: functions as values are not counted: what a count is worth was measured without them
+#: functions as values are not counted: the weight of a count was measured without them
 _MENTIONED = EDGE_TYPES.index("references")
-#: the columns of rows that are counted
+#: the columns of counts
 COUNTS = ("references", "file_references")
 
 
 @dataclass(frozen=True, slots=True)
 class _FileReferences:
-    """What counting needs of one graph file. `definitions`: keys of id and file; `pairs`: keys of a
-    file and an id that it refers to, each pair once.
+    """The input of counting from one graph file. `definitions`: keys of id and file; `pairs`:
+    distinct pairs of keys, a file and an id that it refers to.
     """
 
     definitions: Array
@@ -42,11 +42,11 @@ class _FileReferences:
 class References:
     """Counts a generation's references.
 
-    What was read of a segment is kept: segments never change.
+    The content of each segment is cached: segments never change.
     """
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: where the segments are."""
+        """`folder`: the folder of the segments."""
         self._folder = folder
         self._parts: dict[str, _FileReferences] = {}
 
@@ -77,7 +77,7 @@ def _read_references(segment: Segment) -> _FileReferences:
 
 
 def _distinct(first: Array, other: Array) -> Array:
-    """The distinct pairs of two columns of numbers, i64 [m, 2]."""
+    """Return the distinct pairs of two columns of numbers, i64 [m, 2]."""
     width = int(other.max(initial=0)) + 1
     return np.column_stack(np.divmod(np.unique(first.astype("<i8") * width + other), width))
 
@@ -111,14 +111,14 @@ def _count_references(parts: Sequence[_FileReferences]) -> dict[str, Array]:
 
 
 def count_rows(segment: Segment, paths: Sequence[str], columns: Mapping[str, Array]) -> dict[str, Array]:
-    """The columns COUNTS, u32 [n], for n rows: how many other files refer to a definition that
-    begins in the row's lines (of several definitions the most), and to its file at all. `columns`
-    are the rows' path (ordinals into `paths`), start_line and end_line.
+    """Return the columns COUNTS, u32 [n], for n rows: the number of other files that refer to a
+    definition that begins in the row's lines (the maximum of several definitions), and to its file
+    at all. `columns` are the rows' path (ordinals into `paths`), start_line and end_line.
     """
     path = columns["path"]
     arrays = segment.arrays
     keys = keys_of(paths) if paths else np.zeros(0, "<u8")
-    # The place of a row's file among those that something refers to, -1 when nothing does.
+    # The place of a row's file among the files with references, -1 for none.
     file_places = _find_places(arrays["files"], keys)[path]
     by_file = np.where(file_places >= 0, arrays["file_counts"][file_places] if len(arrays["files"]) else 0, 0)
     file_keys, starts = np.unique(arrays["symbol_files"], return_index=True)
@@ -138,7 +138,7 @@ def count_rows(segment: Segment, paths: Sequence[str], columns: Mapping[str, Arr
 
 
 def _find_places(keys: Array, wanted: Array) -> Array:
-    """Where each of `wanted` is among the ascending `keys`; -1 for those that are not."""
+    """Return the place of each of `wanted` in the ascending `keys`; -1 for absent keys."""
     if not len(keys):
         return np.full(len(wanted), -1)
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

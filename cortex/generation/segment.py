@@ -1,5 +1,5 @@
-"""One write-once, checksummed, memory-mapped file of named sections: arrays and byte strings.
-docs/SEGMENT.md.
+"""The file format of segments: a write-once, checksummed, memory-mapped file of named sections,
+which are arrays and byte strings. docs/SEGMENT.md.
 
 Layout (little-endian):
 
@@ -11,9 +11,9 @@ Layout (little-endian):
     …   sections, each at a multiple of 64 bytes (a cache line, and enough for any SIMD load);
         gaps are zero
 
-The file is written under a temporary name, synced and renamed; it is never changed in place,
-because a mapped file that shrinks kills its readers with SIGBUS. A segment in the place of another
-is damage, which the name in it tells.
+The file is written under a temporary name, synced and renamed. It is never changed in place,
+because a mapped file that shrinks kills its readers with SIGBUS. A segment under another segment's
+name is damage: the name in its header reveals it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ MAGIC = b"CTXSEG01"
 #: bytes; start of each section
 ALIGNMENT = 64
 _PREFIX = len(MAGIC) + 8
-#: the checksum with the most digits: it keeps their place in the header until they are known
+#: the checksum with the most digits: it reserves space in the header until the checksums are
+#: computed
 _LARGEST = 0xFFFFFFFF
 #: dtypes that a section may have; anything else is refused
 _DTYPES = frozenset({"|u1", "|i1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f2", "<f4", "<f8"})
@@ -49,35 +50,35 @@ _DTYPES = frozenset({"|u1", "|i1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f2", "<f
 class Segment:
     """An opened segment.
 
-    `arrays` are read-only views of the mapping; keep the segment as long as any of them.
+    `arrays` are read-only views of the mapping; hold the segment as long as any of them.
     """
 
     path: Path
     meta: dict[str, Any]
     arrays: dict[str, Array]
-    #: the sections that lie packed: the bytes of each, its dtype and its shape
+    #: packed sections: the bytes of each, its dtype and its shape
     _packed: dict[str, tuple[memoryview, str, list[int]]]
     _map: mmap.mmap
     _opened: Seal
 
     @property
     def names(self) -> set[str]:
-        """Of all sections."""
+        """The names of all sections."""
         return {*self.arrays, *self._packed}
 
     def is_there(self) -> bool:
-        """Whether the file at `path` is still the one that was opened, untouched."""
+        """Return whether the file at `path` is still the opened one, unchanged."""
         return read_seals([self.path])[self.path] == self._opened
 
     def let_go(self) -> None:
-        """Have the pages that were read count as this process's no more: they stay in the system's
-        cache, and what an answer needs of them is there again in microseconds.
+        """Release the pages that were read, so that they no longer count as this process's memory.
+        They stay in the system's cache: an answer that needs them gets them back in microseconds.
         """
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
     def unpacked(self, name: str) -> Array:
-        """A section that lies packed, made anew for each call. Raises Damaged."""
+        """Unpack a packed section, anew for each call. Raises Damaged."""
         data, dtype, shape = self._packed[name]
         try:
             raw = zstd.unpack(data, math.prod(shape) * np.dtype(dtype).itemsize)
@@ -86,27 +87,25 @@ class Segment:
             raise Damaged(f"{self.path}: section {name!r} cannot be unpacked: {error}.") from error
 
     def bytes_of(self, name: str) -> memoryview:
-        """Section `name` as bytes, without a copy."""
+        """Return section `name` as bytes, without a copy."""
         return self.arrays[name].data.cast("B") if self.arrays[name].size else memoryview(b"")
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A section that is read as a whole and rarely: it lies packed, and is not searched in
-    place.
-    """
+    """A section that is stored packed, because it is rarely read, and then as a whole."""
 
     array: Array
 
     def frame(self) -> Array:
-        """U8: what lies in the file."""
+        """Return u8: the bytes to store."""
         return np.frombuffer(zstd.pack(np.ascontiguousarray(self.array).tobytes()), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """A section that is never whole in memory: `parts` are, one behind the other, the array of
-    `dtype` and `shape`.
+    """A section that is never in memory as a whole: `parts`, concatenated, are the array of `dtype`
+    and `shape`.
     """
 
     dtype: str
@@ -121,7 +120,7 @@ class Blocks:
 def write_segment(path: Path, arrays: Mapping[str, Array | Blocks | Packed], meta: Mapping[str, Any]) -> None:
     """Write a segment, synced, in one rename.
 
-    Raises OSError (disk full, read-only); nothing is left at `path` then.
+    Raises OSError (disk full, read-only); `path` is then unchanged.
     """
     sections = dict[str, Blocks]()
     layout = dict[str, list[Any]]()
@@ -153,7 +152,7 @@ def _blocks(name: str, array: Array | Blocks) -> Blocks:
 
 
 def _write_section(file: BinaryIO, section: Blocks) -> int:
-    """Write a section; its checksum."""
+    """Write a section; return its checksum."""
     checksum = 0
     for array in section.parts:
         if array.size:
@@ -166,7 +165,7 @@ def _write_section(file: BinaryIO, section: Blocks) -> int:
 def _place_sections(name: str, layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
     """Fill in the offsets and return the header.
 
-    The header's length moves them, so they are placed until it holds.
+    The header's length moves the sections, so they are placed again until it is long enough.
     """
     length = 0
     while True:
@@ -220,7 +219,7 @@ def open_segment(path: Path) -> Segment:
     opened = Segment(
         path=path, meta=header["meta"], arrays=arrays, _packed=packed, _map=mapped, _opened=seal(info)
     )
-    opened.let_go()  # of what was read to be checked
+    opened.let_go()  # the check has read all pages
     return opened
 
 

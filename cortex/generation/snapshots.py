@@ -1,4 +1,4 @@
-"""What a worker serves: the newest generation, and for a moment the one before it.
+"""The generations that a worker serves: the newest, and for a moment the one before it.
 
 They are swapped atomically and never changed.
 """
@@ -21,12 +21,12 @@ log = logging.getLogger(__name__)
 
 S = TypeVar("S")
 
-#: seconds that the generation before the current one stays open, for questions that are under way
+#: seconds that the previous generation stays open, for queries in progress
 KEEP_S = 2.0
-#: seconds after which one that could not be opened is tried again, and after which a question for
-#: the newest one looks whether it still is
+#: seconds after which opening a failed generation is tried again, and after which a query for the
+#: newest generation checks CURRENT again
 AGAIN_S = 1.0
-#: readings of CURRENT before a generation that vanishes under us is given up until the next look
+#: attempts to open a generation that is pruned meanwhile, before the next `reload` has to try
 TRIES = 3
 
 
@@ -39,28 +39,30 @@ class Snapshots(Generic[S]):
         open_snapshot: Callable[[Published], S],
         on_damage: Callable[[int, str], None] = lambda _number, _why: None,
     ) -> None:
-        """`on_damage` is told the number of each generation that cannot be opened because a file of
-        it is damaged, and why.
+        """`on_damage` is called with the number of each generation that cannot be opened because a
+        file of it is damaged, and the reason.
         """
         self._dir = index_dir
         self._open = open_snapshot
         self._on_damage = on_damage
         self._opened: dict[int, tuple[Published, S]] = {}
-        #: CURRENT as it was before it was read; None: it is to be read
+        #: the state of CURRENT when it was last read; None: read it again
         self._read_seal: Seal | None = None
         self._swapped_at = self._looked_at = 0.0
         self.generation = EMPTY
-        #: why the published generation is not served, in one sentence; "" when it is
+        #: the reason why the published generation is not served, in one sentence; "" when it is
+        #: served
         self.fault = ""
 
     def reload(self) -> bool:
-        """Look at CURRENT and swap when it names another generation.
+        """Check CURRENT, and swap when it names another generation; return whether it did.
 
-        A damaged one is logged and left alone.
+        A damaged generation is logged and not opened.
         """
         self._close_old()
         self._looked_at = time.monotonic()
-        # CURRENT is replaced, and names each file: to read that of a large project takes 3 ms.
+        # CURRENT is only ever replaced, so its inode shows a change; reading it takes 3 ms in a
+        # large project.
         (now,) = read_seals([self._dir / CURRENT]).values()
         if now is not None and now == self._read_seal:
             return False
@@ -82,7 +84,7 @@ class Snapshots(Generic[S]):
                 return True
         except (CortexError, OSError, ValueError) as error:
             damaged = number and is_damage(error)
-            fault = f"{error} The index is being made again." if damaged else str(error)
+            fault = f"{error} The index is being rebuilt." if damaged else str(error)
             if self.fault != fault:
                 log.warning("generation %d stays: %s", self.generation.number, fault)
             self.fault = fault
@@ -116,17 +118,17 @@ class Snapshots(Generic[S]):
         return number in self._opened
 
     def number_of(self, number: int) -> int:
-        """The generation that a question for `number` is answered from."""
+        """Return the number of the generation that answers a query for `number`."""
         return number or self.generation.number
 
     def get(self, number: int = 0) -> S:
-        """The snapshot of generation `number`, 0 for the newest.
+        """Return the snapshot of generation `number`, 0 for the newest.
 
         Raises NotReady when it is not open.
         """
         newest = not number and time.monotonic() - self._looked_at >= AGAIN_S
         if newest or (number not in self._opened and number != self.generation.number):
-            self.reload()  # the asker may have seen a newer CURRENT than we have
+            self.reload()  # the client may have seen a newer CURRENT than this worker
         number = self.number_of(number)
         if not number:
             raise NotReady(self.fault or "Nothing is indexed yet; the index is being built.")
@@ -139,7 +141,9 @@ class Snapshots(Generic[S]):
 
 
 def _has_same_content(generation: Generation, other: Generation) -> bool:
-    """Whether a reader of one has the other open: they differ in counts and times at most."""
+    """Return whether an open reader of one generation can serve the other: they differ at most in
+    counts and times.
+    """
     return (
         generation.number,
         generation.segments,

@@ -1,4 +1,5 @@
-"""Which rows of a segment hold which three bytes in a row: building and querying the table. Pure.
+"""The trigram table of a segment, three bytes in a row → rows: building and querying. Pure
+functions.
 
 Texts are folded first (`fold`), so that one table (postings.py) serves both cases.
 """
@@ -13,33 +14,33 @@ from cortex.generation.postings import BLOCK, ROW_BITS, blocks_of, pack
 from cortex.query.needs import Either, Needs, fold
 from cortex.system.arrays import Array
 
-#: texts that are sorted at a time: a trigram and the number of its text are one u32
+#: texts sorted at a time: a trigram and the number of its text fit into one u32
 _BATCH = 256
-#: a list longer than so many bytes for each row that is left costs more to read than it can save
+#: bytes per remaining row: reading a longer list costs more than it can save
 _WORTH = 400
 #: with this few rows left, search them instead of reading another list
 _FEW = 16
 
 
 def make_sections(texts: Sequence[bytes | None]) -> dict[str, Array]:
-    """The sections of a segment whose row i has the
-    text `texts[i]` (None: not searched by trigrams).
+    """Return the sections of a segment whose row i has the text `texts[i]` (None: not searched by
+    trigrams).
     """
     return pack("gram", ([_pairs(texts[start : start + BLOCK])] for start in range(0, len(texts), BLOCK)))
 
 
 def _pairs(texts: Sequence[bytes | None]) -> Array:
-    """u64 [p], ascending: trigram << ROW_BITS | row, each pair once."""
+    """Return u64 [p], ascending: trigram << ROW_BITS | row, distinct pairs."""
     parts = [_sorted_pairs(batch, rows) for batch, rows in _batches(texts)]
     if len(parts) == 1:
         return parts[0]
     pairs = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
-    pairs.sort()  # a row is in one batch only, so no pair is there twice
+    pairs.sort()  # a row is in one batch only, so all pairs are distinct
     return pairs
 
 
 def _batches(texts: Sequence[bytes | None]) -> Iterator[tuple[list[bytes], list[int]]]:
-    """Folded texts, _BATCH of them together, and their rows."""
+    """Yield folded texts, _BATCH at a time, and their rows."""
     wanted = [(fold(text), row) for row, text in enumerate(texts) if text is not None]
     for start in range(0, len(wanted), _BATCH):
         some = wanted[start : start + _BATCH]
@@ -47,8 +48,8 @@ def _batches(texts: Sequence[bytes | None]) -> Iterator[tuple[list[bytes], list[
 
 
 def _sorted_pairs(batch: list[bytes], rows: list[int]) -> Array:
-    # The line feed between two texts belongs to no folded text, so no trigram of both is ever asked
-    # for.
+    # The line feed between two texts belongs to no folded text, so no query has a trigram that
+    # spans two texts.
     data = np.frombuffer(b"\n".join(batch), np.uint8)
     owners = np.repeat(np.arange(len(batch), dtype=np.uint8), [len(text) + 1 for text in batch])
     pairs = data[:-2].astype(np.uint32)
@@ -64,8 +65,8 @@ def _sorted_pairs(batch: list[bytes], rows: list[int]) -> Array:
 
 
 def find_rows(sections: Mapping[str, Array], needs: Needs) -> Array | None:
-    """I64, ascending: the rows of a segment that hold what `needs` asks for,
-    and perhaps a few more; None: all rows.
+    """Return i64, ascending: the rows of a segment that satisfy `needs`, and perhaps a few more;
+    None: all rows.
     """
     if isinstance(needs, Either):
         row_sets = [find_rows(sections, need) for need in needs.parts]
@@ -82,7 +83,9 @@ def find_rows(sections: Mapping[str, Array], needs: Needs) -> Array | None:
 
 
 def _mask(rows: Array, last: int = -1) -> Array:
-    """Bool: which rows are among `rows`, up to the highest of them and at least up to `last`."""
+    """Return bool: whether each row is in `rows`, up to the highest of them and at least up to
+    `last`.
+    """
     mask = np.zeros(max(int(rows.max(initial=-1)), last) + 1, bool)
     mask[rows] = True
     return mask

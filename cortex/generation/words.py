@@ -1,10 +1,10 @@
-"""Which rows of a segment hold which word, part of a word or joined form: building and querying the
-table.
+"""The word table of a segment: words, parts of words and joined forms → rows; building and
+querying.
 
 The terms are those of the tantivy fields text (with underscores as they are), parts and joined
-(cortex/terms/tokens.py) in one vocabulary; what is derived from words has a mark. tantivy scores;
-which rows match is read off here in a fraction of the time that a set takes to leave tantivy, and
-what is near a word needs no automaton over its dictionaries.
+(cortex/terms/tokens.py) in one vocabulary; derived terms have a mark. tantivy computes the scores.
+Reading the matching rows here takes a fraction of the time that fetching a set from tantivy takes,
+and terms near a word need no automaton over tantivy's dictionaries.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.edits import edits, edits_of
 
-#: terms that are looked at in one go for their letters: eight bytes for each of theirs are made
+#: terms whose letters are computed at a time: each byte of a term takes eight in memory
 _SHAPED = 1 << 15
-#: a byte → the bit that stands for it in a set of letters; marks have none
+#: byte → its bit in a set of letters; marks have none
 _LETTERS = np.where(
     np.arange(256) < ord(" "), np.uint64(0), np.uint64(1) << (np.arange(256) & 63).astype(np.uint64)
 )
 
 
 class _Numbers(dict[str, int]):
-    """A number for each word, in the order in which they are first seen."""
+    """A number for each word, in the order of first use."""
 
     def __missing__(self, word: str) -> int:
         self[word] = number = len(self)
@@ -38,7 +38,7 @@ class _Numbers(dict[str, int]):
 
 
 def make_sections(texts: Iterable[str]) -> dict[str, Array]:
-    """The sections of a segment whose row i has the text `texts[i]`."""
+    """Return the sections of a segment whose row i has the text `texts[i]`."""
     numbers, blocks = _Numbers(), list[tuple[Array, Array]]()
     number = numbers.__getitem__
     rows = iter(texts)
@@ -61,9 +61,9 @@ def make_sections(texts: Iterable[str]) -> dict[str, Array]:
 
 
 def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: int) -> dict[str, Array]:
-    """The sections of a segment with `count` rows, made of those of others.
+    """Return the sections of a segment with `count` rows, merged from other segments.
 
-    Of each source row i becomes `rows[i]` (i64; -1: left out).
+    Row i of a source becomes `rows[i]` (i64; -1: left out).
     """
     vocabularies = []
     for sections, rows in sources:
@@ -84,8 +84,8 @@ def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: 
 
 
 def _vocabulary(names: Sequence[str]) -> dict[str, Array]:
-    """The sections of the terms, which are in the order of their bytes:
-    in UTF-8 it is that of code points.
+    """Return the sections of the terms, sorted by their bytes: in UTF-8 that is the order of code
+    points.
     """
     encoded = [name.encode() for name in names]
     offsets = np.zeros(len(names) + 1, "<u4")
@@ -94,10 +94,10 @@ def _vocabulary(names: Sequence[str]) -> dict[str, Array]:
 
 
 def _pairs(word_numbers: Array, ends: Array, codes: Array, edges: Array) -> Array:
-    """U64 [p], ascending: term << ROW_BITS | row, each pair once.
+    """Return u64 [p], ascending: term << ROW_BITS | row, distinct pairs.
 
-    Row i has the words `found[ends[i]:ends[i + 1]]`, word j the terms `codes[edges[j]:edges[j +
-    1]]`.
+    Row i has the words `word_numbers[ends[i]:ends[i + 1]]`, word j the terms
+    `codes[edges[j]:edges[j + 1]]`.
     """
     sizes = np.diff(edges)[word_numbers]
     rows = np.repeat(np.repeat(np.arange(len(ends) - 1, dtype=np.uint64), np.diff(ends)), sizes)
@@ -123,15 +123,13 @@ class WordTable:
         return len(self._bytes)
 
     def rows(self, codes: Array) -> Array:
-        """I64: the rows that hold one of the terms `codes` (ascending);
-        a row may come more than once.
-        """
+        """Return i64: the rows that hold one of the terms `codes` (ascending); rows may repeat."""
         parts = [block.rows_of(block.places(codes)) + block.first_row for block in self._blocks]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     def codes_of(self, terms: Iterable[str], *, words_only: bool = False) -> Array:
-        """I64, ascending: the codes of those of `terms` that occur, as words, parts or joined
-        forms; `whole`: as words alone.
+        """Return i64, ascending: the codes of those of `terms` that occur, as words, parts or
+        joined forms; `words_only`: as words.
         """
         marks = ("",) if words_only else ("", tokens.DERIVED)
         wanted = [(mark + term).encode() for term in terms for mark in marks]
@@ -140,8 +138,8 @@ class WordTable:
         return np.array(sorted(at for at, term in places if at < count and self._term(at) == term), np.int64)
 
     def codes_from(self, start: str) -> tuple[Array, Array]:
-        """I64, ascending: the codes of the parts and joined forms that begin with `start`,
-        and those of the words.
+        """Return two i64, ascending: the codes of the parts and joined forms that begin with
+        `start`, and the codes of the words that do.
         """
         derived, words = (
             np.arange(self._place(begin), self._place(begin + b"\xff"), dtype=np.int64)
@@ -150,17 +148,18 @@ class WordTable:
         return derived, words
 
     def odd_rows(self) -> Array:
-        """I64: the rows with words that are not ASCII, or too long to be indexed."""
+        """Return i64: the rows with words that are not ASCII, or too long for the index."""
         at = self._place(tokens.ODD.encode())
         is_there = at < len(self._offsets) - 1 and self._term(at) == tokens.ODD.encode()
         return self.rows(np.array([at] if is_there else [], np.int64))
 
     def around(self, text: str, *, begins: bool, ends: bool) -> tuple[Array, Array]:
-        """(i64, ascending: the codes of the words, not parts, that hold `text`; u8: how well).
+        """Return (i64, ascending: the codes of the words, not parts, that contain `text`; u8: match
+        quality).
 
-        `text` is ASCII in lower case. How well: 2 for the word itself, 1 where the word begins or
-        ends with it, else 0; of several places in a word the best counts. `begins`, `ends`: where
-        it has to stand.
+        `text` is ASCII in lower case. Quality: 2 for the word itself, 1 where the word begins or
+        ends with `text`, else 0; the best of several places in a word counts. `begins`, `ends`:
+        accept only words that begin or end with `text`.
         """
         raw, offsets = text.encode(), self._offsets
         base = int(offsets[self._place((tokens.ODD + "\x7f").encode())])
@@ -171,12 +170,13 @@ class WordTable:
         first, last = at == offsets[codes], end == offsets[codes + 1]
         fits = (end <= offsets[codes + 1]) & (first | (not begins)) & (last | (not ends))
         codes, edges = codes[fits], (first.astype(np.uint8) + last)[fits]
-        new = np.flatnonzero(np.diff(codes, prepend=-1))  # a word may hold it twice
+        new = np.flatnonzero(np.diff(codes, prepend=-1))  # a word may contain the text twice
         return codes[new], np.maximum.reduceat(edges, new) if len(new) else edges
 
     def _add_overlapping(self, at: Array, raw: bytes) -> Array:
-        """`at`, where `raw` was found one after the other, and, ascending, those that begin inside
-        one that is of two words: behind `tex` it is found before the word `text` begins.
+        """Add to `at`, the successive places of `raw`, the places that begin inside a match across
+        two words, and sort them: after `tex`, a match that begins in it hides the start of the word
+        `text`.
         """
         ends = self._offsets[np.searchsorted(self._offsets, at, side="right")]
         hidden = [
@@ -188,14 +188,14 @@ class WordTable:
         return np.unique(np.concatenate([at, np.array(hidden, np.int64)])) if hidden else at
 
     def near(self, word: str, distance: int) -> tuple[Array, Array]:
-        """(i64, ascending: the codes of the terms at most `distance` edits from `word`; i64: how
-        many edits)
+        """Return (i64, ascending: the codes of the terms at most `distance` edits from `word`; i64:
+        edits).
 
         A swap of neighbours is one edit.
         """
         sizes, letters, wide = self._term_shapes()
         codes = np.flatnonzero((sizes >= max(len(word) - distance, 1)) & (sizes <= len(word) + distance))
-        # An edit of one-byte letters takes away one kind of letter at most, and adds one.
+        # An edit of one-byte letters removes at most one kind of letter, and adds one.
         if word.isascii():
             mine, theirs = _letters_of(word.encode()), letters[codes]
             less, more = np.bitwise_count(mine & ~theirs), np.bitwise_count(theirs & ~mine)
@@ -208,7 +208,7 @@ class WordTable:
         return codes[is_near], distances[is_near]
 
     def _edits_of_ascii(self, word: str, codes: Array) -> Array:
-        """As `edits`, of terms that are ASCII, without a string for each."""
+        """Return the result of `edits` for ASCII terms, without a string for each."""
         if not len(codes):
             return np.zeros(0, np.int64)
         begins, ends = (self._offsets[codes + after].astype(np.int64) for after in (0, 1))
@@ -218,11 +218,11 @@ class WordTable:
         return edits_of(word, self._bytes[np.minimum(at, len(self._bytes) - 1)], sizes)
 
     def terms(self, codes: Array) -> list[str]:
-        """The terms of `codes`, without the mark of those that are derived."""
+        """Return the terms of `codes`, without the mark of derived terms."""
         return [term.removeprefix(tokens.DERIVED) for term in self.names(codes)]
 
     def names(self, codes: Array) -> list[str]:
-        """The terms of `codes` as they are in the table."""
+        """Return the terms of `codes` as the table stores them."""
         if not len(codes):
             return []
         begins = self._offsets[codes].astype(np.int64)
@@ -234,8 +234,8 @@ class WordTable:
         return data.tobytes().decode().split("\n")[:-1]
 
     def _term_shapes(self) -> tuple[Array, Array, Array]:
-        """Of each term without its mark: u16 characters (0 for odd words, which match no fuzzy
-        term), u64 its letters as a set, bool whether it is not ASCII.
+        """Return for each term without its mark: u16 characters (0 for odd words, which match no
+        fuzzy term), u64 its letters as a set, bool whether it is not ASCII.
         """
         if self._cached is None:
             count = len(self._offsets) - 1

@@ -1,4 +1,4 @@
-"""A row as it is written, and a segment of them. docs/SEGMENT.md lists the sections."""
+"""Rows to write, and the writing of their segment. docs/SEGMENT.md lists the sections."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cortex.system.arrays import Array
 from cortex.terms.records import covers
 from ipc.messages.signals import OF
 
-#: bytes of a row's digest (BLAKE2b over the chunk as it stands in its file)
+#: bytes of a row's digest (BLAKE2b over the chunk's JSON in its file)
 DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row as it is written.
+    """One row to write.
 
     `vector` is float32 [dimensions] of unit length or None; `chunk` has no embedding.
     """
@@ -35,13 +35,13 @@ class Row:
     model: str
 
 
-#: sections that a lean segment lacks: who keeps the rows elsewhere fetches them by their keys
+#: sections that a lean segment lacks: the engine that stores the rows looks them up by key
 _ELSEWHERE = ("vectors", "chunk_offsets", "chunk_bytes", "text_offsets", "text_bytes", "text_sizes")
 
 
 def write_rows(path: Path, rows: Sequence[Row], dimensions: int, *, lean: bool = False) -> int:
-    """Write rows, ascending by key, as a segment; returns how many have a vector. `lean`: without
-    what takes most of the space, vectors, texts, their trigrams and what else chunks say.
+    """Write rows, ascending by key, as a segment; return the count of rows with a vector. `lean`:
+    without the largest sections: vectors, texts, their trigrams and the JSON of chunks.
     """
     table = _Tables()
     vectors = np.zeros((len(rows), dimensions), "<f2")
@@ -82,7 +82,9 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int, *, lean: bool =
 
 
 def _tables(texts: Sequence[bytes], types: Array, meta: dict[str, Any], *, lean: bool) -> dict[str, Array]:
-    """The words of all rows, and the trigrams of those rows that hold each line of a file once."""
+    """Return the words of all rows, and the trigrams of the rows that cover each line of a file
+    once.
+    """
     covering = [at for at, name in enumerate(meta["type_names"]) if covers(name)]
     if lean:
         return words.make_sections(text.decode() for text in texts)
@@ -96,8 +98,8 @@ def _offsets(parts: Sequence[bytes]) -> Array:
 
 
 class _Tables:
-    """Collects the columns whose values repeat:
-    each as a table of names and an ordinal for each row.
+    """Collects the columns with repeating values, each as a table of names and an ordinal for each
+    row.
     """
 
     def __init__(self) -> None:
@@ -114,7 +116,7 @@ class _Tables:
     def add(self, row: Row) -> None:
         metadata = row.chunk.get("metadata") or {}
         values = {
-            # of another program's chunk: what follows OF would be taken for a path in its project
+            # chunks of other programs: the text after OF would pass for a path in its project
             "path": str(metadata.get("file_path") or "").replace(OF, ""),
             "type": str(row.chunk.get("chunk_type") or ""),
             "language": str(metadata.get("language") or "").lower(),

@@ -1,12 +1,12 @@
-"""Tells which paths below a set of folders change, by the system's events. Decides nothing about
-them.
+"""Watches on a set of folders, by the system's events: which paths below them change. Decides
+nothing about the paths.
 
-Each folder is watched by itself: a recursive watch over an ignored folder (node_modules) takes
+Each folder has a watch of its own: a recursive watch over an ignored folder (node_modules) takes
 thousands of inotify watches. watchdog's documented way, an observer, starts a thread for each
-folder that is watched by itself, which is too much for 100 000 of them: so on Linux the reader
-below its observers is used, which is not documented. Where that is missing, and on other systems
-(FSEvents is recursive at no cost), one recursive watch on the root does;
-tests/indexer/test_folder_watch.py notices when a new watchdog arranges its reader differently.
+watched folder, too much for 100 000 of them: so on Linux this uses the undocumented reader below
+its observers. Where that is missing, and on other systems (FSEvents is recursive at no cost), one
+recursive watch on the root is enough; tests/indexer/test_folder_watch.py notices when a new
+watchdog arranges its reader differently.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ try:
 except (ImportError, OSError):  # not Linux, or a watchdog that is arranged differently
     InotifyFD = None  # type: ignore[assignment,misc]
 
-#: paths that wait; more than this (a branch switch) is cheaper as one sweep of the tree
+#: waiting paths; for more than this (a branch switch) one sweep of the tree is cheaper
 PATHS_MAX = 2000
 
 
 class Changes:
-    """What changed since the last `take`: paths relative to the root, or everything (`sweep`)."""
+    """The changes since the last `take`: paths relative to the root, or everything (`sweep`)."""
 
     def __init__(self) -> None:
         self.event = threading.Event()
@@ -41,13 +41,13 @@ class Changes:
         self._touched = False
 
     def touch(self) -> None:
-        """Something was done to what this program writes."""
+        """Record a change to a file that this program writes."""
         with self._lock:
             self._touched = True
         self.event.set()
 
     def clear_touched(self) -> None:
-        """What was done to it until now, is looked at."""
+        """Forget the changes recorded by `touch`, which the caller now checks."""
         with self._lock:
             self._touched = False
 
@@ -63,15 +63,15 @@ class Changes:
         self.event.set()
 
     def peek(self) -> set[str]:
-        """The paths that the next `take` will have; none where it will say to sweep."""
+        """Return the paths of the next `take`; none if it will ask for a sweep."""
         with self._lock:
             return set() if self._sweep else set(self._paths)
 
     def take(self) -> tuple[set[str], bool]:
-        """(paths, whether to sweep): both are forgotten here."""
+        """Return (paths, whether to sweep) and forget both."""
         with self._lock:
             self.event.clear()
-            if self._touched:  # since the last look
+            if self._touched:  # since the last check
                 self.event.set()
             paths, sweep = self._paths, self._sweep
             self._paths, self._sweep = set(), False
@@ -90,7 +90,7 @@ class Folders:
         )
 
     def enter(self, folder: str) -> None:
-        """Watch `folder`, too (relative, "" is the root)."""
+        """Watch also `folder` (relative, "" is the root)."""
         self._watch.enter(folder)
 
     def follow(self, folders: Collection[str]) -> None:
@@ -98,9 +98,9 @@ class Folders:
         self.complete = self._watch.follow(folders)
 
     def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:
-        """Touch the changes also when something is done to files that this program writes: folder →
-        their names, none for all; of named ones not when they are replaced, which it does itself.
-        Whether the system tells all of it.
+        """Report by `touch` changes to files that this program writes: folder → names of files,
+        none for all. Replacing a named file does not count, because this program does that itself.
+        Returns whether the system reports all changes.
         """
         return self._watch.watch_written(written)
 
@@ -122,7 +122,7 @@ class _InotifyFolders:
         #: folders that this program writes: watch descriptor → (folder, names that count)
         self._written: dict[Any, tuple[Path, frozenset[str]]] = {}
         c = InotifyConstants
-        # not each block that is written: what is truncated in place is found by the clock
+        # not each written block: the clock finds a file that is truncated in place
         self._mask_written = Mask(
             c.IN_CLOSE_WRITE | c.IN_DELETE | c.IN_MOVED_FROM | c.IN_MOVED_TO | c.IN_ATTRIB
             | c.IN_DELETE_SELF | c.IN_MOVE_SELF | c.IN_ONLYDIR | c.IN_DONT_FOLLOW
@@ -155,11 +155,11 @@ class _InotifyFolders:
             identity = CallbackId(next(self._identities))
             try:
                 watch = self._reader.add_callback(os.fsencode(folder), self._mask_written, self, identity)
-            except OSError:  # the limit of watches; not there yet, or no folder
+            except OSError:  # the limit of watches; a missing folder, or no folder
                 continue
             with self._lock:
                 self._written[watch] = folder, frozenset(written[folder])
-            self._changes.touch()  # what happened in it before is told by nobody
+            self._changes.touch()  # earlier changes in it have no event
         with self._lock:
             return written.keys() == {folder for folder, _ in self._written.values()}
 
@@ -169,7 +169,7 @@ class _InotifyFolders:
         try:
             watch = self._reader.add_callback(path, self._mask, self, identity)
         except FileNotFoundError:
-            self._changes.add_all()  # it went between the walk and here
+            self._changes.add_all()  # removed between the walk and here
             return True
         except OSError:
             return False  # the limit of inotify watches
@@ -238,7 +238,7 @@ class _RecursiveWatch(FileSystemEventHandler):
         self._folders = set(folders)
         return self._observer.is_alive()
 
-    def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:  # noqa: ARG002 - it hears of the root only
+    def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:  # noqa: ARG002 - it watches the root only
         return False
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
-"""Which files others refer to most, before anything is parsed: how many name them in a line that
-imports, includes or requires. A guess: names that many files share count for none of them much.
+"""A guess of the files that others refer to most, before anything is parsed: the number of files
+that name them in a line of an import, include or require. A name that many files share counts
+little for each of them.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from pathlib import Path
 from cortex.system.files import read_plain
 from cortex.terms.paths import EMPTY_STEMS
 
-#: bytes of a file that are looked at: imports stand at its top
+#: bytes read of a file: imports are at its top
 HEAD_BYTES = 4_096
-#: seconds that the look may take; what was counted until then decides
+#: time limit in seconds; the counts until then decide
 LOOK_S = 1.0
-#: files that refer to one below which that says nothing
+#: fewest referring files that mean anything
 REFERRED_MIN = 2.0
 
-#: what follows the words that import in most languages; and a line of Go's list of imports
+#: the text after the import keywords of most languages; and a line of Go's list of imports
 _IMPORT = re.compile(
     rb"^[ \t]*(?:(?:#[ \t]*include|@?import|from|use|using|require\w*|mod|load|alias|open|extern crate"
     rb"|export[^\n]{0,200}\bfrom|(?:const|let|var|local)\b[^\n=]{0,200}=[^\n]{0,40}\brequire)\b([^\n]{1,300})"
@@ -32,7 +33,7 @@ _WORD = re.compile(rb"[a-z_][a-z0-9_-]*")
 
 
 def most_referred(root: Path, paths: Collection[str]) -> list[str]:
-    """Those of `paths` that others of them name, the most often named first."""
+    """Return those of `paths` that other files name, the most often named first."""
     names = {path: _import_name(path) for path in paths}
     sharing = Counter(names.values())
     mentions: Counter[bytes] = Counter()
@@ -49,7 +50,7 @@ def most_referred(root: Path, paths: Collection[str]) -> list[str]:
 
 
 def _import_name(path: str) -> bytes:
-    """What an import calls a file: its stem; its folder where the stem says nothing, and in Go."""
+    """Return a file's name in imports: its stem, or its folder for a generic stem and in Go."""
     *folders, file = path.lower().split("/")
     stem, _, suffix = file.partition(".")
     if folders and (stem in EMPTY_STEMS or suffix == "go"):
@@ -58,7 +59,7 @@ def _import_name(path: str) -> bytes:
 
 
 def _imported_words(head: bytes) -> set[bytes]:
-    """The words, in small letters, of the lines that import."""
+    """Return the words, in lower case, of the import lines."""
     return {
         word for match in _IMPORT.finditer(head) for word in _WORD.findall((match[1] or match[2]).lower())
     }

@@ -1,10 +1,10 @@
-"""Which shards the indexer may build in its own process, and how a file that ends it there does so
-once only.
+"""The decision which shards the indexer may build in its own process, so that a file can crash it
+only once.
 
-Starting a child costs more than reading one saved file, but a file can end, fill or hold whatever
-parses it (a fault of its grammar). While files are parsed here a note stands in the run folder; who
-finds one that was left there builds in a child, where such a file costs itself alone, and that is
-remembered with it.
+Starting a child costs more than reading one saved file, but a fault of its grammar can make a file
+crash, fill or block its parser's process. While the indexer parses files itself, a note is in the
+run folder. A process that finds an old note builds in a child, where such a file does no other
+harm, and the file's entry then records the crash.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from cortex.indexer.pool import FILE_S
 from cortex.indexer.store.shards import Task, ended_a_process
 from cortex.system import files, hosts
 
-#: stands in the run folder while files are parsed in the indexer's own process
+#: the note in the run folder while the indexer's own process parses files
 NOTE = "parsing-here"
 
 
 def may_build_inline(run_dir: Path, tasks: Sequence[Task]) -> bool:
-    """Whether no process was ended while it did, and none of the files ended one as it was
-    before.
-    """
+    """Return whether no note remains of a crash, and no unchanged file has ended a process."""
     if (run_dir / NOTE).exists():
         return False
     return not any(ended_a_process(entry) for task in tasks for entry in task.known.values())
@@ -32,11 +30,12 @@ def may_build_inline(run_dir: Path, tasks: Sequence[Task]) -> bool:
 
 @contextlib.contextmanager
 def mark_building(run_dir: Path) -> Iterator[Callable[[str], None]]:
-    """While files are parsed here; gives what is to be told of each before it is ("" after the
-    last). One may take FILE_S of processor time: nothing but the end of its process stops a parser.
+    """Write the note while files are parsed here; yield a function to call with each file before it
+    is parsed, and with "" after the last. It allots FILE_S of processor time: nothing but the end
+    of its process stops a parser.
 
-    The note stays when the process ends or its memory does. Raises OSError when it cannot be
-    written.
+    The note remains when the process crashes or runs out of memory. Raises OSError when it cannot
+    be written.
     """
     files.make_folder(run_dir)
     files.replace(run_dir / NOTE, b"")
@@ -58,6 +57,6 @@ def _allot(path: str) -> None:
 
 
 def remove_note(run_dir: Path) -> None:
-    """Take the note away: what it warns of is known, or did not happen."""
+    """Remove the note: the crash that it warns of is recorded, or did not happen."""
     with contextlib.suppress(OSError):
         files.remove(run_dir / NOTE)

@@ -1,8 +1,8 @@
-"""Builds shards of chunks and of the graph in several processes. Each child is a fresh interpreter
-that reads tasks from its standard input.
+"""A pool of processes that build shards of chunks and of the graph. Each child is a fresh
+interpreter that reads tasks from its standard input.
 
 No multiprocessing: spawn would import the caller's main module again, and executor children outlive
-a killed parent. Here standard input is the life line: a thread of the child reads it, and EOF ends
+a killed parent. Here standard input is the lifeline: a thread of the child reads it, and EOF ends
 the child at once.
 """
 
@@ -38,43 +38,43 @@ from cortex.system.errors import BY_CODE, CortexError, Unavailable
 
 log = logging.getLogger(__name__)
 
-#: children at most: each takes about 100 MB
+#: most children: each takes about 100 MB
 WORKERS_MAX = 8
-#: tasks of a child after which it looks for garbage and gives memory back
+#: tasks after which a child collects garbage and releases memory
 COLLECT_TASKS = 8
-#: how far a child gives way to the processes that answer, and to the one that publishes: what those
-#: do last is what a user waits for
+#: niceness of a child, below the processes that answer and that publish: the user waits for those
 NICE = 5
-#: seconds that a child gets to end after its standard input was closed
+#: seconds that a child has to end after its standard input was closed
 STOP_S = 2.0
-#: seconds of processor time that one file may take a child; the first one in Swift takes 5, for its
+#: seconds of a child's processor time for one file; the first one in Swift takes 5, because its
 #: queries are compiled
 FILE_S = 30
-#: bytes that a child may have: a parser can take hundreds of times the size of a file
+#: memory limit of a child in bytes: a parser can take hundreds of times the size of a file
 CHILD_BYTES_MAX = 4 << 30
-#: ends of a child that nobody blames on a file the first time: the system, or a person, chose it
+#: exit codes that do not incriminate a file the first time: the system, or a person, ended the
+#: child
 _FROM_OUTSIDE = hosts.ENDED_FROM_OUTSIDE
-#: times that a child may end over one task without a file to blame
+#: ends of children during one task without a file to blame, at most
 _ENDS_MAX = 2
-#: how the libraries are told their number of threads: the children are the parallelism
+#: variables with the libraries' number of threads: the children are the parallelism
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
-#: starts a child
+#: the command line of a child
 COMMAND = (sys.executable, "-P", "-c", "from cortex.indexer.pool import serve; serve()")
 
 _LENGTH = struct.Struct("<I")
 
 
 class Setup(msgspec.Struct):
-    """The first frame that a child gets."""
+    """The first frame to a child."""
 
     settings: Settings
     embedding: dict[str, Any]
 
 
 class Answer(msgspec.Struct):
-    """A child's reply to a task: what it built (of the graph: how many files it wrote), or an
-    error's code and sentence. Before that, which file it is about to read.
+    """A child's reply to a task: its result (for the graph the count of written files), or an
+    error's code and sentence. Before that, the file that it is about to read.
     """
 
     reading: str | None = None
@@ -84,8 +84,8 @@ class Answer(msgspec.Struct):
 
 
 def count_run_children(tasks: Sequence[Task], files: int, size: int, limits: Limits = LIMITS) -> int:
-    """How many children a run with that much to read deserves; 0: build in this process, which no
-    file may end or hold, so that a large one has a child of its own.
+    """Return how many children a run of this size needs. 0: build in this process, but never with a
+    file of `alone_bytes` or more, which gets a child because it could end or block this process.
     """
     if any(stat[0] >= limits.alone_bytes for task in tasks for stat in task.fresh.values()):
         return max(1, count_children(len(tasks), limits))
@@ -95,25 +95,27 @@ def count_run_children(tasks: Sequence[Task], files: int, size: int, limits: Lim
 
 
 def count_children(tasks: int, limits: Limits = LIMITS) -> int:
-    """How many children that many tasks can keep busy; 0: this process alone does as well."""
+    """Return how many children can share this many tasks; 0: this process alone is as fast."""
     count = min(limits.children or min(count_cores(), WORKERS_MAX), tasks)
     return count if count > 1 else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _ChildEnd:
-    """A child ended over a task: the file that it read then, "" for none, and its exit code."""
+    """The end of a child during a task: the file that it was reading ("" for none), and its exit
+    code, which is negative for a signal.
+    """
 
     path: str
     code: int
 
 
 class Pool:
-    """`run` yields results as they come. A child that ends is replaced, and the file that it read
-    is cut without a parser, which may be what ended it; when that ends a child too, the file is
-    left out. All other files of the task are as they would be without it.
+    """`run` yields results as they come. A child that ends is replaced, and its current file is cut
+    without a parser, the likely cause; if that ends a child too, the file is left out. All other
+    files of the task are unaffected.
 
-    Children live until `close`: what they have imported, compiled and learnt serves the next tasks.
+    Children live until `close`: their imports, compiled queries and caches serve the next tasks.
     """
 
     def __init__(
@@ -122,7 +124,7 @@ class Pool:
         self._command = command
         fields = {name: getattr(config.embedding, name) for name in Embedding.__dataclass_fields__}
         self._setup = msgspec.msgpack.encode(Setup(settings, fields))
-        #: children at most
+        #: most children
         self.count = count
         self._children: list[subprocess.Popen[bytes]] = []
         self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
@@ -135,7 +137,7 @@ class Pool:
             yield result
 
     def resolve(self, tasks: Sequence[GraphTask]) -> int:
-        """How many graph files were written."""
+        """Return the count of written graph files."""
         return sum(result for result in self._run(tasks) if isinstance(result, int))
 
     def _run(self, tasks: Sequence[Task | GraphTask]) -> Iterator[Built | int]:
@@ -158,7 +160,7 @@ class Pool:
             thread.join(STOP_S)
 
     def close(self) -> None:
-        """End the children: at once, whatever they are doing."""
+        """Kill the children at once."""
         with self._lock:
             self._closed = True
             children, self._children = self._children, []
@@ -188,12 +190,12 @@ class Pool:
                     task = _task_after_end(task, outcome, ends[outcome.path])
                     child = self._start()
                 results.put(outcome)
-        except BaseException as error:  # whatever it is, the run must hear of it
+        except BaseException as error:  # of any class: the run must raise it
             results.put(error)
 
     def _take(self) -> subprocess.Popen[bytes]:
-        """A child that waits for work, or a new one. One that was ended meanwhile is as one that
-        ends over its first task.
+        """Return an idle child, or a new one. An idle child that was killed meanwhile shows at its
+        first task.
         """
         try:
             return self._idle.get_nowait()
@@ -211,11 +213,11 @@ class Pool:
                 env=os.environ | dict.fromkeys(THREADS, str(max(1, count_cores() // self.count))),
             )
             self._children.append(child)
-        self._send(child, self._setup)  # a child that is dead already is noticed by its first task
+        self._send(child, self._setup)  # the first task notices a child that is already dead
         return child
 
     def _ask(self, child: subprocess.Popen[bytes], task: Task | GraphTask) -> Built | int | _ChildEnd:
-        """The result, or that the child ended. Raises the error that the child reported."""
+        """Return the result, or the child's end. Raises the error that the child reported."""
         assert child.stdout is not None
         path = ""
         sent = self._send(child, msgspec.msgpack.encode(task))
@@ -248,7 +250,7 @@ class Pool:
 
 
 def _task_after_end(task: Task | GraphTask, child_end: _ChildEnd, times: int) -> Task | GraphTask:
-    """The task as the next child gets it. Raises Unavailable when no file is to blame."""
+    """Return the task for the next child. Raises Unavailable when no file is to blame."""
     if not isinstance(task, Task) or not child_end.path or child_end.path in task.refused:
         if times > _ENDS_MAX:
             raise Unavailable("The indexing processes die; look for a message of the system (memory?).")
@@ -262,7 +264,7 @@ def _task_after_end(task: Task | GraphTask, child_end: _ChildEnd, times: int) ->
 
 
 def _receive(pipe: IO[bytes]) -> bytes | None:
-    """One frame, None at the end of the pipe."""
+    """Read one frame; None at the end of the pipe."""
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -272,7 +274,7 @@ def _receive(pipe: IO[bytes]) -> bytes | None:
 
 
 class _ChildTools:
-    """A child's tools, each made when it is first needed."""
+    """A child's tools, each created on first use."""
 
     def __init__(self, setup: Setup) -> None:
         self._settings = setup.settings
@@ -289,7 +291,7 @@ class _ChildTools:
 
 
 def serve() -> None:
-    """What a child does: answer tasks until its standard input ends."""
+    """Run a child: answer tasks until standard input ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may write between the frames
     frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -305,12 +307,12 @@ def serve() -> None:
 
     def reading(path: str) -> None:
         send(Answer(reading=path))
-        # Nothing stops a parser from outside but the end of its process.
+        # Only the end of its process stops a parser.
         hosts.allot(FILE_S if path else 0)
 
     hosts.give_way(NICE)
     hosts.bound_memory(CHILD_BYTES_MAX)
-    gc.disable()  # between tasks is early enough
+    gc.disable()  # collecting between tasks is enough
     gc.freeze()
     for count in itertools.count(1):
         task = decoder.decode(frames.get())
@@ -319,7 +321,7 @@ def serve() -> None:
         except CortexError as error:
             answer = Answer(code=error.code, message=str(error))
         except MemoryError:
-            os._exit(1)  # the file that took it all is known
+            os._exit(1)  # the parent knows the file that used it up
         except OSError as error:
             answer = Answer(code="misconfigured", message=f"Cannot write chunk files: {error}.")
         except Exception as error:
@@ -327,7 +329,7 @@ def serve() -> None:
         send(answer)
         if count % COLLECT_TASKS == 0:
             gc.collect()
-            gc.freeze()  # modules, queries and, of a graph, the whole project: they stay to the end
+            gc.freeze()  # modules, queries and, for a graph, the whole project live to the end
             allocator.trim()
 
 

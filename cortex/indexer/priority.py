@@ -1,9 +1,8 @@
-"""Which files a first run reads first: those that questions are about. Tests and documents come
-last.
+"""The reading order of a first run: the files that queries are about come first, tests and
+documents last.
 
-Cheap signals only, for nothing has been parsed yet: what a path says, what git saw change last, and
-which names stand in imports.
-The order decides when a file is served, never what becomes of it.
+It uses only cheap signals, because nothing has been parsed yet: the path, git's latest changes, and
+names in imports. The order decides when a file is served, never how it is indexed.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from cortex.terms.paths import EMPTY_STEMS, is_built, is_example, is_foreign, is
 
 #: seconds that git may take; without its answer the paths alone decide
 GIT_S = 1.0
-#: commits that are looked at: what was changed longer ago is not what is worked on
+#: commits to read: older changes are not current work
 COMMITS_MAX = 300
-#: bytes of git's answer that are read: one commit may name every file
+#: bytes to read of git's answer: one commit may name every file
 LOG_BYTES_MAX = 4 << 20
-#: stems of files in which a program begins
+#: stems of files with entry points of programs
 ENTRY_STEMS = frozenset(
     "main __main__ app application cli cmd server index lib mod program manage wsgi asgi core api".split()
 )
-#: the rank of a file that nothing speaks for: behind all that git names
+#: the rank of a file without a signal: after all files that git names
 NEVER = 1 << 30
-#: tree against tree: no content is compared, so that nothing of the repository's is needed for it
+#: only trees are compared, no contents, so git runs no program that the repository configures
 _LOG = (
     "log", "--name-only", "--relative", "-z", "--format=", "--no-renames", "--no-ext-diff", "--no-textconv",
     f"--max-count={COMMITS_MAX}",
@@ -37,8 +36,8 @@ _LOG = (
 
 
 def group_by_priority(root: Path, paths: Iterable[str], first: int) -> list[set[str]]:
-    """`paths` in up to three groups: the `first` that matter most, the other sources, then tests,
-    examples, documents and what nobody of the project wrote. No group is empty.
+    """Return `paths` in up to three groups: the `first` most important, the other sources, then
+    tests, examples, documents and foreign files. No group is empty.
     """
     late: set[str] = set()
     early: list[str] = []
@@ -53,7 +52,7 @@ def group_by_priority(root: Path, paths: Iterable[str], first: int) -> list[set[
 
 
 def recently_changed(root: Path) -> dict[str, int]:
-    """Path below `root` → how many files changed after it did, as far as git says so at once."""
+    """Return path below `root` → count of files with later changes, from git within GIT_S."""
     ranks: dict[str, int] = {}
     for raw in git.ask(root, _LOG, GIT_S, LOG_BYTES_MAX).split(b"\0"):
         if path := os.fsdecode(raw.strip(b"\n")):
@@ -62,7 +61,7 @@ def recently_changed(root: Path) -> dict[str, int]:
 
 
 def _entry_rank(path: str) -> int:
-    """Entry points as if they had just been changed: the less deep, the sooner."""
+    """Rank entry points like files that were just changed, shallow ones first."""
     stem = path.rpartition("/")[2].partition(".")[0].lower()
     return path.count("/") if stem in ENTRY_STEMS or stem in EMPTY_STEMS else NEVER
 

@@ -1,5 +1,5 @@
-"""Ignore files: which there are for a folder, and what each decides. Which files are indexed, and
-which rule wins, is in scan.py.
+"""Ignore files: those that apply to a folder, and the decision of each. scan.py decides which files
+are indexed, and which rule wins.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from cortex.system import files
 from cortex.terms.ignores import NO_GLOB, GlobFault, Ignores, read_lines
 from cortex.terms.records import Skipped
 
-#: bytes that are read of an ignore file
+#: bytes to read of an ignore file
 READ_BYTES_MAX = 4 * 1024 * 1024
-#: bytes of a file of git's that names a folder
+#: largest file of git that names a folder, in bytes
 PATH_BYTES_MAX = 4096
-#: lines that are no globs and are named, of one ignore file
+#: malformed globs to report of one ignore file
 FAULTS_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The ignore file `name` of one folder. `prefix` turns a path relative to the root into one
-    relative to the folder.
+    """The ignore file `name` of one folder. `prefix` makes a path relative to the root relative to
+    the folder.
     """
 
     ignores: Ignores
@@ -39,7 +39,7 @@ class Rules:
         return self.ignores.decide(self.prefix + path[self.depth :])
 
     def line_of(self, root: str, path: str) -> str:
-        """The last line of the file that takes `path`, as in `.gitignore, line 3: *.log`."""
+        """Return the last line of the file that matches `path`: `.gitignore, line 3: *.log`."""
         name = self.prefix + path[self.depth :]
         for number, line in reversed(
             list(enumerate(_read_text(os.path.join(root, self.name)).split("\n"), 1))
@@ -50,13 +50,13 @@ class Rules:
 
 
 def read_rules(root: str, path: str, *, depth: int = 0) -> list[Rules]:
-    """The rules of the ignore file `path` below `root`; none where it has none, or is not there."""
+    """Return the rules of the ignore file `path` below `root`; none if empty or missing."""
     return _drop_empty(Rules(_read_ignores(os.path.join(root, path)), depth=depth, name=path))
 
 
 def outer_rules(root: Path) -> tuple[Rules, ...]:
-    """Rules from outside the root: the .gitignore of folders above it up to the repository's top,
-    its .git/info/exclude, and the user's global file.
+    """Return the rules from outside the root: the .gitignore of folders above it up to the
+    repository's top, its .git/info/exclude, and the user's global file.
     """
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
     collected: list[Rules] = []
@@ -71,12 +71,12 @@ def outer_rules(root: Path) -> tuple[Rules, ...]:
         path = str(_git_dir(top) / "info" / "exclude")
         prefix = f"{root.relative_to(top).as_posix()}/" if root != top else ""
         collected += _drop_empty(Rules(_read_ignores(path), prefix=prefix, name=path))
-    path = os.path.realpath(global_ignore())  # the user's own, and often a link to another
+    path = os.path.realpath(global_ignore())  # the user's own file, often a link
     return (*collected, *_drop_empty(Rules(_read_ignores(path), name=path)))
 
 
 def faults_of(rules: Iterable[Rules]) -> list[Skipped]:
-    """The lines of ignore files that are no globs: the first of each file by their number."""
+    """Return the malformed globs of ignore files: the first FAULTS_NAMED lines of each."""
     skipped: list[Skipped] = []
     for rule in rules:
         faults = rule.ignores.faults
@@ -87,7 +87,7 @@ def faults_of(rules: Iterable[Rules]) -> list[Skipped]:
 
 
 def _fault_reason(name: str, fault: GlobFault) -> str:
-    """What stands before the colon is what `cortex status` shows."""
+    """Return the reason; `cortex status` shows the text before the colon."""
     return f"{NO_GLOB} in line {fault.line} of {name}: {fault.quoted} {fault.why}"
 
 
@@ -96,25 +96,25 @@ def _drop_empty(rules: Rules) -> list[Rules]:
 
 
 def _read_ignores(path: str) -> Ignores:
-    """The globs of a file; none when it cannot be read."""
+    """Return the globs of a file; none when it cannot be read."""
     return read_lines(_read_text(path))
 
 
 def _read_text(path: str) -> str:
-    """An ignore file, "" when it cannot be read. Of one that is larger than READ_BYTES_MAX, the
-    lines that are whole by then.
+    """Return an ignore file's text, "" when it cannot be read. From a file larger than
+    READ_BYTES_MAX, return the complete lines up to there.
     """
     try:
         raw = files.read_plain(path, READ_BYTES_MAX + 1)
     except OSError:
         return ""
     if len(raw) > READ_BYTES_MAX:
-        raw = raw[: raw.rfind(b"\n", 0, READ_BYTES_MAX) + 1] + b"\0"  # a fault stands for the rest
+        raw = raw[: raw.rfind(b"\n", 0, READ_BYTES_MAX) + 1] + b"\0"  # NUL: a fault for the others
     return raw.decode("utf-8", "replace")
 
 
 def _git_dir(top: Path) -> Path:
-    """`.git`, or what a work tree's or submodule's `.git` file points to."""
+    """Return `.git`, or the target of the `.git` file of a work tree or submodule."""
     git_path = top / ".git"
     if git_path.is_file():
         try:
@@ -128,15 +128,15 @@ def _git_dir(top: Path) -> Path:
 
 
 def _resolve_pointer(folder: Path, raw: bytes) -> Path:
-    """What a file of git's names, seen from its folder; OSError for what is no path."""
+    """Return the path in a file of git, from its folder. Raises OSError for an invalid one."""
     try:
         return (folder / os.fsdecode(raw.removeprefix(b"gitdir:").strip())).resolve()
-    except ValueError as error:  # a NUL in it
+    except ValueError as error:  # the path contains a NUL
         raise OSError(errno.EINVAL, str(error)) from error
 
 
 def global_ignore() -> str:
-    """The file of the user's own ignore rules: the one that git is told, else the usual one."""
+    """Return the file of the user's ignore rules, from git's configuration or by default."""
     usual = usual_ignore()
     for path in (os.path.expanduser("~/.gitconfig"), os.path.join(os.path.dirname(usual), "config")):
         try:

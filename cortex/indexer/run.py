@@ -1,5 +1,5 @@
-"""One run of the indexer: compare the tree with the manifest, build the shards that changed, put
-them in place.
+"""One run of the indexer: compare the tree with the manifest, build the changed shards, put them in
+place.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from cortex.terms.records import Skipped
 
 log = logging.getLogger(__name__)
 
-#: called with (files done, files to do, chunks made so far)
+#: called with (files done, files to do, chunks so far)
 Progress = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run did. `files` are in the chunk files now, with `chunks` in all: `indexed` of them
-    were read by this run, the others are `unchanged`; `empty` ones hold no text, `skipped` were
-    left out, `unread` of those before they were read: all together are the project's. `bytes` of
-    source were read; `sequence` is the last that chunk files were stamped with. `remarks`: what is
-    unusual about files that are in.
+    """The result of a run. `files` are in the chunk files now, with `chunks` in all: this run read
+    `indexed` of them, the others are `unchanged`. `empty` files hold no text, `skipped` were left
+    out, `unread` of those before they were read; together they are all files of the project.
+    `bytes` of source were read; `sequence` is the last one in chunk files. `remarks` are
+    peculiarities of indexed files.
     """
 
     files: int
@@ -69,9 +69,7 @@ class Report:
 
 @dataclass(slots=True)
 class Plan:
-    """What a run has to do: no tasks when nothing changed. `moves`: every file goes to another
-    shard.
-    """
+    """The work of a run: no tasks when nothing changed. `moves`: all files change shards."""
 
     shards: int
     moves: bool
@@ -81,12 +79,12 @@ class Plan:
     indexed: int = 0
     removed: int = 0
     bytes: int = 0
-    #: the files to be read in the order in which they are to be served; none: all at once
+    #: groups of files in reading order; none: all at once
     groups: list[set[str]] = field(default_factory=list)
 
     def steps(self, entries: Mapping[str, Entry]) -> Iterator[list[Task]]:
-        """The tasks one group of files after another. `entries`: what has been placed until then,
-        which each further step takes over from the shards that it is in.
+        """Yield the tasks, one group of files after another. `entries`: the files placed so far,
+        which each later step takes over from their shards.
         """
         if not self.groups:
             yield list(self.tasks.values())
@@ -107,10 +105,11 @@ def index(
     on_progress: Progress | None = None,
     limits: Limits = LIMITS,
 ) -> Report:
-    """Bring the chunk files up to the source tree. `force` reads and embeds every file anew.
+    """Bring the chunk files up to date with the source tree. `force` reads and embeds every file
+    again.
 
-    Raises Misconfigured (read-only project, another program's chunk files under our names, too many
-    files, wrong dimensions) or Unavailable (embedding server, another run that does not end).
+    Raises Misconfigured (read-only project, another program's chunk files under the same names, too
+    many files, wrong dimensions) or Unavailable (embedding server, another run that does not end).
     """
     open_home(config)
     indexer = Indexer(config, open_embedder(config), limits=limits)
@@ -140,7 +139,7 @@ class Indexer:
         )
         self._stop = stop or threading.Event()
         self._limits = limits
-        #: the processes of the run that is under way, from when it first needs some to its end
+        #: the processes of the current run, from their first use to its end
         self._pool: Pool | None = None
         self._graph = self._open_graph()
 
@@ -152,8 +151,8 @@ class Indexer:
         force: bool = False,
         on_progress: Progress | None = None,
     ) -> Report:
-        """A whole run: walk the tree and load the manifest (unless they are given), do what is to
-        be done.
+        """Do a complete run: walk the tree and load the manifest (unless passed), then index the
+        changes.
         """
         started = time.monotonic()
         scan = scan or Scanner(self.config).walk()
@@ -182,18 +181,18 @@ class Indexer:
         )
 
     def _record_left_out(self, manifest: Manifest, skipped: list[Skipped]) -> None:
-        """Keep what the walk left out for `cortex status`."""
+        """Save the counts of files that the walk left out, for `cortex status`."""
         counts = dict(sorted(Counter(skip.reason.partition(":")[0] for skip in skipped).items()))
         if counts != manifest.left_out:
             for reason in counts.keys() - manifest.left_out.keys():
                 if reason.startswith(NO_GLOB):
                     log.warning("left out: %s", reason)
             manifest.left_out = counts
-            with contextlib.suppress(OSError):  # a folder that cannot be written has been told of already
+            with contextlib.suppress(OSError):  # an unwritable folder was reported before
                 manifests.save(self.config.manifest, manifest)
 
     def load(self) -> Manifest:
-        """The manifest, emptied of its files when it was made by another recipe."""
+        """Return the manifest, without files when its recipe is another."""
         manifest = manifests.load(self.config.manifest)
         wanted = manifests.recipe(self.config, self.embedder.identity)
         if manifest.recipe != wanted:
@@ -207,7 +206,7 @@ class Indexer:
         changes: dict[str, Candidate | None],
         on_progress: Progress | None = None,
     ) -> Plan:
-        """As `run`, for some files only: None means gone. `manifest` is brought up to date."""
+        """Run for some files only: None means removed. Updates `manifest`."""
         present = {path: candidate for path, candidate in changes.items() if candidate is not None}
         gone = [path for path in changes.keys() - present.keys() if path in manifest.files]
         fresh = {
@@ -245,12 +244,12 @@ class Indexer:
         return plan
 
     def _carry_out(self, plan: Plan, writer: Writer, on_progress: Progress | None) -> None:
-        """Build and place. When every file moves, nothing is placed before all is built: the old
-        shards are read.
+        """Build and place. When every file moves, nothing is placed before all shards are built,
+        because the old shards are read.
         """
         facts: list[bytes] = []
         done = 0
-        chunks: dict[int, int] = {}  # shard → of how many chunks it is
+        chunks: dict[int, int] = {}  # shard → count of its chunks
 
         def report(built: Built, read: int) -> None:
             nonlocal done
@@ -267,7 +266,8 @@ class Indexer:
                     return
             writer.drop_others(plan.shards)
             if len(writer.manifest.files) > self._limits.kept_files:
-                self._close_pool()  # others resolve: some 100 MB of each child are parsers and what they left
+                # New children resolve: parsers and their remains take some 100 MB of each old one.
+                self._close_pool()
             self._write_graph(writer.manifest, facts)
         finally:
             self._close_pool()
@@ -275,7 +275,7 @@ class Indexer:
     def _take_step(
         self, plan: Plan, tasks: Sequence[Task], writer: Writer, report: Callable[[Built, int], None]
     ) -> bool:
-        """Build and place `tasks`; whether all of them were, and not stopped before."""
+        """Build and place `tasks`; return whether all of them were built."""
         ready: list[Built] = []
         limits = self._limits
         flush_at = time.monotonic() + limits.flush_s
@@ -291,7 +291,7 @@ class Indexer:
                 took = time.monotonic() - now
                 flush_at = time.monotonic() + max(limits.flush_s, took / limits.flush_share)
         if finished < len(tasks) and plan.moves:
-            return False  # stopped: the old layout stays as it was
+            return False  # stopped: the old layout stays
         writer.manifest.shards = plan.shards
         writer.place(ready, plan.gone, plan.sequence)
         return finished == len(tasks)
@@ -308,7 +308,7 @@ class Indexer:
                 f"Cannot write {error.filename or self.config.graph_dir}: {error.strerror}."
             ) from error
         except Exception:  # the chunks are in place; a fault of the graph must not undo that
-            log.exception("the graph files could not be brought up to date; made anew by the next run")
+            log.exception("cannot update the graph files; the next run builds them again")
             self._graph = self._open_graph()
 
     def _open_graph(self) -> GraphStore:
@@ -324,7 +324,7 @@ class Indexer:
             self._close_pool()
 
     def _open_pool(self, count: int) -> Pool:
-        """The run's pool, with `count` children at least."""
+        """Return the run's pool, with at least `count` children."""
         if self._pool is None or self._pool.count < count:
             self._close_pool()
             self._pool = Pool(self.settings, self.config, count)
@@ -336,15 +336,15 @@ class Indexer:
         self._pool = None
 
     def is_intact(self, manifest: Manifest) -> bool:
-        """Whether the chunk files and graph files are as they were written."""
+        """Return whether the chunk files and graph files are as they were written."""
         return not Writer(self.config, manifest).stale() and self._graph.is_intact()
 
     def forget(self) -> None:
-        """Give back the memory that only the next change needs."""
+        """Free the memory that only the next change needs."""
         self._graph.forget()
 
     def _build(self, plan: Plan, tasks: Sequence[Task]) -> Iterator[Built]:
-        """The results as they come; fewer than there are tasks when the run was stopped."""
+        """Yield the results as they come; fewer than there are tasks when the run was stopped."""
         count = count_run_children(tasks, plan.indexed, plan.bytes, self._limits)
         count = min(count, copies_max(self.config) or count)
         run_dir = self.config.run_dir
@@ -369,8 +369,8 @@ class Indexer:
 
 
 def differences(manifest: Manifest, files: dict[str, Candidate]) -> tuple[dict[str, Candidate], list[str]]:
-    """Of a walk over the tree: the files that are new or not as the manifest knows them, and those
-    that are gone.
+    """Compare a walk over the tree with the manifest: return the new and changed files, and the
+    removed ones.
     """
     entries = manifest.files
     fresh = {path: candidate for path, candidate in files.items() if _differs(entries.get(path), candidate)}
@@ -395,9 +395,9 @@ def make_plan(
     stale: set[int],
     force: bool,
 ) -> Plan:
-    """What is to be done so that the chunk files hold the manifest's files with `fresh` and without
-    `gone`. `stale` are shards whose chunk files are not as they were written: their files are read
-    again. `force`: nothing that is known of `fresh` is used.
+    """Return the work after which the chunk files hold the manifest's files with `fresh` and
+    without `gone`. `stale` shards have chunk files that are not as they were written: their files
+    are read again. `force`: ignore the entries of `fresh`.
     """
     entries, old_shards = manifest.files, manifest.shards
     total = len(entries) - len(gone) + sum(path not in entries for path in fresh)
@@ -433,8 +433,8 @@ def make_plan(
 
 
 def _embeddings(config: Config) -> str:
-    """Where vectors are kept by their text, "" for nowhere. Those in a project's folder may have
-    come with it: they are not for other projects. Those of a sealed one stay in memory.
+    """Return the folder of the embedding cache, "" for none. Vectors in a project's folder may have
+    come with a clone: other projects must not use them. A sealed project's cache is in memory.
     """
     if not config.chunks_dir.is_relative_to(config.home):
         return ""

@@ -1,9 +1,9 @@
-"""Which files of a project are indexed: ignore files, configuration, fixed rules. Looks at names
-and stat, never inside.
+"""The selection of a project's files: ignore files, configuration, fixed rules. Reads names and
+stat, no contents.
 
 Rules, the first that decides wins: fixed rules; `indexing.ignore`; .cortexignore and .gitignore,
 the deepest folder first; .git/info/exclude; the user's global ignore file. Symbolic links are not
-followed, as git does not.
+followed, as in git.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from cortex.terms.ignores import read_lines, read_setting
 from cortex.terms.languages import expand_language, language_of
 from cortex.terms.records import Skipped
 
-#: files of a project that nobody named explicitly; more than this is rather a disk than a project
+#: most files of a project that the user did not name explicitly; a folder with more is rather a
+#: disk
 FILES_MAX = 100_000
 #: folders that never hold a project's own source
 FOLDERS_SKIPPED = frozenset(
@@ -29,7 +30,7 @@ FOLDERS_SKIPPED = frozenset(
     ".mypy_cache .ruff_cache .pytest_cache .hypothesis .gradle .terraform .idea .next .nuxt .yarn "
     ".pnpm-store .eggs".split()
 )
-#: a folder with this file in it is a virtual environment, however it is called
+#: a folder with this file is a virtual environment, whatever its name
 VENV_FILE = "pyvenv.cfg"
 #: files that hold keys and passwords
 SECRETS = read_lines(
@@ -54,15 +55,15 @@ BINARY_SUFFIXES = frozenset(
     ".woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm .flac .psd .doc .xls "
     ".ppt .mo .icns .deb .rpm .dmg .iso .snap".split()
 )
-#: the file that a work tree or submodule has in place of a `.git` folder
+#: the file of a work tree or submodule in place of a `.git` folder
 GIT_LINK = ".git"
-#: files whose change can change what is ignored
+#: files that decide which others are ignored
 IGNORE_FILES = frozenset({".gitignore", ".cortexignore"})
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file that is to be indexed, as stat shows it."""
+    """A file to index, with its values of stat."""
 
     size: int
     mtime_ns: int
@@ -70,8 +71,8 @@ class Candidate:
 
 @dataclass(slots=True)
 class Scan:
-    """The result of one walk: the files, the folders that were entered (to be watched), and what
-    was left out.
+    """The result of one walk: the files, the entered folders (to be watched), and the files left
+    out.
     """
 
     files: dict[str, Candidate] = field(default_factory=dict)
@@ -80,12 +81,12 @@ class Scan:
 
 
 class Scanner:
-    """Walks a project. Paths are relative to the root, with `/`; folders too, the root itself is
-    "".
+    """Walks a project. Paths of files and folders are relative to the root, with `/`; the root
+    itself is "".
     """
 
     def __init__(self, config: Config) -> None:
-        """Raises Misconfigured for a glob of a setting that is none."""
+        """Raises Misconfigured for a malformed glob in a setting."""
         self._root = str(config.root)
         self._settings = config.indexing
         self._limit = 0 if config.explicit_root else FILES_MAX
@@ -98,10 +99,10 @@ class Scanner:
         self._outer = outer_rules(config.root) if config.indexing.respect_gitignore else ()
 
     def walk(self, enter: Callable[[str], None] = lambda _folder: None) -> Scan:
-        """The tree as it is. `enter` is called with each folder before it is listed: who watches it
-        from then on misses nothing that is saved behind the walk.
+        """Return the tree as it is. `enter` is called with each folder before it is listed: a watch
+        that it sets then misses no later change.
 
-        Raises Misconfigured for more than FILES_MAX files in a project that was not named
+        Raises Misconfigured for more than FILES_MAX files in a project that the user did not name
         explicitly.
         """
         scan = Scan(skipped=faults_of(self._outer))
@@ -137,8 +138,8 @@ class Scanner:
         return scan
 
     def check_path(self, path: str) -> Candidate | Skipped | None:
-        """One file, with the same answer as a walk: to be indexed, left out with a reason, or None
-        when it is ignored or gone.
+        """Return the same answer for one file as a walk: a Candidate, a Skipped with the reason, or
+        None when it is ignored or removed.
         """
         if _is_undecodable(path):
             return None
@@ -167,7 +168,7 @@ class Scanner:
         return Skipped(path, reason) if reason else None
 
     def exclusion_reason(self, path: str) -> str:
-        """Why a file, or a folder on its way, is left out; "" when it is to be indexed."""
+        """Return the reason why a file, or a folder above it, is left out; "" for none."""
         rules, parts = self._outer, path.split("/")
         for depth in range(len(parts)):
             folder = "/".join(parts[:depth])
@@ -192,7 +193,7 @@ class Scanner:
         return "indexing.languages does not name its language" if self._languages else "left out: git's own"
 
     def _folder_exclusion_reason(self, folder: str, name: str, rules: tuple[Rules, ...]) -> str:
-        """Why a folder is not entered; "" when it is."""
+        """Return the reason why a folder is not entered; "" when it is."""
         if name in FOLDERS_SKIPPED:
             return f"{folder}/ is left out: folders called {name} hold no project's own source"
         if folder == self._cache:
@@ -204,7 +205,7 @@ class Scanner:
         return ""
 
     def _ignored_by(self, path: str, rules: tuple[Rules, ...]) -> str:
-        """The setting, or the line of an ignore file, that ignores `path`; "" when none does."""
+        """Return the setting, or the line of an ignore file, that ignores `path`; "" for none."""
         if self._ignore.match(path):
             return "indexing.ignore"
         for rule in rules:
@@ -231,8 +232,8 @@ class Scanner:
     def _skip_reason(
         self, path: str, name: str, rules: tuple[Rules, ...], size: int, *, is_link: bool
     ) -> str | None:
-        """Why a file is left out: None if it is not, "" if somebody wanted it so, which is not
-        worth a word.
+        """Return the reason why a file is left out: None if it is not, "" if a rule or setting
+        excludes it on purpose, which is not reported.
         """
         if name == GIT_LINK or (self._include and not self._include.match(path)):
             return ""
@@ -272,8 +273,8 @@ class Scanner:
         return False
 
     def _rules(self, folder: str, names: set[str] | None) -> Iterator[Rules]:
-        """The rules of one folder, the strongest first. `names` is what the folder holds, None to
-        try.
+        """Yield the rules of one folder, the strongest first. `names` are the folder's entries,
+        None to try the files.
         """
         wanted = (".cortexignore", ".gitignore") if self._settings.respect_gitignore else (".cortexignore",)
         for name in wanted:
@@ -299,5 +300,5 @@ def _is_undecodable(path: str) -> bool:
 
 
 def _relative_folder(folder: Path, root: Path) -> str:
-    """`folder` relative to `root`, with `/`; "" when it is elsewhere."""
+    """Return `folder` relative to `root`, with `/`; "" when it is outside."""
     return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else ""

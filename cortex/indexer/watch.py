@@ -1,9 +1,9 @@
-"""Follows a source tree and keeps its chunk files up to it; tells in run/indexer.json what it is
-doing.
+"""The indexer's watch mode: it follows a source tree, updates its chunk files, and reports its
+state in run/indexer.json.
 
-Events are hints, the sweep of mtime and size is the truth: it runs on every doubt and by the clock.
-A path is named in `dirty` before it is read, with the sequence that will hold it, and stays there
-until that sequence is served: an answer can then say which saved files it does not know yet.
+Events are hints, the sweep of mtime and size is the truth: it runs at any doubt and by the clock. A
+path is added to `dirty` before it is read, with the sequence that will contain it, and stays there
+until that sequence is served: so an answer can list the saved files that it does not know yet.
 """
 
 from __future__ import annotations
@@ -44,40 +44,40 @@ log = logging.getLogger(__name__)
 
 #: seconds between two sweeps when the system refused a watch
 POLL_SWEEP_S = 5.0
-#: seconds between two looks at what was written, where nobody tells when something is done to it
+#: seconds between two checks of the written files without events
 BLIND_LOOK_S = 2.0
-#: part of a core that sweeping may take where the system tells of all that is saved: rest is less
-#: than two in 1 000 of a core; and seconds between two sweeps then, at most
+#: share of a core for sweeps where the system reports all changes: idle use is below two in 1 000
+#: of a core; and then the longest seconds between two sweeps
 REST_SHARE, SWEEP_MAX_S = 1 / 2000, 1800.0
-#: the same for looks at what was written
+#: the same for checks of the written files
 LOOK_SHARE, LOOK_MAX_S = 1 / 2000, 60.0
-#: seconds between two looks at what is served, while paths wait for it
+#: seconds between two reads of CURRENT while paths wait to be served
 SERVED_S = 0.5
-#: seconds after which a path is no longer called dirty although nobody serves its sequence (no
-#: watcher is running)
+#: seconds after which a path is no longer dirty even if its sequence is not served (no watcher
+#: runs)
 DIRTY_S = 30.0
-#: seconds that a stream of events can put off the reading
+#: longest delay of reading by a stream of events, in seconds
 DEBOUNCE_MAX_S = 1.0
 #: seconds between two progress reports of a long run
 PROGRESS_S = 0.25
-#: paths that are looked at as soon as an event names them; more are a branch switch, and wait
+#: paths to check at their first event; more are a branch switch, and wait
 ANNOUNCED_MAX = 200
-#: paths that are named as dirty
+#: most dirty paths
 DIRTY_MAX = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How often things are looked at."""
+    """The intervals of watching."""
 
-    #: seconds between two sweeps; longer where a sweep takes more than a share of that
+    #: seconds between two sweeps; longer where a sweep takes more than its share of that
     sweep_s: float = 30.0
-    #: part of the time that sweeping may take where the system tells nothing (a network folder)
+    #: share of the time for sweeps where the system reports nothing (a network folder)
     sweep_share: float = 1 / 20
-    #: seconds between two signs of life in run/indexer.json, and between two looks by the clock at
-    #: what was written
+    #: seconds between two heartbeats in run/indexer.json, and between two checks of the written
+    #: files by the clock
     heartbeat_s: float = 10.0
-    #: seconds without a change after which what only the next one needs is forgotten
+    #: seconds without a change after which memory for the next change is freed
     rest_s: float = 60.0
 
 
@@ -85,9 +85,10 @@ PACE = Pace()
 
 
 def watch(config: Config, stop: threading.Event, pace: Pace = PACE, growth: Growth | None = None) -> int:
-    """Runs until `stop` is set; returns the exit code, or ANEW when by `growth`, that of a process
-    which does nothing else, it had better begin anew. Raises Occupied when another follows this
-    project already, and what `index` raises for its configuration.
+    """Run until `stop` is set; return the exit code. ANEW means that the process should start
+    again, because it has grown too much by `growth` (only for a process that does nothing else).
+    Raises Occupied when another indexer follows this project, and the errors of `index` for its
+    configuration.
     """
     open_home(config)
     with _hold_place(config):
@@ -121,21 +122,21 @@ class _Follower:
         self._manifest: Manifest | None = None
         self._manifest_stat: tuple[int, int, int] | None = None
         self._state_stat: tuple[int, int, int] | None = None
-        #: whether the system tells when something is done to what was written
+        #: whether the system reports changes to the written files
         self._is_notified = False
         self._is_foreign_root = file_system(config.root) in FOREIGN
         self._state_lock = threading.Lock()
         self._state = IndexerState("looking", 0, 0, 0, time.time(), os.getpid(), namespace=namespace())
-        self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, when it was written; 0: not yet)
+        self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, time of writing; 0: not yet)
         self._sweep_at = 0.0
-        #: seconds of processor time that the last look at what was written took
+        #: seconds of processor time of the last check of the written files
         self._look_took_s = 0.0
         self._reported_at = 0.0
-        #: when something changed last, or this began: looking at all files takes memory, too; 0: it
-        #: has been given back since
+        #: time of the last change or of the start, because a sweep takes memory, too; 0: that
+        #: memory is freed
         self._worked_at = time.monotonic()
         self._growth = growth
-        #: whether this process had better begin anew
+        #: whether this process should start again
         self._should_restart = False
 
     def run(self) -> None:
@@ -152,7 +153,7 @@ class _Follower:
                 self._changes.add_all()
             self._look_took_s = time.thread_time() - began_s
             state = _stat(self._config.indexer_state)
-            if state is None or state != self._state_stat:  # it may go while its writer looks at it
+            if state is None or state != self._state_stat:  # it may be removed while its writer checks it
                 with contextlib.suppress(OSError):
                     self._write_state()
             self._debounce()
@@ -167,7 +168,7 @@ class _Follower:
 
     def close(self) -> None:
         self._folders.close()
-        if self._should_restart:  # what it does is done on
+        if self._should_restart:  # the next process continues the work
             return
         with contextlib.suppress(OSError):
             self._report(state="stopped", message="")
@@ -177,13 +178,13 @@ class _Follower:
         self._changes.event.set()
 
     def _beat(self) -> None:
-        """Signs of life also while one shard takes long (a model server)."""
+        """Write heartbeats also while one shard takes long (a model server)."""
         while not self._stop.wait(self._pace.heartbeat_s):
             with contextlib.suppress(OSError):
                 self._write_state()
 
     def _is_intact(self) -> bool:
-        """Whether what was written is still as it was; True before the first sweep."""
+        """Return whether the written files are unchanged; True before the first sweep."""
         if self._manifest is None:
             return True
         return _stat(self._config.manifest) == self._manifest_stat and self._indexer.is_intact(self._manifest)
@@ -198,7 +199,7 @@ class _Follower:
         self._indexer.forget()
         gc.collect()
         allocator.trim()
-        # the key of a sealed project may have been taken from the environment: once
+        # a sealed project's key may have come from the environment, which is cleared after reading
         if self._growth is not None and self._config.sealing is None:
             self._should_restart = self._growth.is_too_much()
 
@@ -211,13 +212,15 @@ class _Follower:
         return max(0.0, min(look_s, self._sweep_at - time.monotonic()))
 
     def _written_files(self) -> dict[Path, tuple[str, ...]]:
-        """The folders that this program writes, and its files in them by name; none for all."""
+        """Return the folders that this program writes, and the names of its files in them; none for
+        all.
+        """
         config = self._config
         state_files = {path.parent: (path.name,) for path in (config.manifest, config.indexer_state)}
         return state_files | {config.chunks_dir: (), config.graph_dir: (), config.graph_dir / FACTS: ()}
 
     def _debounce(self) -> None:
-        """Wait until no event has come for a while: an editor's save is several."""
+        """Wait until no event has come for a while: one save of an editor causes several."""
         quiet_s = self._config.indexing.debounce_ms / 1000
         deadline = time.monotonic() + max(DEBOUNCE_MAX_S, quiet_s)
         while self._changes.event.is_set() and not self._stop.is_set() and time.monotonic() < deadline:
@@ -227,7 +230,7 @@ class _Follower:
             self._changes.event.wait(quiet_s)
 
     def _announce(self, paths: Collection[str]) -> None:
-        """Name saved files as dirty with the first event of each, before anything is done."""
+        """Mark saved files as dirty at the first event of each, before any work."""
         manifest = self._manifest
         if manifest is None or self._state.state == "stopped" or len(paths) > ANNOUNCED_MAX:
             return
@@ -238,18 +241,20 @@ class _Follower:
             self._report()
 
     def _guard(self, work: Callable[[], None]) -> None:
-        """Do `work`; whatever goes wrong is told, and tried again by the next sweep."""
+        """Do `work`; report any error, and let the next sweep try again."""
         try:
             self._check_root()
             work()
         except CortexError as error:
             self._report_failure(str(error))
-        except Exception as error:  # one file that breaks the indexer must not end it
+        except Exception as error:  # one bad file must not end the indexer
             log.exception("indexing failed")
             self._report_failure(f"Indexing failed: {type(error).__name__}: {error}")
 
     def _check_root(self) -> None:
-        """Raises NotFound where the project is no more: that is no project without files."""
+        """Raise NotFound when the project was moved or deleted: that differs from a project without
+        files.
+        """
         if not self._config.root.is_dir():
             raise NotFound(f"The project {self._config.root} was moved or deleted.")
 
@@ -265,7 +270,7 @@ class _Follower:
         self._check_root()  # moved meanwhile
         self._folders.follow(scan.folders)
         took, spent_s = time.monotonic() - started, time.thread_time() - began_s
-        if self._manifest is None:  # another may be at work on the first run: how much there will be
+        if self._manifest is None:  # a first run of another process may hold the lock for long
             self._report(files=len(scan.files))
         with self._locked_manifest() as manifest:
             if self._has_foreign_files(manifest):
@@ -288,7 +293,7 @@ class _Follower:
             pause = POLL_SWEEP_S
         self._sweep_at = time.monotonic() + pause
         if changed or self._state.state != "idle" or self._state.message:
-            self._report(state="idle", files=0, message="")  # from here on the manifest knows them
+            self._report(state="idle", files=0, message="")  # from here on the manifest has the count
 
     def _update(self, paths: set[str]) -> None:
         scanner = Scanner(self._config)
@@ -313,7 +318,9 @@ class _Follower:
 
     @contextlib.contextmanager
     def _locked_manifest(self) -> Iterator[Manifest]:
-        """The lock, and the manifest as it is on disk: somebody may have run `cortex index`."""
+        """Hold the lock; yield the manifest as it is on disk, because a user may have run `cortex
+        index`.
+        """
         with writer_lock(self._config):
             if self._manifest is None or _stat(self._config.manifest) != self._manifest_stat:
                 self._manifest = self._indexer.load()
@@ -321,15 +328,15 @@ class _Follower:
             self._manifest_stat = _stat(self._config.manifest)
 
     def _has_foreign_files(self, manifest: Manifest) -> bool:
-        """Whether there are chunk files that another program writes here: then this indexer stays
-        off, and says so.
+        """Return whether another program writes chunk files here: then this indexer stops, and
+        reports it.
         """
         names = claiming_files(self._config, manifest.chunk_files)
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             message = (
-                f"{names[0]}{more} was written by another program and is what answers come from; nothing is indexed "
-                "by itself, `cortex index` does it once."
+                f"{names[0]}{more} was written by another program, and answers come from it. Cortex does not index by "
+                "itself here; `cortex index` does it once."
             )
             if message != self._state.message:
                 self._report(state="stopped", done=0, total=0, message=message)
@@ -340,15 +347,15 @@ class _Follower:
             self._dirty[path] = (manifest.sequence + 1, 0.0)
 
     def _unmark_dirty(self, paths: Iterable[str]) -> bool:
-        """Those of `paths` that are not to be written after all; whether there were any."""
+        """Remove those of `paths` that turned out unchanged; return whether there were any."""
         waiting = [path for path in paths if self._dirty.get(path, (0, 1.0))[1] == 0]
         for path in waiting:
             del self._dirty[path]
         return bool(waiting)
 
     def _settle(self, paths: Collection[str], manifest: Manifest) -> None:
-        """The paths are written: those that changed a chunk file wait to be served, the others are
-        done with.
+        """Record that the paths are written: those that changed a chunk file wait to be served, the
+        others are done.
         """
         now = time.monotonic()
         for path in paths:
@@ -410,7 +417,7 @@ def _current_candidate(scanner: Scanner, path: str) -> Candidate | None:
 
 
 def _differs(scanner: Scanner, manifest: Manifest, path: str) -> bool:
-    """Whether a file is to be read, or to be taken out."""
+    """Return whether a file must be read or removed."""
     return not _is_same(manifest, path, _current_candidate(scanner, path))
 
 

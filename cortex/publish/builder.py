@@ -1,9 +1,9 @@
-"""From chunk files to a published generation: diff, segments, engines, CURRENT. The watcher's work,
-and only its.
+"""The builder: from chunk files to a published generation, by diff, segments, engines, CURRENT.
+Only the watcher uses it.
 
-One change costs work in proportion to itself: a new segment with the new rows, the list of deleted
-keys, and what each engine writes for them. Small segments are merged now and then. A crash at any
-point leaves the old generation current, and the next start repairs what was left behind.
+One change costs work in proportion to its size: a new segment with the new rows, the list of
+deleted keys, and the engines' files for them. Small segments are merged now and then. A crash at
+any point leaves the old generation current, and the next start removes unfinished files.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _NUMBERED = re.compile(r"(?:rows|deleted|references|number)-([0-9]+)(?:\.seg)?")
 
 
 class Builder:
-    """The one writer of an index. Used by one thread; `close` when done."""
+    """The only writer of an index. Used by one thread; `close` when done."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class Builder:
         limits: Limits | None = None,
         lean: bool = False,
     ) -> None:
-        """Take the writer's lock and the published generation; `engines` in place of those of this
-        machine, `lean`: one of them keeps texts and vectors, which then are in no segment.
+        """Take the writer's lock and load the published generation. `engines` replace the local
+        ones. `lean`: segments hold no texts and vectors, because an engine stores them.
 
         Raises Occupied when another writer has the lock, Misconfigured when the index folder cannot
         be written.
@@ -76,16 +76,16 @@ class Builder:
         self._references = References(self._segments)
         self._vectors = VectorMaker(config)
         self._previous = EMPTY
-        #: what is published
+        #: the published generation
         self.current = EMPTY
-        #: what the next generation is built upon: `current`, or what was prepared since
+        #: the base of the next generation: `current`, or a later one from `prepare`
         self._built = EMPTY
         self._integrity = IntegrityMonitor(self._dir, config.run_dir, self._engines)
-        #: whether `current`, the engines and the chunk files known are those that are published
+        #: whether `current`, the engines and the chunk manager match the published generation
         self._taken_up = False
-        #: whether something was made again, which no published generation names yet
+        #: whether a repair is not yet in any published generation
         self._mended = False
-        #: whether `tidy` is still to be done for `current`
+        #: whether `tidy` has still to run for `current`
         self._untidy = False
         try:
             self._start()
@@ -100,7 +100,7 @@ class Builder:
         try:
             self._take_up()
         except OSError as error:  # no descriptor, no space: `refresh` tries again
-            log.warning("what is published is not taken up yet: %s", error)
+            log.warning("the published index is not loaded yet, to be tried again: %s", error)
 
     def _new_manager(self) -> ChunkManager:
         config = self._config
@@ -119,37 +119,39 @@ class Builder:
 
     @property
     def folders(self) -> frozenset[Path]:
-        """Those that hold the files of what is published."""
+        """The folders with files of the published generation."""
         return self._integrity.folders
 
     def was_changed(self) -> bool:
-        """Whether what is published was changed. Raises OSError that says nothing about a file."""
+        """Return whether another program changed the published files. Raises OSError that proves
+        nothing about a file.
+        """
         return self._lock.lost or bool(self._integrity.changed())
 
     def is_behind(self) -> bool:
-        """Whether the indexer is further than what is published."""
+        """Return whether the indexer has completed more than the published generation contains."""
         return completed(read_state(self._config)) > self.current.sequence
 
     def is_busy(self) -> bool:
-        """Whether something ends soon of which no event tells: an index that is being built, a
-        pause after a mending, or a long run for whose end a merge or a small change waits.
+        """Return whether work ends soon without an event: an engine's unfinished index, a pause
+        after a repair, or a long run whose end a merge or a small change awaits.
         """
         if self.has_begun() or is_crowded(self.current, self._limits):
             return True
         return self._integrity.pauses
 
     def has_begun(self) -> bool:
-        """Whether something is under way that a new process would have to begin again."""
+        """Return whether work has begun that a new process would have to start again."""
         return self.is_waiting() or any(
             getattr(engine, "building", False) for engine in self._engines.values()
         )
 
     def is_waiting(self) -> bool:
-        """Whether something has changed that waits for more of a long run."""
+        """Return whether a change waits for more of a long run."""
         return self._manager.waits or self._graph.waits
 
     def is_patient(self) -> bool:
-        """Whether what waits may go on waiting: the long run has not come further than that."""
+        """Return whether waiting changes may wait longer: the long run has not come far enough."""
         indexer = read_state(self._config)
         if indexer is None:
             return False
@@ -157,7 +159,7 @@ class Builder:
 
     @property
     def file_count(self) -> int:
-        """How many files the last look at the sources went over."""
+        """Files that the last scan of the folders covered."""
         return self._manager.file_count + self._graph.file_count
 
     @property
@@ -165,23 +167,24 @@ class Builder:
         return dict(self._manager.generators)
 
     def refresh(self) -> Generation | None:
-        """Publish what has changed on disk, or do one piece of upkeep; None when there is nothing
+        """Publish the changes on disk, or do one piece of upkeep; return None when there is nothing
         to do.
 
-        `current.backlog` tells whether more waits. Raises OSError or Damaged (disk full, read-only)
-        with the old generation still current; what was read is then read again.
+        `current.backlog` counts the chunk files that still wait. Raises OSError or Damaged (disk
+        full, read-only) with the old generation still current; the next call reads the changes
+        again.
         """
         return self._run_on_published(self._refresh)
 
     def prepare(self) -> Generation | None:
-        """Build what has changed on disk, for the next `refresh` to publish it with what will have
-        changed until then; None when nothing has. A crash forgets it. Raises as `refresh` does.
+        """Build the changes on disk; the next `refresh` publishes them, with later changes. Returns
+        None when nothing has changed. A crash loses the work. Raises as `refresh` does.
         """
         return self._run_on_published(lambda: self._advance(read_state(self._config)))
 
     def _run_on_published(self, work: Callable[[], Generation | None]) -> Generation | None:
         try:
-            # Each chunk is some thirty objects: the collector would walk over all of them again and
+            # Each chunk is some thirty objects: the collector would scan all of them again and
             # again.
             with allocator.no_collector():
                 self.tidy()
@@ -189,7 +192,7 @@ class Builder:
                 self._take_up()
                 return work()
         except (OSError, ValueError, CortexError):
-            self._taken_up = False  # what was begun is forgotten by taking up the published one
+            self._taken_up = False  # loading the published generation drops the unfinished one
             raise
 
     def _refresh(self) -> Generation | None:
@@ -197,17 +200,17 @@ class Builder:
         served = completed(indexer)
         new_rows = self._built.next_key - self.current.next_key
         if self._built is not self.current and (self._built.backlog or new_rows > self._limits.rows_min):
-            return self._publish(self._built)  # searching can begin; what has changed since is the next one
+            return self._publish(self._built)  # searching can begin; later changes go into the next one
         self._advance(indexer)
         if self._manager.waits:
-            served = 0  # what waits may be of any sequence
+            served = 0  # waiting files may be of any sequence
         if self._built is self.current:
             return self._upkeep(served, under_way=indexer is not None and indexer.is_long)
         sequence = self._built.sequence if self._built.backlog else max(self._built.sequence, served)
         return self._publish(dataclasses.replace(self._built, sequence=sequence))
 
     def _advance(self, indexer: IndexerState | None) -> Generation | None:
-        """Build upon what was built last; None when little or nothing has changed since."""
+        """Build on the latest build; return None when too little has changed since."""
         base, served = self._built, completed(indexer)
         reading = self._manager.read(to_come=indexer.remaining_share if indexer is not None else 0.0)
         graph_files = self._graph.read(base.graph_files, patient=indexer is not None and indexer.is_long)
@@ -225,7 +228,7 @@ class Builder:
     def _build_files(
         self, base: Generation, reading: Reading, graph_files: dict[str, FileRef] | None, served: int
     ) -> Generation:
-        """`base` with what was read of the chunk files."""
+        """Return `base` with the chunk files of `reading`."""
         sequence = base.sequence
         if not reading.backlog:
             sequence = max(sequence, served or reading.sequence)
@@ -252,8 +255,8 @@ class Builder:
             next_key=keys.stop,
         )
         state = self._build(state, graph_files, rows, [key for _, key in reading.deleted])
-        # Accepted before it is published, because CURRENT lists the files; if publishing fails all
-        # is read again.
+        # Accepted before publishing, because CURRENT lists the files; if publishing fails, all
+        # files are read again.
         self._manager.accept(reading, keys)
         files, sources = self._manager.readable_files(), len(self._manager.served.sources)
         if len(rows) > self._limits.rows_min:
@@ -267,14 +270,16 @@ class Builder:
         rows: Sequence[Row] = (),
         gone: Sequence[int] = (),
     ) -> Generation:
-        """`state` as the next generation, with all written that it names. None: the same graph."""
+        """Return `state` as the next generation, with all its files written. `graph_files` None:
+        the same graph.
+        """
         number = state.number + 1
         if graph_files is not None:
             state = dataclasses.replace(state, graph_files=graph_files)
             state = dataclasses.replace(state, references=self._count(number, state.graph))
         name = f"rows-{number:08d}.seg"
         written: Future[int] | None = None
-        if rows:  # Beside the text index: half of either lets other threads run.
+        if rows:  # In parallel with the text index: each releases the GIL half of its time.
             written = self._pool.submit(
                 write_rows, self._segments / name, rows, state.dimensions, lean=self._lean
             )
@@ -289,14 +294,14 @@ class Builder:
         return dataclasses.replace(state, number=number, tokens=tokens)
 
     def _count(self, number: int, graph: Mapping[str, str]) -> str:
-        """The segment that counts the references of generation `number`; "" when there is none."""
+        """Write the reference counts of generation `number`; return their segment, "" for none."""
         if not graph:
             return ""
         name = f"references-{number:08d}.seg"
         try:
             self._references.write(name, sorted(set(graph.values())))
         except (NotFound, Damaged) as error:
-            # The graph worker says so, too; nothing but a ranking signal is lost.
+            # The graph worker reports it, too; only a ranking signal is lost.
             log.warning("references are not counted: %s", error)
             return ""
         return name
@@ -312,8 +317,8 @@ class Builder:
         return generation
 
     def tidy(self) -> None:
-        """What is to be done after a generation was published, by who has announced it: nobody
-        waits for that. Begun by `refresh` where it is left undone.
+        """Clean up after a generation was published. The caller announces the generation first,
+        because no reader waits for this; `refresh` does it when the caller has not.
         """
         if not self._untidy:
             return
@@ -322,14 +327,16 @@ class Builder:
         self._prune()
 
     def release(self, *, settled: bool = False) -> None:
-        """Give back what only building needs, and `settled` what only the last generation needs."""
+        """Free the memory that only building needs; with `settled` also the files that only the
+        previous generation needs.
+        """
         for engine in self._engines.values():
             engine.release()
         self._vectors.release()
         gc.collect()
         allocator.trim()
         if settled:
-            # Not before: merges of tantivy unmap files, and other memory takes their place.
+            # Not earlier: merges of tantivy unmap files, and other memory takes their place.
             allocator.release_mapped_files(self._dir)
             self._previous = self.current
             self._prune()
@@ -342,9 +349,9 @@ class Builder:
         prune_others(self._dir)
 
     def _upkeep(self, served: int, *, under_way: bool) -> Generation | None:
-        """Work that is no change: a sequence, for which somebody waits, a merge, an index.
-        `under_way`: as `merge` has it; what an engine would make of all rows now, an HNSW index in
-        minutes, it would soon have to make again.
+        """Do work that is no change: publish a sequence that a client waits for, a merge, or an
+        engine's upkeep. `under_way`: as in `merge`; an engine's index over all rows, an HNSW index
+        of minutes, would soon be out of date.
         """
         if served > self.current.sequence:
             return self._publish(dataclasses.replace(self.current, sequence=served))
@@ -361,26 +368,27 @@ class Builder:
         return self._publish(dataclasses.replace(self.current, number=self.current.number + 1, tokens=tokens))
 
     def _take_up(self) -> None:
-        """Take up what is published where that is still to be done, or is no longer as it was."""
+        """Load the published generation, unless it is loaded and unchanged."""
         changed, marked = self._integrity.changed(), self._integrity.read_marks(self.current)
         if not (changed or marked) and self._taken_up:
             return
         for path in changed:
-            log.warning("%s was changed by somebody else", path)
+            log.warning("%s was changed by another program", path)
         self._taken_up = False
         self._reopen(marked)
         self._built = self.current
         self._taken_up = True
 
     def _reopen(self, marked: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Take up the published generation: what is damaged of it is made again, all of it when
-        its rows are. `marked`: engines that a reader calls damaged.
+        """Load the published generation and rebuild its damaged files: everything when its rows are
+        damaged. `marked`: engines that a reader reports as damaged.
 
-        Raises OSError that says nothing about a file (no descriptor, no space): tried again later.
+        Raises OSError that proves nothing about a file (no descriptor, no space): tried again
+        later.
         """
         self._manager, self._graph = self._new_manager(), self._new_graph()
         for path in (self._segments, *(self._dir / name for name in self._engines)):
-            if path.is_file():  # in the place of a folder of ours
+            if path.is_file():  # in the place of a folder of the index
                 files.remove(path)
         published = self.current = self._read_current()
         if not published.number or not self._fits_config(published):
@@ -401,8 +409,8 @@ class Builder:
             self._begin_anew()
 
     def _read_current(self) -> Generation:
-        """CURRENT; where that is damaged, what it held when it was written, if this process knows
-        it.
+        """Return CURRENT; where it is damaged, the generation that this process last wrote to it,
+        if any.
         """
         try:
             if (read := generations.read_current(self._dir)).number:
@@ -415,25 +423,27 @@ class Builder:
         return self.current
 
     def _fits_config(self, published: Generation) -> bool:
-        """Whether what is published fits the configuration and the engines; says why not."""
+        """Return whether the published generation fits the configuration and the engines; log why
+        not.
+        """
         wanted = self._config.embedding.dimensions
         new = [name for name in self._engines if name not in published.tokens]
         if published.dimensions not in (0, wanted):
             log.warning("built anew for %d dimensions, not %d", wanted, published.dimensions)
         elif new:
-            log.warning("built anew: the index has nothing of %s", ", ".join(new))
+            log.warning("built anew: the index has no data of %s", ", ".join(new))
         else:
             return True
         return False
 
     def _resume(self, name: str, engine: Engine, rows: Rows, fault: str) -> None:
-        """Take up what an engine built; damaged, it is built again from the rows."""
+        """Load an engine's build; rebuild it from the rows when it is damaged."""
         try:
             if fault:
                 raise Damaged(fault)
             engine.resume(self.current.tokens[name])
         except (CortexError, OSError, ValueError) as error:
-            if not is_damage(error) or self._lean:  # the rows are where the engine has them
+            if not is_damage(error) or self._lean:  # only the engine stores the rows
                 raise
             log.warning("%s is built again: %s", name, error)
             engine.resume("")
@@ -442,9 +452,9 @@ class Builder:
             self._mended = True
 
     def _begin_anew(self, *, wipe: bool = False) -> None:
-        """An empty index whose numbers and keys go on rising,
-        so that no reader takes new for old. What was published serves on until then, unless
-        `wipe`: then nothing of it stays.
+        """Start an empty index whose numbers and keys continue to rise, so that no reader takes new
+        rows for old ones. The published files are served until the next generation, unless `wipe`
+        removes them at once.
         """
         last = self.current.number
         with contextlib.suppress(OSError):
@@ -456,7 +466,8 @@ class Builder:
         files.make_folder(self._segments)
         if last:
             files.replace(self._segments / number_file(last), b"")
-        # A clock, not 1: row keys are never used twice, not even over a lost index. It may go back.
+        # The clock, not 1: row keys are never reused, not even after an index was lost. The clock
+        # may have been set back, so the previous key counts as well.
         next_key = max(self.current.next_key, time.time_ns() >> 16)
         tokens = dict.fromkeys(self._engines, "")
         self.current = dataclasses.replace(EMPTY, number=last, next_key=next_key, tokens=tokens)
@@ -475,8 +486,8 @@ class Builder:
                     files.remove_tree(self._dir / name)
 
     def _check_folder(self) -> None:
-        """The cache folder removed under a running watcher:
-        begin anew in a new one, with a lock on it.
+        """Begin anew, in a new folder with a new lock, when the cache folder was removed under a
+        running watcher.
         """
         if not self._lock.lost:
             return
@@ -486,7 +497,7 @@ class Builder:
         self._begin_anew()
 
     def close(self) -> None:
-        """Let go of everything; safe to call twice."""
+        """Release everything; safe to call twice."""
         for engine in self._engines.values():
             engine.close()
         self._pool.shutdown(wait=True, cancel_futures=True)

@@ -1,5 +1,5 @@
-"""One chunk file: read, checked, and each chunk told from what it was. What is served is not known
-here.
+"""The reader of one chunk file: parsing, checking, and detecting unchanged chunks by digest. It
+does not know which chunks are served.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from cortex.system import files
 from cortex.system.arrays import Array
 from cortex.system.errors import Damaged
 
-#: bytes of one chunk file: 50 000 chunks with vectors as numbers. Shards of the indexer stay far
-#: below; a clone may bring one of zeros
+#: largest chunk file, in bytes: 50 000 chunks with vectors as numbers. Shards of the indexer are
+#: far smaller; a clone may bring a file of zeros
 FILE_BYTES_MAX = 512 * 1024 * 1024
-#: what a chunk says of when it was made
+#: fields of a chunk with its times
 _TIMES = frozenset(("created_at", "updated_at"))
 
 
 @dataclass(frozen=True, slots=True)
 class FiledChunk:
-    """A chunk as it stands in a chunk file. `body` has no embedding; `vector` is float32 of unit
-    length or None.
+    """A chunk of a chunk file. `body` has no embedding; `vector` is float32 of unit length, or None
+    where the file has none.
     """
 
     id: str
@@ -52,14 +52,14 @@ class FiledChunk:
 
     @property
     def source(self) -> str:
-        """The source file that it is of; "" for none."""
+        """The chunk's source file; "" for none."""
         return str((self.body.get("metadata") or {}).get("file_path") or "")
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkFile:
-    """A chunk file as it was read. `kept` holds its chunks that stand unchanged, unread, by id:
-    they are rarely needed again.
+    """A chunk file as it was read. `unchanged` holds its unchanged chunks by id, unparsed: they are
+    rarely needed again.
     """
 
     name: str
@@ -70,9 +70,9 @@ class ChunkFile:
     model: str = ""
     warnings: tuple[str, ...] = ()
     unchanged: dict[str, msgspec.Raw] = field(default_factory=dict)
-    #: as `read_chunk_file` has it
+    #: as in `read_chunk_file`
     timeless: bool = False
-    #: whether vectors were left out that the model makes again
+    #: whether the file omits vectors that the model can compute
     from_text: bool = False
 
     @property
@@ -80,14 +80,14 @@ class ChunkFile:
         return {*self.chunks, *self.unchanged}
 
     def read_unchanged(self, chunk_id: str, dimensions: int) -> FiledChunk:
-        """One of `kept`, read after all."""
+        """Parse one chunk of `unchanged`."""
         raw = self.unchanged[chunk_id]
         digest = _digest(raw, self.model, timeless=self.timeless)
         return _check_chunk(self.name, 0, raw, model=self.model, dimensions=dimensions, digest=digest)
 
 
 class _Parts(msgspec.Struct):
-    """A chunk file whose chunks are not read yet: of many files most chunks are as they were."""
+    """A chunk file with unparsed chunks: in most files most chunks are unchanged."""
 
     chunks: list[msgspec.Raw]
     metadata: Any = msgspec.field(name="_metadata", default=None)
@@ -102,12 +102,12 @@ def read_chunk_file(
     timeless: bool = False,
 ) -> ChunkFile:
     """Read and check one chunk file: an object with `_metadata` and `chunks`, or a bare array of
-    chunks. It is called `name`, that of its path when that is not given.
+    chunks. Its name is `name`, by default that of its path.
 
-    `known`: digest → id of the chunks that are served of it; those that are in it unchanged were
-    checked when they were read first, and are not read. `timeless`: a chunk whose times alone
-    differ is the same, because another machine made it. Raises Damaged naming file, chunk and
-    field; OSError when the file cannot be read.
+    `known_digests`: digest → id of the served chunks of this file; chunks that have not changed
+    since were checked when they were first read, and are not parsed. `timeless`: a chunk that
+    differs only in its times is unchanged, because another machine wrote it. Raises Damaged naming
+    file, chunk and field; OSError when the file cannot be read.
     """
     name = name or path.name
     ref, raw = _read_bytes(path, name)
@@ -130,7 +130,7 @@ def read_chunk_file(
 
 
 def _read_bytes(path: Path, name: str) -> tuple[FileRef, bytes]:
-    """(which file it is, its bytes). Raises Damaged, OSError."""
+    """Return (the file's reference, its bytes). Raises Damaged, OSError."""
     with files.open_plain(path) as file:
         info = os.fstat(file.fileno())
         if info.st_size > FILE_BYTES_MAX:
@@ -147,7 +147,9 @@ def _read_bytes(path: Path, name: str) -> tuple[FileRef, bytes]:
 def _fill_chunks(
     chunk_file: ChunkFile, chunks: list[msgspec.Raw], dimensions: int, known_digests: Mapping[bytes, str]
 ) -> ChunkFile:
-    """`made` with its chunks; of those with the same id the newest. Raises Damaged."""
+    """Return `chunk_file` with its chunks; among chunks with the same id the newest wins. Raises
+    Damaged.
+    """
     out, unchanged = dict[str, FiledChunk](), dict[str, msgspec.Raw]()
     warnings: list[str] = []
 
@@ -167,7 +169,7 @@ def _fill_chunks(
             before = unchanged.pop(filed.id)
             out[filed.id] = read(at, before, _digest(before, chunk_file.model, timeless=chunk_file.timeless))
         if filed.id in out:
-            warnings.append(f"{chunk_file.name}: chunk id {filed.id!r} stands twice; the newest is used.")
+            warnings.append(f"{chunk_file.name}: chunk id {filed.id!r} appears twice; the newest is used.")
             if out[filed.id].updated_at > filed.updated_at:
                 continue
         out[filed.id] = filed
@@ -175,18 +177,18 @@ def _fill_chunks(
 
 
 def _split(name: str, raw: bytes) -> tuple[dict[str, Any], list[msgspec.Raw]]:
-    """(metadata, chunks) of a chunk file. Raises Damaged."""
+    """Return (metadata, chunks) of a chunk file. Raises Damaged."""
     try:
         if raw.lstrip()[:1] == b"[":
             return {}, msgspec.json.decode(raw, type=list[msgspec.Raw])
         parts = msgspec.json.decode(raw, type=_Parts)
-    except (ValueError, RecursionError):  # of another form, or no JSON
+    except (ValueError, RecursionError):  # another form, or no JSON
         parts = _read_whole(name, raw)
     return (parts.metadata if isinstance(parts.metadata, dict) else {}), parts.chunks
 
 
 def _read_whole(name: str, raw: bytes) -> _Parts:
-    """As `_split`, by the parser that says what is wrong."""
+    """Return the parts of a chunk file as `_split` does, with a parser that describes errors."""
     try:
         data = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -200,15 +202,15 @@ def _read_whole(name: str, raw: bytes) -> _Parts:
 
 
 def _digest_person(model: str) -> bytes:
-    """What makes digests of two models differ."""
+    """Return the key that separates the digests of different models."""
     return model.encode()[-16:]
 
 
 def _digest(raw: msgspec.Raw, model: str, *, timeless: bool) -> bytes:
-    """What tells a chunk as it stands in its file from another, or from an older one."""
+    """Return the digest of a chunk's JSON: it differs for another chunk or an older version."""
     content: bytes | msgspec.Raw = raw
     if timeless:
-        with contextlib.suppress(orjson.JSONDecodeError, AttributeError):  # told when it is checked
+        with contextlib.suppress(orjson.JSONDecodeError, AttributeError):  # _check_chunk reports it
             chunk = orjson.loads(memoryview(raw))
             content = orjson.dumps({key: value for key, value in chunk.items() if key not in _TIMES})
     return hashlib.blake2b(content, digest_size=DIGEST_BYTES, person=_digest_person(model)).digest()
@@ -224,7 +226,7 @@ def _check_chunk(
     if not isinstance(chunk, dict):
         raise Damaged(f"{name}: chunk {at} is a {type(chunk).__name__}, not an object.")
     where = f"{name}: chunk {chunk.get('id') or at!r}"
-    if chunk.get("chunk_type") in (None, ""):  # it may be left out
+    if chunk.get("chunk_type") in (None, ""):  # it may be missing
         chunk["chunk_type"] = "code"
     for key in ("id", "chunk_type", "text"):
         if not isinstance(chunk.get(key), str) or (key == "id" and not chunk[key]):
@@ -241,8 +243,8 @@ def _check_chunk(
 
 
 def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
-    """float32 [dimensions] of unit length from an array of numbers or base64 of float16 or float32;
-    None without.
+    """Return float32 [dimensions] of unit length from an array of numbers or base64 of float16 or
+    float32; None without an embedding.
     """
     if embedding is None or embedding in ("", []):
         return None
@@ -271,7 +273,7 @@ def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
 
 
 def of_unit_length(where: str, vector: Array) -> Array | None:
-    """A float32 vector; None for one of zeros. Raises Damaged."""
+    """Return a float32 vector of unit length; None for a vector of zeros. Raises Damaged."""
     norm = float(np.linalg.norm(vector))
     if not np.isfinite(norm):
         raise Damaged(f"{where}: its embedding holds a number that is not finite.")

@@ -1,7 +1,6 @@
-"""Reading and checking chunk files, and what changed since the last reading. Builds nothing,
-publishes nothing.
+"""Reading of chunk files, and their changes since the last reading. Builds and publishes nothing.
 
-Chunk files are the contract between whoever indexes and whoever serves (docs/CHUNKS.md).
+Chunk files are the contract between indexing and serving programs (docs/CHUNKS.md).
 """
 
 from __future__ import annotations
@@ -21,22 +20,23 @@ from cortex.system.errors import Damaged
 
 log = logging.getLogger(__name__)
 
-#: bytes of chunk files that one change reads (parsed they take five times as much); a larger
-#: backlog is published step by step, so that searching can begin. Where more is served it may be
-#: that part of it, up to the second number: what each generation costs grows with what there is
+#: bytes of chunk files that one change reads (parsed they take five times as much). A larger
+#: backlog is published step by step, so that searching can begin. In a large index a step may be
+#: BATCH_SHARE of the served bytes, up to the second number: each generation costs in proportion to
+#: the index
 BATCH_BYTES, BATCH_BYTES_MAX = 16 * 1024 * 1024, 48 * 1024 * 1024
 BATCH_SHARE = 1 / 16
-#: seconds that what has changed waits at most, while a long run goes on, until it is as much as
-#: what is served, or as what is still to come
+#: seconds that changes wait at most during a long run, until they are as many bytes as are served,
+#: or as are still to come
 WAIT_S = 5.0
-#: bytes that are worth a generation however little is to come
+#: bytes that justify a generation, however little is still to come
 LEAST_BYTES = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reading found: chunks to write as new rows, row keys to delete,
-    and the files as they were read.
+    """The result of one reading: chunks to write as new rows, row keys to delete, and the files as
+    they were read.
     """
 
     added: tuple[FiledChunk, ...]
@@ -45,53 +45,51 @@ class Reading:
     loaded: dict[str, ChunkFile]
     sequence: int
     warnings: tuple[str, ...]
-    #: chunk files that have changed and wait to be read
+    #: changed chunk files that wait to be read
     backlog: int = 0
 
 
 @dataclass
 class ChunkManager:
-    """Knows what is served and reads what has changed in `folders`. Used by one thread of the
+    """Tracks the served chunks and reads the changes in `folders`. Used by one thread of the
     watcher.
 
-    `read` returns a Reading; `accept` makes it the known state once it is published (so a failed
-    build is read again).
+    `read` returns a Reading; `accept` records it once it is published (so a failed build is read
+    again).
     """
 
     folders: Sequence[Folder]
     dimensions: int
     wait_s: float = WAIT_S
-    #: as `read_chunk_file` has it
+    #: as in `read_chunk_file`
     timeless: bool = False
     served: ServedChunks = field(default_factory=ServedChunks)
     files: dict[str, FileRef] = field(default_factory=dict)
     #: chunk file → ids in it that a newer chunk of another file hides
     hidden: dict[str, set[str]] = field(default_factory=dict)
-    #: chunk files that could not be read, as they were, and the sentence that says why
+    #: unreadable chunk files: their state then, and the reason as a sentence
     damaged: dict[str, tuple[FileRef, str]] = field(default_factory=dict)
     #: chunk file → `_metadata.generator`
     generators: dict[str, str] = field(default_factory=dict)
-    #: files that the last look found
+    #: files that the last scan found
     file_count: int = 0
-    #: since when (monotonic, seconds) changes wait that are too little; 0: none do
+    #: start (monotonic, seconds) of the wait of changes that are too small; 0: none wait
     _waiting: float = 0.0
 
     def start_from(self, rows: Rows, files: dict[str, FileRef]) -> None:
-        """Take a published generation as what is known;
-        nothing is read again that has not changed.
-        """
+        """Start from a published generation: only changed files are read again."""
         self.served = ServedChunks()
         self.served.add_rows(rows)
         self.files = dict(files)
 
     def read(self, batch_bytes: int = BATCH_BYTES, *, to_come: float = 0.0) -> Reading | None:
-        """What has changed on disk, at most about `batch_bytes` of chunk files at once, or
-        BATCH_SHARE of what is served; None when nothing has.
+        """Return the changes on disk, in one call at most about `batch_bytes` of chunk files, or
+        BATCH_SHARE of the served bytes; None when there are none.
 
-        `to_come`: the share of a long run's files that are not in chunk files yet. While there are
-        some, also None until as much has changed as is served, or as is still to come, for WAIT_S
-        at most. Each generation costs its readers, and rows that came in small portions are merged;
-        what is left for the end of the run is what a user waits for.
+        `to_come`: the share of a long run's files that are not in chunk files yet. While it is not
+        0, the result is None, for at most WAIT_S, until the changes are as large as the served
+        files or as the files to come. Each generation costs its readers time, and rows in small
+        portions are merged later; but the user waits for whatever is left at the end of the run.
         """
         present = self._scan()
         removed = [name for name in {*self.served.files, *self.files} if name not in present]
@@ -110,13 +108,13 @@ class ChunkManager:
 
     @property
     def waits(self) -> bool:
-        """Whether `read` has left something for later."""
+        """Whether `read` has left changes for later."""
         return self._waiting > 0
 
     def _is_too_little(
         self, changed: Iterable[str], present: Mapping[str, os.stat_result], enough: int, to_come: float
     ) -> bool:
-        """Whether `changed` is not worth a generation yet."""
+        """Return whether `changed` is not worth a generation yet."""
         now = time.monotonic()
         self._waiting = self._waiting or now
         served = self._served_bytes()
@@ -129,7 +127,7 @@ class ChunkManager:
         return sum(bytes_in(name, ref.size) for name, ref in self.files.items())
 
     def accept(self, change: Reading, keys: Iterable[int]) -> None:
-        """The change is published; `keys` are the row keys of `change.added`, in order."""
+        """Record a published change; `keys` are the row keys of `change.added`, in order."""
         gone = dict(change.deleted)
         chunks_by_file = {
             name: {
@@ -157,8 +155,8 @@ class ChunkManager:
         self.files = dict(change.files)
 
     def readable_files(self) -> dict[str, FileRef]:
-        """The files for CURRENT. One that hides chunks is left out,
-        so that a restarted watcher reads it again.
+        """Return the files for CURRENT. A file with hidden chunks is left out, so that a restarted
+        watcher reads it again.
         """
         return {name: ref for name, ref in self.files.items() if name not in self.hidden}
 
@@ -184,7 +182,7 @@ class ChunkManager:
                 loaded[name] = read_chunk_file(path, self.dimensions, same, name=name, timeless=self.timeless)
                 self.damaged.pop(name, None)
             except FileNotFoundError:
-                continue  # replaced or removed since the scan; the next look sees it
+                continue  # replaced or removed since the scan; the next scan sees it
             except (Damaged, OSError) as error:
                 log.warning("skipped chunk file %s", error)
                 try:
@@ -197,13 +195,14 @@ class ChunkManager:
     def _load_contested(
         self, loaded: dict[str, ChunkFile], removed: set[str], present: dict[str, os.stat_result]
     ) -> dict[str, ChunkFile]:
-        """Load also the unchanged files that hold an id which a loaded file claims, openly or
-        hidden, or one that has become free.
+        """Load also the unchanged files with an id, served or hidden, that a loaded file claims, or
+        with a hidden id that has become free.
         """
         while True:
             wanted: set[str] = set()
             claimed = {chunk_id for file in loaded.values() for chunk_id in file.ids}
-            # What a file keeps is its own: only what is read may be another's.
+            # Unchanged chunks belong to their file: only parsed chunks can take an id from another
+            # file.
             wanted.update(self.served.owners(i for file in loaded.values() for i in file.chunks).values())
             freed = {i for name in {*loaded, *removed} for i in self.served.ids(name)} - claimed
             wanted |= {name for name, ids in self.hidden.items() if ids & (freed | claimed)}
@@ -231,7 +230,7 @@ class ChunkManager:
                 other = winners.get(chunk.id)
                 if other is not None:
                     warnings.append(
-                        f"chunk id {chunk.id!r} stands in {other.file} and {chunk.file}; the newest is used."
+                        f"chunk id {chunk.id!r} is in both {other.file} and {chunk.file}; the newest is used."
                     )
                 if other is None or (chunk.updated_at, chunk.file) > (other.updated_at, other.file):
                     winners[chunk.id] = chunk
@@ -267,7 +266,9 @@ class ChunkManager:
 
 
 def _take_batch(changed: list[str], present: dict[str, os.stat_result], limit: int) -> list[str]:
-    """The first of `changed` that together have at most `limit` bytes unpacked, at least one."""
+    """Return the first of `changed` that together have at most `limit` bytes unpacked, at least
+    one.
+    """
     total = 0
     for at, name in enumerate(changed):
         total += bytes_in(name, present[name].st_size)

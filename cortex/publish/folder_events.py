@@ -1,5 +1,5 @@
-"""Hears from the system what happens to the folders that the watcher reads and writes: chunk files
-and graph files, what is published, and the marks of readers. Reads and decides nothing.
+"""Events of the folders that the watcher reads and writes: chunk files and graph files, published
+files, and marks of readers. Reads no file and decides nothing.
 """
 
 from __future__ import annotations
@@ -22,56 +22,58 @@ from cortex.system.mounts import FOREIGN, file_system
 
 log = logging.getLogger(__name__)
 
-#: seconds between two looks at the disk by the clock, for what no event tells (a mapped file that
-#: is written, another name of a file); and where there are no events, or they do not tell all
+#: seconds between two scans of the disk by the clock, for changes without an event (a write to a
+#: mapped file, another name of a file); and where there are no events, or not all of them
 LOOK_S, BLIND_LOOK_S = 10.0, 1.0
-#: part of a core that looks by the clock take at most, and the seconds between two of them then, at
-#: most: a look at 367 000 chunks takes 40 ms
+#: largest share of a core for scans by the clock, and then the longest seconds between two of them:
+#: a scan of 367 000 chunks takes 40 ms
 LOOK_SHARE, LOOK_MAX_S = 1 / 2000, 60.0
-#: what is asked of a folder in which another one is to appear, and of that of the marks
+#: events to watch in a folder in which another one will appear, and in the folder of marks
 APPEARS = CREATED | MOVED_TO | ITSELF
 
 
 class FolderEvents:
-    """Use it in one thread; `stop` may be called by any."""
+    """Flags of the changes in the watched folders. Use it in one thread; any thread may call
+    `stop`.
+    """
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        #: whether chunk files or graph files changed, and when the last one did (monotonic)
+        #: whether chunk files or graph files changed, and the time of the last change (monotonic)
         self.changed, self.changed_at = False, 0.0
-        #: how often chunk files or graph files changed since who uses this set it to 0
+        #: changes of chunk files or graph files since the user of this object set it to 0
         self.change_count = 0.0
-        #: whether something happened to what is published
+        #: whether a published file changed
         self.published_changed = False
-        #: whether a reader calls something damaged
+        #: whether a reader reported damage
         self.has_marks = False
-        #: whether the indexer has said how far it is
+        #: whether the indexer reported its progress
         self.indexer_reported = False
         self._notices: Notices | None = None
-        #: what is watched → its device and inode, and the bits that were asked for
+        #: watched folder → its device and inode, and the bits of its events
         self._watched: dict[Path, tuple[int, int, int]] = {}
         self._sources: frozenset[Path] = frozenset()
         self._published: frozenset[Path] = frozenset()
-        #: folders that are not there, and those on the way to them
+        #: missing folders, and their missing parents
         self._awaited: set[Path] = set()
-        #: what the system refused to watch, as it was
+        #: the watches that the system last refused
         self._refused: dict[Path, tuple[int, int, int]] = {}
         self._foreign = False
         self._stop_reader, self._stop_writer = socketpair()
 
     @property
     def by_events(self) -> bool:
-        """Whether the system tells all that happens."""
+        """Whether the system reports all changes."""
         return self._notices is not None and not self._foreign
 
     @property
     def look_s(self) -> float:
-        """Seconds between two looks by the clock."""
+        """Seconds between two scans by the clock."""
         return LOOK_S if self.by_events else BLIND_LOOK_S
 
     def follow(self, published: Iterable[Path]) -> None:
-        """Hear of the folders as they are now, and of the folders `published`. What happened before
-        in one that is heard of from now on, is told as a change.
+        """Watch the folders as they are now, and the folders `published`. A newly watched folder
+        counts as changed, because it may have changed before.
         """
         sources = [*chunk_folders(self._config), *graph_folders(self._config)]
         self._sources = frozenset(
@@ -97,7 +99,7 @@ class FolderEvents:
             self.close()
 
     def _plan_watch(self, wanted: dict[Path, int], path: Path) -> None:
-        """Have `path` be watched; where it is not there, the folder in which it is to appear."""
+        """Add a watch for `path`; where it is missing, for the folder in which it will appear."""
         bits = INSIDE if path != self._config.run_dir else APPEARS
         while not os.path.isdir(path) and path != path.parent:
             self._awaited.add(path)
@@ -117,7 +119,7 @@ class FolderEvents:
             try:
                 notices.watch(path, watch[2])
             except (FileNotFoundError, NotADirectoryError):
-                self.published_changed = True  # it went meanwhile
+                self.published_changed = True  # removed meanwhile
                 continue
             self._watched[path] = watch
             if before is None:
@@ -127,7 +129,7 @@ class FolderEvents:
                     self.changed, self.changed_at = True, time.monotonic()
 
     def wait(self, seconds: float) -> None:
-        """Take in what happened, at most so long after now; returns with the first of it."""
+        """Wait at most `seconds` for events, and record them; return at the first."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._stop_reader, selectors.EVENT_READ)
             if self._notices is not None:
@@ -138,7 +140,7 @@ class FolderEvents:
 
     def _handle_notice(self, notice: Notice) -> None:
         path = Path(notice.path)
-        if not notice.path:  # more happened than the system could keep
+        if not notice.path:  # the system's queue overflowed
             self.changed, self.changed_at = True, time.monotonic()
             self.change_count = math.inf
             self.published_changed = self.has_marks = self.indexer_reported = True
@@ -157,14 +159,14 @@ class FolderEvents:
         self._stop_writer.send(b"x")
 
     def close(self) -> None:
-        """Hear of nothing any more; safe to call twice."""
+        """Stop watching; safe to call twice."""
         if self._notices is not None:
             self._notices.close()
         self._notices, self._watched = None, {}
 
 
 def _age(folder: Path, name: str) -> float:
-    """Seconds since something was done to a file in a folder: it may have waited to be heard of."""
+    """Return the seconds since a file in a folder changed: its event may have waited."""
     newest = 0.0
     with contextlib.suppress(OSError):
         newest = folder.stat().st_mtime

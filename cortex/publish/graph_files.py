@@ -1,4 +1,4 @@
-"""Which graph files have changed, and their segments written. The watcher's work."""
+"""The graph files that have changed, and the writing of their segments: the watcher's work."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from cortex.system.errors import Damaged
 
 log = logging.getLogger(__name__)
 
-#: seconds that graph files which have changed wait at most, while a long run goes on, and how much
-#: longer after each generation that has some of them: it counts the references of all files anew,
-#: and the graph worker reads all of them. So there are few however long the run is
+#: seconds that changed graph files wait at most during a long run, and the factor by which that
+#: grows with each generation that contains some of them. Each such generation counts the references
+#: of all files anew, and the graph worker reads them all: so there are few, however long the run is
 WAIT_S, WAIT_GROWS = 20.0, 2.0
 
 
 class GraphFiles:
-    """The graph folders. A damaged file keeps what is served of it, and says so."""
+    """The graph folders. Of a damaged file the previous version is still served, with a warning."""
 
     def __init__(self, folders: Sequence[Folder], segments: Path, wait_s: float = WAIT_S) -> None:
         self._folders = folders
         self._segments = segments
         self._wait_s = wait_s
-        #: how often the long run that is under way had something published of it before its end
+        #: generations of the current long run that were published before its end
         self._times = 0
-        #: since when (monotonic, seconds) changes wait; 0: none do
+        #: start (monotonic, seconds) of the wait of changes; 0: none wait
         self._waiting = 0.0
         self._faults: dict[str, tuple[FileRef, str]] = {}
         self._touched: dict[str, FileRef] = {}
-        #: files that wait, whose segments are written already; pruning leaves what is young
+        #: waiting files with written segments; pruning spares young segments
         self._ahead: dict[str, FileRef] = {}
-        #: files that the last look found
+        #: files that the last scan found
         self.file_count = 0
 
     def warnings(self) -> tuple[str, ...]:
@@ -46,15 +46,16 @@ class GraphFiles:
 
     @property
     def waits(self) -> bool:
-        """Whether `read` has left something for later."""
+        """Whether `read` has left changes for later."""
         return self._waiting > 0
 
     def read(self, served: Mapping[str, FileRef], *, patient: bool = False) -> dict[str, FileRef] | None:
-        """The graph files as they are now, each with its segment written;
-        None when they are as `served`.
+        """Return the graph files as they are now, each with its segment written; None when they
+        equal `served`.
 
-        `patient`: also None while they have changed for less than WAIT_S, and each further time
-        for longer; segments are written meanwhile, so that at the end there is only to name them.
+        `patient`: also None while they have changed for less than WAIT_S, each further time for
+        longer. Segments are written meanwhile, so that at the end of a run only their names are
+        missing.
         """
         present = self._present()
         self.file_count = len(present)
@@ -63,7 +64,7 @@ class GraphFiles:
             self._ahead = {name: ref for name, ref in files.items() if ref != served.get(name)}
             return None
         self._waiting, self._ahead = 0.0, {}
-        if not patient:  # the run is over, also where nothing of it was left to publish
+        if not patient:  # the run is over, even if nothing was left to publish
             self._times = 0
         if files == served:
             return None
@@ -73,8 +74,8 @@ class GraphFiles:
     def _write_changed(
         self, present: Mapping[str, tuple[int, int]], served: Mapping[str, FileRef]
     ) -> dict[str, FileRef]:
-        """What is served of `present` and is as it was, and what has changed, each with its segment
-        written.
+        """Write the segments of changed files; return the references of all files of `present`, for
+        unchanged and damaged files those of `served`.
         """
         self._faults = {name: fault for name, fault in self._faults.items() if name in present}
         files = {name: ref for name, ref in served.items() if name in present}
@@ -107,8 +108,8 @@ class GraphFiles:
         return files
 
     def _is_there(self, ref: FileRef) -> bool:
-        """Whether the segment is: it may have waited for a merge, or for a machine that slept, and
-        been pruned.
+        """Return whether the segment exists: it may have been pruned while it waited for a merge,
+        or while the machine slept.
         """
         path = self._segments / graph_segment(ref.sha256)
         return read_seals([path])[path] is not None
@@ -127,8 +128,8 @@ class GraphFiles:
             return {}
 
     def _read_file(self, name: str) -> tuple[bytes, FileRef] | None:
-        """(bytes, what the file was) or None when it has gone;
-        too large or not a plain file is a fault.
+        """Return (bytes, reference) of a file, or None when it was removed; record a fault when it
+        is too large.
         """
         try:
             with folder_of(self._folders, name).open(name) as file:
@@ -144,5 +145,5 @@ class GraphFiles:
         return raw, ref
 
     def _fault(self, name: str, ref: FileRef, text: str) -> None:
-        self._faults[name] = (ref, f"{name}: {text}; what was served of it stays.")
+        self._faults[name] = (ref, f"{name}: {text}; its previous version is still served.")
         log.warning("%s", self._faults[name][1])

@@ -1,4 +1,4 @@
-"""How far the indexer is, as it says itself, for who publishes what it wrote."""
+"""The indexer's progress, as it reports it, for publishing."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 
 
 def read_state(config: Config) -> IndexerState | None:
-    """What the indexer says of itself; None where none ever ran.
+    """Return the indexer's report; None where none ever ran.
 
-    Read before the chunk files are: all of a sequence that it has completed is then on disk.
+    Read it before the chunk files: then all files of a sequence that it has completed are on disk.
     """
     try:
         return msgspec.json.decode(files.read_ours(config.indexer_state, STATE_BYTES_MAX), type=IndexerState)
@@ -22,7 +22,7 @@ def read_state(config: Config) -> IndexerState | None:
 
 
 def completed(indexer: IndexerState | None) -> int:
-    """The last sequence that a running indexer has completed; 0 when it is in the middle of one, or
-    none runs: then the chunk files' own highest one counts.
+    """Return the last sequence that a running indexer has completed; 0 in the middle of a sequence,
+    or when no indexer runs: then the highest sequence in the chunk files counts.
     """
     return indexer.sequence if indexer is not None and indexer.state != "stopped" else 0

@@ -1,7 +1,8 @@
-"""Whether what is published is still as it was written, and what of it has to be made again.
+"""Integrity of the published files: which have changed since they were written, and which to
+rebuild.
 
-Nothing is written here; the builder publishes what it takes up from here as a generation of its
-own, so that none names a damaged file for longer than a look by the clock takes.
+Nothing is written here. The builder publishes the repaired state as a generation of its own, so no
+generation names a damaged file for longer than one scan by the clock takes.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from cortex.system.errors import CortexError
 
 log = logging.getLogger(__name__)
 
-#: seconds after a mending in which marks of readers are left alone: the first time, and at most; it
-#: doubles while marks go on (a disk that returns other bytes than were written)
+#: seconds after a repair during which marks of readers are ignored: at first, and at most. The
+#: pause doubles while marks continue (a disk that returns other bytes than were written)
 PAUSE_S, PAUSE_MAX_S = 1.0, 60.0
 
 
 class IntegrityMonitor:
-    """Knows how the files of the current generation were; asked before each look at the sources."""
+    """Remembers the state of the current generation's files; checked before each scan of the
+    sources.
+    """
 
     def __init__(
         self, index_dir: Path, run_dir: Path, engines: Mapping[str, Engine], pause_s: float = PAUSE_S
@@ -40,15 +43,15 @@ class IntegrityMonitor:
         self._run_dir = run_dir
         self._engines = engines
         self._seals: dict[Path, Seal | None] = {}
-        #: those that hold the files which are to stay as they are
+        #: the folders of the files that must not change
         self.folders = frozenset((index_dir,))
         self._current: Generation | None = None
         self._usual_pause_s = self._pause_s = pause_s
         self._quiet_until = 0.0
 
     def take_in(self, generation: Generation) -> None:
-        """From here on the files of `generation` are to stay as they are, CURRENT among them;
-        nothing, when it is EMPTY.
+        """Remember the files of `generation`, with CURRENT, as they are now: from here on they must
+        not change. No files for EMPTY.
         """
         self._seals = read_seals(self._files(generation))
         self.folders = frozenset((self._dir, *(path.parent for path in self._seals)))
@@ -60,8 +63,8 @@ class IntegrityMonitor:
             yield from engine.files(generation.tokens.get(name, ""))
 
     def changed(self) -> list[Path]:
-        """The files that are not as they were. Raises OSError when CURRENT cannot be read for a
-        reason that says nothing about it.
+        """Return the files that have changed. Raises OSError when CURRENT cannot be read for a
+        reason that proves nothing about it.
         """
         now = read_seals(self._seals)
         paths = [path for path, seal in self._seals.items() if now[path] != seal]
@@ -77,11 +80,11 @@ class IntegrityMonitor:
 
     @property
     def pauses(self) -> bool:
-        """Whether marks are left alone; they are looked at soon afterwards."""
+        """Whether marks are ignored now; they are read soon afterwards."""
         return time.monotonic() < self._quiet_until + self._usual_pause_s
 
     def read_marks(self, generation: Generation) -> dict[str, str]:
-        """Engine → why a reader says that it cannot read what was built for `generation`."""
+        """Return engine → the reason why a reader cannot read its files of `generation`."""
         now = time.monotonic()
         if now < self._quiet_until:
             return {}
@@ -95,8 +98,8 @@ class IntegrityMonitor:
 
 
 def without_damaged(generation: Generation, segments: Path) -> Generation:
-    """`generation` without those graph files and counts of references whose segment cannot be read;
-    itself when all can. Raises OSError that says nothing about a file.
+    """Return `generation` without the graph files and reference counts that have an unreadable
+    segment; itself when all are readable. Raises OSError that proves nothing about a file.
     """
     graph = {
         name: ref
@@ -117,13 +120,13 @@ def _is_readable(segment: Path) -> bool:
     except Exception as error:
         if not is_damage(error):
             raise
-        log.warning("made again: %s", error)
+        log.warning("damaged, to be built again: %s", error)
         return False
     return True
 
 
 def rows_of(rows: Rows, at: int) -> list[Row]:
-    """The live rows of segment `at` as they were written."""
+    """Return the live rows of segment `at` as they were written."""
     segment, start = rows.segments[at], int(rows.starts[at])
     arrays, names = segment.arrays, segment.meta["chunk_file_names"]
     digests, models = segment.bytes_of("digests"), segment.meta["model_names"]

@@ -1,5 +1,5 @@
-"""Upkeep of the segments of rows: when the small ones are made one, and which rows are deleted.
-Publishes nothing.
+"""Upkeep of row segments: when to merge the small ones, and the list of deleted rows. Publishes
+nothing.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from cortex.system.arrays import Array
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When segments are merged."""
+    """The limits at which segments are merged."""
 
-    #: segments of a generation; one more and the small ones are merged
+    #: small segments of a generation; with one more they are merged
     segments_max: int = 8
-    #: the same while a long run of the indexer adds to them
+    #: the same during a long run of the indexer
     segments_under_way_max: int = 32
-    #: rows of a segment that a merge makes, at most: what a merge holds in memory is in proportion
-    #: (some 300 MB). One of half as many stays as it is
+    #: largest merged segment, in rows: a merge takes memory in proportion (some 300 MB). A segment
+    #: of half as many rows is not merged
     rows_max: int = 50_000
-    #: a merge takes in every segment that is at most this many times as large as all smaller ones
+    #: a merge includes every segment that is at most this many times as large as all smaller ones
     #: together
     merge_ratio: int = 4
-    #: everything is merged when more than this share of the rows is deleted
+    #: all segments are merged when more than this share of the rows is deleted
     deleted_share_max: float = 0.3
-    #: rows below which no share matters
+    #: rows below which the share of deleted rows does not matter
     rows_min: int = 2_000
 
 
 def merge(
     generation: Generation, index_dir: Path, limits: Limits, *, under_way: bool = False
 ) -> Generation | None:
-    """The next generation, with the same rows in fewer segments; None when no merge is due.
+    """Return the next generation, with the same rows in fewer segments; None when no merge is due.
     `under_way`: more rows will come soon.
 
     Raises as `open_rows` and `write_segment` do.
@@ -53,7 +53,7 @@ def merge(
     refs, deleted = list(generation.segments), deleted_keys(segments, generation)
     for group in groups:
         number += 1
-        # Those that stay are not even opened: to check a large one takes as long as to merge the
+        # The other segments are not even opened: checking a large one takes as long as merging the
         # rest.
         selection = dataclasses.replace(generation, segments=tuple(group), references="")
         rows = open_rows(selection, index_dir)
@@ -69,7 +69,7 @@ def merge(
 
 
 def is_crowded(generation: Generation, limits: Limits) -> bool:
-    """Whether a generation has more small segments than it is to have."""
+    """Return whether a generation has more small segments than the limit."""
     return len(_small(generation.segments, limits)) > limits.segments_max
 
 
@@ -78,7 +78,7 @@ def _small(refs: Sequence[SegmentRef], limits: Limits) -> list[SegmentRef]:
 
 
 def _due(generation: Generation, limits: Limits, *, under_way: bool) -> list[list[SegmentRef]]:
-    """The segments of which one is to be made, group by group."""
+    """Return the segments to merge, group by group."""
     refs, rows = generation.segments, generation.deleted_count
     total = sum(ref.rows for ref in refs)
     if total > limits.rows_min and rows > limits.deleted_share_max * total and not under_way:
@@ -90,7 +90,7 @@ def _due(generation: Generation, limits: Limits, *, under_way: bool) -> list[lis
 
 
 def _portions(refs: Sequence[SegmentRef], rows_max: int) -> list[list[SegmentRef]]:
-    """All of `refs`, in groups of at most that many rows, or of one."""
+    """Return all of `refs`, in groups of at most `rows_max` rows, or of one segment."""
     out: list[list[SegmentRef]] = []
     total = 0
     for ref in refs:
@@ -103,15 +103,15 @@ def _portions(refs: Sequence[SegmentRef], rows_max: int) -> list[list[SegmentRef
 
 
 def deleted_keys(segments: Path, generation: Generation) -> Array:
-    """The deleted row keys of a generation, u64, ascending. Raises NotFound or Damaged."""
+    """Return the deleted row keys of a generation, u64, ascending. Raises NotFound or Damaged."""
     if not generation.deleted:
         return np.zeros(0, "<u8")
     return open_segment(segments / generation.deleted).arrays["keys"]
 
 
 def write_deleted(segments: Path, number: int, keys: Array, more: Sequence[int] = ()) -> tuple[str, int]:
-    """Write `keys` and `more` as the deleted rows of generation `number`; returns the segment's
-    name, "" when there are none, and how many there are.
+    """Write `keys` and `more` as the deleted rows of generation `number`; return the segment's
+    name, "" if there are none, and their count.
     """
     every = np.union1d(keys, np.array(more, "<u8")).astype("<u8")
     if not len(every):
@@ -122,8 +122,8 @@ def write_deleted(segments: Path, number: int, keys: Array, more: Sequence[int] 
 
 
 def _choose_small(refs: Sequence[SegmentRef], limits: Limits) -> list[SegmentRef]:
-    """The segments to merge, in their order: from the smallest up, while one is not far larger than
-    all before it.
+    """Return the segments to merge, in their order: from the smallest up, until one is far larger
+    than all smaller ones together.
     """
     total, selected = 0, list[SegmentRef]()
     for ref in sorted(refs, key=lambda ref: ref.rows):

@@ -1,5 +1,5 @@
-"""The watcher of an index that Milvus keeps: it looks at what is current there, brings its small
-files here, and announces it. Nothing is built here.
+"""The watcher's process for an index in Milvus: it polls the current generation there, downloads
+its small files, and announces it. Builds nothing.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ipc.service import Identity
 
 log = logging.getLogger(__name__)
 
-#: seconds between two looks at the document, one row that is asked for by its key; and while there
-#: is none yet, or Milvus is away
+#: seconds between two reads of the document, one row by its key; and while there is none yet, or
+#: Milvus is unreachable
 LOOK_S, AGAIN_S = 2.0, 1.0
 
 
 class MirrorWorker:
-    """Brings in a thread of its own; the serving thread answers GetStatus meanwhile."""
+    """Downloads in a thread of its own; the serving thread answers GetStatus meanwhile."""
 
     def __init__(self, config: Config) -> None:
         open_home(config)
@@ -84,9 +84,9 @@ class MirrorWorker:
                         log.warning("%s", error)
                     self._fault = str(error)
                     self._stop.wait(AGAIN_S)
-                except Exception as error:  # nobody would bring anything any more, and nobody say so
+                except Exception as error:  # else the thread would end, and downloads stop without a report
                     if str(error) != self._fault:
-                        log.exception("what is current in Milvus could not be brought")
+                        log.exception("cannot download the current generation from Milvus")
                     self._fault = str(error) or type(error).__name__
                     self._stop.wait(AGAIN_S)
         finally:

@@ -1,8 +1,9 @@
-"""An index that Milvus keeps: publishing a generation there, and bringing its small files here.
+"""An index in Milvus: publishing a generation there, and downloading its small files.
 
-What publishing writes is the same as at home, in a folder of its own, but its rows are lean: texts
-and vectors are in Milvus alone. Beside the rows lie the files of `segments/` by their content, and
-one document that says which generation is current: so any machine can go on, and any can serve.
+Publishing writes the same files as for a local index, in a separate folder, but its rows are lean:
+only Milvus stores texts and vectors. Besides the rows Milvus holds the files of `segments/`, by
+their content, and one document that names the current generation: so any machine can continue the
+index, and any can serve it.
 """
 
 from __future__ import annotations
@@ -45,16 +46,16 @@ from cortex.system import files
 from cortex.system.errors import CortexError, Damaged, NotFound
 from ipc.locks import holder_of
 
-#: how often a generation that goes while it is read is read again
+#: attempts to read a generation that is replaced meanwhile
 TRIES = 3
 
 
 @contextlib.contextmanager
 def writing(config: Config) -> Iterator[Callable[[], Generation]]:
-    """The right to publish the project to Milvus, while the `with` lasts: a function that publishes
-    what the chunk files hold by then. `config` is that of who writes (`Config.writes`).
+    """Hold the lease to publish the project to Milvus; yield a function that publishes the chunk
+    files of that moment. `config` is the writer's (`Config.writes`).
 
-    Raises Occupied while another indexer does, Misconfigured, Unavailable.
+    Raises Occupied while another indexer has the lease, Misconfigured, Unavailable.
     """
     open_home(config)
     collection = Collection(milvus_place(config), WRITE_S)
@@ -63,7 +64,8 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
         with lease(collection.place, config.milvus) as check:
             collection.create_collections()
             current = pull(config.index_dir, collection) or generations.EMPTY
-            # of a first publishing that ended too early no token tells, and numbers begin again
+            # no token names the rows of a first publishing that was cut short, and numbers begin
+            # again
             drop_rows(collection, f"born > {current.number}")
             yield lambda: _publish(config, collection, check)
     finally:
@@ -83,8 +85,8 @@ def _publish(config: Config, collection: Collection, check: Callable[[], None]) 
 
 
 def push(index_dir: Path, generation: Generation, collection: Collection, check: Callable[[], None]) -> None:
-    """Make `generation`, whose rows are in Milvus, current there. `check` raises when the right to
-    do so is lost.
+    """Make `generation`, whose rows are in Milvus, the current one there. `check` raises when the
+    lease is lost.
     """
     before = read_document(collection)
     known_body = fetch_body(collection, before.body) if before else Body({}, {})
@@ -120,20 +122,21 @@ def push(index_dir: Path, generation: Generation, collection: Collection, check:
 
 
 def purge(collection: Collection, document: Document, older_than_s: float = PRUNE_AFTER_S) -> None:
-    """Remove the rows that no reader needs: a generation is read until it is neither the current
-    one nor the one before, and sixty seconds longer.
+    """Remove the rows that no reader needs: readers use the current generation, the one before it,
+    and a replaced one for sixty seconds more.
     """
     limit = time.time() - older_than_s
     times = sorted(document.published.items())
-    # when the later of two became current, what was before the earlier was read no more
+    # when the later of two became current, readers had left the generation before the earlier
     old = [number for (number, _), (_, at) in itertools.pairwise(times) if at < limit]
     if old:
         drop_rows(collection, f"died <= {max(old)}")
 
 
 def pull(index_dir: Path, collection: Collection) -> Generation | None:
-    """Make the folder what is current in Milvus; None where nothing is, and then it holds nothing.
-    CURRENT is written last, by one rename. Raises NotFound when it goes on while it is read.
+    """Download the current generation from Milvus to the folder; None where there is none, and then
+    the folder holds none. CURRENT is written last, by one rename. Raises NotFound when the
+    generation is replaced while it is read.
     """
     for left in reversed(range(TRIES)):
         document = read_document(collection)
@@ -153,7 +156,7 @@ def _pull(index_dir: Path, collection: Collection, document: Document) -> Genera
     try:
         generation = msgspec.convert(body.current, Generation)
     except msgspec.ValidationError as error:
-        raise Damaged(f"What is current in Milvus cannot be read: {error}.") from error
+        raise Damaged(f"The current generation in Milvus cannot be read: {error}.") from error
     project, segments = collection.place.project, index_dir / "segments"
     files.make_folder(segments)
     wanted = [(project, segments / name, ref) for name, ref in all_files(body, generation).items()]
@@ -172,8 +175,8 @@ def _read_local_current(index_dir: Path) -> Generation | None:
 
 
 def prune_places(index_dir: Path) -> None:
-    """Remove what was brought of the project from elsewhere, or by another name, and what stood
-    here before there was a folder for each. What is being written stays.
+    """Remove downloads of the project from another server or by another name, and those of versions
+    without a folder for each. Folders with a writer stay.
     """
     own_folder = index_dir.parent
     names: list[str] = []
@@ -182,13 +185,13 @@ def prune_places(index_dir: Path) -> None:
     for name in names:
         if name == own_folder.name or _is_written(own_folder.parent / name):
             continue
-        with contextlib.suppress(OSError):  # one that cannot be removed keeps no other
+        with contextlib.suppress(OSError):  # a failure must not protect the other folders
             files.remove_tree(own_folder.parent / name)
 
 
 def _is_written(place: Path) -> bool:
-    """Whether a process writes an index there, of whichever format; also one whose number is not
-    known, as in a sandbox.
+    """Return whether a process writes an index there, in any format; also a process whose number is
+    unknown, as in a sandbox.
     """
     formats: list[str] = []
     with contextlib.suppress(OSError):
@@ -199,23 +202,27 @@ def _is_written(place: Path) -> bool:
 
 
 class Mirror:
-    """Follows what is current in Milvus, for the processes that serve it here."""
+    """A local copy of the current generation's small files in Milvus, for the processes that serve
+    it here.
+    """
 
     def __init__(self, config: Config) -> None:
         self._dir = config.index_dir
         self._collection = Collection(milvus_place(config))
         prune_places(self._dir)
-        #: what was brought last
+        #: the last downloaded generation
         self.current = _read_local_current(self._dir) or generations.EMPTY
         self._document: Document | None = None
-        #: what is wrong although Milvus answers
+        #: the fault while Milvus answers, as a sentence
         self.fault = ""
 
     def refresh(self) -> bool:
-        """Whether there is another generation now. Raises Unavailable and what `pull` raises."""
+        """Download the current generation if it is new; return whether it is. Raises Unavailable
+        and the errors of `pull`.
+        """
         document = read_document(self._collection)
         self.fault = "" if document else self._collection.place.missing_message
-        # who serves another place of the project removes what is brought from this one
+        # a process that serves another place of the project removes the downloads of this one
         is_here = (self._dir / generations.CURRENT).exists()
         if document is None or (document == self._document and is_here):
             return False

@@ -1,9 +1,9 @@
-"""Which chunks are served, chunk file by chunk file, in some 70 bytes each. Reads no file.
+"""The served chunks by chunk file, in some 70 bytes each. Reads no file.
 
-A watcher knows of each chunk that is served which row it has become and of what bytes it was made.
-As objects that would be half a kilobyte a chunk, most of what a watcher of a large project holds.
-So what a chunk file holds lies packed, and is read when that file is; of all chunks there is a hash
-of the id, which tells the file that one may be in.
+For each served chunk a watcher stores its row key and the digest of its bytes. As objects they
+would take half a kilobyte a chunk, most of the memory of a large project's watcher. So the chunks
+of each chunk file are packed, and unpacked when that file is read; hashes of all ids lead from an
+id to the files that may contain it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ from cortex.generation.write import DIGEST_BYTES
 from cortex.system import zstd
 from cortex.system.arrays import Array
 
-#: bytes of the ids of one chunk file
+#: largest ids of one chunk file, in bytes
 _IDS_BYTES_MAX = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A chunk that is served: its row key, what it was made of, and the source file that it is
-    of.
-    """
+    """A served chunk: its row key, the digest of its bytes, and its source file."""
 
     key: int
     digest: bytes
@@ -38,7 +36,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The chunks of one chunk file, column by column; `of`: which of `sources` each is of."""
+    """The chunks of one chunk file as columns; `of`: each chunk's index into `sources`."""
 
     ids: Sequence[str]
     sources: Sequence[str]
@@ -57,7 +55,7 @@ class _Columns:
 
 @dataclass(frozen=True, slots=True)
 class _PackedColumns:
-    """Columns as they are kept: `names` are ids and sources, packed JSON."""
+    """Columns in packed form: `names` are ids and sources, as packed JSON."""
 
     names: bytes
     keys: bytes
@@ -71,7 +69,7 @@ class _PackedColumns:
         return cls(names, keys, columns.digests, of)
 
     def read_names(self) -> tuple[list[str], list[str]]:
-        """(ids, sources)"""
+        """Return (ids, sources)."""
         raw = zstd.unpack(self.names, _IDS_BYTES_MAX)
         return msgspec.json.decode(raw, type=tuple[list[str], list[str]])
 
@@ -85,15 +83,15 @@ class _PackedColumns:
 
 
 class ServedChunks:
-    """Used by one thread. An id is in one chunk file at most."""
+    """The served chunks. Used by one thread. An id is in at most one chunk file."""
 
     def __init__(self) -> None:
         self._packed: dict[str, _PackedColumns] = {}
-        #: the numbers of chunk files; those of files that are gone are kept
+        #: the numbers of chunk files; removed files keep theirs
         self._numbers: dict[str, int] = {}
-        #: i64, ascending: hashes of all ids; i32: the numbers of the files that these are in
+        #: i64, ascending: hashes of all ids; i32: the number of each id's file
         self._hashes, self._files = np.zeros(0, np.int64), np.zeros(0, np.int32)
-        #: source file → how many chunk files have chunks of it
+        #: source file → count of chunk files with chunks of it
         self.sources: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -101,21 +99,21 @@ class ServedChunks:
 
     @property
     def files(self) -> Collection[str]:
-        """The chunk files that have chunks which are served."""
+        """The chunk files with served chunks."""
         return self._packed.keys()
 
     def of(self, file: str) -> dict[str, Chunk]:
-        """The chunks of a chunk file, by id."""
+        """Return the chunks of a chunk file, by id."""
         packed = self._packed.get(file)
         return {} if packed is None else packed.read()
 
     def ids(self, file: str) -> list[str]:
-        """Those of the chunks of a chunk file."""
+        """Return the ids of the chunks of a chunk file."""
         packed = self._packed.get(file)
         return [] if packed is None else packed.read_names()[0]
 
     def owners(self, ids: Iterable[str]) -> dict[str, str]:
-        """Those of `ids` that are served, each with its chunk file."""
+        """Return id → chunk file for those of `ids` that are served."""
         wanted_ids = list(ids)
         hashes = _hash_ids(wanted_ids)
         first, end = (np.searchsorted(self._hashes, hashes, side) for side in ("left", "right"))
@@ -131,11 +129,11 @@ class ServedChunks:
         }
 
     def take(self, files: Mapping[str, Mapping[str, Chunk]]) -> None:
-        """Take these as all the chunks of the chunk files `files`."""
+        """Replace all chunks of the chunk files `files`."""
         self._replace((file, _Columns.of_chunks(chunks)) for file, chunks in files.items())
 
     def add_rows(self, rows: Rows) -> None:
-        """Take the live ones of `rows` as all the chunks of their chunk files."""
+        """Replace all chunks of the chunk files in `rows` by its live rows."""
         self._replace(_read_columns(rows))
 
     def _replace(self, files: Iterable[tuple[str, _Columns]]) -> None:
@@ -165,7 +163,7 @@ class ServedChunks:
 
 
 def _read_columns(rows: Rows) -> Iterator[tuple[str, _Columns]]:
-    """Of each chunk file what `rows` hold."""
+    """Yield (chunk file, the columns of its live rows)."""
     numbers: dict[str, int] = {}
     files = [np.zeros(0, np.int64)]
     for segment in rows.segments:
@@ -186,5 +184,5 @@ def _read_columns(rows: Rows) -> Iterator[tuple[str, _Columns]]:
 
 
 def _hash_ids(ids: Collection[str]) -> Array:
-    """i64 [n]: of this process alone."""
+    """Return i64 [n]: hashes that are valid only in this process."""
     return np.fromiter(map(hash, ids), np.int64, len(ids))

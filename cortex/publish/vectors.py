@@ -1,4 +1,4 @@
-"""Rows of the chunks that were read, with the vectors that chunk files leave out."""
+"""Rows of the chunks in a reading, with the vectors that chunk files omit."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ from cortex.publish.chunk_files import Reading
 from cortex.settings.config import Config
 from cortex.terms.passages import embed_text
 
-#: texts that are embedded at once: bounds the memory of one call
+#: texts to embed at once: bounds the memory of one call
 EMBED_TEXTS = 512
 
 
 class VectorMaker:
-    """Makes vectors of rows that come without, by the built-in model alone. Used by one thread at
-    a time.
-    """
+    """Computes missing vectors with the built-in model. Used by one thread at a time."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._embedder: StaticEmbedder | None = None
 
     def rows(self, reading: Reading, keys: Sequence[int]) -> list[Row]:
-        """What was added, as rows with these keys. Vectors of another model than the one that is
-        configured are not made: the indexer makes those chunks anew.
+        """Return the added chunks as rows with these keys. Vectors of another model than the
+        configured one are not computed: the indexer creates those chunks anew.
         """
         rows = [
             Row(key, chunk.body, chunk.file, chunk.digest, chunk.vector, chunk.model)
@@ -56,7 +54,7 @@ class VectorMaker:
                 rows[at] = dataclasses.replace(rows[at], vector=unit)
 
     def release(self) -> None:
-        """Let go of the model's words."""
+        """Free the model's vocabulary."""
         if self._embedder is not None:
             self._embedder = None
             open_static.cache_clear()

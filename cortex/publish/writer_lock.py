@@ -1,4 +1,4 @@
-"""The lock of the one writer of an index. Writes nothing else."""
+"""The lock of the only writer of an index. Writes nothing else."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from ipc.locks import Lock, hold
 
 
 def take_lock(config: Config) -> Lock:
-    """The lock `writer.lock`: one writer for an index, whatever its runtime folder."""
+    """Take the lock `writer.lock`: one writer for an index, whatever its runtime folder.
+
+    Raises Occupied when another process has it, and `refusal` of an OSError.
+    """
     open_home(config)
     try:
-        if config.index_dir.is_file():  # in the place of a folder of ours
+        if config.index_dir.is_file():  # in the place of a folder of the index
             files.remove(config.index_dir)
         files.make_folder(config.index_dir)
         return hold(

@@ -1,12 +1,12 @@
-"""A model that the tests write themselves: a table of words and one layer, in the files that
-sentence-transformers has for a real one.
+"""A model that the tests write themselves: a table of words and one layer, in the files of a real
+sentence-transformers model.
 """
 
 import numpy as np
 import orjson
 import pytest
 
-#: words that the model knows; for all others it has next to nothing
+#: words that the model knows; all others have a vector near zero
 WORDS = tuple("json decode document parse socket network tcp connect host hash password salt number".split())
 #: length of its vectors
 DIMENSIONS = 24
@@ -14,7 +14,7 @@ SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 
 
 def table() -> np.ndarray:
-    """A direction of its own for each word; what is no word is near zero."""
+    """Return a separate direction for each word; special tokens are near zero."""
     turned, _ = np.linalg.qr(np.random.default_rng(7).standard_normal((DIMENSIONS, DIMENSIONS)))
     rows = turned[: len(SPECIALS) + len(WORDS)]
     rows[: len(SPECIALS)] *= 0.01
@@ -44,7 +44,7 @@ def tokenizer() -> dict:
 
 
 def network(inputs=("input_ids", "attention_mask", "token_type_ids"), output="last_hidden_state"):
-    """last_hidden_state = tanh(table[input_ids]), [texts, tokens, DIMENSIONS], as bytes."""
+    """Return last_hidden_state = tanh(table[input_ids]), [texts, tokens, DIMENSIONS], as bytes."""
     onnx = pytest.importorskip("onnx")
     make, kinds = onnx.helper, onnx.TensorProto
     graph = make.make_graph(
@@ -62,7 +62,7 @@ def network(inputs=("input_ids", "attention_mask", "token_type_ids"), output="la
 
 
 def write(folder, *, pooling="mean_tokens", tokens_max=64, model=None, **files):
-    """The folder of a model; `files`: settings by their file's name without its end."""
+    """Write the folder of a model; `files`: settings by file name without its ending."""
     (folder / "1_Pooling").mkdir(parents=True)
     (folder / "model.onnx").write_bytes(network() if model is None else model)
     kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
@@ -79,7 +79,7 @@ def write(folder, *, pooling="mean_tokens", tokens_max=64, model=None, **files):
 
 
 class Models:
-    """What tests need of the above."""
+    """The functions above, for tests."""
 
     words, dimensions = WORDS, DIMENSIONS
     network, table, write = map(staticmethod, (network, table, write))

@@ -1,10 +1,10 @@
-"""What `cortex.embedders.protocol` says of every embedder, asked of every embedder that we have.
+"""The promises of `cortex.embedders.protocol`, checked for each embedder of Cortex.
 
-Another one, from any package that is installed, is put through the same questions by
+An embedder of any installed package goes through the same tests by
 
     pytest tests/embedders/test_contract.py --embedder package.module:Maker
 
-where Maker(config) makes the embedder.
+where Maker(config) creates the embedder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cortex.front.http.embedding import open_server
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 
-#: questions, each with the passage of PASSAGES that answers it
+#: questions, each with its answer in PASSAGES
 QUESTIONS = ("parse json", "open a network socket", "hash a password")
 PASSAGES = (
     "def decode(document): '''Decode a JSON document.'''",
@@ -43,7 +43,7 @@ def static(root, _fixture, **fields):
 
 @contextlib.contextmanager
 def onnx(root, fixture):
-    """A model in this process, which the tests write."""
+    """Return an ONNX model in this process, written by the tests."""
     models = fixture("models")
     folder = models.write(root / "model")
     fields = {"provider": "onnx", "model_path": str(folder), "dimensions": models.dimensions}
@@ -52,7 +52,7 @@ def onnx(root, fixture):
 
 @contextlib.contextmanager
 def served(root, _fixture):
-    """The HTTP embedder over our own server, in this process."""
+    """Return the HTTP embedder over a Cortex server in this process."""
     with open_server(open_static(), "127.0.0.1", 0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
@@ -66,7 +66,7 @@ def served(root, _fixture):
 
 @contextlib.contextmanager
 def local(root, _fixture):
-    """The HTTP embedder over a server that it starts itself."""
+    """Return the HTTP embedder over a server that it starts itself."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         endpoint = f"http://127.0.0.1:{free.getsockname()[1]}/embed"
@@ -112,7 +112,7 @@ def embedder(request, tmp_path_factory):
         yield opened
 
 
-#: a module's embedder is the same for every example
+#: the embedder has module scope, so it is the same for every example
 ONCE = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 

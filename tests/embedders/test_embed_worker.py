@@ -1,4 +1,6 @@
-"""The embed worker over a server that fails: it lives on, says why, and goes on when it can."""
+"""The embed worker with a failing server: it survives, reports the reason, and continues when it
+can.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +45,13 @@ def test_a_silent_server_is_told_within_a_lanes_time_and_is_not_waited_for_by_ea
     with socket.create_server(("127.0.0.1", 0)) as listener:
         worker = make_worker(tmp_path, listener.getsockname()[1])
         listener.settimeout(0)
-        listener.accept()[0].close()  # the start's probe
+        listener.accept()[0].close()  # the probe at the start
         for _ in range(5):
             with pytest.raises(Unavailable, match="timed out"):
                 worker.embed(QUESTION)
         assert "timed out" in worker.status().info["fault"]
         with pytest.raises(BlockingIOError):
-            listener.accept()  # no question connected anew
+            listener.accept()  # no query opened a new connection
 
 
 def test_what_came_back_is_used_without_a_restart(tmp_path):

@@ -1,4 +1,4 @@
-"""The HTTP embedder against a real server: ours, and ones that misbehave."""
+"""The HTTP embedder with a real server of Cortex, and with servers that misbehave."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ours() -> Iterator[tuple[str, int]]:
 
 
 class Trap:
-    """Listens, and answers every connection with `body`; knows what was asked of it."""
+    """Listens, answers every connection with `body`, and records the requests."""
 
     def __init__(
         self, body: bytes = b"{}", status: int = 200, headers: tuple[tuple[str, str], ...] = ()
@@ -186,7 +186,7 @@ def test_a_proxy_of_the_environment_is_not_used_on_this_machine(tmp_path, monkey
         for host in ("127.0.0.1", "localhost"):
             open_embedder(config(tmp_path, endpoint.replace("127.0.0.1", host)))
         assert (len(server.requests), proxy.requests) == (2, [])
-        open_embedder(config(tmp_path, "http://embedding.invalid/embed"))  # elsewhere they hold
+        open_embedder(config(tmp_path, "http://embedding.invalid/embed"))  # on other hosts proxies are used
         assert len(proxy.requests) == 1
 
 
@@ -254,7 +254,9 @@ def test_what_a_server_says_of_itself_cannot_steer_a_terminal(tmp_path):
 
 
 def dripping(head: bytes, drop: bytes, every_s: float) -> tuple[socket.socket, threading.Thread]:
-    """A server that answers one request with `head`, and then `drop` by `drop` until it is left."""
+    """Run a server that answers one request with `head`, then with `drop` again and again until the
+    client leaves.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
@@ -318,7 +320,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def child() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """The server that this process started last; ended afterwards."""
+    """Return the server that this process started last; end it afterwards."""
     yield lambda: local_embedder._CHILDREN[-1]
     while local_embedder._CHILDREN:
         server = local_embedder._CHILDREN.pop()

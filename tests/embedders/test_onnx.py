@@ -1,4 +1,4 @@
-"""The ONNX embedder: what it computes, what its folder says, and what it says of what is wrong."""
+"""The ONNX embedder: its vectors, the settings of its folder, and its error messages."""
 
 import importlib.util
 import os
@@ -19,7 +19,7 @@ from tests.indexer.indexed_tree import shard_files
 
 @pytest.fixture
 def configured(tmp_path, models):
-    """A configuration of a model that is written with the settings given."""
+    """Return a configuration of a model that is written with these settings."""
 
     def make(embedding=None, **files):
         folder = models.write(tmp_path / "model", **files)
@@ -30,7 +30,7 @@ def configured(tmp_path, models):
 
 
 def rows(models, *words):
-    """What the model makes of each of its words, and of the two tokens that it adds."""
+    """Return the model's row of each of its words, and of the two tokens that it adds."""
     word_rows = {word: at for at, word in enumerate(("[PAD]", "[UNK]", "[CLS]", "[SEP]", *models.words))}
     return np.tanh(models.table()[[word_rows[word] for word in ("[CLS]", *words, "[SEP]")]])
 
@@ -282,7 +282,7 @@ open_embedder(Config(root=Path("/"), embedding=Embedding(provider="onnx", model_
 """
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "has loaded usearch before" in done.stderr
+    assert "has loaded usearch, after which onnxruntime crashes" in done.stderr
 
 
 def test_copies_of_a_model_are_few_enough_for_the_machines_memory(configured, tmp_path):

@@ -1,4 +1,4 @@
-"""The static embedder: what it computes, and that its files are what model.json says."""
+"""The static embedder: its vectors, and the match of its files with model.json."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def test_tokens_are_those_of_the_sub_words_in_order_known_or_not(text):
         row for word in words for subword in WORDS.findall(word) for row in embedder._pieces(subword.lower())
     ]
     embedder._cache.clear()
-    assert embedder.tokens(text) == expected  # learns
-    assert embedder.tokens(text) == expected  # remembers
+    assert embedder.tokens(text) == expected  # fills the cache
+    assert embedder.tokens(text) == expected  # reads from the cache
 
 
 def test_near_words_are_nearer_than_far_ones():

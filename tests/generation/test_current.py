@@ -1,5 +1,5 @@
-"""CURRENT: published by one rename, refused when damaged or not ours,
-pruned only of what nobody needs.
+"""CURRENT: published by one rename, refused when damaged or foreign, and pruned of files that no
+reader needs.
 """
 
 import shutil

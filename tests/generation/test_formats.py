@@ -1,5 +1,5 @@
-"""Indexes of several formats side by side: each is left alone while it is used, and goes a week
-later.
+"""Indexes of several formats next to each other: one in use stays, an unused one is removed after a
+week.
 """
 
 import os
@@ -21,7 +21,7 @@ def ours(tmp_path):
 
 
 def place(ours, name):
-    """The folder of an index of another format, with what an older version writes in it."""
+    """Return the folder of an index of another format, with files of an older version."""
     folder = ours.parent / name
     for entry in ("segments", "text", "vectors", "graph"):
         (folder / entry).mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ def place(ours, name):
 
 
 def age(folder, seconds):
-    """Let everything in `folder`, except the folders of other formats, be as old as that."""
+    """Make all files in `folder`, except the folders of other formats, this old."""
     then = time.time() - seconds
     entries = [entry for entry in folder.iterdir() if not entry.name.isdigit()]
     for path in (*entries, *([folder] if folder.name.isdigit() else [])):

@@ -180,8 +180,8 @@ def test_segments_that_stay_are_not_opened_again(tmp_path):
 
 
 def trigrams_of(sections):
-    """(trigram, row) of all that can be asked for:
-    those over the end of a text hold a line feed.
+    """Return (trigram, row) of all possible queries: trigrams across the end of a text hold a line
+    feed.
     """
     (block,) = blocks_of("gram", sections)
     codes, rows = block.pairs()
@@ -191,7 +191,7 @@ def trigrams_of(sections):
 
 def test_a_merge_holds_neither_texts_nor_vectors(tmp_path):
     def some(first: int) -> list[Row]:
-        draw = random.Random(first)  # what repeats itself would hardly take space
+        draw = random.Random(first)  # repeated text would take hardly any space
         return [row(key, text="".join(draw.choices("abcd", k=24_000))) for key in range(first, first + 400)]
 
     rows = open_rows(publish(tmp_path, some(1), some(401)), tmp_path)
@@ -221,7 +221,7 @@ def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
     ]
     before = open_rows(publish(folder, *parts, deleted=deleted), folder)
     with pytest.MonkeyPatch.context() as patch:
-        if data.draw(st.booleans()):  # as for large segments: portion by portion, a few codes at a time
+        if data.draw(st.booleans()):  # as for large segments: in portions, a few codes at a time
             patch.setattr(merge, "PORTION_ROWS", 2)
             patch.setattr(postings, "PART_BYTES", 16)
         count, vectors = merge_rows(folder / "segments" / "merged", before, [0, 1])

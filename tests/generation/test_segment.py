@@ -1,4 +1,4 @@
-"""A segment comes back as it was written; every flipped byte and every truncation is refused."""
+"""A segment is read as it was written; every flipped byte and every truncation is refused."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,4 @@
-"""The trigram table of a segment:
-every row that holds what is asked for is found, through deletes and merges too.
-"""
+"""The trigram table of a segment finds every matching row, after deletes and merges as well."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,4 @@
-"""The word table of a segment: what it says is what tantivy finds,
-and what comparing every word would give.
-"""
+"""The word table of a segment: the same rows as tantivy, and as a comparison with every word."""
 
 import numpy as np
 import pytest

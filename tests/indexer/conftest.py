@@ -1,4 +1,4 @@
-"""Projects to index, with places of their own in the user's folders."""
+"""Projects to index, each with its own user folders."""
 
 from __future__ import annotations
 

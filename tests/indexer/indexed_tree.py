@@ -1,4 +1,4 @@
-"""A tree to index, and what the indexer wrote of it."""
+"""A tree to index, and readers of the indexer's files."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from cortex.settings.config import Config
 
 FILES = Path(__file__).parents[1] / "golden" / "indexer" / "files"
 COUNT = sum(path.is_file() for path in FILES.rglob("*"))
-#: two children although there is little to do
+#: two children although there is little work
 POOLED = Limits(shard_files=4, pool_files=1, children=2)
 
 
 def shard_files(config: Config) -> dict[str, dict[str, Any]]:
-    """What is in the chunk files, by their names without `.zst`."""
+    """Return the contents of the chunk files, by their names without `.zst`."""
     return {path.name.removesuffix(".zst"): orjson.loads(read(path)) for path in written(config.chunks_dir)}
 
 
 def written(folder: Path) -> list[Path]:
-    """The chunk files, or graph files, in a folder."""
+    """Return the chunk files, or graph files, in a folder."""
     return sorted(path for path in folder.iterdir() if path.name.endswith((PLAIN, PACKED)))
 
 
 def read(path: Path) -> bytes:
-    """What a chunk file or graph file holds."""
+    """Return the content of a chunk file or graph file."""
     return unpack(path.name, path.read_bytes(), 1 << 30)
 
 
 def chunks(config: Config) -> dict[str, dict[str, Any]]:
-    """All chunks by id, without times."""
+    """Return all chunks by id, without times."""
     by_id: dict[str, dict[str, Any]] = {}
     for data in shard_files(config).values():
         for chunk in data["chunks"]:
@@ -44,15 +44,15 @@ def chunks(config: Config) -> dict[str, dict[str, Any]]:
     return by_id
 
 
-#: what differs between two runs over the same tree
+#: fields that differ between two runs over the same tree
 TIMES = re.compile(
     rb'"(?:generated|generated_at|created_at|updated_at)":"[^"]*"|"sequence":\d+|"generated":[\d.]+'
 )
 
 
 def contents(config: Config) -> dict[str, Any]:
-    """Every byte that the indexer wrote, but for times and sequence numbers, and the manifest's
-    files.
+    """Return every byte that the indexer wrote, except times and sequence numbers, and the
+    manifest's files.
     """
     snapshot: dict[str, Any] = {
         str(path.relative_to(config.home)): TIMES.sub(b"", read(path))

@@ -1,4 +1,4 @@
-"""The chunkers: golden files for each language, and what holds for every text."""
+"""The chunkers: golden files for each language, and properties that hold for every text."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""PDF and office files: their text is indexed where the extra is installed, and one that cannot be
-read costs nothing but itself.
+"""PDF and office files: their text is indexed where the extra is installed, and an unreadable one
+costs only itself.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from cortex.settings.config import Config
 
 
 def pdf(*pages):
-    """A PDF with a line of text on each page."""
+    """Return a PDF with a line of text on each page."""
     objects = ["<< /Type /Catalog /Pages 2 0 R >>"]
     kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
     objects.append(f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>")
@@ -83,7 +83,7 @@ def saved(document):
 
 
 def with_part(raw, name, old, new):
-    """An office file with something replaced in one of its parts."""
+    """Return an office file with a replacement in one of its parts."""
     changed = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(raw)) as source,

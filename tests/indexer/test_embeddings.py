@@ -1,4 +1,4 @@
-"""The cache of embeddings: what it keeps, its bound, and that nothing can go wrong through it."""
+"""The cache of embeddings: its content, its bound, and its harmless faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the system is asked to watch: the folders that were entered, each by itself."""
+"""The system's watches: each entered folder has one of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.wait_until import until
 
 
 def watched() -> int:
-    """How many inotify watches this process holds."""
+    """Return the count of inotify watches of this process."""
     count = 0
     for descriptor in Path("/proc/self/fdinfo").iterdir():
         try:

@@ -1,4 +1,4 @@
-"""An indexer that has come to rest."""
+"""An idle indexer."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""What can be in the way of a run: odd files, foreign chunk files, folders that are none, no
-right to write.
+"""Obstacles of a run: odd files, foreign chunk files, files in the place of folders, missing
+rights.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def test_bad_files_are_told_and_stop_nothing(project):
         "binary.py": "binary",
         "long.js": "minified: a line of 50000 characters",
     }
-    assert report.files == report.indexed == COUNT + 3  # and what was read and left out is none of them
+    assert report.files == report.indexed == COUNT + 3  # files that were read and then left out do not count
     assert (report.empty, report.unread) == (1, 0)
     by_id = chunks(project)
     assert by_id["code-crlf.py#f~1"]["text"] == "def f():\n    return 1"
@@ -52,7 +52,7 @@ def test_bad_files_are_told_and_stop_nothing(project):
 
 
 class Stumbling:
-    """The embedder of every day, but for a word."""
+    """The default embedder, which fails on one word."""
 
     def __init__(self):
         self._used = open_static()

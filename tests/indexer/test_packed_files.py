@@ -1,5 +1,5 @@
-"""Chunk files and graph files are zstd frames in the user's cache, and JSON that a person can read
-in a folder that is named.
+"""Chunk files and graph files are zstd frames in the user's cache, and readable JSON in a folder
+that the configuration names.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def files_of(config):
 
 
 def unpacked(config):
-    """As a version before packing left it: plain files, and a manifest that knows them."""
+    """Make the index that of a version before packing: plain files, and a manifest with them."""
     manifest = manifests.load(config.manifest)
     for path in files_of(config):
         plain = path.with_name(path.name.removesuffix(".zst"))
@@ -61,7 +61,7 @@ def test_files_are_packed_in_the_cache_and_readable_in_a_folder_that_is_named(pr
     ).keys()
     readable = chunks(configured)
     assert all(chunk.pop("embedding") for chunk in readable.values())
-    assert readable == chunks(project)  # where a vector is left out, who serves the chunk makes it
+    assert readable == chunks(project)  # the publisher computes an omitted vector
 
 
 def test_what_an_earlier_version_left_plain_is_served_and_packed_by_the_next_run(project):
@@ -84,7 +84,7 @@ def test_what_an_earlier_version_left_plain_is_served_and_packed_by_the_next_run
             }
             for files in (before, shard_files(project))
         ]
-        assert times[0] == times[1]  # nothing was made anew
+        assert times[0] == times[1]  # nothing was built again
         generation = builder.refresh()
         assert {name[name.index(".") :] for name in generation.files} == {PACKED}
         assert (generation.rows, generation.warnings) == (rows, ())

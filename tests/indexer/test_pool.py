@@ -1,4 +1,6 @@
-"""The indexer's pool of processes: it writes the same, and who dies in it costs one file alone."""
+"""The indexer's pool of processes: it writes the same files, and a file that ends a child costs
+only itself.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ def test_the_graph_is_the_work_of_those_that_have_parsed_where_these_hold_little
     assert not any(psutil.pid_exists(child) for child in children)
 
 
-#: a child that writes down that it was started
+#: a child that records its start
 WRITING = """
 import os, sys
 from cortex.indexer.pool import serve

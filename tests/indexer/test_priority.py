@@ -1,4 +1,4 @@
-"""What a first run reads first, and that its order changes nothing but when a file is served."""
+"""The reading order of a first run: it changes only the time at which a file is served."""
 
 from __future__ import annotations
 

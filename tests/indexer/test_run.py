@@ -1,4 +1,4 @@
-"""Runs of the indexer: chunk files on disk, incremental = fresh, in the order of what matters."""
+"""Runs of the indexer: chunk files on disk, incremental = fresh, important files first."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def repository(project) -> Config:
-    """Two branches: on `other` a file is edited, one is renamed, one deleted and one new."""
+    """Return two branches: on `other` a file is edited, one is renamed, one deleted and one new."""
     git(project.root, "init", "-b", "main")
     git(project.root, "add", ".")
     git(project.root, "commit", "-m", "one")
@@ -244,7 +244,7 @@ def test_copies_of_a_repository_ask_a_server_for_what_differs_alone(repository, 
         index(Config(root=tree, embedding=embedding))
     assert any("only_in_the_copy" in text for text in embedded)
     assert len(first) > COUNT
-    assert first & set(embedded) <= {"dimensions"}  # by which a server's vector size is found out
+    assert first & set(embedded) <= {"dimensions"}  # the probe of a server's vector size
 
 
 def test_a_work_tree_and_a_submodule_are_indexed_like_any_folder(repository, tmp_path):
@@ -293,7 +293,7 @@ def test_other_settings_cut_everything_anew(project):
 
 
 class Recorded:
-    """The default embedder under another name, which remembers what it embedded."""
+    """The default embedder under another name, which records the embedded texts."""
 
     def __init__(self, identity: str = "") -> None:
         self._embedder = open_static()

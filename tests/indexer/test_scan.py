@@ -1,4 +1,4 @@
-"""Which files are indexed: the rules of git, ours, and the odd things that file systems hold."""
+"""The selection of files: the rules of git, those of Cortex, and odd entries of file systems."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_setting_that_is_no_glob_is_a_sentence_that_names_it(root, setting):
 
 
 def tmp_global() -> Path:
-    """The ignore file of the user, in the test's own folder."""
+    """Return the user's ignore file, in the test's own folder."""
     return Path(os.environ["XDG_CONFIG_HOME"], "git", "ignore")
 
 
@@ -209,9 +209,9 @@ def test_too_many_files_name_the_setting_to_add(root, monkeypatch):
 
 
 def test_a_project_inside_a_project_belongs_to_both_and_only_its_ignore_files_speak_for_it(root, monkeypatch):
-    """A clone in a clone, a submodule's git file, settings of its own: the outer project reads the
-    sources of the inner one, and obeys nothing but what git would; opened itself, the inner one is
-    a project of its own.
+    """A clone in a clone, with a submodule's git file and its own settings: the outer project reads
+    the sources of the inner one, and obeys only its ignore files, as git does. Opened itself, the
+    inner one is a separate project.
     """
     inner = root / "vendor" / "inner"
     write(

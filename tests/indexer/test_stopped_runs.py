@@ -1,4 +1,4 @@
-"""Runs of the indexer that are stopped or killed: the next one finishes them."""
+"""Runs of the indexer that are stopped or killed: the next run completes them."""
 
 from __future__ import annotations
 

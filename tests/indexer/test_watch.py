@@ -1,6 +1,4 @@
-"""Following a tree: what is saved gets into the chunk files, and indexer.json tells what is going
-on.
-"""
+"""Watch mode: saved files get into the chunk files, and indexer.json reports the progress."""
 
 from __future__ import annotations
 
@@ -148,7 +146,7 @@ def test_a_saved_file_is_named_with_the_first_event_before_the_quiet_time(patien
         expected_dirty = {"pkg/a.py": state(patient).sequence + 1}
         (patient.root / "pkg/a.log").write_text("x")
         (patient.root / "pkg/a.py").write_text("def second():\n    return 2\n")
-        # Named while nothing is at work on it, and in no chunk file yet.
+        # Dirty before any work on it, and in no chunk file yet.
         until(lambda: is_idle(patient) and state(patient).dirty == expected_dirty)
         assert state(patient).sequence < expected_dirty["pkg/a.py"]
 
@@ -311,7 +309,7 @@ def facts_of(config: Config) -> Path:
 
 
 def is_intact(config: Config) -> bool:
-    """Whether everything that was written can be read, and holds the project."""
+    """Return whether all written files can be read, and hold the project."""
     try:
         for path in (*config.chunks_dir.glob("*.json.zst"), *config.graph_dir.glob("*.json.zst")):
             orjson.loads(read(path))
@@ -349,7 +347,9 @@ def spoil(path: Path, how: str) -> None:
 
 
 def took_its_place(folder: Path, path: Path) -> bool:
-    """What is written all the time may be there again before the folder is."""
+    """Move `folder` to the place of the file `path`; return whether that worked. Files that are
+    written all the time may exist again before.
+    """
     path.unlink(missing_ok=True)
     try:
         folder.rename(path)
@@ -392,7 +392,7 @@ def test_a_file_in_the_place_of_a_folder_gives_way(project, folder):
         shutil.rmtree(place, ignore_errors=True)
         try:
             place.write_text("no folder")
-        except IsADirectoryError:  # the indexer was quicker and made the folder again
+        except IsADirectoryError:  # the indexer was faster and created the folder again
             return False
         return True
 
@@ -428,8 +428,8 @@ def test_a_project_that_is_moved_away_is_no_project_without_files(project):
         assert names(project) == {"first"}
 
 
-#: follows a project, or is a child of the one that does; over a word its parser dies, stays or has
-#: no memory
+#: an indexer in watch mode, or a child of one; at a certain word its parser dies, hangs or has no
+#: memory
 CRASHING = """
 import os, signal, sys, threading
 from pathlib import Path
@@ -470,7 +470,7 @@ def crashing(project: Config, script: Path, how: str) -> Iterator[subprocess.Pop
 
 
 def is_named(config: Config, path: str, size: int) -> bool:
-    """Whether the file, of that size now, is known to have ended a process."""
+    """Return whether the file, with its present size, is recorded as having ended a process."""
     entry = manifests.load(config.manifest).files.get(path)
     return entry is not None and entry.size == size and ended_a_process(entry)
 

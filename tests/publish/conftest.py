@@ -1,4 +1,4 @@
-"""A builder of an empty project, and a milvus-lite that is served."""
+"""A builder of an empty project, and a running milvus-lite."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Chunk files of small projects, and what is served of them."""
+"""Chunk files of small projects, and their served chunks."""
 
 import base64
 import json
@@ -41,7 +41,7 @@ def drain(builder):
 
 
 class Reader:
-    """What the workers serve, in process."""
+    """The workers' view of an index, in process."""
 
     def __init__(self, config):
         self.texts = EngineWorker("text", config)

@@ -1,5 +1,5 @@
-"""From chunk files to generations:
-work in proportion to the change, crashes that leave the old state, upkeep.
+"""From chunk files to generations: work in proportion to the change, crashes that leave the old
+state, upkeep.
 """
 
 import contextlib
@@ -115,7 +115,7 @@ def test_rows_are_not_merged_while_a_long_run_adds_to_them(config, builder):
         builder.refresh()
         assert builder.refresh() is None
     assert len(builder.current.segments) == 10 > Limits().segments_max
-    assert builder.is_busy()  # the end of the run is an event, but not one of the chunk files
+    assert builder.is_busy()  # the end of the run is an event, but not of the chunk files
     tell(config, "idle", done=1000, total=1000)
     drain(builder)
     assert len(builder.current.segments) <= Limits().segments_max
@@ -132,7 +132,7 @@ def test_no_merge_makes_a_segment_of_more_rows_than_it_may_hold_in_memory(config
         assert max(sizes) <= 20
         assert len(sizes) <= 5 + limits.segments_max
         assert sum(sizes) == 60
-        for at in range(6):  # so many are deleted that all segments are made again
+        for at in range(6):  # so many rows are deleted that all segments are written again
             (config.chunks_dir / f"{2 * at}.json").unlink()
         assert drain(builder).deleted_count == 0
         sizes = [ref.rows for ref in builder.current.segments]
@@ -155,7 +155,7 @@ def test_changes_that_wait_for_a_long_run_are_not_reported_as_served(config, bui
 
 
 def tell(config, state, done, total, sequence=1):
-    """What the indexer says of itself."""
+    """Write a report of the indexer."""
     record = IndexerState(state, done, total, sequence, time.time(), os.getpid())
     config.indexer_state.parent.mkdir(parents=True, exist_ok=True)
     config.indexer_state.write_bytes(msgspec.json.encode(record))
@@ -402,7 +402,7 @@ def test_an_engine_that_is_new_has_the_index_built_anew(config):
         first = drain(builder)
     reader = Reader(config)
     assert reader.nearest(1) == "code-f1.py#f1~1"
-    with pytest.raises(NotReady, match="nothing of the engine text"):
+    with pytest.raises(NotReady, match="lacks the engine text"):
         reader.exact("function_1")
     with contextlib.closing(Builder(config)) as builder:
         assert drain(builder).number > first.number

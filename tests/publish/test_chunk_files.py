@@ -1,5 +1,5 @@
-"""Chunk files: every form is read, every fault is one sentence,
-and a reading finds exactly what changed.
+"""Chunk files: every form is read, every fault is one sentence, and a reading finds exactly the
+changes.
 """
 
 import base64
@@ -53,7 +53,7 @@ def test_a_packed_file_is_read_and_a_damaged_one_is_one_sentence(tmp_path, monke
 
 
 class ServedState:
-    """What a watcher would serve: applies each change and gives out keys."""
+    """The chunks that a watcher would serve: applies each change and assigns keys."""
 
     def __init__(self, folder):
         self.manager = ChunkManager((Folder(folder, folder),), DIMENSIONS)
@@ -180,7 +180,7 @@ def test_an_unchanged_chunk_is_not_read_again(tmp_path, monkeypatch):
     served.refresh()
     assert [filed.id for filed in read] == ["c7"]
     write(tmp_path, "a.json", [chunk(f"c{at}", "new" if at == 7 else "text") for at in range(50)], model="n")
-    assert len(served.refresh().added) == 50  # of another model everything is another
+    assert len(served.refresh().added) == 50  # for another model every chunk counts as changed
 
 
 def test_of_two_chunks_in_one_file_with_one_id_the_newest_is_used_and_both_are_named(tmp_path):
@@ -192,7 +192,7 @@ def test_of_two_chunks_in_one_file_with_one_id_the_newest_is_used_and_both_are_n
         write(tmp_path, "a.json", chunks)
         change = served.refresh()
         assert served.texts() == {"x": "new"}
-        assert any("'x' stands twice" in warning for warning in change.warnings)
+        assert any("'x' appears twice" in warning for warning in change.warnings)
 
 
 def test_of_two_chunks_with_one_id_the_newest_wins_and_the_other_comes_back(tmp_path):
@@ -251,7 +251,7 @@ def test_towards_the_end_of_a_long_run_a_change_waits_for_no_more_than_what_is_s
     write(tmp_path, "a.json", [chunk(f"a{at}", "x" * 1000) for at in range(20)])
     manager.accept(manager.read(to_come=0.9), range(1, 21))
     write(tmp_path, "b.json", [chunk(f"b{at}", "x" * 1000) for at in range(5)])
-    assert manager.read(to_come=0.5) is None  # as much is to come as is there
+    assert manager.read(to_come=0.5) is None  # half of the files are still to come
     assert len(manager.read(to_come=0.1).added) == 5
     manager.accept(manager.read(to_come=0.1), range(21, 26))
     write(tmp_path, "c.json", [chunk("c", "x")])

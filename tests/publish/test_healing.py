@@ -1,5 +1,5 @@
-"""Every kind of file of an index, damaged in every way, while it is served and while nobody runs:
-noticed, made again, and never named by a generation again.
+"""Every kind of file of an index, damaged in every way, while it is served and while no process
+runs: the damage is noticed, repaired, and no later generation names the damaged file.
 """
 
 import contextlib
@@ -80,7 +80,7 @@ GRAPH = {
 
 
 class Hnsw(VectorEngine):
-    """With an HNSW index from the first row on."""
+    """An engine with an HNSW index from the first row on."""
 
     def __init__(self, config):
         super().__init__(config, VectorLimits(scan_rows_max=0, uncovered_share_max=0))
@@ -97,7 +97,7 @@ def engines(config):
 
 
 class Index:
-    """One index, who writes it, and who reads it."""
+    """One index, its writer, and its readers."""
 
     def __init__(self, config):
         self.config = config
@@ -109,7 +109,7 @@ class Index:
         self.workers = {name: EngineWorker(name, self.config, opened[name]) for name in opened}
 
     def look(self):
-        """What the watcher does once a second, until nothing is left; then the readers look."""
+        """Do the watcher's work of each second until nothing is left; then let the readers look."""
         while self.builder.refresh() is not None:
             pass
         for worker in self.workers.values():
@@ -130,7 +130,7 @@ class Index:
         assert "function_2" in str(callers.results)
 
     def check(self):
-        """Everything that is named is as it was written."""
+        """Check that every named file is as it was written."""
         current = generations.read_current(self.config.index_dir)
         assert current == self.builder.current
         open_rows(current, self.config.index_dir)
@@ -174,7 +174,7 @@ def damage(path, how):
             byte = file.read(1)[0]
             file.seek(size // 2)
             file.write(bytes([byte ^ 0x55]))
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # a disk does not tell
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # a failing disk sends no event
     elif how == "other":
         others = sorted(sibling for sibling in path.parent.iterdir() if sibling.is_file() and sibling != path)
         alike = [sibling for sibling in others if sibling.suffix == path.suffix]
@@ -212,7 +212,7 @@ def index(config):
 
 
 def restore_deleted(index):
-    """A generation that is built anew has nothing deleted; the next change deletes again."""
+    """Delete a chunk again, because a rebuilt generation has no deleted rows."""
     if not index.builder.current.deleted:
         write(index.config, CHUNKS + 1)
         index.look()
@@ -224,7 +224,7 @@ def restore_deleted(index):
 def test_damage_to_a_file_that_is_served_is_noticed_and_made_good_at_the_next_look(index, kind):
     for how in DAMAGES:
         if how == "flip":
-            continue  # shows to whoever reads all of the file: the next test
+            continue  # shows only to a reader of the complete file: the next test
         restore_deleted(index)
         number, path = index.builder.current.number, index.file(kind)
         damage(path, how)
@@ -311,7 +311,7 @@ def test_damage_under_a_reader_is_never_blamed_on_the_question(index):
     with pytest.raises(BadQuery):
         index.workers["text"].handlers[ExactSearch](ExactSearch('"'))
     damage(index.file("term"), "random")
-    with pytest.raises(NotReady, match="made again"):
+    with pytest.raises(NotReady, match="being rebuilt"):
         index.workers["text"].handlers[ExactSearch](ExactSearch('"'))
     index.look()
     index.ask()
@@ -319,7 +319,7 @@ def test_damage_under_a_reader_is_never_blamed_on_the_question(index):
 
 def test_a_panic_of_a_library_over_damaged_files_does_not_end_the_worker(index):
     class PanicException(BaseException):
-        """As pyo3's, which is no Exception either."""
+        """Like pyo3's class, which is no Exception either."""
 
     def panic(_request):
         raise PanicException
@@ -330,7 +330,7 @@ def test_a_panic_of_a_library_over_damaged_files_does_not_end_the_worker(index):
     with pytest.raises(RuntimeError, match="text panicked"):
         worker.handlers[ExactSearch](ExactSearch("handler_7"))
     damage(index.file("store"), "zeros")
-    with pytest.raises(NotReady, match="made again"):
+    with pytest.raises(NotReady, match="being rebuilt"):
         worker.handlers[ExactSearch](ExactSearch("handler_7"))
 
 
@@ -395,7 +395,7 @@ def test_a_start_without_room_for_the_writer_throws_nothing_away(index, monkeypa
 
 @pytest.fixture
 def full(config):
-    """The project's folder in the cache, on a disk that is full until the result is called."""
+    """Make the project's cache folder a full disk until the returned function is called."""
     shutil.rmtree(config.home)
     config.home.mkdir(mode=0o700)
     mount = ["mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", config.home]
@@ -454,7 +454,7 @@ def test_no_number_comes_twice_although_nothing_can_be_read_any_more(index):
                 damage(path, "zeros")
 
     index.restart(spoil)
-    index.builder.close()  # killed before anything was published again
+    index.builder.close()  # killed before the next generation was published
     index.restart(lambda: None)
     index.look()
     assert index.builder.current.number > number + 1
@@ -505,7 +505,7 @@ def test_a_reader_reloads_soon_only_while_something_is_pending(index, monkeypatc
     write(index.config, 3)
     while index.builder.refresh() is not None:
         pass
-    worker.reload()  # the one before is to be closed
+    worker.reload()  # the previous one must be closed
     assert worker.patience() == snapshots.KEEP_S < CHECK_S
     worker._snapshots.fault = "cannot be opened"
     assert worker.patience() == snapshots.AGAIN_S < CHECK_S
@@ -515,9 +515,9 @@ def test_a_reader_gives_no_answer_from_files_that_were_changed_under_it(index, m
     monkeypatch.setattr(serving, "CHECKED_S", 0.0)
     assert index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7")).hits
     path = index.file("term")
-    path.write_bytes(path.read_bytes())  # in place, and only its time says so
+    path.write_bytes(path.read_bytes())  # written in place: only its time shows the change
     for _ in range(2):
-        with pytest.raises(NotReady, match="made again"):
+        with pytest.raises(NotReady, match="being rebuilt"):
             index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7"))
     index.look()
     index.ask()

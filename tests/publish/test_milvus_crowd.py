@@ -1,5 +1,5 @@
-"""Three hundred projects of a real milvus-lite in one question of `cortex serve`: what is sent, and
-what runs, do not grow with them.
+"""Three hundred projects of a real milvus-lite in one query of `cortex serve`: neither the requests
+nor the running processes grow with them.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from workers.text import make as make_text
 from workers.vector import make as make_vector
 
 PROJECTS = 300
-#: as many as one question is compared with
+#: the small count of projects to compare with
 FEW = 20
 ALL = Bearer("everybody", "read")
 SPECIAL = {"lib/zebra.py": "def zebra_crossing(street):\n    return street.stripes\n"}
 
 
 class InProcessLink:
-    """As a Link; the workers are in this process."""
+    """A Link with workers in this process."""
 
     instances = []  # noqa: RUF012 - of all that are made
 
@@ -66,7 +66,7 @@ class InProcessLink:
 
 
 def copy_project(collection, names):
-    """All that Milvus has of the collection's project once more, under each of `names`."""
+    """Copy all rows of the collection's project in Milvus to each of `names`."""
     project_filter, place = collection.project, collection.place.project
     fields = [
         field["name"] for field in collection._connected().describe_collection(collection.rows)["fields"]
@@ -79,7 +79,7 @@ def copy_project(collection, names):
 
     collection.insert(row for name in names for row in renamed(rows, name))
     collection.insert_parts(entry for name in names for entry in renamed(parts, name))
-    for name in (collection.rows, collection.parts):  # milvus-lite sorts what it has in memory anew each time
+    for name in (collection.rows, collection.parts):  # milvus-lite sorts the rows in memory each time
         collection._connected().flush(name)
 
 
@@ -110,7 +110,7 @@ def configs(milvus, tmp_path_factory):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """What is sent to Milvus."""
+    """Record the requests to Milvus."""
     calls = []
     for name in ("search", "get", "find", "count"):
         ask = getattr(Collection, name)
@@ -134,7 +134,7 @@ def ask(front, tool, bearer=ALL, **arguments):
     caller = Caller(session="s", channel="http")
 
     async def ask_all():
-        """The first question to so many may not have all of them."""
+        """Query all projects; the first query to so many may lack some of them."""
         async with asyncio.timeout(BOUND_S):
             while True:
                 answer = await front.ask(hosted, TOOLS[tool], arguments, bearer, caller)

@@ -1,5 +1,5 @@
-"""Several projects of one real milvus-lite asked as one: by one search for each lane, however many
-they are.
+"""Several projects of one real milvus-lite in one query: one search for each lane, however many
+projects there are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TILL = {
 
 
 class ProjectGroup:
-    """Some projects in one place, asked through the workers of the first."""
+    """Some projects in one place, queried through the workers of the first."""
 
     def __init__(self, folder, milvus, sources):
         self.machines = {
@@ -63,7 +63,7 @@ def place(tmp_path, milvus):
 
 @pytest.fixture
 def searches(monkeypatch):
-    """The fields of all searches that are sent, and the number of reads."""
+    """Record the fields of all searches, and the count of reads."""
     sent = []
     for name in ("search", "get"):
         ask = getattr(Collection, name)
@@ -217,7 +217,8 @@ def test_projects_that_are_long_unused_are_removed_from_the_disk(place, monkeypa
 def test_a_worker_that_knows_less_than_the_other_looks_again(place, monkeypatch):
     before = place.bring().generations
     assert place.ask(MeaningSearch("price", 5), place.vector, before).hits
-    monkeypatch.setattr("cortex.engines.milvus.multi_project.LOOK_S", 600.0)  # nobody looks by itself
+    # The worker does not check by itself.
+    monkeypatch.setattr("cortex.engines.milvus.multi_project.LOOK_S", 600.0)
     web = place.machines["web"]
     web.write("shop/till.py", TILL["shop/till.py"].replace("pence", "farthing"))
     web.publish()
@@ -238,7 +239,8 @@ def test_an_answer_is_of_one_generation_also_while_a_project_goes_on(place, monk
     assert after == (1, 2)
     assert hit_places(place.ask(ExactSearch("farthing"), generations=after)) == {(1, "shop/till.py")}
     assert not place.ask(ExactSearch("pence"), generations=after).hits
-    # the one before is kept for who was just told of it, and one that never was is none
+    # the previous generation stays for clients that just learnt of it; one that was never served
+    # does not
     assert hit_places(place.ask(ExactSearch("pence"), generations=before)) == {(1, "shop/till.py")}
     with pytest.raises(NotReady, match="has moved on"):
         place.ask(ExactSearch("pence"), generations=(1, 9))

@@ -1,5 +1,5 @@
-"""Right after a change of where Milvus is, or how a project is called there: nothing is answered
-from before. On two real milvus-lite.
+"""Changes of the Milvus server, or of a project's name there: from then on no answer comes from the
+old place. On two real milvus-lite.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ELSEWHERE = {"shop/till.py": "def price(thing):\n    return thing.pence\n"}
 
 @pytest.fixture(scope="module")
 def second(tmp_path_factory):
-    """Another milvus-lite."""
+    """Return another milvus-lite."""
     with serving(tmp_path_factory.mktemp("second")) as file:
         yield file
 
@@ -77,7 +77,7 @@ def test_an_index_that_is_written_inside_a_sandbox_stays(tmp_path, number):
     for folder in (own_folder, other, tmp_path / "left" / "10"):
         folder.mkdir(parents=True)
     with hold(other / LOCK, Misconfigured):
-        (other / LOCK).write_bytes(b"7 1")  # a number of another namespace
+        (other / LOCK).write_bytes(b"7 1")  # a process number of another namespace
         prune_places(own_folder)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "own"]
     prune_places(own_folder)

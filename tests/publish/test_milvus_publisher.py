@@ -1,5 +1,5 @@
-"""An index that Milvus keeps: published from one machine, gone on with from another, served by a
-third. All three are folders here; Milvus is a real milvus-lite.
+"""An index in Milvus: published from one machine, continued from another, served by a third. All
+three are folders here; Milvus is a real milvus-lite.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ SOURCES = {
 
 
 class Machine:
-    """A checkout in a folder of its own, with a cache of its own (its folder's name is in that)."""
+    """A checkout in a folder of its own, with a cache of its own (the cache's name contains the
+    folder's).
+    """
 
     def __init__(self, folder, milvus, project, sources=SOURCES):
         self.root = folder
@@ -205,7 +207,7 @@ def test_rows_stay_until_no_reader_needs_their_generation(machine):
     purge(collection, document)
     assert collection.count(f"{collection.project} and died <= {document.generation}") > 0
     long_ago = dict.fromkeys(document.published, 0.0)
-    replaced = sorted(long_ago)[-3]  # which was the one before until now
+    replaced = sorted(long_ago)[-3]  # the previous generation until now
     row_count = collection.count(collection.at(replaced))
     just_now = long_ago | {document.generation: time.time()}
     purge(collection, msgspec.structs.replace(document, published=just_now))

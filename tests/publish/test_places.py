@@ -1,5 +1,5 @@
-"""Where things are: ours in the user's cache, others' in the project, read there without following
-a link and never written.
+"""The places of files: Cortex's own are in the user's cache, others' in the project, where they are
+read without following links and never written.
 """
 
 import contextlib
@@ -65,7 +65,7 @@ def publish(config):
 
 
 def everything_in(folder):
-    """Path → content of every file, and where every link leads."""
+    """Return path → content of every file, and the target of every link."""
     return {
         str(path.relative_to(folder)): os.readlink(path) if path.is_symlink() else path.read_bytes()
         for path in sorted(folder.rglob("*"))

@@ -1,4 +1,4 @@
-"""What a builder prepares ahead of publishing it, and what becomes of that."""
+"""Changes that a builder prepares before publishing them."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Which chunks are served: as a plain dictionary would say it, in a fraction of the memory."""
+"""The served chunks: the same answers as a plain dictionary, in a fraction of the memory."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Vectors that chunk files leave out are made by who publishes them."""
+"""The publisher computes the vectors that chunk files omit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def project(tmp_path):
 
 
 def vectors(config):
-    """The vector of each chunk that is served, by its id."""
+    """Return the vector of each served chunk, by its id."""
     builder = Builder(config)
     try:
         builder.refresh()

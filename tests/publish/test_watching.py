@@ -1,4 +1,6 @@
-"""The watcher's watches: folders come, go and are made anew while files are written in them."""
+"""The watcher's watches: folders are created, removed and created again while files are written in
+them.
+"""
 
 import contextlib
 import errno
@@ -71,7 +73,7 @@ def test_watches_that_end_while_files_are_written_are_no_errors(config, watcher,
 
 
 def notices_change(watcher):
-    """Whether the watcher hears of a change before its clock says to look."""
+    """Return whether the watcher notices a change before its clock is due."""
 
     def come():
         watcher._following.wait(0.0)
@@ -89,9 +91,9 @@ def test_a_folder_that_is_made_anew_is_watched_again(config, watcher):
         (config.chunks_dir / "a.json").write_text("{}")
         assert notices_change(watcher)
         shutil.rmtree(config.chunks_dir)
-        config.chunks_dir.mkdir()  # often with the inode of the one before
+        config.chunks_dir.mkdir()  # often with the inode of the previous folder
         watcher._following.changed = False
-        assert notices_change(watcher)  # what happened in it before it was watched, nobody has told
+        assert notices_change(watcher)  # changes before it was watched have no event
 
 
 @pytest.mark.parametrize("kind", ["chunks", "graph"])
@@ -138,7 +140,7 @@ def test_a_watcher_without_changes_lets_go_of_what_only_building_needs(config, w
         assert tokens._SPLITS
         monkeypatch.setattr(watcher._builder, "is_busy", lambda: True)  # as while names are resolved
         watcher._release_memory(watcher._published_at + SETTLED_S)
-        assert watcher._published_at  # what is left for the end is left
+        assert watcher._published_at  # the end of the run is left for later
         assert not tokens._SPLITS
         (config.chunks_dir / "b.json").write_text(json.dumps([{"id": "y", "text": "def y(): ..."}]))
         watcher._publish_all(announcer)
@@ -291,7 +293,7 @@ def test_an_overflow_of_events_counts_as_any_change(watcher):
 def test_a_change_is_built_in_the_quiet_time_and_published_at_its_end(config, watcher):
     watcher._follow()
     builder, deadline = watcher._builder, time.monotonic() + BOUND_S
-    for attempt in itertools.count(1):  # a machine that stands still longer than the quiet time: again
+    for attempt in itertools.count(1):  # the machine stood still for longer than the quiet time: again
         chunks = [{"id": f"x{at}", "text": "def x(): ..."} for at in range(attempt)]
         (config.chunks_dir / "a.json").write_text(json.dumps(chunks))
         assert notices_change(watcher)

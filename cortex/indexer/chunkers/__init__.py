@@ -1,4 +1,4 @@
-"""SOURCE → CHUNKS: the five kinds. Every kind is a pure function of one `Frame`."""
+"""SOURCE → CHUNKS: the five kinds. Each kind is a pure function of one `Frame`."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from cortex.terms.records import Chunk, covers
 
 __all__ = ["CHUNKERS_VERSION", "Cut", "cut"]
 
-#: raised with every change of what chunks hold: all files are then cut anew
+#: increased with every change to the content of chunks: all files are then cut again
 CHUNKERS_VERSION = 6
-#: what is remarked of a file over which a parser ended its process
+#: the remark for a file that ended its parser's process
 PARSER_ENDED = "cut without a parser, which ended the process"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cut:
-    """`remarks` are short phrases on what is unusual about the file."""
+    """The chunks of a file. `remarks` are short phrases about its peculiarities."""
 
     chunks: list[Chunk]
     remarks: tuple[str, ...] = ()
 
 
 def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool = False) -> Cut:
-    """All chunks of one file, none of more than `budget` tokens; ids are unique. `plain`: without a
-    parser.
+    """Return all chunks of one file, each of at most `budget` tokens, with unique ids. `plain`:
+    without a parser.
     """
     if not source.lines:
         return Cut([])

@@ -47,8 +47,8 @@ def code_chunks(frame: Frame) -> list[Chunk]:
 
 
 def _parent(frame: Frame, owner: Symbol | None, heads: list[tuple[int, str]], first: str) -> str:
-    """The id of the chunk that this one, the last of `heads`, continues (`first`) or whose type
-    holds it; "" for none.
+    """Return the id of the chunk's parent, "" for none: the first chunk of the same definition
+    (`first`), or the chunk of the enclosing type. The chunk is the last of `heads`.
     """
     tile_id = heads[-1][1]
     if owner is None or first != tile_id:
@@ -66,8 +66,8 @@ def _parent(frame: Frame, owner: Symbol | None, heads: list[tuple[int, str]], fi
 
 
 def _lines_without_code(frame: Frame) -> set[int]:
-    """Blank lines, and comments and attributes that have their lines for themselves: they have no
-    say in whose a chunk is.
+    """Return blank lines, and the lines of comments and attributes that have a line of their own:
+    they do not decide which definition owns a chunk.
     """
     blank = {number for number, line in enumerate(frame.source.lines, 1) if not line.strip()}
     return blank.union(*(range(span.start, span.end + 1) for span in frame.outline.attached))
@@ -82,7 +82,7 @@ def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[
     doc = owner.doc[:DOC_CHARS] if owner else ""
     if (
         frame.language.grammar is None and not frame.language.keys
-    ):  # nobody has looked: readers may by themselves
+    ):  # not parsed: readers may search for definitions themselves
         return {
             name: value for name, value in frame.metadata(start, end, ()).items() if name != "definitions"
         } | {"scope": "", "signature": ""}
@@ -98,18 +98,18 @@ def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[
 
 
 def _slice_by_start(entries: Sequence[Any], start: int, end: int, line: Callable[[Any], int]) -> slice:
-    """Which of `ones`, in order of their first `line`, begin from `start` to `end`."""
+    """Return the slice of `entries`, sorted by first `line`, that begin from `start` to `end`."""
     return slice(bisect_left(entries, start, key=line), bisect_right(entries, end, key=line))
 
 
 def _owner(symbols: tuple[Symbol, ...], start: int, end: int) -> Symbol | None:
-    """The innermost definition that holds all the lines (comments above it aside)."""
+    """Return the innermost definition that contains all the lines (comments above it aside)."""
     return next((symbol for symbol in _innermost_first(symbols, start) if end <= symbol.end_line), None)
 
 
 def _innermost_first(symbols: Sequence[Symbol], line: int) -> Iterator[Symbol]:
-    """Those that begin up to `line`, the last first: they are in order of their first line, so that
-    a later one lies further inside.
+    """Yield the symbols that begin up to `line`, the last first: they are sorted by first line, so
+    later ones are further inside.
     """
     return map(symbols.__getitem__, range(_slice_by_start(symbols, 0, line, _FIRST_LINE).stop - 1, -1, -1))
 

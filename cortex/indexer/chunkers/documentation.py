@@ -15,7 +15,7 @@ from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
 from cortex.indexer.syntax.headings import headings
 from cortex.terms.records import Chunk
 
-#: tags that one document can give
+#: largest number of tags of one document
 TAGS_MAX = 32
 
 _HASHTAG = re.compile(r"(?<![\w&/#])#([A-Za-z][\w-]*(?:/[\w-]+)*)(?![\w#;])")
@@ -80,8 +80,8 @@ def _metadata(frame: Frame, start: int, end: int, trail: tuple[str, ...]) -> dic
 
 
 def _sections(frame: Frame, front_end: int) -> list[tuple[int, int, tuple[str, ...]]]:
-    """(low, high, headings above and of it): half-open 0-based line ranges. A section that is only
-    a heading goes together with the one after it.
+    """Return (low, high, headings above and of it) of each section: half-open 0-based line ranges.
+    A section with only a heading is joined with the next.
     """
     lines = frame.source.lines
     heads = [head for head in headings(frame.language.name, lines, frame.outline) if head.start > front_end]
@@ -110,7 +110,7 @@ def _sections(frame: Frame, front_end: int) -> list[tuple[int, int, tuple[str, .
 
 
 def front_matter(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
-    """(`tags` of the YAML front matter, its last line or 0)."""
+    """Return (`tags` of the YAML front matter, its last line or 0)."""
     if not lines or lines[0].rstrip() != "---":
         return (), 0
     end = next((number for number, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
@@ -129,7 +129,7 @@ def front_matter(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
 
 
 def hashtags(frame: Frame, start: int, end: int) -> tuple[str, ...]:
-    """Inline #hashtags of lines `start` to `end`: not headings, not colours, not in code."""
+    """Return the #hashtags in lines `start` to `end`, outside headings, colours and code."""
     if frame.language.name != "markdown":
         return ()
     code = {line for fence in frame.outline.fences for line in range(fence.start, fence.end + 1)}

@@ -1,4 +1,4 @@
-"""What all chunks of one file share: tags, common metadata, titles. Pure."""
+"""The common part of all chunks of one file: tags, metadata, titles. Pure."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from cortex.terms.records import Chunk, ChunkType, Symbol
 
 #: folders of a path that become tags
 PATH_TAGS = 2
-#: imports of one file that are named
+#: imports of one file in its metadata
 IMPORTS_MAX = 64
-#: characters of a doc comment that are repeated with a chunk of its definition
+#: characters of a doc comment that are repeated in each chunk of its definition
 DOC_CHARS = 400
 
 
@@ -62,9 +62,7 @@ class Frame:
         return origin(self.path, self.source.lines)
 
     def origin_metadata(self) -> dict[str, Any]:
-        """Of files that nobody of the project wrote by hand: what they are, and how that is
-        known.
-        """
+        """Return origin and reason for generated and vendored files; {} for the project's own."""
         kind, why = self.origin
         return {"origin": kind, "origin_reason": why} if kind else {}
 
@@ -82,7 +80,7 @@ class Frame:
         return tuple(dict.fromkeys(filter(None, tags)))
 
     def metadata(self, start: int, end: int, symbols: Sequence[Symbol]) -> dict[str, Any]:
-        """The fields of every kind; `symbols` are those that this chunk speaks of."""
+        """Return the fields of every kind; `symbols` are the definitions in this chunk."""
         return {
             "source": "markdown" if self.language.name == "markdown" else "code",
             "file_path": self.path,
@@ -113,8 +111,8 @@ class Frame:
     def chunks(
         self, stem: str, kind: ChunkType, title: str, text: str, metadata: dict[str, Any]
     ) -> list[Chunk]:
-        """One chunk, or where the text is too long (one endless line) several with ids
-        `{stem}-p{n}`.
+        """Return one chunk, or several with ids `{stem}-p{n}` when the text is too long (one
+        endless line).
         """
         pieces = split_to_budget(text, self.count_tokens, self.budget)
         if len(pieces) == 1:

@@ -1,9 +1,9 @@
 """Jupyter notebooks: one document for each text cell, one code file for each code cell; outputs are
 left out.
 
-Only the covering kinds are made of a cell: an overview of three lines says no more than they do.
-Line numbers are those of the cells' source in the notebook's own JSON, where an editor without a
-notebook view shows them. A notebook that is not readable as one is cut as plain text.
+A cell has only covering kinds of chunks: an overview of three lines adds nothing to them. Line
+numbers are those of the cells' source in the notebook's JSON, as an editor without a notebook view
+shows it. A notebook that cannot be read as one is cut as plain text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SUFFIXES = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cell:
-    """`numbers[i]` is the line of the notebook's file that holds line i of the cell."""
+    """`numbers[i]` is the line in the notebook's file of line i of the cell."""
 
     source: Source
     language: Language
@@ -41,7 +41,7 @@ class Cell:
 
 
 def cells(source: Source) -> list[Cell]:
-    """Cells that hold more than blanks, [] when the file is no notebook."""
+    """Return the cells that are not blank, [] when the file is no notebook."""
     raw, tree = syntax_tree(source, language_of("a.json"))
     root = _members(tree.root_node.named_children[0] if tree.root_node.named_children else None, raw)
     cell_array = root.get("cells")
@@ -62,7 +62,7 @@ def cells(source: Source) -> list[Cell]:
 
 
 def to_notebook_chunk(chunk: Chunk, cell: Cell, number: int) -> Chunk:
-    """A covering chunk of a cell as a chunk of the notebook."""
+    """Return a covering chunk of a cell as a chunk of the notebook."""
     stem = "doc-" if chunk.chunk_type == "documentation" else "code-"
     suffix = chunk.id.removeprefix(stem + cell.source.path)
     metadata = chunk.metadata | {
@@ -104,9 +104,7 @@ def _json_value(node: Node | None, raw: bytes) -> Any:
 
 
 def _lines(node: Node | None, raw: bytes) -> Iterator[tuple[str, int]]:
-    """(text, line of the file) of each line of a cell: its source is one string or a list of
-    lines.
-    """
+    """Yield (text, line of the file) of a cell's lines: its source is a string or a list."""
     if node is None:
         return
     string_nodes = node.named_children if node.type == "array" else [node]

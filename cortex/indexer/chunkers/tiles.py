@@ -1,8 +1,8 @@
-"""Cuts a file's lines into tiles that cover each line exactly once. Pure; knows nothing of
+"""The cutting of a file's lines into tiles that cover each line exactly once. Pure; independent of
 languages.
 
-`costs[i]` says how bad a cut before line i (0-based) is. A stretch that is too long is cut where
-that is cheapest, each piece again likewise, and small neighbours are joined as long as they fit.
+`costs[i]` is the cost of a cut before line i (0-based). A range that is too long is cut at the
+cheapest lines, each piece again likewise, and small neighbours are joined while they fit.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from itertools import accumulate, pairwise
 
 from cortex.indexer.syntax.outline import Outline
 
-#: a comment or attribute that would lose the line it belongs to; less than one level of nesting
+#: cost of separating a comment or attribute from its line; less than one level of nesting
 GLUE = 0.5
-#: a cut that is not allowed: blank lines stay with what is before them
+#: cost of a forbidden cut: blank lines stay with the lines before them
 NEVER = math.inf
-#: tiles under this share of the budget are joined over a level of nesting (a lone closing brace, a
-#: class line)
+#: tiles under this share of the budget are joined across a level of nesting (a lone closing brace,
+#: a class line)
 TINY_SHARE = 1 / 12
-#: blanks that a tab counts for where indentation decides
+#: blanks per tab where indentation decides
 TAB_BLANKS = 4
 
 CountTokens = Callable[[str], int]
 
 
 def syntax_costs(lines: Sequence[str], outline: Outline) -> list[float]:
-    """How many syntax nodes each cut goes through, and GLUE where it parts a comment from its
-    code.
+    """Return for each cut the number of syntax nodes that it crosses, and GLUE where it separates a
+    comment from its code.
     """
     steps = [0] * (len(lines) + 2)
     symbols = [(symbol.start_line, symbol.end_line) for symbol in outline.symbols]
@@ -43,8 +43,8 @@ def syntax_costs(lines: Sequence[str], outline: Outline) -> list[float]:
 
 
 def layout_costs(lines: Sequence[str]) -> list[float]:
-    """Without a grammar: indentation is depth, a blank line before is better than none, a closing
-    bracket is inside.
+    """Return the costs without a grammar: indentation is depth, a cut after a blank line is
+    cheaper, a closing bracket counts as inside.
     """
     costs: list[float] = []
     after_blank = True
@@ -63,9 +63,9 @@ def _forbid_blank_cuts(lines: Sequence[str], costs: list[float]) -> list[float]:
 
 
 def tile(tokens: Sequence[int], costs: Sequence[float], budget: int) -> list[tuple[int, int]]:
-    """Half-open, 0-based stretches that cover range(len(tokens)) in order, each of at most `budget`
-    tokens where its lines allow it (a single line of more stays alone, with the blank lines after
-    it).
+    """Return half-open, 0-based ranges that cover range(len(tokens)) in order, each of at most
+    `budget` tokens where its lines allow it (a longer single line is alone, with the blank lines
+    after it).
     """
     if not tokens:
         return []
@@ -91,7 +91,7 @@ class _Tiler:
             return [(low, high)]
         bounds = [low, *(low + 1 + at for at, cost in enumerate(inner) if cost == cheapest), high]
         tiles: list[tuple[int, int]] = []
-        joinable = False  # whether the last tile is a whole piece of this level
+        joinable = False  # whether the last tile is a complete piece of this level
         for start, end in pairwise(bounds):
             fits = self._weight(start, end) <= self._budget
             if fits:
@@ -118,8 +118,8 @@ class _Tiler:
 
 
 def split_to_budget(text: str, count_tokens: CountTokens, budget: int) -> list[str]:
-    """`text` in pieces of at most `budget` tokens: at line ends, and inside a line only where it
-    alone is too long.
+    """Return `text` in pieces of at most `budget` tokens: split at line ends, and inside a line
+    only when that line alone is too long.
     """
     if count_tokens(text) <= budget:
         return [text]

@@ -1,4 +1,4 @@
-"""`symbols`, `definitions` and `data` chunks: three views of a code file, made of its outline."""
+"""`symbols`, `definitions` and `data` chunks: three views of a code file, from its outline."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cortex.indexer.chunkers.tiles import split_to_budget
 from cortex.terms.kinds import DATA_KINDS
 from cortex.terms.records import Chunk, ChunkType, Symbol
 
-#: a piece of a view's text, and the symbol that it speaks of
+#: a piece of a view's text, and its symbol
 Block = tuple[str, Symbol | None]
 
 
 def symbols_chunks(frame: Frame) -> list[Chunk]:
-    """A short overview in plain words."""
+    """Return a short overview in plain words."""
     symbols = frame.outline.symbols
     if not symbols:
         return []
@@ -46,7 +46,7 @@ def _line_label(symbol: Symbol) -> str:
 
 
 def definitions_chunks(frame: Frame) -> list[Chunk]:
-    """Real signatures and type bodies with their comments."""
+    """Return signatures and type bodies with their comments."""
     definitions = [
         symbol for symbol in frame.outline.symbols if symbol.kind not in DATA_KINDS or symbol.kind == "enum"
     ]
@@ -56,10 +56,10 @@ def definitions_chunks(frame: Frame) -> list[Chunk]:
 
 
 def data_chunks(frame: Frame) -> list[Chunk]:
-    """Constants, enums and initialised globals."""
+    """Return constants, enums and initialised globals."""
     blocks: dict[tuple[int, int], Block] = {}
     for symbol in frame.outline.symbols:
-        if symbol.kind in DATA_KINDS:  # several names of one statement show it once
+        if symbol.kind in DATA_KINDS:  # several names of one statement share one block
             blocks.setdefault(
                 (symbol.start_line, symbol.end_line), (_signature_with_doc(frame, symbol), symbol)
             )
@@ -75,9 +75,7 @@ def _signature_with_doc(frame: Frame, symbol: Symbol) -> str:
 
 
 def _pack(frame: Frame, kind: ChunkType, blocks: Sequence[Block], joint: str) -> list[Chunk]:
-    """Blocks joined into as few chunks as the budget allows; each speaks of its own symbols
-    only.
-    """
+    """Join blocks into as few chunks as the budget allows; each lists only its own symbols."""
     packs: list[tuple[list[str], list[Symbol]]] = []
     weight = 0
     for text, symbol in blocks:

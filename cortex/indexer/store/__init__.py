@@ -1,1 +1,1 @@
-"""What the indexer keeps on disk: chunk files, manifest, embeddings, graph files."""
+"""The indexer's files on disk: chunk files, manifest, embeddings, graph files."""

@@ -1,9 +1,9 @@
-"""Embeddings by their text, kept for later: a branch that is switched back to, another work tree of
-the same project.
+"""A cache of embeddings by text, for switching back to a branch or for another work tree of the
+same project.
 
-One SQLite file for each model in the user's own cache folder, never in a project: what a cloned
-repository brings is not opened. Keys are digests, so that no text is in it. It is bounded, and
-anything that goes wrong with it means only that texts are embedded again.
+One SQLite file for each model in the user's own cache folder, never in a project: a database from a
+cloned repository is not opened. Keys are digests, so it contains no text. Its size is bounded, and
+after any fault the texts are just embedded again.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from cortex.system import files
 
 log = logging.getLogger(__name__)
 
-#: bytes of one model's file: about 60 000 vectors of 384 dimensions
+#: largest file of one model, in bytes: about 60 000 vectors of 384 dimensions
 BYTES_MAX = 64 << 20
-#: one row of so many goes when the file is full: those that were used longest ago
+#: divisor of the rows to delete when the file is full: the least recently used ones
 PRUNED_DIVISOR = 4
-#: keys of one question to SQLite, which takes 999 of them in its oldest form
+#: keys of one query to SQLite, which accepts 999 in its oldest form
 KEYS_MAX = 500
-#: seconds to wait for another process that writes
+#: seconds to wait for another writing process
 BUSY_S = 5.0
 
 _SCHEMA = (
@@ -39,8 +39,8 @@ _SCHEMA = (
 
 
 class EmbeddingCache:
-    """Vectors as they are stored in chunk files, by the text that was embedded. `""` for a folder:
-    keeps nothing.
+    """Vectors in the form of chunk files, by the embedded text. With the folder "" it stores
+    nothing.
     """
 
     def __init__(self, folder: str, model: str, bytes_max: int = BYTES_MAX) -> None:
@@ -49,7 +49,7 @@ class EmbeddingCache:
         self._database: sqlite3.Connection | None = None
 
     def get(self, texts: Iterable[str]) -> dict[str, bytes]:
-        """The vectors of those texts that are known."""
+        """Return the cached vectors of these texts."""
         if self._path is None or (self._database is None and not self._path.exists()):
             return {}
         keys = {_key(text): text for text in texts}
@@ -100,15 +100,15 @@ class EmbeddingCache:
             log.debug("the cache of embeddings %s is not used: %s", self._path, error)
             self.close()
             if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-                with contextlib.suppress(OSError):  # damaged: made anew by the next run
+                with contextlib.suppress(OSError):  # damaged: the next run creates it again
                     files.remove(self._path or "")
             self._path = None
             return otherwise
 
     def _open(self) -> sqlite3.Connection:
         assert self._path is not None
-        files.make_private(self._path.parent)  # SQLite opens by itself what is in it
-        os.close(files.open_log(self._path))  # a link there gives way
+        files.make_private(self._path.parent)  # SQLite opens the files in it by itself
+        os.close(files.open_log(self._path))  # replaces a link
         database = sqlite3.connect(self._path, timeout=BUSY_S, check_same_thread=False)
         database.execute("PRAGMA journal_mode=WAL")
         database.execute("PRAGMA synchronous=OFF")
@@ -119,12 +119,12 @@ class EmbeddingCache:
 
 @functools.lru_cache(maxsize=4)
 def open_cache(folder: str, model: str) -> EmbeddingCache:
-    """The cache of one model, opened once for each process."""
+    """Return the cache of one model, opened once for each process."""
     return EmbeddingCache(folder, model)
 
 
 def cache_folder() -> str:
-    """In the user's cache folder. Raises Misconfigured as `cache_base` does."""
+    """Return the cache's folder in the user's cache. Raises Misconfigured as `cache_base` does."""
     return os.fspath(cache_base() / "embeddings")
 
 

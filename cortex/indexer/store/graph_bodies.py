@@ -1,4 +1,4 @@
-"""What a shard of the graph holds: nodes and edges of its files, resolved over the whole project.
+"""The content of a graph shard: nodes and edges of its files, resolved over the complete project.
 Reads and writes no file.
 """
 
@@ -28,26 +28,28 @@ Body = Mapping[str, tuple[list[Any], list[Any]]]
 
 
 class Tools:
-    """A project with what reads it."""
+    """A project with its evaluator and method sets."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.renew()
 
     def renew(self) -> None:
-        """Forget what was found, also what was being looked for."""
+        """Drop all results, also of evaluations in progress."""
         self.evaluator = Evaluator(self.project)
         self.sets = MethodSets(self.project, self.evaluator)
 
 
 def order_by_location(project: Project, paths: Iterable[str]) -> list[str]:
-    """`paths` so that those are neighbours which ask the same files."""
+    """Sort `paths` so that files that refer to the same files are neighbours."""
     return sorted(paths, key=lambda path: (project.language(path), project.home(path), path))
 
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """What shards hold: of files that are not `affected` (None: all are) what they held before."""
+    """The content of shards: files that are not `affected` (None: all are) keep their previous
+    content.
+    """
 
     tools: Tools
     affected: Collection[str] | None
@@ -56,14 +58,14 @@ class Bodies:
     ahead: dict[str, bytes | memoryview] = field(default_factory=dict)
 
     def resolve_ahead(self, paths: Iterable[str]) -> None:
-        """Resolve the affected ones of `paths`, in the order in which they lie."""
+        """Resolve the affected ones of `paths`, in order of location."""
         affected = self.affected
         affected_paths = [path for path in paths if affected is None or path in affected]
         for path in order_by_location(self.tools.project, affected_paths):
             self.ahead[path] = zstd.pack(self._resolve(path))
 
     def build_body(self, files: Iterable[str], before: Body) -> Body:
-        """The nodes and edges of `files`, a shard's."""
+        """Return the nodes and edges of `files`, a shard's."""
         body: dict[str, tuple[list[Any], list[Any]]] = {}
         for path in files:
             if self.affected is None or path in self.affected or path not in before:
@@ -87,7 +89,7 @@ class Bodies:
             return edges_of(tools.project, tools.evaluator, path)
         except MemoryError:
             raise
-        except Exception:  # one file must not keep all others from the graph
+        except Exception:  # one file must not keep the others from the graph
             log.exception("%s has no edges in the graph", path)
             tools.renew()
             return []

@@ -1,4 +1,4 @@
-"""The graph's facts of one source file, from the tree that its chunks were cut along."""
+"""Extraction of the graph's facts of one source file, from the syntax tree of its chunks."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ log = logging.getLogger(__name__)
 
 
 def facts_of(source: Source, sha256: str) -> Packed | None:
-    """None for a language without a graph, an empty file
-    that makes no package, or one that is nested too deeply (or that
-    we fail at).
+    """Return the facts of a file. None for a language without a graph, an empty file that makes no
+    package, one that is nested too deeply, or one on which the extraction fails.
     """
     language = sniff(source.path, source.lines)
     if language.name not in RULES or language.grammar is None:
         return None
-    if not source.lines:  # it says that its folder is a package
+    if not source.lines:  # an empty package file makes its folder a package
         package = source.path.rpartition("/")[2] in PACKAGE_FILES
         return pack(Facts(source.path, language.name, sha256)) if package else None
     try:
@@ -42,7 +41,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         elif language.name in ("c", "cpp"):
             source = _remove_conditionals(source)
         elif language.name == "kotlin":
-            lines = tuple(join_broken_lines(source.lines))  # unchanged, the tree of its chunks serves
+            # If unchanged, the cached tree of its chunks is reused.
+            lines = tuple(join_broken_lines(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         elif language.name == "csharp" and syntax_tree(source, language)[1].root_node.has_error:
             lines = tuple(drop_inner_conditionals(source.lines, csharp=True))
@@ -51,15 +51,15 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
             lines = tuple(end_signatures(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
-    except NoGrammar:  # its chunks say so
+    except NoGrammar:  # the remark of its chunks reports it
         return None
-    except Exception:  # a file that the graph stumbles over must not keep its chunks from the index
+    except Exception:  # the file's chunks are indexed anyway
         log.exception("%s has no graph", source.path)
         return None
 
 
 def _remove_macros(source: Source, language: Language) -> Source:
-    """The source without macros around items; itself when there are none."""
+    """Return the source without macros around items; itself when there are none."""
 
     def parses(lines: Sequence[str]) -> bool:
         return not syntax_tree(dataclasses.replace(source, lines=tuple(lines)), language)[
@@ -71,15 +71,15 @@ def _remove_macros(source: Source, language: Language) -> Source:
 
 
 def _remove_conditionals(source: Source) -> Source:
-    """The source without conditions inside of something and without marks around its names; itself
-    when there are none.
+    """Return the source without preprocessor conditions inside other constructs and without marks
+    around its names; itself when there are none.
     """
     lines = unmark("\n".join(drop_inner_conditionals(source.lines))).split("\n")
     return source if tuple(lines) == source.lines else dataclasses.replace(source, lines=tuple(lines))
 
 
 def _outline_facts(source: Source, language: Language, sha256: str) -> Facts:
-    """The definitions of a file in a language whose names are not resolved, from its outline."""
+    """Return the definitions of a file, from its outline, in a language without name resolution."""
     outline = parse(source, language)
     definitions: list[Definition] = []
     places: dict[str, int] = {}

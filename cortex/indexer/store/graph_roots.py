@@ -1,5 +1,5 @@
-"""Reads what go.mod, Cargo.toml, tsconfig.json and package.json say of module names. Files that
-cannot be read say nothing.
+"""The names of modules and packages in go.mod, Cargo.toml, tsconfig.json and package.json.
+Unreadable files are ignored.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from cortex.graph.facts.modules import PACKAGE_FILES, Package, folder_of
 from cortex.graph.resolution.project import Roots
 from cortex.indexer.store.script_roots import CONFIGS, Options, ScriptRoots, read_project_text
 
-#: the files that are read
+#: the configuration files
 NAMES = frozenset({"go.mod", "tsconfig.json", "jsconfig.json", "package.json", "Cargo.toml"})
 
 _GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 
 def read_roots(root: str, paths: Iterable[str]) -> Roots:
-    """What the configuration files in the folders of `paths`, and above them, say."""
+    """Read the configuration files in the folders of `paths`, and above them."""
     folders, root_name = {""}, ""
     for path in paths:
         if path in PACKAGE_FILES:
@@ -55,18 +55,18 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
 
 
 def is_root(path: str) -> bool:
-    """Whether a file may say something of module names: any tsconfig may be extended by others."""
+    """Return whether a file may define names of modules: any tsconfig may be extended by others."""
     name = path.rpartition("/")[2]
     return name in NAMES or (name.startswith("tsconfig") and name.endswith(".json"))
 
 
 def _crate(text: str) -> tuple[str, str] | None:
-    """The name of a Cargo package's library as Rust has it, and its file; None without a
+    """Return the name of a Cargo package's library in Rust's spelling, and its file; None without a
     package.
     """
     try:
         manifest = tomllib.loads(text)
-    except (ValueError, RecursionError):  # also of numbers without end, and of lists in lists
+    except (ValueError, RecursionError):  # also from endless numbers, and nested lists
         return None
     package, library = manifest.get("package"), manifest.get("lib", {})
     if not isinstance(package, dict) or not isinstance(library, dict):

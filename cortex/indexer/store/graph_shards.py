@@ -1,5 +1,5 @@
-"""The graph's files on disk: shards of nodes and edges, and beside them the facts, and for a while
-what was resolved and is in no shard yet.
+"""The graph's files on disk: shards of nodes and edges, their facts, and temporarily the resolved
+files that are in no shard yet.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from cortex.system.errors import Damaged
 
 #: `_metadata.version` of the graph files
 GRAPH_VERSION = "1.0"
-#: folder of the facts, beside the graph files
+#: folder of the facts, in the folder of the graph files
 FACTS = ".facts"
-#: what was known when the graph files were written, in that folder
+#: the file of State, in that folder
 STATE = "state.msgpack"
 STEM = "code-graph"
 
@@ -49,9 +49,7 @@ class _FactsFile(msgspec.Struct):
 
 
 class _MappedFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """As Packed, over the bytes of a mapped file: several processes share one copy. For reading
-    only.
-    """
+    """Packed over the bytes of a mapped file: several processes share one copy. Read-only."""
 
     path: str
     language: str
@@ -69,8 +67,8 @@ class _MappedFile(msgspec.Struct):
 
 
 class State(msgspec.Struct):
-    """`wanted` names the content of all files that the graph files were made from; `structural` are
-    their edges of types that implement something without saying so.
+    """The state of the graph files. `wanted` is a digest of the content of all their source files;
+    `structural` are the edges of types that implement an interface without declaring it.
     """
 
     version: int = 0
@@ -85,7 +83,7 @@ class State(msgspec.Struct):
 def files_by_shard(
     project: Project, shards: int, numbers: Iterable[int] | None = None
 ) -> dict[int, list[str]]:
-    """Shard → its files, in order; of all shards, or of some."""
+    """Return shard → its files, sorted; of all shards, or of `numbers`."""
     paths_by_shard: dict[int, list[str]] = {
         number: [] for number in (range(shards) if numbers is None else numbers)
     }
@@ -98,8 +96,8 @@ def files_by_shard(
 
 
 def read_shard(folder: Path, number: int, shards: int) -> Body:
-    """Path → (nodes, edges) of a shard as it stands; empty when it is missing, damaged or
-    another's.
+    """Return path → (nodes, edges) of a shard on disk; empty when it is missing, damaged or from
+    another program.
     """
     body: dict[str, tuple[list[Any], list[Any]]] = {}
     try:
@@ -119,7 +117,9 @@ def read_shard(folder: Path, number: int, shards: int) -> Body:
 
 
 def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) -> int:
-    """Write shard (number, of how many) unless it is as it was."""
+    """Write a shard unless it is unchanged; `place` is (number, count of shards). Returns the count
+    of written files.
+    """
     path = folder / shard_name(*place)
     if body == before and path.exists():
         return 0
@@ -140,7 +140,7 @@ def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) 
 
 
 def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
-    """(shards of its layout, facts) of all files; without what is damaged."""
+    """Yield (shards of its layout, facts) of all files, without damaged ones."""
     for name in sorted(_names(folder / FACTS, ".msgpack")):
         if _FACTS_NAME.match(name):
             with contextlib.suppress(OSError, *UNREADABLE):
@@ -152,20 +152,20 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
 
 
 def map_facts(folder: Path) -> Iterator[Packed]:
-    """The facts of all files, mapped. Raises OSError and Damaged: they have just been written by
-    ourselves.
+    """Yield the facts of all files, mapped. Raises OSError and Damaged: this program has just
+    written them.
     """
     for stored in _map_files(folder, _FACTS_NAME, _MappedFile):
         yield from cast("list[Packed]", stored.files)
 
 
 def place_resolved(folder: Path, number: int, bodies: Mapping[str, bytes | memoryview]) -> None:
-    """Put aside what was resolved: path → its packed nodes and edges."""
+    """Store resolved files for the shards: path → its packed nodes and edges."""
     files.replace(folder / FACTS / f"resolved.{number:03d}.msgpack", msgspec.msgpack.encode(bodies))
 
 
 def map_resolved(folder: Path) -> dict[str, bytes | memoryview]:
-    """All that was put aside, mapped. Raises OSError and Damaged, as `map_facts` does."""
+    """Return all stored resolved files, mapped. Raises OSError and Damaged, as `map_facts` does."""
     resolved: dict[str, bytes | memoryview] = {}
     for bodies in _map_files(folder, _RESOLVED_NAME, dict[str, memoryview]):
         resolved |= bodies
@@ -179,7 +179,7 @@ def drop_resolved(folder: Path) -> None:
 
 
 def _map_files(folder: Path, name_of: re.Pattern[str], kind: type[T]) -> Iterator[T]:
-    """What the files beside the graph files hold whose names match."""
+    """Yield the decoded content of each file with a matching name in the folder of facts."""
     for name in sorted(_names(folder / FACTS, ".msgpack")):
         if name_of.match(name):
             with files.open_ours(folder / FACTS / name) as file:
@@ -197,7 +197,7 @@ def place_facts(folder: Path, place: tuple[int, int], facts: Iterable[Packed]) -
 
 
 def read_state(folder: Path) -> State:
-    """An empty one when it is missing, damaged or of another version."""
+    """Return the state, an empty one when it is missing, damaged or of another version."""
     try:
         state = msgspec.msgpack.decode(files.read_ours(folder / FACTS / STATE, GRAPH_BYTES_MAX), type=State)
     except (OSError, *UNREADABLE):
@@ -206,7 +206,7 @@ def read_state(folder: Path) -> State:
 
 
 def stats(folder: Path, shards: int) -> dict[str, tuple[int, int]]:
-    """(size, mtime_ns) of each graph file and file of facts that is there, of a layout of
+    """Return (size, mtime_ns) of each graph file and file of facts on disk, in a layout of
     `shards`.
     """
     names = [shard_name(number, shards) for number in range(shards)]
@@ -224,7 +224,7 @@ def place_state(folder: Path, state: State) -> None:
 
 
 def drop_state(folder: Path) -> None:
-    """Before anything is written: what is half written is then known to be so."""
+    """Delete the state before anything is written: its absence marks half-written files."""
     files.remove(folder / FACTS / STATE)
 
 
@@ -237,7 +237,7 @@ def drop_facts(folder: Path, shards: int) -> None:
 
 
 def drop_graphs(folder: Path, shards: int) -> None:
-    """Delete our graph files of another layout."""
+    """Delete Cortex's graph files of another layout."""
     wanted = {shard_name(number, shards) for number in range(shards)}
     for name in [*_names(folder, PLAIN), *_names(folder, PACKED)]:
         if _NAME.match(name) and name not in wanted and is_ours(folder / name):
@@ -245,7 +245,7 @@ def drop_graphs(folder: Path, shards: int) -> None:
 
 
 def shard_name(number: int, shards: int) -> str:
-    """The shards' names have three digits, as a graph of another program has none:
+    """Return a shard's file name with three digits. Graphs of other programs have none:
     `code-graph.json`.
     """
     return f"{STEM}.{number:03d}{PACKED}" if shards else f"{STEM}{PACKED}"

@@ -1,9 +1,9 @@
-"""Keeps one project's graph files up to its manifest: which files have to be resolved again, and by
-whom.
+"""The store of one project's graph files: it decides which files to resolve again after a change,
+and in which processes.
 
 One shard holds the nodes and edges of the files whose paths hash to it. An edited file is resolved
-again together with the files that its change concerns; shards whose content stays are left alone.
-Facts that are lost are extracted again.
+again together with the files that its change affects; unchanged shards are not written. Lost facts
+are extracted again.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from cortex.terms.languages import language_of
 
 log = logging.getLogger(__name__)
 
-#: does the tasks of each round in several processes, and returns how many graph files were written
+#: runs the tasks of each round in several processes, and returns the count of written graph files
 Resolve = Callable[[Sequence[Sequence[GraphTask]]], int]
 
 
 class GraphStore:
-    """Keeps one project's graph. Used by one thread, which holds the writer lock during
+    """Keeps one project's graph up to date. Used by one thread, which holds the writer lock during
     `update`.
     """
 
@@ -56,33 +56,33 @@ class GraphStore:
         self._project: Project | None = None
         self._state = State()
         self._without_facts: dict[str, str] = {}
-        #: how many shards the last `update` left, and their files
+        #: the last `update`'s count of shards, and their files
         self._last_stats: tuple[int, dict[str, tuple[int, int]]] = (0, {})
 
     def forget(self) -> None:
-        """Give the memory back; the next change reads the facts again."""
+        """Free the memory; the next change reads the facts again."""
         self._project = None
         self._state = State()
         self._without_facts.clear()
 
     def update(self, entries: Mapping[str, Entry], fresh: dict[str, Packed | None]) -> int:
-        """Bring the graph files up to `entries` (the manifest). `fresh` are facts of files that
-        were just parsed; it may be emptied.
+        """Bring the graph files up to date with `entries` (the manifest). `fresh` are facts of
+        files that were just parsed; it may be emptied.
 
-        Returns how many graph files were written. Raises OSError.
+        Returns the count of written graph files. Raises OSError.
         """
         if not self.is_intact():
-            log.warning("files of the graph were changed by somebody else; read again")
+            log.warning("another program changed the graph files; they are read again")
             self.forget()
         return self._update(entries, fresh)
 
     def is_intact(self) -> bool:
-        """Whether the files are as the last `update` left them."""
+        """Return whether the files are as the last `update` left them."""
         shards, left = self._last_stats
         return graph_shards.stats(self._folder, shards) == left
 
     def _update(self, entries: Mapping[str, Entry], fresh: dict[str, Packed | None]) -> int:
-        if self._folder.is_file():  # in the place of a folder of ours
+        if self._folder.is_file():  # in the place of the graph's folder
             files.remove(self._folder)
         files.make_folder(self._folder / FACTS)
         wanted = {path: entry.sha256 for path, entry in entries.items() if not entry.skipped}
@@ -109,7 +109,7 @@ class GraphStore:
         if stems != project.shared_stems():
             project.rename()
             affected = set(project.packed)
-        if not self._state.wanted:  # an interrupted run: nobody knows what of it was written
+        if not self._state.wanted:  # an interrupted run: it is unknown which files it wrote
             affected = set(project.packed)
         self._project = project
         work = self._prepare(
@@ -122,9 +122,7 @@ class GraphStore:
         return self._build(*work)
 
     def _is_done(self, wanted: Mapping[str, str]) -> bool:
-        """Whether the graph files are those of `wanted`, as far as can be seen without reading
-        them.
-        """
+        """Return whether the graph files match `wanted`, as far as their state and stat show."""
         state = graph_shards.read_state(self._folder)
         stats = graph_shards.stats(self._folder, state.shards)
         self._last_stats = state.shards, stats
@@ -155,7 +153,7 @@ class GraphStore:
         return changes
 
     def _extract(self, path: str, sha256: str) -> Packed | None:
-        """The facts of a file that was indexed without them (an older index, a lost folder)."""
+        """Return the facts of a file that was indexed without (an older index, a lost folder)."""
         name = language_of(path).name
         if name not in RULES:
             return None
@@ -169,7 +167,7 @@ class GraphStore:
     def _load(self) -> Project:
         self._state = state = graph_shards.read_state(self._folder)
         if graph_shards.stats(self._folder, state.shards) != state.files:
-            state.wanted = ""  # as after an interrupted run: nobody knows what is in them
+            state.wanted = ""  # as after an interrupted run: their content is unknown
         project = Project(self._state.roots)
         facts_by_path: dict[str, Packed | None] = {}
         for shards, facts in graph_shards.read_facts(self._folder):
@@ -181,8 +179,8 @@ class GraphStore:
     def _prepare(
         self, affected: set[str], changes: Mapping[str, Packed | None], wanted: str
     ) -> list[list[GraphTask]] | tuple[Tools, Sequence[int], set[str] | None]:
-        """Write the facts, and say what is to be built of them: tasks for others, or what `_build`
-        takes.
+        """Write the facts, and return the remaining work: tasks for other processes, or the
+        arguments of `_build`.
         """
         project = self._project
         assert project is not None
@@ -202,7 +200,7 @@ class GraphStore:
         if anew:
             touched = set(range(shards))
         graph_shards.drop_state(self._folder)
-        graph_shards.drop_resolved(self._folder)  # of a run that was interrupted
+        graph_shards.drop_resolved(self._folder)  # from an interrupted run
         self._write_facts(shards, touched if anew else {shard_of(path, shards) for path in changes})
         if anew:
             graph_shards.drop_facts(self._folder, shards)
@@ -218,15 +216,15 @@ class GraphStore:
         assert self._project is not None
         state = self._state
         if len(self._project.packed) > self._limits.kept_files:
-            # These objects live on and were made among the facts: each would keep the allocator's
-            # page that it shares with them (1 MB). Encoded meanwhile, they are made anew when the
-            # facts are gone.
+            # These objects outlive the facts and were allocated among them: each would hold the
+            # allocator's page that it shares with them (1 MB). Encoded meanwhile, they are created
+            # again after the facts are freed.
             raw = msgspec.msgpack.encode((tasks, state))
             tasks.clear()
             del state
             self.forget()
             alternatives.cache_clear()
-            gc.collect()  # a project and its files know each other
+            gc.collect()  # a project and its files refer to each other
             allocator.trim()
             tasks, state = msgspec.msgpack.decode(raw, type=tuple[list[list[GraphTask]], State])
         written = self._resolve(tasks)
@@ -263,7 +261,7 @@ class GraphStore:
     def _structural_now(
         self, evaluator: Evaluator, changes: Mapping[str, Packed | None]
     ) -> dict[str, list[Edge]]:
-        """Structural edges; as they were when nothing that could change them has changed."""
+        """Return the structural edges; the previous ones when no change can affect them."""
         assert self._project is not None
         languages = {"go", "typescript", "tsx", "javascript"}
         concerned = any(facts is None or facts.language in languages for facts in changes.values())
@@ -275,6 +273,6 @@ class GraphStore:
 
 
 def _content_hash(wanted: Mapping[str, str]) -> str:
-    """One short name for the content of many files."""
+    """Return one digest for the content of many files."""
     text = "".join([f"{path}\0{wanted[path]}\n" for path in sorted(wanted)])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,11 +1,11 @@
-"""What processes of the pool do for the graph: resolve files, then put the shards together.
+"""The graph's tasks for processes of the pool: resolve files, then assemble the shards.
 
-A shard's files are of anywhere in the project. What files that lie together ask of others is mostly
-the same, and looked for once: so each process resolves files in the order in which they lie, some
-in a row, and puts them aside; shards are written when all are resolved.
+A shard's files come from anywhere in the project. Files in the same place mostly refer to the same
+files, so looking those up once is enough: each process resolves files in order of location, in rows
+of neighbours, and stores the results; shards are written when all files are resolved.
 
-What a file's nodes and edges are follows from the facts of the whole project, so that any process
-that reads them can resolve it.
+A file's nodes and edges follow from the facts of the complete project, so any process that reads
+those can resolve it.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from cortex.indexer.store.graph_shards import (
 from cortex.system import allocator
 from cortex.system.errors import Unavailable
 
-#: tasks of a round, where no file is alone in one: the last ones to end should not keep the others
-#: waiting for long
+#: tasks of a round: enough that the last ones to end do not keep the others waiting for long
 TASKS_MAX = 16
-#: files that one task resolves at most: their nodes and edges are held until its end, packed, some
-#: 3 MB
+#: most files of one task: it holds their nodes and edges until its end, packed, some 3 MB
 ROW_FILES = 1_000
 
 
 class _Task(msgspec.Struct):
-    """`run` is another one for each state of the facts; `structural`: edges of the task's files."""
+    """The common fields. `run` differs for each state of the facts; `structural`: edges of the
+    task's files.
+    """
 
     run: str
     facts: int
@@ -50,15 +50,15 @@ class _Task(msgspec.Struct):
 
 
 class ResolveTask(_Task, tag="resolve"):
-    """Resolve files that lie together, and put them aside under a number of its own."""
+    """Resolve neighbouring files, and store the results under `number`."""
 
     number: int
     paths: list[str]
 
 
 class ShardTask(_Task, tag="graph"):
-    """Write some shards from what is put aside. `affected`: the files that were resolved anew, None
-    for all.
+    """Write some shards from the stored results. `affected`: the newly resolved files, None for
+    all.
     """
 
     shards: int
@@ -78,8 +78,8 @@ def make_rounds(
     run: str,
     folder: str,
 ) -> list[list[GraphTask]]:
-    """Tasks that build shards `numbers` of `state` in the graph's folder, those of a round after
-    all of the one before. `run`, `affected`: as the tasks have them.
+    """Return rounds of tasks that build shards `numbers` of `state` in the graph's folder; a round
+    starts after the previous one has ended. `run`, `affected`: as in the tasks.
     """
     paths_by_shard = files_by_shard(project, state.shards, numbers)
     paths = [

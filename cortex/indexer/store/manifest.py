@@ -1,6 +1,4 @@
-"""The indexer's memory on disk: reads and writes the manifest, and names what its entries depend
-on.
-"""
+"""The manifest on disk: reading and writing it, and the recipe that its entries depend on."""
 
 from __future__ import annotations
 
@@ -18,24 +16,26 @@ from cortex.settings.config import Config
 from cortex.system import files
 from cortex.system.installation import GRAMMARS, missing_extras
 
-#: bytes of a manifest: some 300 for each file, and FILES_MAX of them at most
+#: largest manifest, in bytes: some 300 for each file, and at most FILES_MAX of them
 BYTES_MAX = 512 << 20
 
 
 def name_of(ids: Iterable[str]) -> str:
-    """A short name for the ids of a file's chunks, in their order."""
+    """Return a digest of the ids of a file's chunks, in their order."""
     return hashlib.blake2b("\n".join(ids).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def recipe(config: Config, model: str) -> str:
-    """All that chunks depend on besides their file: where it differs, each is cut again."""
+    """Return everything that chunks depend on besides their file: when it changes, all files are
+    cut again.
+    """
     missing = "".join(f" without {extra}" for extra in missing_extras(GRAMMARS))
     return f"{MANIFEST_VERSION}.{CHUNKERS_VERSION} {config.indexing.chunk_tokens} {model} {config.chunks_dir}{missing}"
 
 
 def load(path: Path) -> Manifest:
-    """The manifest, an empty one when it is missing, damaged or of another version: then everything
-    is read again.
+    """Return the manifest, an empty one when it is missing, damaged or of another version: then
+    everything is read again.
     """
     try:
         manifest = msgspec.json.decode(files.read_ours(path, BYTES_MAX), type=Manifest)
@@ -45,6 +45,6 @@ def load(path: Path) -> Manifest:
 
 
 def save(path: Path, manifest: Manifest) -> None:
-    """By one rename, so that a reader sees the old or the new one."""
+    """Write the manifest by one rename, so that a reader sees the old or the new one."""
     manifest.generator = f"cortex {__version__}"
     files.replace(path, msgspec.json.encode(manifest))

@@ -1,5 +1,5 @@
-"""Reads what tsconfig.json and package.json say of the names of JavaScript's and TypeScript's
-modules. Files that cannot be read, or are not of the project, say nothing.
+"""The names of JavaScript and TypeScript modules in tsconfig.json and package.json. Files that
+cannot be read, or are outside the project, are ignored.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ import orjson
 from cortex.graph.facts.modules import Package, folder_of
 from cortex.system import files
 
-#: bytes of one file that are read
+#: bytes to read of one file
 BYTES_MAX = 256 * 1024
-#: configuration files that extend one another, and levels of conditions in `exports`
+#: largest chain of configuration files that extend one another, and depth of conditions in
+#: `exports`
 DEPTH_MAX = 8
-#: entries of `exports` or `imports` that are kept of one package
+#: most entries of a package's `exports` or `imports`
 ENTRIES_MAX = 500
-#: the names of a folder's own configuration, the first that is there counts
+#: the names of a folder's own configuration; the first existing one counts
 CONFIGS = ("tsconfig.json", "jsconfig.json")
 
-#: folders that a build writes: what is below one was made of what is below SOURCES
+#: folders of build output, built from files below SOURCES
 _BUILT = frozenset("dist build lib out es esm cjs umd types output".split())
 SOURCES = "src"
 
@@ -35,8 +36,8 @@ _COMMA = re.compile(r",(\s*[}\]])")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Of one tsconfig.json with what it extends: `paths` as places in the project, None where none
-    are written; `base`, `out` and `source` are folders (`baseUrl`, `outDir`, `rootDir`).
+    """The options of one tsconfig.json with those it extends: `paths` as paths in the project, None
+    where it has none; `base`, `out` and `source` are folders (`baseUrl`, `outDir`, `rootDir`).
     """
 
     paths: Mapping[str, tuple[str, ...]] | None = None
@@ -59,7 +60,7 @@ class ScriptRoots:
     _parsed: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def json(self, path: str) -> dict[str, Any]:
-        """A file of the project as people write JSON there: with comments and commas at ends."""
+        """Return a JSON file of the project, which may contain comments and trailing commas."""
         if path not in self._parsed:
             text = read_project_text(self.root, path)
             try:
@@ -70,8 +71,8 @@ class ScriptRoots:
         return self._parsed[path]
 
     def options(self, path: str, depth: int = 0) -> Options:
-        """What a tsconfig.json says, with all that it extends; of one that has no `paths` itself
-        also what it references in its folder.
+        """Return the options of a tsconfig.json with all that it extends; without `paths` of its
+        own, also those of the references in its folder.
         """
         config, folder = self.json(path), folder_of(path)
         merged = Options()
@@ -97,7 +98,7 @@ class ScriptRoots:
                 yield path
 
     def _find_extended(self, name: str, folder: str) -> str:
-        """The file that `extends` names: by its place, or in a package that is installed."""
+        """Return the file that `extends` names, by its path or in an installed package."""
         places = [_project_path(folder, name)] if name.startswith(".") else []
         while not name.startswith("."):
             places.append(_project_path(folder, f"node_modules/{name}"))
@@ -111,7 +112,7 @@ class ScriptRoots:
         return ""
 
     def package(self, folder: str, options: Options) -> Package | None:
-        """What a package.json says; None when it has neither a name nor `imports`."""
+        """Return the names in a package.json; None when it has neither a name nor `imports`."""
         config = self.json(_project_path(folder, "package.json"))
         name, exports = config.get("name"), config.get("exports")
         if not isinstance(exports, dict) or not all(key.startswith(".") for key in exports):
@@ -140,7 +141,7 @@ class ScriptRoots:
 
 
 def read_project_text(root: str, path: str) -> str:
-    """A configuration file's text, "" when it cannot be read."""
+    """Return a configuration file's text, "" when it cannot be read."""
     try:
         return files.read_plain(os.path.join(root, path), BYTES_MAX).decode("utf-8", "replace")
     except OSError:
@@ -148,7 +149,7 @@ def read_project_text(root: str, path: str) -> str:
 
 
 def _project_path(folder: str, place: str) -> str:
-    """A place in the project; "" for one outside it."""
+    """Return a path in the project; "" for one outside it."""
     path = posixpath.normpath(posixpath.join(folder, place))
     return "" if path.startswith(("..", "/")) else "" if path == "." else path
 
@@ -181,7 +182,7 @@ def _own_options(config: Mapping[str, Any], folder: str, inherited: Options) -> 
 
 
 def _merge(preferred: Options, other: Options) -> Options:
-    """`own`, and `other` where it says nothing."""
+    """Return `preferred`, with the values of `other` where it has none."""
     return Options(
         *(
             getattr(preferred, name) if getattr(preferred, name) is not None else getattr(other, name)
@@ -191,7 +192,7 @@ def _merge(preferred: Options, other: Options) -> Options:
 
 
 def _leaves(value: object, depth: int = 0) -> Iterator[str]:
-    """The places of one entry under all its conditions, in their order."""
+    """Yield the paths of one entry under all its conditions, in their order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict) and depth < DEPTH_MAX:
@@ -200,7 +201,9 @@ def _leaves(value: object, depth: int = 0) -> Iterator[str]:
 
 
 def _source_paths(value: object, folder: str, options: Options) -> tuple[str, ...]:
-    """Where the source of one entry may be: where it says, then where that is built from."""
+    """Return the possible source files of one entry: its own path, then the sources that it is
+    built from.
+    """
     paths: list[str] = []
     for leaf in _leaves(value):
         if not leaf.startswith("./"):

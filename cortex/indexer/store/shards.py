@@ -1,9 +1,8 @@
-"""Builds one shard: the chunks of those files whose paths hash to it, as one chunk file for each
-kind.
+"""The building of one shard: the chunks of the files whose paths hash to it, as one chunk file for
+each kind.
 
-A shard is the unit of work: it needs nothing but its own files and its old chunk files, so that any
-process can build it. What is new is written below chunks/.tmp; putting it in place is the run's
-affair (run.py).
+A shard is the unit of work: it needs only its own files and its old chunk files, so any process can
+build it. New files are written below chunks/.tmp; run.py puts them in place.
 """
 
 from __future__ import annotations
@@ -48,34 +47,34 @@ STEMS = {
     "documentation": "doc-chunks",
     "code": "code-source",
 }
-#: bytes of a chunk file of ours that is read again
+#: largest chunk file to read again, in bytes
 FILE_BYTES_MAX = 1 << 30
-#: why a file is left out that no process survives
+#: the reason for leaving out a file that ends every process
 ENDED = "ended the process that read it"
-#: why a file is left out over which a chunker stumbles; it is read again when it changes
+#: the reason for leaving out a file on which a chunker fails; it is read again when it changes
 FAILED = "could not be cut into chunks"
-#: texts that are embedded at once: bounds the memory of one call
+#: texts to embed at once: bounds the memory of one call
 EMBED_TEXTS = 512
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What building a shard needs of the configuration."""
+    """The part of the configuration that building a shard needs."""
 
     root: str
     chunks_dir: str
     chunk_tokens: int
     max_file_bytes: int
-    #: the folder where embeddings are kept for later, "" for none
+    #: the folder of the embedding cache, "" for none
     cache: str = ""
-    #: how the names of chunk files end
+    #: ending of the names of chunk files
     ending: str = PLAIN
 
 
 class Task(msgspec.Struct, frozen=True, tag="chunks"):
     """Build shard `number` of `shards`, where there were `old_shards` before.
 
-    `fresh` are files to be read, with size and mtime (`known`: what they were before); `kept` those
-    whose chunks are taken from the old shard.
+    `fresh` are files to read, with size and mtime (`known`: their old entries); `kept` are files
+    whose chunks come from the old shard.
     """
 
     number: int
@@ -86,26 +85,26 @@ class Task(msgspec.Struct, frozen=True, tag="chunks"):
     fresh: dict[str, tuple[int, int]]
     known: dict[str, Entry]
     kept: dict[str, Entry]
-    #: embed everything anew
+    #: embed everything again
     anew: bool = False
-    #: files that are cut without a parser, which ended a process
+    #: files to cut without a parser, because it ended a process
     plain: tuple[str, ...] = ()
-    #: files that are left out: they ended a process that had no parser, too
+    #: files to leave out: they ended a process without a parser, too
     refused: tuple[str, ...] = ()
 
     def sources(self) -> list[int]:
-        """The old shards that may hold files of this one; both counts are powers of two."""
+        """Return the old shards that may hold files of this one; both counts are powers of two."""
         step = min(self.shards, self.old_shards)
         return list(range(self.number % step, self.old_shards, step))
 
     def names(self, ending: str) -> list[str]:
-        """The chunk files that it may write."""
+        """Return the chunk files that the task may write."""
         return [shard_name(kind, self.number, self.shards, ending) for kind in STEMS]
 
 
 class Built(msgspec.Struct):
-    """What came of a task: the files' new entries, temporary files by final name, and names of
-    chunk files to delete and of those that stay as they are.
+    """The result of a task: the files' new entries, temporary files by final name, and the names of
+    deleted and of unchanged chunk files.
     """
 
     number: int
@@ -114,23 +113,23 @@ class Built(msgspec.Struct):
     deleted: list[str]
     same: list[str]
     chunks: int = 0
-    #: the graph's facts of the files that were read, encoded (see FACTS): a long run holds all of
-    #: them, and as objects they would share the allocator's pages with the entries, which stay and
-    #: so would keep those pages
+    #: the graph's facts of the files that were read, encoded (see FACTS). A long run holds all of
+    #: them: as objects they would share the allocator's pages with the entries, which live on and
+    #: so would hold those pages
     facts: bytes = b""
 
 
-#: reads Built.facts: by path, None for a file that has none
+#: decodes Built.facts: by path, None for a file without facts
 FACTS = msgspec.msgpack.Decoder(dict[str, Packed | None])
 
 
 def ended_a_process(entry: Entry) -> bool:
-    """Whether the file, as it is there, ended a process that read it."""
+    """Return whether the file, unchanged since, ended a process that read it."""
     return entry.skipped == ENDED or PARSER_ENDED in entry.remarks
 
 
 def shard_count(files: int, shard_files: int) -> int:
-    """The power of two that leaves about `shard_files` files to a shard, at most."""
+    """Return the power of two that leaves at most about `shard_files` files to a shard."""
     count = 1
     while files > count * shard_files:
         count *= 2
@@ -138,7 +137,7 @@ def shard_count(files: int, shard_files: int) -> int:
 
 
 def shard_of(path: str, shards: int) -> int:
-    # one save asks this of every file of the project: it must cost next to nothing
+    # every save calls this for every file of the project: it must cost next to nothing
     return zlib.crc32(path.encode()) % shards
 
 
@@ -147,25 +146,26 @@ def shard_name(kind: str, number: int, shards: int, ending: str) -> str:
 
 
 def other_form(name: str) -> str:
-    """What a chunk file is called that is packed, or is not, where this one is called `name`."""
+    """Return the packed name of a plain chunk file, and the plain name of a packed one."""
     return name.removesuffix(PACKED) + PLAIN if name.endswith(PACKED) else name.removesuffix(PLAIN) + PACKED
 
 
 @dataclass(slots=True)
 class _Old:
-    """The chunks that a shard had: by file in their order, with what they had for embeddings."""
+    """The chunks of the old shard, by file in their order, with their embeddings."""
 
     by_path: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     by_id: dict[str, dict[str, Any]] = field(default_factory=dict)
-    #: kind → (ids as they stand in the file, whether its metadata still fits)
+    #: kind → (ids in the order of the file, whether its metadata still fits)
     files: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
 
 
 def build(
     task: Task, settings: Settings, embedder: Embedder, reading: Callable[[str], None] = lambda _path: None
 ) -> Built:
-    """Raises Unavailable when an embedding server does not answer; a file that cannot be read is an
-    Entry with a reason. `reading` is told each file before it is, and "" after the last.
+    """Build a shard. Raises Unavailable when an embedding server does not answer; an unreadable
+    file becomes an Entry with the reason. `reading` is called with each file before it is read, and
+    with "" after the last.
     """
     old = _read_old(task, settings, embedder)
     entries: dict[str, Entry] = {}
@@ -204,7 +204,9 @@ def build(
 
 
 def _kept_entry(path: str, task: Task, old: _Old) -> Entry | None:
-    """The entry of a file that is not read again, unless the old shard lost some of its chunks."""
+    """Return the entry of a file that is not read again, unless the old shard lost some of its
+    chunks.
+    """
     entry = task.kept.get(path)
     return entry if entry is not None and _has_all_chunks(old, path, entry) else None
 
@@ -217,7 +219,7 @@ def _has_all_chunks(old: _Old, path: str, entry: Entry) -> bool:
 
 
 def _touched_entry(path: str, sha256: str, stat: tuple[int, int], task: Task, old: _Old) -> Entry | None:
-    """As `_kept`, for a file that was only touched."""
+    """Return the entry, like `_kept_entry`, of a file with a new mtime but the same content."""
     entry = task.known.get(path) or task.kept.get(path)
     if entry is None or entry.sha256 != sha256 or not _has_all_chunks(old, path, entry):
         return None
@@ -225,8 +227,8 @@ def _touched_entry(path: str, sha256: str, stat: tuple[int, int], task: Task, ol
 
 
 def _read_source(path: str, settings: Settings) -> bytes | str:
-    """The bytes of a file, or why not. Never through a link: it may have become one since the
-    scan.
+    """Return the bytes of a file, or the reason why not. Links are not followed: the file may have
+    become one since the scan.
     """
     try:
         raw = files.read_plain(os.path.join(settings.root, path), settings.max_file_bytes + 1)
@@ -250,7 +252,7 @@ def _cut(
     except RecursionError:
         return Entry(sha256, *stat, skipped="nested too deeply"), [], None
     except (CortexError, MemoryError, OSError):
-        raise  # of the embedder or the machine, not of this file
+        raise  # a fault of the embedder or the machine, not of this file
     except Exception as error:
         log.exception("%s was left out", path)
         return Entry(sha256, *stat, skipped=f"{FAILED} ({type(error).__name__})"), [], None
@@ -261,8 +263,8 @@ def _cut(
 
 
 def _omits_vectors(settings: Settings, embedder: Embedder) -> bool:
-    """Whether chunk files hold no vectors: who serves them makes them as quickly as it reads them.
-    Those that a person, or another program, may read hold them.
+    """Return whether chunk files omit vectors, because the publisher computes them as fast as it
+    reads them. Files that a person or another program may read contain them.
     """
     return settings.ending == PACKED and isinstance(embedder, Shipped)
 
@@ -270,8 +272,8 @@ def _omits_vectors(settings: Settings, embedder: Embedder) -> bool:
 def _embed(
     fresh: Sequence[Chunk], old: _Old, embedder: Embedder, how: tuple[EmbeddingCache, Task]
 ) -> dict[str, str]:
-    """By text, as they are written; an embedding is taken over where the file, or the cache, had
-    one of exactly the same text.
+    """Return text → embedding as written in chunk files. An embedding of exactly the same text
+    comes from the old file or the cache.
     """
     cache, task = how
     embeddings = {
@@ -291,13 +293,13 @@ def _embed(
         vectors = [row.tobytes() for row in embedder.embed(texts, "passage").astype("<f2")]
         new_vectors = dict(zip(texts, vectors, strict=True))
         embeddings |= {text: base64.b64encode(vector).decode() for text, vector in new_vectors.items()}
-        if not isinstance(embedder, Shipped):  # which is as fast as looking up
+        if not isinstance(embedder, Shipped):  # the built-in model is as fast as the cache
             cache.put(new_vectors)
     return embeddings
 
 
 def _remember(old: _Old, chunks: dict[str, list[dict[str, Any]]], cache: EmbeddingCache) -> None:
-    """Keep the embeddings that go: the branch that they belong to may come back."""
+    """Cache the embeddings of removed chunks: their branch may come back."""
     gone: dict[str, bytes] = {}
     for path, bodies in old.by_path.items():
         now = chunks.get(path, [])
@@ -360,7 +362,7 @@ def _read_old(task: Task, settings: Settings, embedder: Embedder) -> _Old:
 
 
 def _read_shard(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
-    """(metadata, chunks) of one of our own files, None when it is missing, damaged or another's."""
+    """Return (metadata, chunks) of a file by Cortex, or None: missing, damaged, by others."""
     try:
         raw = files.read_ours(path, FILE_BYTES_MAX)
         data = orjson.loads(unpack(path.name, raw, FILE_BYTES_MAX))
@@ -398,7 +400,7 @@ def _write(
                 for candidate in (name, other_form(name))
                 if os.path.lexists(Path(settings.chunks_dir, candidate))
             ]
-            built.deleted += stale_names  # if they are ours, which the writer knows
+            built.deleted += stale_names  # the writer checks whether they are ours
             continue
         before, fits = old.files.get(kind, ([], False))
         if (

@@ -1,9 +1,9 @@
-"""Puts built shards in place and keeps the manifest true to them; the lock of whoever writes chunk
-files.
+"""The writer of chunk files: it puts built shards in place, keeps the manifest consistent with
+them, and has the lock.
 
-The order makes a run safe to be killed anywhere: chunk files are renamed into place first, then the
-manifest is, which names size and mtime of each. A chunk file that the manifest does not know as it
-is gets built again by the next run.
+The order makes it safe to kill a run anywhere: first chunk files are renamed into place, then the
+manifest, which records size and mtime of each. The next run builds a chunk file again when it
+differs from the manifest.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _SEQUENCE = re.compile(rb'"sequence":(\d+)')
 
 
 def writer_lock(config: Config, wait_s: float = LOCK_S) -> Lock:
-    """Held while chunk files are written; to be used with `with`.
+    """Return the lock for writing chunk files; use it with `with`.
 
-    Raises Unavailable when another holds it for longer than `wait_s` seconds.
+    Raises Unavailable when another process holds it for longer than `wait_s` seconds.
     """
     return hold(
         open_runtime(config) / "indexer.lock",
@@ -53,8 +53,8 @@ def writer_lock(config: Config, wait_s: float = LOCK_S) -> Lock:
 
 
 def foreign_files(config: Config, known_names: Container[str] = ()) -> list[str]:
-    """Names of chunk files that others wrote, by the names that CURRENT has for them; those in
-    `known` are ours without a look.
+    """Return the chunk files that others wrote, by their names in CURRENT; `known_names` are ours
+    without a check.
     """
     return [
         name
@@ -65,15 +65,15 @@ def foreign_files(config: Config, known_names: Container[str] = ()) -> list[str]
 
 
 def is_written_here(config: Config, path: Path) -> bool:
-    """Whether a chunk file is ours to replace or delete. In the user's cache one with our name is,
-    whatever a damage left in it: other programs write into the project.
+    """Return whether Cortex may replace or delete a chunk file. In the user's cache the name is
+    enough, even if the file is damaged, because other programs write only into the project.
     """
     return (not config.server.chunks_dir and _NAME.match(path.name) is not None) or is_ours(path)
 
 
 def claiming_files(config: Config, known_names: Container[str] = ()) -> list[str]:
-    """Those of the foreign files that keep our indexer off: somebody here writes them. What git
-    tracks came with a clone, and is served beside what we index.
+    """Return the foreign files that stop this indexer: another program writes them here. Files that
+    git tracks came with a clone, and are served as well.
     """
     foreign = foreign_files(config, known_names)
     folder = config.chunks_dir
@@ -101,8 +101,8 @@ class Writer:
         self._ending = chunk_ending(config)
 
     def open(self) -> None:
-        """Make the folders and clear what an interrupted run left. Raises Misconfigured when that
-        cannot be done.
+        """Create the folders and remove the files of an interrupted run. Raises Misconfigured on
+        failure.
         """
         if is_linked(self._temporary, self._config.root):
             raise Misconfigured(
@@ -111,7 +111,7 @@ class Writer:
             )
         try:
             if self._folder.is_file() and not self._config.server.chunks_dir:
-                files.remove(self._folder)  # in the place of a folder of ours
+                files.remove(self._folder)  # in the place of the folder
             files.make_folder(self._temporary)
             for name in files.names(self._temporary):
                 files.remove_tree(self._temporary / name)
@@ -121,8 +121,8 @@ class Writer:
             ) from error
 
     def stale(self) -> set[int]:
-        """Shards whose chunk files are not as the manifest knows them: an interrupted run, or
-        another program.
+        """Return the shards whose chunk files differ from the manifest: after an interrupted run,
+        or a change by another program.
         """
         chunk_files = self.manifest.chunk_files
         present = set(_json_files(self._folder))
@@ -136,9 +136,7 @@ class Writer:
         return {number for number in numbers if number < self.manifest.shards}
 
     def refuse_foreign(self, names: Sequence[str]) -> None:
-        """Raises Misconfigured when one of `names`, about to be written, is somebody else's
-        file.
-        """
+        """Raise Misconfigured when one of `names`, to be written next, is another program's."""
         for name in names:
             path = self._folder / name
             if path.exists() and not self._is_ours(name):
@@ -148,7 +146,7 @@ class Writer:
                 )
 
     def last_sequence(self) -> int:
-        """The highest sequence in the chunk files: what a lost manifest has to go on from."""
+        """Return the highest sequence in the chunk files: a lost manifest continues from it."""
         highest = self.manifest.sequence
         for name in _json_files(self._folder):
             with contextlib.suppress(OSError, ValueError):
@@ -174,7 +172,7 @@ class Writer:
                     manifest.sequence = sequence
                 for name in self._names((shard.number,), manifest.shards):
                     if name not in shard.written and name not in shard.same:
-                        manifest.chunk_files.pop(name, None)  # somebody else deleted it
+                        manifest.chunk_files.pop(name, None)  # another program deleted it
                 for path in gone.get(shard.number, ()):
                     manifest.files.pop(path, None)
                 manifest.files.update(shard.entries)
@@ -185,7 +183,7 @@ class Writer:
             ) from error
 
     def drop_others(self, shards: int) -> None:
-        """Delete our files that do not belong to a layout of `shards`."""
+        """Delete Cortex's files that do not belong to a layout of `shards`."""
         wanted = set(self._names(range(shards), shards))
         others = [name for name in _json_files(self._folder) if name not in wanted and _NAME.match(name)]
         ours = [name for name in others if self._is_ours(name)]
@@ -199,11 +197,13 @@ class Writer:
         return [shard_name(kind, number, shards, self._ending) for kind in STEMS for number in numbers]
 
     def _is_formed(self, name: str) -> bool:
-        """Whether a chunk file is packed, or not, as it is to be: earlier versions packed none."""
+        """Return whether a chunk file is packed, or plain, as configured: earlier versions packed
+        none.
+        """
         return name.endswith(PACKED) == (self._ending == PACKED)
 
     def _delete_other_form(self, name: str) -> None:
-        """Delete what an earlier version called a file that is written now."""
+        """Delete the file under the name that an earlier version used for a file written now."""
         if self._ending == PACKED and (self._folder / name).exists() and self._is_ours(name):
             self._delete(name)
 

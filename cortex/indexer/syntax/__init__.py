@@ -1,1 +1,1 @@
-"""One source file read: its text, its outline, its syntax tree."""
+"""The reading of one source file: its text, its outline, its syntax tree."""

@@ -1,7 +1,7 @@
-"""The text of PDF and office files, by the libraries of the extra `documents`.
+"""The text of PDF and office files, with the libraries of the extra `documents`.
 
-Such a file may be made to crash, fill or hold up who reads it, so each is read by a process of its
-own with bounds on its memory and time: it costs its own text and nothing else.
+Such a file may be crafted to crash, fill or block its reader, so each is read by a process of its
+own with bounds on memory and time: a bad file costs only its own text.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from typing import Any
 
 from cortex.system.installation import how_to_add, is_installed
 
-#: suffix → the module of the library that reads such files
+#: suffix → module of its library
 LIBRARIES = {".pdf": "pypdf", ".docx": "docx", ".pptx": "pptx", ".xlsx": "openpyxl"}
-#: what is said of such a file where its library is missing
+#: the reason for leaving out a file whose library is missing
 MISSING = f"needs the extra `documents`: {how_to_add('documents')}"
 
-#: pages of a PDF that are read, characters that are kept of a file
+#: pages to read of a PDF, characters to return of a file
 PAGES_MAX, CHARS_MAX = 1_000, 2_000_000
-#: seconds that one file may take, and bytes of memory
+#: time in seconds, and memory in bytes, for one file
 READ_S, MEMORY_BYTES = 20.0, 1 << 30
 
 
 def suffix_of(path: str) -> str:
-    """The suffix of a file that is read here, "" for every other."""
+    """Return the suffix of a file that can be read here, "" for every other."""
     suffix = os.path.splitext(path)[1].lower()
     return suffix if suffix in LIBRARIES else ""
 
 
 def is_readable(suffix: str) -> bool:
-    """Whether the library for it is installed."""
+    """Return whether the library for it is installed."""
     return is_installed(LIBRARIES[suffix])
 
 
 def read_document(path: str, raw: bytes) -> tuple[str, str]:
-    """(text, ""), or ("", a short phrase: why there is none)."""
+    """Return (text, ""), or ("", the reason why there is none, a short phrase)."""
     suffix = suffix_of(path)
     if not is_readable(suffix):
         return "", MISSING
@@ -58,7 +58,7 @@ def read_document(path: str, raw: bytes) -> tuple[str, str]:
 
 
 def _pages(raw: bytes) -> Iterator[str]:
-    """The text of each page below a line with its number."""
+    """Yield the text of each page below a line with its number."""
     from pypdf import PdfReader
 
     for number, page in enumerate(PdfReader(io.BytesIO(raw)).pages, 1):
@@ -68,7 +68,7 @@ def _pages(raw: bytes) -> Iterator[str]:
 
 
 def _paragraphs(raw: bytes) -> Iterator[str]:
-    """Headings with as many # as their level, paragraphs, and the rows of tables."""
+    """Yield headings with as many # as their level, paragraphs, and the rows of tables."""
     import docx
 
     document = docx.Document(io.BytesIO(raw))
@@ -82,7 +82,7 @@ def _paragraphs(raw: bytes) -> Iterator[str]:
 
 
 def _slides(raw: bytes) -> Iterator[str]:
-    """The text, tables and notes of each slide below a line with its number."""
+    """Yield the text, tables and notes of each slide below a line with its number."""
     import pptx
 
     for number, slide in enumerate(pptx.Presentation(io.BytesIO(raw)).slides, 1):
@@ -102,18 +102,18 @@ def _shapes(shapes: Any) -> Iterator[str]:
 
 
 def _sheets(raw: bytes) -> Iterator[str]:
-    """The rows of each sheet below a line with its name; of a formula what it gave last."""
+    """Yield the rows of each sheet below a line with its name; for a formula its last value."""
     import openpyxl
 
     for sheet in openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True).worksheets:
-        sheet.reset_dimensions()  # what the file says may be a million empty columns
+        sheet.reset_dimensions()  # the declared size may be a million empty columns
         yield f"[sheet {sheet.title}]\n"
         for row in sheet.iter_rows(values_only=True):
             if line := " | ".join("" if cell is None else str(cell) for cell in row).rstrip(" |"):
                 yield f"{line}\n"
 
 
-#: suffix → what yields the text of such a file
+#: suffix → its reader, which yields text
 READERS = {".pdf": _pages, ".docx": _paragraphs, ".pptx": _slides, ".xlsx": _sheets}
 
 
@@ -124,7 +124,7 @@ def _main(suffix: str) -> int:
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         resource.setrlimit(resource.RLIMIT_CPU, (int(READ_S), int(READ_S)))
-    except (ImportError, ValueError, OSError):  # a system without them: the time is bounded all the same
+    except (ImportError, ValueError, OSError):  # a system without limits: the parent bounds the time anyway
         pass
     raw, left = sys.stdin.buffer.read(), CHARS_MAX
     for text in READERS[suffix](raw):

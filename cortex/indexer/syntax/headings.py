@@ -1,5 +1,5 @@
-"""Headings of documents without a grammar (reStructuredText, AsciiDoc), and what they mean in
-Markdown. Pure.
+"""Headings of documents, for Markdown from the outline, for reStructuredText and AsciiDoc without a
+grammar. Pure.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cortex.indexer.syntax.outline import Outline, Span
 _MARKDOWN = re.compile(r"^\s{0,3}(#{1,6})(?:\s+|$)(.*?)(?:\s+#+)?\s*$")
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _ASCIIDOC = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:\s+\1)?\s*$")
-#: lines that open and close a block of AsciiDoc in which nothing is a heading
+#: delimiters of AsciiDoc blocks without headings
 _DELIMITER = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|={4,}|\*{4,}|_{4,}|`{3,}|\|={3,})\s*$")
 _ORNAMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
 
@@ -29,7 +29,7 @@ class Heading:
 
 
 def headings(language: str, lines: Sequence[str], outline: Outline) -> list[Heading]:
-    """In order; none for plain text."""
+    """Return the headings in order; none for plain text."""
     if language == "restructuredtext":
         return list(_restructuredtext(lines))
     if language == "asciidoc":
@@ -60,9 +60,9 @@ def _asciidoc(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def _restructuredtext(lines: Sequence[str]) -> Iterator[Heading]:
-    """A title has a line of one punctuation character below it that is as long, perhaps the same
-    above; the order in which such ornaments first occur gives the levels. Titles stand at the left
-    margin.
+    """Yield the headings. A title has a line of one repeated punctuation character below it, as
+    long as the title, and perhaps the same above; the order in which such ornaments first occur
+    gives the levels. Titles begin at the left margin.
     """
     levels: list[tuple[str, bool]] = []
     at = 0

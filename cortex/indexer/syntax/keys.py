@@ -1,5 +1,5 @@
-"""Configuration files → Outline: each top-level block by the pattern of its format's row. No
-grammar, no nesting.
+"""Configuration files → Outline: each top-level block by the pattern of its format. No grammar, no
+nesting.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from cortex.indexer.syntax.source import Source
 from cortex.terms.languages import Language
 from cortex.terms.records import Symbol
 
-#: blocks of one file that are told: a longer list is data rather than configuration, and is covered
-#: as text
+#: most blocks of one file: a longer list is data rather than configuration, and is covered as text
 KEYS_MAX = 400
 
 _COMMENT = re.compile(r"\s*(?:#|//|;|--)")
 
 
 def key_outline(source: Source, language: Language) -> Outline:
-    """One symbol of kind constant for each block: from its first line to the last before the next
-    block's comments.
+    """Return one symbol of kind constant for each block: from its first line to the last before the
+    next block's comments.
     """
     lines = source.lines
     starts = list(_starts(lines, _pattern(language.keys)))
@@ -50,8 +49,8 @@ def key_outline(source: Source, language: Language) -> Outline:
 
 
 def _starts(lines: Sequence[str], pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """(1-based line, name); the keys before the first `[table]` are blocks, those inside one are
-    not.
+    """Yield (1-based line, name); keys before the first `[table]` are blocks, keys inside a table
+    are not.
     """
     in_table = False
     for number, line in enumerate(lines, 1):

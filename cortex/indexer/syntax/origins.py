@@ -1,6 +1,4 @@
-"""Whether a file was written by a program or belongs to somebody else: by its path and its first
-lines. Pure.
-"""
+"""Detection of generated and vendored files, by path and first lines. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +8,12 @@ from collections.abc import Sequence
 from cortex.terms.paths import has_generated_name, vendored_folder
 from cortex.terms.records import GENERATED, VENDORED
 
-#: lines at the top of a file where programs sign
+#: lines at the top of a file where generators leave a signature
 HEAD_LINES = 12
-#: characters of such a line that are looked at
+#: characters to read of such a line
 HEAD_CHARS = 300
 
-#: what generators write at the top; each needs the marks of a comment before it
+#: signatures of generators; each counts only after a comment marker
 _SIGNATURE = re.compile(
     r"@generated\b|\bDO NOT EDIT\b|<auto-?generated"
     r"|\b(?:code|file|source|module|content) (?:is|was|has been) (?:automatically |auto-?)generated\b"
@@ -26,7 +24,7 @@ _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|<!--|%|\"\"\"|\{-|\.\.\s|'{3})")
 
 
 def origin(path: str, lines: Sequence[str]) -> tuple[str, str]:
-    """(GENERATED, VENDORED or "", why)."""
+    """Return (GENERATED, VENDORED or "", the reason)."""
     if folder := vendored_folder(path):
         return VENDORED, f"below {folder}/"
     if has_generated_name(path):

@@ -1,6 +1,4 @@
-"""What is known of one file beside its lines, and the words of comments. Data only; parse.py and
-keys.py fill it.
-"""
+"""The outline of one file, and the words of comments. Data only; parse.py and keys.py fill it."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from dataclasses import dataclass
 
 from cortex.terms.records import Symbol
 
-#: characters of a signature that are kept; a type's whole body counts as one
+#: longest signature in characters; a type's complete body counts as its signature
 SIGNATURE_CHARS_MAX = 6000
 
 _MARKERS = re.compile(
@@ -18,13 +16,13 @@ _MARKERS = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"\s*(?:\*+/|-+\}|--+>|\"\"\"|''')\s*$")
-#: the characters that those end with: most lines have none, and are not searched
+#: last characters of the ends: most lines have none, and are not searched
 _LAST = ("/", "}", ">", '"', "'")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Lines of something, 1-based and inclusive, with its text where it is of use."""
+    """A range of lines, 1-based and inclusive, with its text where needed."""
 
     start: int
     end: int
@@ -33,8 +31,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What is known of one file beside its lines. `symbols` and `comments` are in order of their
-    first line; `imports` are the names of what the file imports, as they are written.
+    """The structure of one file. `symbols` and `comments` are sorted by first line; `imports` are
+    the imported names as written.
     """
 
     symbols: tuple[Symbol, ...] = ()
@@ -46,13 +44,13 @@ class Outline:
     imports: tuple[str, ...] = ()
     imports_count: int = 0
     package: str = ""
-    #: whether the parser met text that it could not read
+    #: whether the parser found syntax errors
     errors: bool = False
 
 
 def dedent(text: str) -> str:
-    """`text` without the blanks that all its lines begin with (the first line's count where it is
-    the least).
+    """Return `text` without the common indentation of its lines (the first line's counts where it
+    is the least).
     """
     lines = text.split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
@@ -60,7 +58,7 @@ def dedent(text: str) -> str:
 
 
 def plain_comment(text: str) -> str:
-    """The words of a comment or docstring: without markers, blank lines and indentation."""
+    """Return the words of a comment or docstring: without markers, blank lines and indentation."""
     return "\n".join(bare for line in text.split("\n") if (bare := _strip_markers(line)))
 
 

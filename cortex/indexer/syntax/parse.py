@@ -3,19 +3,18 @@ chunks.
 
 Captures of a query file (queries/<name>.scm):
 
-* `@definition.<kind>` with `@name`, and `@body` where the signature ends (without it the whole node
-  is the signature); `@scope` when the enclosing type is only named (Go receivers, C++ qualifiers).
+* `@definition.<kind>` with `@name`, and `@body` where the signature ends (without it the signature
+  is the whole node); `@scope` when the enclosing type is only named (Go receivers, C++ qualifiers).
   Kinds as in records.Symbol.
 * `@container` with `@name`: encloses definitions without being one (Rust impl blocks, C++
   namespaces).
 * `@import`, `@package`, `@comment`, `@doc` (a docstring inside its definition), `@attach` (belongs
-  to the next line, as every comment does that has its lines for itself).
-* `@split`: a node that is better not cut; the fewer of them a cut goes through, the better.
-* `@heading`, `@fence`: for documents. `@embedded`: a part in another language, after a tag that
-  says which.
+  to the next line, as does every comment on a line of its own).
+* `@split`: a node that is better not cut; the fewer of them a cut crosses, the better.
+* `@heading`, `@fence`: for documents. `@embedded`: a part in another language, which the tag before
+  it names.
 
-Of several patterns that match one name the one with the widest node wins, then the one further down
-in the file.
+If several patterns match one name, the widest node wins, then the pattern further down in the file.
 """
 
 from __future__ import annotations
@@ -47,17 +46,17 @@ from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, embedded_language
 from cortex.terms.records import Symbol
 
-#: steps of a parser (each a hundred of its operations) for any file, and for each byte of it; a
-#: megabyte of usual code takes 15 000, and over one kilobyte a grammar was found to sit for an hour
+#: steps of a parser (each a hundred of its operations) for any file, and for each byte of it. A
+#: megabyte of usual code takes 15 000; one kilobyte has kept a grammar busy for an hour
 PARSE_STEPS_MIN, PARSE_STEPS_PER_BYTE = 1_000, 0.2
-#: bytes that a parser gets at once
+#: bytes per read of a parser
 READ_BYTES = 1 << 16
-#: characters of an import that are kept
+#: longest import in characters
 IMPORT_CHARS_MAX = 200
-#: grammars of whose files many hold what they cannot read (macros), and of which a tree with errors
-#: is taken over as it was; where a token depends on what was read before it, errors mend otherwise
+#: grammars that often meet text that they cannot read (macros): their trees with errors are reused.
+#: Where a token depends on earlier text, error recovery differs in the second pass
 _TAKEN_OVER = frozenset(("tree_sitter_c", "tree_sitter_cpp"))
-#: in-progress matches of a query: bounds the time that a deeply nested file can take
+#: in-progress matches of a query: bounds the time for a deeply nested file
 MATCHES_MAX = 4096
 
 
@@ -65,8 +64,8 @@ _UPPER = re.compile(r"[A-Z][A-Z0-9_]*$")
 
 
 def parse(source: Source, language: Language) -> Outline:
-    """The outline of `source`; an empty one for a language without a grammar. Syntax errors give a
-    partial one.
+    """Return the outline of `source`; an empty one for a language without a grammar, a partial one
+    after syntax errors.
     """
     if language.keys:
         return key_outline(source, language)
@@ -87,7 +86,7 @@ def _read_tree(raw: bytes, tree: Tree, language: Language) -> _Reader:
     reader = _Reader(raw, language, errors=tree.root_node.has_error)
     for pattern, captures in cursor.matches(tree.root_node):
         nodes = captures.get("split")
-        if nodes is not None:  # of three matches two are one
+        if nodes is not None:  # two of three matches are only a split
             reader.split(nodes)
         if nodes is None or len(captures) > 1:
             reader.take(pattern, captures)
@@ -95,7 +94,7 @@ def _read_tree(raw: bytes, tree: Tree, language: Language) -> _Reader:
 
 
 def _read_embedded(raw: bytes, place: Range, language: Language) -> _Reader:
-    """A part of a file in another language; its nodes are at their places in the whole file."""
+    """Read a part of a file in another language; its nodes have positions in the complete file."""
     assert language.grammar is not None
     parser = Parser(_grammar(language.grammar), included_ranges=[place])
     count = place.end_byte - place.start_byte
@@ -133,11 +132,11 @@ def _first_line(span: Span) -> tuple[int, int]:
 
 
 class Unparsed(Exception):  # noqa: N818 - errors name the condition
-    """A file has to do without a parser; the message says why, as a remark of it."""
+    """A file must be cut without a parser; the message is the reason, as a remark of the file."""
 
 
 class TooComplex(Unparsed):
-    """A parser was broken off: no grammar is worth minutes for one file."""
+    """A parser was cancelled: no grammar may take minutes for one file."""
 
 
 class NoGrammar(Unparsed):
@@ -146,11 +145,11 @@ class NoGrammar(Unparsed):
 
 @functools.lru_cache(maxsize=1)
 def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
-    """(text, tree) of a file in a language with a grammar; kept for whoever reads the same file
-    next.
+    """Return (text, tree) of a file in a language with a grammar; cached for the next reader of the
+    same file.
 
-    Raises TooComplex where the parser takes more steps than a file of this size is worth, and
-    NoGrammar. Steps are counted, not seconds: the result is the same everywhere.
+    Raises TooComplex when the parser takes too many steps for a file of this size, and NoGrammar.
+    It counts steps, not seconds, so the result is the same on every machine.
     """
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
     assert language.grammar is not None
@@ -158,9 +157,7 @@ def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
 
 
 def _parse_tree(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
-    """The tree of `raw`, of which the parser reads `count` bytes; its grammar is from `module`.
-    Raises TooComplex.
-    """
+    """Parse the first `count` bytes of `raw` with the grammar of `module`. Raises TooComplex."""
     steps, most = itertools.count(1), PARSE_STEPS_MIN + int(PARSE_STEPS_PER_BYTE * count)
     views: list[memoryview] = []
 
@@ -170,15 +167,15 @@ def _parse_tree(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
 
     try:
         tree = parser.parse(read, progress_callback=lambda *_: next(steps) > most)
-        # Nodes of a tree that was read through a callback ask it for their text byte by byte;
-        # taking the tree over costs little.
+        # Nodes of a tree that was read through a callback call it for their text byte by byte; a
+        # second pass over the tree costs little.
         is_reusable = not tree.root_node.has_error or module in _TAKEN_OVER
         return parser.parse(raw, tree) if is_reusable else parser.parse(raw)
-    except ValueError as error:  # what a parser that was broken off ends with
+    except ValueError as error:  # the error of a cancelled parser
         parser.reset()
         raise TooComplex("cut without a parser, which took too long") from error
     finally:
-        for view in views:  # the binding never lets go of what a callback gave it
+        for view in views:  # the binding never releases the result of a callback
             view.release()
 
 
@@ -209,7 +206,7 @@ def _tools(language: Language) -> tuple[Parser, Query]:
 
 @dataclass(slots=True)
 class _Definition:
-    """A definition or container while its scope is not known yet."""
+    """A definition or container, before its scope is known."""
 
     name: str
     kind: str
@@ -274,8 +271,8 @@ class _Reader:
             self.embedded.append((place, language))
 
     def _blank_lines_at_end(self, node: Node) -> int:
-        """Lines of a node after its last word: with indentation for blocks it ends where the next
-        one begins.
+        """Return the lines of a node after its last word: in an indented language a node ends where
+        the next begins.
         """
         text = self.raw[node.start_byte : node.end_byte]
         tail = text[len(text.rstrip()) :]
@@ -367,12 +364,12 @@ class _Reader:
             )
 
     def _in_order(self) -> list[_Definition]:
-        """By place; the clauses of one function as one definition."""
+        """Return the definitions by position, with the clauses of one function merged."""
         ordered = sorted(self.definitions.values(), key=lambda entry: (entry.first, -entry.last))
         if not self.language.clauses:
             return ordered
         merged: list[_Definition] = []
-        last: dict[tuple[str, str, int], _Definition] = {}  # of one column: siblings
+        last: dict[tuple[str, str, int], _Definition] = {}  # same column: siblings
         for definition in ordered:
             column = definition.first - self.raw.rfind(b"\n", 0, definition.first)
             before = merged[-1] if merged else None
@@ -401,7 +398,7 @@ class _Reader:
             parts.insert(0, above[line].text)
             line = above[line].start - 1
         text = "\n".join(parts)
-        if not text and definition.body_line:  # on the body's first line, or the one after `do`
+        if not text and definition.body_line:  # on the body's first line, or the line after `do`
             text = next(
                 (inside[at].text for at in (definition.body_line, definition.body_line + 1) if at in inside),
                 "",

@@ -1,5 +1,5 @@
-"""Reads one file as text: decoded, with line feeds for line ends. Says why not instead of
-raising.
+"""The reading of one file as text: decoded, with line feeds as line ends. Returns a reason instead
+of raising.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from dataclasses import dataclass
 
 from cortex.indexer.syntax import documents
 
-#: bytes that are looked at to tell text from binary, as git does
+#: bytes to check for NUL, which means binary, as in git
 HEAD_BYTES = 8000
-#: characters of a line over which a file is taken for minified or encoded data
+#: line length above which a file counts as minified or encoded data
 LINE_CHARS_MAX = 20_000
 
-#: characters that a line of a script or style sheet has on average when a program wrote it for
-#: browsers
+#: average line length of a script or style sheet that a program wrote for browsers
 MINIFIED_CHARS_MIN = 250
 SCRIPTS = (".js", ".mjs", ".cjs", ".css")
-#: such files hold pictures in long lines, which are left out when they are cut
+#: notebooks hold pictures in long lines, which the chunkers leave out
 NOTEBOOK = ".ipynb"
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -27,8 +26,8 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's text. `lines` have no line ends; they are empty when the file holds nothing but
-    blanks. `remark` says what had to be guessed.
+    """A file's text. `lines` have no line ends, and are empty when the file is blank. `remark`
+    describes a guess.
     """
 
     path: str
@@ -36,7 +35,7 @@ class Source:
     remark: str = ""
 
     def text(self, start: int, end: int) -> str:
-        """Lines `start` to `end`, 1-based and inclusive."""
+        """Return lines `start` to `end`, 1-based and inclusive."""
         return "\n".join(self.lines[start - 1 : end])
 
 
@@ -45,10 +44,10 @@ def digest(raw: bytes) -> str:
 
 
 def decode(path: str, raw: bytes) -> Source | str:
-    """The text of `raw`, or a short phrase: why it is left out.
+    """Return the text of `raw`, or the reason for leaving it out, a short phrase.
 
-    Of PDF and Word files it is the text in them. A byte order mark is dropped; CRLF and CR become
-    LF; what is not UTF-8 is read as Latin-1, which fits any bytes.
+    PDF and office files give their extracted text. A byte order mark is dropped; CRLF and CR become
+    LF; text that is not UTF-8 is read as Latin-1, which fits any bytes.
     """
     remark = ""
     if documents.suffix_of(path):

@@ -7,8 +7,8 @@
     (reference_declarator (function_declarator declarator: [(identifier) (field_identifier) (operator_name)] @name))
   ]
   body: (_)? @body) @definition.function
-; `(_ declarator: … parameters: …)`: nothing else is called so, and of a step without a kind tree-sitter
-; does not find out which children it may have.
+; `(_ declarator: … parameters: …)`: no other node has these fields, and for a step without a kind
+; tree-sitter does not compute the possible children.
 (function_definition
   declarator: [
     (_ declarator: (_

@@ -12,8 +12,8 @@
 (given_definition name: (_) @name body: (_)? @body) @definition.function
 
 (compilation_unit (val_definition pattern: (identifier) @name) @definition.constant)
-; `(_ …)`: a body is nothing else, and of a step without a kind tree-sitter does not find out which
-; children it may have.
+; `(_ …)`: only such a node is a body, and for a step without a kind tree-sitter does not compute the
+; possible children.
 (object_definition body: (_ (val_definition pattern: (identifier) @name) @definition.constant))
 (package_object body: (_ (val_definition pattern: (identifier) @name) @definition.constant))
 

@@ -1,5 +1,5 @@
-; `(_ "func" …)`: what a child of `function_declaration` may be takes tree-sitter 300 ms to find out, in
-; each process; of a parent of any kind it takes none.
+; `(_ "func" …)`: tree-sitter takes 300 ms in each process to compute the possible children of
+; `function_declaration`; for a parent of any kind it takes no time.
 (import_declaration) @import
 
 (class_declaration "class" name: (type_identifier) @name body: (_) @body) @definition.class
