@@ -1,4 +1,4 @@
-"""Notes as the answers of tools: what an agent gets to read. Pure."""
+"""Notes as rows in the answers of tools. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from cortex.memory.note import Edge, Note
 from cortex.memory.recall import RecalledNote
 from cortex.memory.times import format_moment
 
-#: files that a note tells when it is found
+#: files in the row of a hit
 FILES_MAX = 8
-#: what a text may not do to whoever reads it: turn the direction of writing, hide, or end a fence
+#: invisible characters of a stored text: they change the direction of writing, hide text, or end a
+#: fence
 _HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-#: a text from a tool that reads like this is not advice, but an attempt
+#: a note from a tool that reads like this is an attempt to give orders, not advice
 _INSTRUCTION = re2.compile(
     r"(?i)\b(ignore|disregard|forget)\b.{0,30}\b(previous|above|prior|all|earlier)\b.{0,30}\b(instruction|prompt|rule)"
     r"|\byou (?:are now|must now)\b|<\s*/?\s*(?:system|assistant|instructions?)\b|\bdo not tell the user\b"
@@ -27,17 +28,17 @@ _INSTRUCTION = re2.compile(
 
 
 def visible_text(text: str) -> str:
-    """A stored text as data: without characters that hide or turn what follows."""
+    """The stored text without characters that hide or reorder the text after them."""
     return text if text.isascii() else _HIDDEN.sub("", unicodedata.normalize("NFC", text))
 
 
 def is_instruction(note: Note) -> bool:
-    """Whether a note that no person wrote reads like an instruction to the reader."""
+    """Whether a note that was not written by a person reads like an instruction to the reader."""
     return note.source.trust != "user" and bool(_INSTRUCTION.search(f"{note.title}\n{note.body}"))
 
 
 def note_row(note: Note) -> dict[str, Any]:
-    """A note in full, for one that was asked for."""
+    """All fields of a note."""
     return {
         "id": note.id,
         "number": note.number,
@@ -65,7 +66,7 @@ def note_row(note: Note) -> dict[str, Any]:
 
 
 def hit_row(hit: RecalledNote, *, explain: bool = False) -> dict[str, Any]:
-    """A note that a search found."""
+    """The fields of a note in a list of hits."""
     note = hit.note
     row = {
         "id": note.id,
@@ -89,7 +90,7 @@ def hit_row(hit: RecalledNote, *, explain: bool = False) -> dict[str, Any]:
 
 
 def timeline_row(note: Note) -> dict[str, Any]:
-    """A note in a timeline; "at": the moment that it stands at."""
+    """A note in a timeline; "at": when it happened."""
     row = hit_row(RecalledNote(note, 0.0, {}))
     del row["score"]
     return row | {"at": format_moment(note.happened_at)}
@@ -138,10 +139,10 @@ def title_rows(notes: Iterable[Note]) -> list[dict[str, Any]]:
 
 
 def erasure_answer(erased: Erased) -> dict[str, Any]:
-    """{"ids": of the notes, "sessions": of those, "exchanges": how many, "message"}."""
+    """{"ids": of the notes, "sessions": their ids, "exchanges": a count, "message"}."""
     sessions = [row.id for row in erased.transcript.sessions]
     counts = {"note": len(erased.notes), "session": len(sessions), "exchange": erased.exchanges}
-    counted = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
+    counted = [f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items() if count]
     return {
         "ids": [note.id for note in erased.notes],
         "sessions": sessions,

@@ -1,8 +1,8 @@
-"""Notes of no project: what a question has in common with them, it has in common with any."""
+"""Notes of no project, on many topics: the similarity of a query to them is chance."""
 
 from __future__ import annotations
 
-#: while there are few notes, these tell how much a cosine means: every kind, of many topics
+#: the scale for cosines while there are few notes: every kind, many topics
 BACKGROUND = (
     "Decision: The public API answers with cursors instead of page numbers",
     "Decision: We keep one repository for the app and its website",

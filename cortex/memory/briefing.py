@@ -1,7 +1,8 @@
-"""What to know before one begins: the notes of a project in sections, within a budget.
+"""The briefing: the notes of a project that an agent reads at its start, in sections, within a
+budget of tokens.
 
-Being told is not being used: what is told does not rise by it, and part of each section is kept for
-what was never told yet.
+Being in a briefing does not count as use, so a note does not rise by it, and some lines of each
+section are reserved for notes that no briefing held yet.
 """
 
 from __future__ import annotations
@@ -18,37 +19,38 @@ from cortex.memory.note import Edge, Note
 from cortex.memory.recall import Memory
 from cortex.system.arrays import Array
 
-#: notes of a section and of a compact one, of all; of them, kept for those that were never told
+#: notes in a section, in a compact section, in the briefing; notes in a section that no briefing
+#: held yet
 ITEMS, ITEMS_COMPACT, ALL_MAX, UNSHOWN_MIN = 10, 3, 50, 2
-#: notes of a section that are read beyond these: some may read like orders, which are not told
+#: further notes that are read for a section, because those that read like instructions are left out
 SPARE = 4
-#: notes that are read at once: about as many as a briefing of usual length tells
+#: notes that are read at once: about as many as a briefing of usual length holds
 READ_BATCH = 40
-#: characters of a body in a line, and of a token of what is told
+#: characters of a body in a line; characters per token
 BODY_CHARS, TOKEN_CHARS = 200, 4
-#: tokens of all, when nobody says how many; 8 000 characters
+#: tokens of a briefing by default: 8 000 characters
 TOKENS = 2_000
-#: notes that are less important are left out of the sections that are not about time or dispute
+#: less important notes are left out of all sections but those about time or dispute
 IMPORTANCE_MIN = 0.3
 #: milliseconds that count as recent
 RECENT_MS = 48 * 3_600_000
-#: steps in the graph within which an agent's own patterns and goals are, and disputes
+#: steps in the graph from the agent's note to its patterns and goals, and to its disputes
 OWN_STEPS, DISPUTE_STEPS = 2, 3
-#: titles of recent notes that ask for what belongs to them
+#: recent notes with titles that are the query of the section "Active context"
 QUERY_TITLES = 3
 
-#: kinds with a section of their own, or that are no news, in sections by kind
+#: kinds that have a section already, or that are no news, so that they get no section by kind
 _NOT_BY_KIND = frozenset(("agent", "prompt", "event", "preference", "pattern", "goal", "decision"))
 
 
-#: a heading and the notes below it; with the notes that are known
+#: a heading and the numbers of its notes; and with the loaded notes
 Section = tuple[str, list[int]]
 LoadedSection = tuple[str, list[int], dict[int, Note]]
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """`numbers`: the notes that it tells."""
+    """`numbers`: the notes in the text."""
 
     text: str
     numbers: list[int]
@@ -56,8 +58,8 @@ class Briefing:
 
 @dataclass(slots=True)
 class _Choice:
-    """What is chosen so far. `mask`: what may still be; a note stands in the first section that
-    takes it.
+    """The state of the choice. `mask`: the notes that are still free; a note goes into the first
+    section that takes it.
     """
 
     memory: Memory
@@ -69,7 +71,9 @@ class _Choice:
     def add(
         self, title: str, among: Array, *, floor: bool = True, lead: Note | None = None
     ) -> Iterator[Section]:
-        """The best of `among`: bool [room], after `own`."""
+        """Yield a section of the best free notes of `among` (bool [room]), after the note `lead`.
+        Less important notes are dropped if `floor`.
+        """
         catalog = self.memory.catalog
         among = among & self.mask
         if floor:
@@ -96,7 +100,7 @@ class _Choice:
 def brief(
     memory: Memory, selection: Selection, agent: str, now: int, *, compact: bool, tokens: int = TOKENS
 ) -> Briefing:
-    """Markdown of at most `tokens` tokens; `now` in milliseconds."""
+    """Return Markdown of at most `tokens` tokens; `now` in milliseconds."""
     mask = memory.catalog.mask(selection)
     choice = _Choice(memory, mask.copy(), selection, ITEMS_COMPACT if compact else ITEMS, now)
     recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)
@@ -111,7 +115,9 @@ def brief(
 def _sections(
     choice: _Choice, agent_note: Note | None, pairs: Sequence[Edge], recent: Array
 ) -> Iterator[Section]:
-    """What may be told, the first things first; what is not reached is not looked for."""
+    """Yield the sections, the most important first. They are computed lazily: a section beyond the
+    budget costs nothing.
+    """
     memory = choice.memory
     if agent_note:
         yield from _agent_sections(choice, agent_note)
@@ -133,7 +139,9 @@ def _sections(
 
 
 def _load_sections(memory: Memory, sections: Iterator[Section]) -> Iterator[LoadedSection]:
-    """Sections with their notes, some of them at once; without those that read like orders."""
+    """Yield the sections with their notes, read in batches, without notes that read like
+    instructions.
+    """
     while True:
         batch: list[Section] = []
         while sum(len(numbers) for _, numbers in batch) < READ_BATCH and (section := next(sections, None)):
@@ -147,7 +155,7 @@ def _load_sections(memory: Memory, sections: Iterator[Section]) -> Iterator[Load
 
 
 def _agent_note(memory: Memory, choice: _Choice, agent: str) -> Note | None:
-    """The note that is this agent."""
+    """The note of kind "agent" whose title is the agent's name, or None."""
     among = choice.mask & choice.of_kind("agent")
     numbers = memory.catalog.best(among, ALL_MAX)
     wanted = agent.strip().casefold()
@@ -156,7 +164,7 @@ def _agent_note(memory: Memory, choice: _Choice, agent: str) -> Note | None:
 
 
 def _agent_sections(choice: _Choice, agent_note: Note) -> Iterator[Section]:
-    """The sections of an agent that has a note of its own."""
+    """Yield the sections of an agent that has a note."""
     links, room = choice.memory.links, len(choice.mask)
     applied = {
         edge.target if edge.source == agent_note.number else edge.source
@@ -178,12 +186,14 @@ def _agent_sections(choice: _Choice, agent_note: Note) -> Iterator[Section]:
 
 
 def _notes_near(memory: Memory, agent_note: Note, steps: int) -> set[int]:
-    """The notes within so many steps of the agent."""
+    """The numbers of the notes within `steps` steps of the agent's note."""
     return set(memory.links.walk(agent_note.number, steps, "both", lambda _number: True).depth)
 
 
 def _disputed(memory: Memory, mask: Array, near: set[int] | None) -> list[Edge]:
-    """The edges between two notes that both hold and contradict each other."""
+    """The "contradicts" edges between two notes of the mask, from `near` if it is given, the most
+    important first.
+    """
     edges = [
         edge
         for edge in memory.links.related_by("contradicts")
@@ -194,7 +204,7 @@ def _disputed(memory: Memory, mask: Array, near: set[int] | None) -> list[Edge]:
 
 
 def _by_importance(memory: Memory, mask: Array) -> list[str]:
-    """The kinds that are left, by the sum of their notes' importance."""
+    """The kinds that have no section yet, by the sum of their notes' importance."""
     sums = np.bincount(memory.catalog["kind"][mask], memory.catalog["importance"][mask])
     kind_names = {at: kind for kind, at in memory.catalog.kinds().items()}
     order = [kind_names[int(at)] for at in np.argsort(-sums) if sums[at] > 0]
@@ -202,7 +212,7 @@ def _by_importance(memory: Memory, mask: Array) -> list[str]:
 
 
 def _active_section(choice: _Choice, recent: Array) -> Iterator[Section]:
-    """What belongs to what was noted last."""
+    """Yield the section of notes that are related to the newest ones."""
     memory = choice.memory
     matters = memory.catalog["importance"] >= IMPORTANCE_MIN
     newest = memory.catalog.best(recent & matters, QUERY_TITLES)

@@ -1,5 +1,5 @@
-"""The briefing of a project as a file, which a hook prints at the start of a session: it can ask
-nobody.
+"""The briefing of a project as a file: a hook prints it at the start of a session, without asking
+the worker.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from cortex.memory.catalog import Selection
 from cortex.memory.library import Library
 from cortex.system import files
 
-#: the folder of the files, in the folder of memory
+#: name of the files' folder in the memory folder
 FOLDER = "briefings"
-#: the file beside them that says which remotes make clones one project: a hook reads no settings
+#: the file beside the briefings with the remotes that make clones one project: a hook reads no
+#: settings
 REMOTES = "remotes"
-#: tokens of one: a hook prints 9 000 bytes
+#: tokens of a briefing: a hook prints 9 000 bytes
 TOKENS = 2_200
-#: the projects that a folder has; programs may use other names, which are no names of files
+#: identities of projects that have a folder; programs may use other names, which make no file names
 _IDENTITY = re.compile(r"[\w.-]{1,64}-[0-9a-f]{16}", re.ASCII)
 
 
 def render(library: Library, folder: Path, project: str, remotes: Sequence[str] = ()) -> bool:
-    """Write the briefing of a project; whether it is one of a folder. Raises OSError.
-
-    It is shown to nobody yet, so nothing is counted as shown.
+    """Write the briefing of a project. Return False for a project without a folder. Raises OSError.
+    Nothing is counted as shown, for no agent has read it yet.
     """
     if not _IDENTITY.fullmatch(project):
         return False
@@ -41,5 +41,5 @@ def render(library: Library, folder: Path, project: str, remotes: Sequence[str] 
 
 
 def forget(folder: Path) -> None:
-    """Remove all of them: something that they may tell was forgotten for good. Raises OSError."""
+    """Remove all briefing files, for they may hold a note that was just erased. Raises OSError."""
     files.remove_tree(folder / FOLDER)

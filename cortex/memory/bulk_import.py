@@ -1,4 +1,4 @@
-"""Many notes and edges into the store in one transaction: of an import. Secrets are out already."""
+"""Import of many notes and edges into the store in one transaction. Secrets are removed before."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ from cortex.memory.tables import EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.memory.transcripts import session_records
 from cortex.memory.transcripts.session_records import ArrivingExchange, ArrivingSession
 
-#: numbers that a file may leave out: a store's arrays are as long as its highest number
+#: largest gap that imported note numbers may leave: a store's arrays are as long as its highest
+#: number
 GAP_MAX = 10_000
-#: the number of a note that stands in the same batch
+#: stands for the number of a note in the same batch
 _IN_BATCH = -1
 
 
 @dataclass(slots=True)
 class Counts:
-    """What became of records: how many notes, edges, sessions and exchanges of them are new, how
-    many were known already, were joined with what is there, or are forgotten for good.
+    """Numbers of imported records: notes, edges, sessions and exchanges that are new; records that
+    were `known` already, that were `merged` into a stored note, or are `forgotten` for good.
     """
 
     notes: int = 0
@@ -55,14 +56,15 @@ class Counts:
 
 @dataclass(slots=True)
 class Intake(Counts):
-    """What became of the records of a slice. `refused`: (line, why)."""
+    """The counts of a batch. `refused`: (line, reason)."""
 
     refused: list[tuple[int, str]] = field(default_factory=list)
 
 
 def take_in(records: Records, arriving: Sequence[ArrivingRecord], project: str, key: bytes) -> Intake:
-    """Store what is not there yet; a note that is there under its id stays unless the one that
-    arrives is newer, one that says the same in the same project is joined with it.
+    """Store the records that are not stored yet. A note with the id of a stored note replaces it
+    only if it is newer; a note without id is merged into a stored note with the same text in the
+    same project.
     """
     done = Intake()
     notes = [arrival for arrival in arriving if isinstance(arrival, Arriving)]
@@ -75,7 +77,7 @@ def take_in(records: Records, arriving: Sequence[ArrivingRecord], project: str, 
         if number is None:
             new.append(arrival)
             stored[name] = _IN_BATCH
-        elif number == _IN_BATCH:  # twice in this batch: the first one counts
+        elif number == _IN_BATCH:  # twice in this batch: the first counts
             done.known += 1
         else:
             _bring_up_to_date(records, records.get([number])[0], arrival.note, done)
@@ -99,7 +101,7 @@ def _count_outcomes(
     for outcome, arrival in zip(outcomes, transcript_records, strict=True):
         if outcome == "refused":
             done.refused.append(
-                (arrival.line, "its session is not there, or is one that was read here: use --trusted")
+                (arrival.line, "its session is not stored, or was read on this machine: use --trusted")
             )
         elif outcome == "new":
             done.sessions += isinstance(arrival, ArrivingSession)
@@ -125,8 +127,8 @@ def _drop_forgotten(
 def _stored_numbers(
     connection: Connection, notes: Sequence[Arriving], names: Sequence[str]
 ) -> dict[str, int]:
-    """Which of the names (ids, or for notes without one what makes two the same) are there → the
-    number.
+    """{name: number} of the names that are stored. A name is a note's id, or, for a note without
+    id, its `same` digest.
     """
     numbers: dict[str, int] = {}
     ids = [arrival.note.id for arrival in notes if arrival.note.id]
@@ -151,7 +153,7 @@ def _bring_up_to_date(records: Records, stored: Note, incoming: Note, done: Inta
 
 
 def merge_notes(stored: Note, incoming: Note) -> Note:
-    """What is there with what is told again: nothing of either is lost, the body is the newer."""
+    """Return the stored note with the facts, labels and files of both, and the newer body."""
     return replace(
         stored,
         body=incoming.body or stored.body,
@@ -172,7 +174,9 @@ def merge_notes(stored: Note, incoming: Note) -> Note:
 
 
 def _insert(records: Records, new: Sequence[Arriving]) -> None:
-    """All at once: a few statements for a batch. A number that is free and not far stays."""
+    """Insert notes with a few statements for the whole batch. A note keeps its number if that is
+    free and at most GAP_MAX above the last.
+    """
     last = last_number(records.connection, "note")
     rows: dict[Table, list[dict[str, Any]]] = {table: [] for table in (NOTE, LABEL, NOTE_FILE, REVISION)}
     for arrival in new:
@@ -208,7 +212,7 @@ def _take_edge(records: Records, arrival: ArrivingEdge, project: str, done: Inta
         done.refused.append(
             (
                 arrival.line,
-                "its edge joins a note with itself" if source else "an end of its edge is not there",
+                "its edge joins a note with itself" if source else "a note of its edge is not stored",
             )
         )
         return
@@ -232,8 +236,8 @@ def _number(records: Records, name: Name, project: str) -> int:
 def take_out(
     connection: Connection, after: tuple[int, int], limit: int, project: str
 ) -> tuple[list[Record], tuple[int, int] | None]:
-    """(records, what to go on after, or None at the end): notes after the number after[0], then
-    edges after the number after[1], of all projects or of one.
+    """Return (records, the `after` of the next page or None at the end): notes with numbers above
+    after[0], then edges above after[1], of one project or, for "", of all.
     """
     records = Records(connection, 0)
     in_project = NOTE.c.project == project if project else NOTE.c.number > 0

@@ -1,5 +1,5 @@
-"""What is asked of every note at once, in arrays with the note's number as the index: whose it is,
-what kind, which state, when. Follows the changes of the store.
+"""Fields of all notes in arrays indexed by the note's number (project, kind, state, time), which
+filter and sort without the database. Follows the changes of the store.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from cortex.memory.note import Note, State
 from cortex.memory.text import is_open, is_question, mentions_time, names_in, speaker_of
 from cortex.system.arrays import Array
 
-#: notes for which there is room at first; it doubles
+#: initial length of the arrays; it doubles
 ROOM = 1024
-#: bits of a moment in milliseconds up to the year 9999, and uses that fit beside it
+#: bits of a moment in milliseconds up to the year 9999; the largest use count that fits above them
 HAPPENED_BITS, USES_MAX = 49, 4_095
 _STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
 _STATE_AT = {state: at for at, state in enumerate(_STATES)}
 
 
 class Outline(NamedTuple):
-    """What the catalog asks of a note: its fields of these names, its session and its labels."""
+    """The fields of a note that the catalog reads: of `Note` by these names, its session and its
+    labels.
+    """
 
     number: int
     title: str
@@ -45,8 +47,8 @@ class Outline(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which notes a question is about. Empty fields select everything; `project` selects its own
-    notes and the global ones, `as_of` those that were known at that moment, `among` these alone.
+    """A filter of notes. Empty fields select everything. `project` selects its notes and the global
+    ones, `as_of` the notes that existed at that moment, `among` only these numbers.
     """
 
     project: str = ""
@@ -59,7 +61,7 @@ class Selection:
     among: frozenset[int] | None = None
 
     def takes(self, note: Note) -> bool:
-        """Whether it is about this note, which reads as it did at the moment `as_of`."""
+        """Whether the filter selects this note, which reads as it did at the moment `as_of`."""
         return (
             note.state in self.states
             and (not self.project or note.scope == "global" or note.project == self.project)
@@ -73,7 +75,7 @@ class Selection:
 
 
 class Catalog:
-    """Arrays of length `room`; the note 0 does not exist."""
+    """Arrays of length `room`; there is no note 0."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, int] = {}
@@ -83,9 +85,9 @@ class Catalog:
         self._labelled: dict[str, set[int]] = {}
         self._labels: dict[int, tuple[str, ...]] = {}
         self._speakers: dict[str, int] = {"": 0}
-        #: notes of each session, by its number
+        #: number of notes of each session, by the session's number
         self.lengths = np.zeros(ROOM, np.int64)
-        #: the last selection and its notes, until a note changes
+        #: the last selection and its mask, until a note changes
         self._cached_mask: tuple[Selection, Array] | None = None
         #: session → its notes in order
         self._session_notes: dict[int, list[int]] = {}
@@ -115,7 +117,9 @@ class Catalog:
         return self._columns[column]
 
     def take(self, changed: Sequence[Outline]) -> None:
-        """Notes that are new or read otherwise, each once, by number: a column at a time."""
+        """Store the fields of notes that are new or changed, each once, by number: a column at a
+        time.
+        """
         if not changed:
             return
         self._cached_mask = None
@@ -138,7 +142,9 @@ class Catalog:
             self._label(number, labels)
 
     def _read_texts(self, at: Array, fields: Mapping[str, Sequence[Any]]) -> None:
-        """What the texts of notes say of their form; `told`: fields of all of them."""
+        """Set the columns that depend on the form of the texts; `fields`: the columns of all
+        `changed` notes.
+        """
         columns = self._columns
         texts = [body or title for body, title in zip(fields["body"], fields["title"], strict=True)]
         columns["asks"][at] = [is_open(*pair) for pair in zip(fields["title"], fields["labels"], strict=True)]
@@ -147,7 +153,7 @@ class Catalog:
         columns["speaker"][at] = _numbers_of(self._speakers, [speaker_of(title) for title in fields["title"]])
 
     def _join_sessions(self, at: Array, sessions: Sequence[int]) -> None:
-        """Put notes that are new behind the last one of their sessions."""
+        """Append new notes to their sessions."""
         columns = self._columns
         while len(self.lengths) <= max(sessions):
             self.lengths = np.concatenate([self.lengths, np.zeros(len(self.lengths), np.int64)])
@@ -170,15 +176,15 @@ class Catalog:
 
     @property
     def sessions(self) -> int:
-        """How many numbers of sessions there are."""
+        """Length of an array that is indexed by session numbers."""
         return len(self._sessions)
 
     def speakers_in(self, query: str) -> dict[str, int]:
-        """The speakers whose names a question holds: name → what stands for it."""
+        """{name: number} of the speakers named in a query."""
         return {name: self._speakers[name] for name in names_in(query) if name in self._speakers}
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Notes that are gone for good."""
+        """Remove erased notes."""
         self._cached_mask = None
         for at in numbers:
             if at < len(self._columns["there"]) and self._columns["there"][at]:
@@ -200,8 +206,8 @@ class Catalog:
         )
 
     def sees(self, number: int, selection: Selection) -> bool:
-        """Whether a question comes by a note: it is in its project and states, whatever its kind,
-        labels and time are.
+        """Whether the search may pass through a note: it is in the selection's project and states.
+        Its kind, labels and time do not matter.
         """
         columns = self._columns
         in_project = not selection.project or columns["project"][number] == self._projects.get(
@@ -211,16 +217,16 @@ class Catalog:
         return bool(is_current and (in_project or columns["everywhere"][number]))
 
     def count(self, numbers: Iterable[int], column: str) -> None:
-        """Once more used, or shown."""
+        """Add one to the column "uses" or "shown" of these notes."""
         self._columns[column][list(numbers)] += 1
 
     def fade(self, numbers: Sequence[int], relevance: Sequence[float]) -> None:
-        """How relevant notes are from now on."""
+        """Set the relevance of notes."""
         self._columns["relevance"][list(numbers)] = relevance
 
     def mask(self, selection: Selection, past_notes: Mapping[int, Note] | None = None) -> Array:
-        """Bool [room], read-only: the notes of the selection; `then`: those that read otherwise at
-        its moment, as they were.
+        """Return the notes of the selection: bool [room], read-only. `past_notes`: notes that read
+        otherwise at its moment, as they were then.
         """
         if past_notes:
             return self._mask(selection, past_notes)
@@ -257,21 +263,21 @@ class Catalog:
         return mask
 
     def live(self) -> list[int]:
-        """The notes that are not deleted."""
+        """The numbers of the notes that are not deleted."""
         is_live = self._columns["there"] & (self._columns["state"] != _STATES.index("deleted"))
         numbers: list[int] = np.flatnonzero(is_live).tolist()
         return numbers
 
     def kinds(self) -> dict[str, int]:
-        """Kind → what stands for it in the column "kind"."""
+        """{kind: number in the column "kind"}."""
         return self._kinds
 
     def best(self, mask: Array, limit: int) -> list[int]:
-        """The most important notes of the mask, of equal ones the most used, then the latest."""
+        """The most important notes of the mask; equal ones by uses, then the latest first."""
         numbers = np.flatnonzero(mask)
         columns = self._columns
         importance = columns["importance"][numbers]
-        if len(numbers) > limit:  # what cannot be among them is not sorted
+        if len(numbers) > limit:  # drop notes below the limit before sorting
             least = np.partition(importance, len(numbers) - limit)[len(numbers) - limit]
             numbers = numbers[importance >= least]
             equal = np.flatnonzero(columns["importance"][numbers] == least)
@@ -291,7 +297,7 @@ class Catalog:
         return [int(number) for number in numbers[order[:limit]]]
 
     def in_time(self, mask: Array) -> Array:
-        """The notes of the mask by the moment they happened at, the earliest first; equal ones by
+        """The notes of the mask by the moment they happened, the earliest first; equal ones by
         number.
         """
         numbers = np.flatnonzero(mask)
@@ -309,5 +315,5 @@ class Catalog:
 
 
 def _numbers_of(numbers: dict[str, int], names: Sequence[str]) -> list[int]:
-    """What stands for each name; a new one is made known."""
+    """The number of each name; a new name gets the next number."""
     return [numbers.setdefault(name, len(numbers)) for name in names]

@@ -1,4 +1,4 @@
-"""How much a store holds, by kind and state, of all projects or of one."""
+"""Counts of notes and edges by kind and state, of all projects or of one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from cortex.memory.tables import EDGE, NOTE
 
 
 def count(connection: Connection, project: str) -> dict[str, Any]:
-    """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments}; "": of all."""
+    """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments}; project "": of
+    all.
+    """
     in_scope = or_(NOTE.c.project == project, NOTE.c.scope == "global") if project else NOTE.c.number > 0
     live = in_scope & (NOTE.c.state != "deleted")
     kinds = connection.execute(select(NOTE.c.kind, func.count()).where(live).group_by(NOTE.c.kind)).all()

@@ -1,7 +1,4 @@
-"""What would make a note easier to find and to trust: said, never in the way of storing it.
-
-Pure.
-"""
+"""Warnings about notes that will be hard to find or to trust. They never prevent storing. Pure."""
 
 from __future__ import annotations
 
@@ -20,15 +17,15 @@ _RELATIVE = re.compile(
     r"(?i)\b(yesterday|today|tomorrow|last (?:week|month|year)|next (?:week|month)|recently|just now)\b"
 )
 
-#: characters of a title and a body below which they hardly say anything
+#: characters below which a title or a body says hardly anything
 TITLE_CHARS_MIN, BODY_CHARS_MIN = 10, 20
-#: importance from which on a body of this many characters is expected, and tags
+#: (importance, characters): a body of that length is expected from that importance on
 WEIGHTY = ((0.9, 100), (0.8, 50))
 TAGGED = 0.7
 
 
 def warnings_of(note: Note) -> list[str]:
-    """Sentences, none when nothing is amiss."""
+    """Sentences, empty if nothing is amiss."""
     title, body = note.title.strip(), note.body.strip()
     text = f"{title} {body}"
     chars = next((chars for least, chars in WEIGHTY if note.importance >= least), 0)

@@ -1,5 +1,5 @@
-"""Clones: which project's notes a folder without any may want. It proposes, and joins nothing: an
-origin is what a stranger's archive can claim, too.
+"""The hint that a folder without notes may be a clone of a project that has some. It only proposes
+a link: a stranger's archive can claim any origin.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from cortex.memory.library import Library
 from cortex.memory.tables import FOLLOWED, NOTE
 from cortex.settings.identity import origin_of
 
-#: projects whose repositories are looked at, those that were first met last: 20 µs each
+#: projects whose repositories are compared, the latest first: 20 µs each
 LOOKED_AT = 200
 
 
 def briefing(
     library: Library, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
 ) -> dict[str, Any]:
-    """As `Library.briefing`; a project without notes is told whose it may be a clone of."""
+    """Return `Library.briefing`; for a project without notes, the text ends with `proposal`."""
     answer = library.briefing(agent_id, compact=compact, tokens=tokens)
     proposed = proposal(library)
     return answer | ({"briefing": f"{answer['briefing']}\n\n{proposed}"} if proposed else {})
 
 
 def proposal(library: Library) -> str:
-    """One sentence that names the project with notes whose repository came from the same place as
-    that of the asker, which has none; "" when there is no such pair.
+    """Return one sentence that names a project with notes and the same git origin as this project,
+    which has none; "" when there is no such pair.
     """
     project = library.project
     if not project:

@@ -1,5 +1,5 @@
-"""Copies of the database beside it: made, kept whole, and put back. The owner's lock is held by
-whoever calls.
+"""Back-ups of the database, beside it: made, checked, pruned, and restored. The caller holds the
+owner's lock.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from cortex.memory.times import format_moment
 from cortex.system import files
 from cortex.system.errors import Damaged, NotFound, Unavailable
 
-#: the folder of the back-ups, and how many stay
+#: folder of the back-ups; the number of back-ups that stay
 FOLDER, COPIES_MAX = "backups", 3
-#: seconds after which a back-up is made by itself, if anything changed
+#: seconds after which a back-up is made automatically, if anything changed
 DAY_S = 86_400.0
-#: what SQLite makes beside a database
+#: suffixes of the files that SQLite makes for a database
 SUFFIXES = ("", "-wal", "-shm")
 
 
@@ -42,9 +42,8 @@ def back_ups(folder: Path) -> list[dict[str, Any]]:
 
 
 def make(database: Path, driver: Driver = PLAIN) -> Path:
-    """A copy of what is committed; the oldest of more than KEPT go.
-
-    Raises Damaged, and keeps the others, when the copy is not whole: then the database is not.
+    """Copy the committed state and remove the oldest back-ups beyond COPIES_MAX. Raises Damaged,
+    and removes none, when the copy is damaged: then the database is damaged too.
     """
     folder = database.parent / FOLDER
     files.make_private(folder)
@@ -67,7 +66,7 @@ def make(database: Path, driver: Driver = PLAIN) -> Path:
 
 
 def is_due(database: Path, changes: int, driver: Driver = PLAIN) -> bool:
-    """Whether the newest back-up is DAY_S old, and knows less than the store's `changes`."""
+    """Whether the newest back-up is DAY_S old and lacks some of the store's `changes`."""
     backups = back_ups(database.parent)
     if not backups:
         return changes > 0
@@ -81,12 +80,12 @@ def put_back(
     prepare: Callable[[Path], None] = lambda _copy: None,
     driver: Driver = PLAIN,
 ) -> dict[str, Any]:
-    """Put the newest back-up that is whole, or the `chosen` one, in the place of the database,
-    which is moved aside: {"file": the back-up, "written_at", "kept": where the old one is, or ""}.
-    `prepare` changes the copy before it is in place.
+    """Replace the database with the newest intact back-up, or with the back-up `file`, and move the
+    old database aside. Return {"file": the back-up, "written_at", "kept": the path of the old
+    database, or ""}. `prepare` changes the copy before it is in place.
 
-    Raises NotFound when there is none, Damaged when none is whole, Unavailable when it cannot be
-    written, and then the database stays where it is.
+    Raises NotFound when there is no back-up, Damaged when none is intact, Unavailable when it
+    cannot be written; then the database stays in place.
     """
     folder = database.parent
     copies = [copy for copy in back_ups(folder) if file in ("", copy["file"], Path(copy["file"]).name)]
@@ -113,7 +112,7 @@ def put_back(
 
 
 def _move_aside(database: Path) -> str:
-    """What is in the place of the database, with its log, under a new name; "" for nothing."""
+    """Move the database and its log to a new name and return it; "" if there was none."""
     taken, moved = set(files.names(database.parent)), ""
     now = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     names = (f"damaged-{now}{number or ''}.sqlite3" for number in count())
@@ -127,19 +126,19 @@ def _move_aside(database: Path) -> str:
 
 
 def lost_content(database: Path) -> bool:
-    """Whether there was something in a database that is empty now."""
+    """Whether an empty database held something before."""
     log = database.with_name(f"{database.name}-wal")
     return bool(back_ups(database.parent)) or (log.exists() and log.stat().st_size > 0)
 
 
 def move_leftovers_aside(database: Path) -> None:
-    """Move the log of a database that is not there any more aside: it is of no other one."""
+    """Move the log of a missing database aside: SQLite would apply it to a new one."""
     if any(database.with_name(f"{database.name}{end}").exists() for end in SUFFIXES):
         _move_aside(database)
 
 
 def last_change_in(copy: Path, driver: Driver = PLAIN) -> int:
-    """The last change that a copy knows of; -1 when it cannot be read."""
+    """The number of the last change in a copy; -1 when it cannot be read."""
     try:
         with driver.connected(copy) as connection:
             return int(connection.execute("SELECT max(number) FROM change").fetchone()[0] or 0)
@@ -148,7 +147,7 @@ def last_change_in(copy: Path, driver: Driver = PLAIN) -> int:
 
 
 def fault_of(copy: Path, driver: Driver = PLAIN) -> str:
-    """What is wrong with a copy, "" for nothing."""
+    """A description of the damage of a copy; "" for none."""
     try:
         with driver.connected(copy) as connection:
             report = connection.execute("PRAGMA quick_check(1)").fetchone()[0]

@@ -1,5 +1,5 @@
-"""The database of a data folder: opening, its owner, its version, its transactions. Which driver
-reads the file is known elsewhere.
+"""The database of a data folder: opening, owner's lock, version, transactions. `driver` opens the
+file.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from cortex.system import files
 from cortex.system.errors import Damaged, Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
 
-#: the file of the database in its folder, and that of the owner's lock
+#: names of the database file and of the owner's lock file
 NAME, LOCK = "memory.sqlite3", "memory.lock"
-#: the file of the secret that what was forgotten is hashed with, and its bytes
+#: name and length in bytes of the secret that erased notes are hashed with
 KEY, KEY_BYTES = "memory.key", 32
-#: seconds that a migration may take, and that the owner's lock is waited for
+#: seconds: limit of a migration; wait for the owner's lock
 MIGRATION_S, LOCK_S = 600.0, 1.0
-#: rows of an index that are looked at to know what it is worth
+#: rows of an index that SQLite samples for its statistics
 ANALYSED = 400
 _TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 
 
 class Database:
-    """The database of the folder `folder`, for its one owner. Use it in one thread."""
+    """The database in `folder`, for its one owner process. Use it in one thread."""
 
-    #: whether others write to it, too
+    #: whether other processes write to it
     shared = False
 
     def __init__(self, folder: Path, driver: Driver = PLAIN) -> None:
@@ -51,9 +51,9 @@ class Database:
         database.
         """
         self.folder, self.path, self.driver = folder, folder / NAME, driver
-        #: what it is called in sentences
+        #: its name in messages
         self.label = str(self.path)
-        #: transactions that wrote, since it was opened
+        #: write transactions since it was opened
         self.writes = 0
         try:
             files.make_private(folder)
@@ -69,7 +69,7 @@ class Database:
             self._lock.release()
             raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
         self._engine = driver.engine(self.path)
-        #: how many tables were looked at, round after round
+        #: tables checked by `glance` so far, over all rounds
         self._glanced = 0
         try:
             self._prepare()
@@ -79,8 +79,8 @@ class Database:
             raise
 
     def _prepare(self) -> None:
-        """Make an empty file where there is none: SQLite gives what it makes beside it the same
-        mode. Raises Damaged for a file that has become empty, Unavailable when it cannot be made.
+        """Make an empty file where there is none: SQLite gives the files beside it the same mode.
+        Raises Damaged for a file that has become empty, Unavailable when it cannot be made.
         """
         try:
             if not os.path.lexists(self.path):
@@ -92,11 +92,11 @@ class Database:
             raise Unavailable(f"The memory's folder {self.path.parent} cannot be used: {error}.") from error
 
     def release_file(self) -> None:
-        """Have nothing open of the file; the folder stays ours."""
+        """Close the file; the folder stays locked."""
         self._engine.dispose()
 
     def indexes(self, home: Path) -> Path:
-        """The folder below `home` of what is made of it."""
+        """The folder below `home` of the indexes made of it."""
         return home / "index"
 
     def close(self) -> None:
@@ -105,23 +105,22 @@ class Database:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[bool]:
-        """Whether upkeep may begin: there is nobody else."""
+        """Yield whether upkeep may begin: always, for there is no other owner."""
         yield True
 
     @contextlib.contextmanager
     def moment(self) -> Iterator[None]:
-        """What is read meanwhile is as it was at one moment: nobody else writes."""
+        """Have all reads in the `with` see one state: nobody else writes."""
         yield
 
     def is_new(self, _what: str) -> bool:
-        """Whether what was read has to be read again."""
+        """Whether rows that were read must be read again."""
         return False
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction that is on disk when the `with` ends, or never was.
-
-        Raises Unavailable when the disk is full or cannot be written.
+        """One transaction that is on disk when the `with` ends, or never was. Raises Unavailable
+        when the disk is full or cannot be written, Damaged for a damaged file.
         """
         try:
             with self._engine.begin() as connection:
@@ -130,13 +129,13 @@ class Database:
         except OperationalError as error:
             raise Unavailable(f"The memory cannot be written to {self.path}: {error.orig}.") from error
         except DatabaseError as error:
-            if type(error) is DatabaseError:  # none of its kinds, but what SQLite says of a damaged file
+            if type(error) is DatabaseError:  # no subclass: SQLite's error for a damaged file
                 raise _damaged(self.path, error.orig) from error
             raise
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection to read with. Raises Damaged for what SQLite cannot read."""
+        """A connection for reads. Raises Unavailable, and Damaged for a damaged file."""
         try:
             with self._engine.connect() as connection:
                 yield connection.execution_options(**READS)
@@ -144,32 +143,30 @@ class Database:
             raise Unavailable(f"The memory in {self.path} cannot be read: {error.orig}.") from error
         except DatabaseError as error:
             raise _damaged(self.path, error.orig) from error
-        except self.driver.module.OperationalError as error:  # of `rows_by_number`
+        except self.driver.module.OperationalError as error:  # from `rows_by_number`
             raise Unavailable(f"The memory in {self.path} cannot be read: {error}.") from error
         except self.driver.module.DatabaseError as error:
             raise _damaged(self.path, error) from error
 
     def size(self) -> int:
-        """Of the database and its log."""
+        """Bytes of the database and its log."""
         paths = (self.path, self.path.with_name(f"{NAME}-wal"))
         return sum(path.stat().st_size for path in paths if path.exists())
 
     def back_up(self) -> Path:
-        """A copy of what is committed, beside the database, as `copies.make` makes it. Any thread
-        may ask for it.
-        """
+        """Copy the committed state with `copies.make`. Safe in any thread."""
         return copies.make(self.path, self.driver)
 
     def key(self) -> bytes:
-        """As `read_key`."""
+        """See `read_key`."""
         return read_key(self.path.parent)
 
     def replace_key(self, key: bytes) -> None:
-        """Have it be the secret of another store, whose contents this one takes over."""
+        """Store the secret of another store, when this store takes over its contents."""
         files.replace(self.folder / KEY, key)
 
     def check(self) -> list[str]:
-        """What SQLite finds wrong with the file, some lines of it; none when nothing is."""
+        """SQLite's complaints about the file, at most some 20 lines; empty for an intact one."""
         with self.read() as connection:
             messages = connection.execute(text("PRAGMA integrity_check(20)")).scalars().all()
             sealed = connection.execute(text("PRAGMA cipher_integrity_check")) if self.driver.key else None
@@ -179,9 +176,9 @@ class Database:
         return faults + ([f"{len(lost)} rows that belong to no note"] if lost else [])
 
     def glance(self, budget_s: float) -> tuple[list[str], list[str], list[str]]:
-        """(what is wrong, tables that were looked at, those for which there was no time): a quick
-        look at the pages and rows of one table after the other, of one at least. The next look
-        goes on where this one ended. What indexes and references hold is `check`'s.
+        """Return (faults, tables that were checked, tables for which no time was left). Checks
+        pages and rows of one table after another, at least one; the next call goes on after the
+        last. Indexes and references are left to `check`.
         """
         ends_at, wrong = time.monotonic() + budget_s, list[str]()
         with self.read() as connection:
@@ -198,8 +195,8 @@ class Database:
         return wrong, looked, order[len(looked) :]
 
     def optimise(self) -> None:
-        """Renew what SQLite knows of the tables by a look at some of their rows, and put what is in
-        its log into the file, where nobody reads it.
+        """Renew SQLite's statistics from a sample of rows, and move its log into the file as far as
+        no reader needs it.
         """
         with self._engine.connect() as connection:
             if raw := connection.connection.driver_connection:
@@ -207,7 +204,7 @@ class Database:
                     raw.execute(f"PRAGMA {pragma}").fetchall()
 
     def truncate_log(self) -> None:
-        """Leave nothing of older contents in the write-ahead log."""
+        """Remove older contents from the write-ahead log."""
         with self._engine.connect() as connection:
             raw = connection.connection.driver_connection
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall() if raw else None
@@ -224,10 +221,10 @@ class Database:
         if version:
             self.back_up()
         self._engine.dispose()
-        # In a process of its own: what makes the tables is needed once in a while only.
+        # In a separate process: the modules that make tables are needed rarely.
         command = [sys.executable, "-P", "-m", "cortex.memory.migrations", str(self.path)]
         try:
-            # the key on its standard input: a list of processes shows the rest
+            # the key goes to standard input: arguments are visible in a list of processes
             key = self.driver.key.hex().encode()
             done = subprocess.run(
                 command, input=key, capture_output=True, timeout=MIGRATION_S, check=False, cwd="/"
@@ -239,7 +236,7 @@ class Database:
             raise Unavailable(f"The memory in {self.path} cannot be brought up to date: {last}")
 
     def _version(self) -> str:
-        """The version of what is there, "" for nothing."""
+        """The version of the stored tables; "" for an empty file."""
         try:
             with self._engine.connect() as connection:
                 if not connection.execute(text("SELECT 1 FROM sqlite_master LIMIT 1")).first():
@@ -253,7 +250,7 @@ class Database:
 
 
 def read_key(folder: Path) -> bytes:
-    """A secret of the store in `folder`, made when it is first asked for."""
+    """The secret of the store in `folder`, made on the first call."""
     path = folder / KEY
     with contextlib.suppress(FileExistsError):
         files.create(path, secrets.token_bytes(KEY_BYTES))
@@ -263,9 +260,9 @@ def read_key(folder: Path) -> bytes:
 def rows_by_number(
     connection: Connection, query: CompoundSelect[Any] | Select[Any], numbers: Sequence[int]
 ) -> list[Sequence[Any]]:
-    """The rows of a query with no other parameter than the list `numbers`, as the driver has them:
-    JSON is text. What SQLAlchemy does around a statement takes ten times as long as to read ten
-    notes; a question waits for it.
+    """The rows of a query with no parameter but the list `numbers`, as the driver returns them:
+    JSON is text. SQLAlchemy's handling of a statement takes ten times as long as reading ten notes,
+    and a query waits for it.
     """
     if connection.dialect.name == postgresql.DIALECT:
         return postgresql.rows_by_number(connection, query, numbers)
@@ -276,7 +273,7 @@ def rows_by_number(
 
 @lru_cache(64)
 def _statement_of(query: CompoundSelect[Any] | Select[Any], dialect: Dialect, count: int) -> tuple[str, int]:
-    """(the statement for so many numbers, how often it asks for them)."""
+    """Return (the statement for `count` numbers, how often it repeats them)."""
     expanded = query.params(numbers=[0] * count)
     compiled = expanded.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
     return str(compiled), len(compiled.positiontup or ()) // count
@@ -291,13 +288,17 @@ def last_number(connection: Connection, table: str) -> int:
 
 
 def advance_sequence(connection: Connection, table: str) -> None:
-    """Have the next row of the table get a number above all that were given by us, too."""
+    """Make the next row of the table get a number above all existing ones, even those that we
+    chose.
+    """
     if connection.dialect.name == postgresql.DIALECT:
         postgresql.advance_sequence(connection, table)
 
 
 def open_database(folder: Path, driver: Driver | Server) -> Database | Shared:
-    """The memory of the folder, or what its team keeps on a server. Raises what both raise."""
+    """Open the memory of the folder, or its team's on a server. Raises the errors of both
+    classes.
+    """
     return Shared(folder, driver) if isinstance(driver, Server) else Database(folder, driver)
 
 

@@ -1,4 +1,4 @@
-"""Compares the tables with each other and with the indexes, and mends what can be made again."""
+"""Check of the tables against each other and the indexes, and repair of all that can be rebuilt."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Finding = dict[str, Any]
 
 
 def examine(memory: Memory, folder: Path, *, mend: bool) -> Generator[None, None, dict[str, Any]]:
-    """{"healthy": nothing was wrong that is not mended, "findings": [{"what", "found", "mended"}],
-    "notes", "edges", "back_ups"}. In slices; questions may be asked between them.
+    """Return {"healthy": no fault is left, "findings": [{"what", "found", "mended"}], "notes",
+    "edges", "back_ups"}. A generator in slices: other requests may be answered between them.
     """
     findings: list[Finding] = [
         {"what": "database", "found": fault, "mended": False} for fault in memory.store.database.check()
@@ -28,13 +28,13 @@ def examine(memory: Memory, folder: Path, *, mend: bool) -> Generator[None, None
     yield
     memory.follow()
     live = memory.store.numbers()
-    for what, difference in memory.differences(live).items():
+    for index, difference in memory.differences(live).items():
         if not difference:
             continue
         if mend:
-            yield from memory.rebuild(what)
-        mended = mend and not memory.differences(memory.store.numbers())[what]
-        findings.append({"what": what, "found": difference, "mended": mended})
+            yield from memory.rebuild(index)
+        mended = mend and not memory.differences(memory.store.numbers())[index]
+        findings.append({"what": index, "found": difference, "mended": mended})
         yield
     findings += _folder_findings(folder)
     return {
@@ -47,7 +47,7 @@ def examine(memory: Memory, folder: Path, *, mend: bool) -> Generator[None, None
 
 
 def warn_of_network_folder(folder: Path) -> str:
-    """One sentence when the data folder is where locks cannot be relied on, "" otherwise."""
+    """A sentence when the data folder is on a file system with unreliable locks, "" otherwise."""
     kind = file_system(folder)
     if kind not in FOREIGN:
         return ""

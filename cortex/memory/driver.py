@@ -1,5 +1,5 @@
-"""How a file of memory's database is opened: plain by SQLite, or sealed by SQLCipher with a key.
-The only place that knows which; what is in the file is known elsewhere.
+"""Opening of memory's database file: plain by SQLite, or sealed by SQLCipher with a key. No other
+module knows which.
 """
 
 from __future__ import annotations
@@ -22,52 +22,51 @@ from cortex.system import files
 from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add
 
-#: milliseconds that a statement waits for a reader of another process, as a back-up is
+#: milliseconds that a statement waits for another process's lock, such as a back-up's
 BUSY_MS = 2_000
-#: what a plain file begins with: https://www.sqlite.org/fileformat2.html
+#: first bytes of a plain file: https://www.sqlite.org/fileformat2.html
 HEAD = b"SQLite format 3\0"
-#: marks a connection that only reads
+#: execution option of a connection that only reads
 READS = {"cortex_reads": True}
-#: what the database's key is made of the folder's with
+#: context of the HMAC that derives the database's key from the folder's
 _WHAT = b"cortex-memory-database"
 
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """`key`: that of a sealed folder, b"" of a plain one."""
+    """`key`: the key of a sealed folder, b"" for a plain one."""
 
     key: bytes = field(default=b"", repr=False)
 
     @property
     def module(self) -> ModuleType:
-        """The module of DB-API 2, with its errors. Raises Misconfigured where it is missing."""
+        """The DB-API 2 module, with its errors. Raises Misconfigured where it is not installed."""
         return sqlcipher() if self.key else sqlite3
 
     def connect(self, path: Path, *, reads: bool = False) -> Any:
-        """A connection of this thread, and of nobody else's pool; `reads`: the file stays as it is.
-
-        The key is not looked at before the first statement.
+        """Open a connection for this thread, outside any pool; `reads`: read-only. A wrong key
+        fails at the first statement.
         """
         if reads:
             connection = self.module.connect(f"{path.as_uri()}?mode=ro", uri=True)
         else:
             connection = self.module.connect(path)
         if self.key:
-            # what fails is raised as well; it would be written to stderr
+            # errors are raised as well; SQLCipher would also write them to stderr
             connection.execute("PRAGMA cipher_log_level = NONE")
             connection.execute(f'PRAGMA key = "{self.literal}"')
         return connection
 
     @property
     def literal(self) -> str:
-        """The database's key as SQLCipher takes it as it is: of a password it would make one, in
-        100 ms. "" of a plain one.
+        """The database's key as SQLCipher's raw key literal: deriving a key from a password would
+        take 100 ms. "" for a plain database.
         """
         return f"x'{hmac.new(self.key, _WHAT, hashlib.sha256).hexdigest()}'" if self.key else ""
 
     @contextlib.contextmanager
     def connected(self, path: Path, *, reads: bool = False) -> Iterator[Any]:
-        """As `connect`, closed at the end."""
+        """As `connect`, closed at the end of the `with`."""
         connection = self.connect(path, reads=reads)
         try:
             yield connection
@@ -75,9 +74,9 @@ class Driver:
             connection.close()
 
     def engine(self, path: Path) -> Engine:
-        """One connection, kept open: there is one owner, and it asks in one thread; so what only
-        reads needs no transaction. One that writes takes the lock at its beginning, and holds
-        statements that define tables as well.
+        """An engine with one open connection, for one owner with one thread; so reads need no
+        transaction. A transaction that writes locks at its start, and includes statements that
+        define tables.
         """
         engine = create_engine(
             "sqlite://",
@@ -92,12 +91,12 @@ class Driver:
         return engine
 
 
-#: of a database that is not sealed
+#: the driver of a database that is not sealed
 PLAIN = Driver()
 
 
 def is_plain(path: Path) -> bool:
-    """Whether a database can be read by anybody; an empty or missing one holds nothing."""
+    """Whether anybody can read the database; False for an empty or missing one."""
     try:
         with files.open_ours(path) as file:
             return file.read(len(HEAD)) == HEAD
@@ -106,7 +105,7 @@ def is_plain(path: Path) -> bool:
 
 
 def sqlcipher() -> ModuleType:
-    """Raises Misconfigured where it is not installed."""
+    """Import the module. Raises Misconfigured where it is not installed."""
     try:
         from sqlcipher3 import dbapi2
     except ImportError as error:
@@ -118,7 +117,7 @@ def sqlcipher() -> ModuleType:
 
 
 def _prepare(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # the driver begins no transactions by itself
+    connection.isolation_level = None  # the driver begins no transactions
     for pragma in (
         "journal_mode = WAL",
         "synchronous = FULL",

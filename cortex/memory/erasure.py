@@ -1,5 +1,5 @@
-"""Forgetting for good: a note, what it was before, what was said in a session, and every trace that
-would tell it.
+"""Erasure for good: of notes with their revisions, of sessions and exchanges, and of every trace of
+them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cortex.system import files
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What was removed: notes, what was said, and how many exchanges that were."""
+    """The removed notes and transcript rows, and the number of removed exchanges."""
 
     notes: list[Note]
     transcript: TranscriptRows
@@ -35,8 +35,8 @@ class Erased:
 
 
 def erase(records: Records, references: Sequence[str | int], key: bytes) -> Erased:
-    """Remove notes, sessions and exchanges for good, by id: of a note what a person said goes, too,
-    where a rule made it of that, and the other way round. Raises NotFound, and then removes none.
+    """Remove notes, sessions and exchanges for good, by id. A note takes with it the exchange from
+    which a rule made it, and an exchange takes its notes. Raises NotFound, and then removes none.
     """
     notes: dict[int, Note] = {}
     sessions, exchanges = list[Row[Any]](), list[Row[Any]]()
@@ -58,8 +58,8 @@ def erase(records: Records, references: Sequence[str | int], key: bytes) -> Eras
 
 
 def _erase_notes(records: Records, notes: Sequence[Note], key: bytes) -> None:
-    """Remove the notes with their edges, revisions and operations; what stays are keyed hashes, so
-    that no import brings them back.
+    """Remove the notes with their edges, revisions and operations, and keep keyed hashes of them,
+    so that no import brings them back.
     """
     connection = records.connection
     forget_patterns(connection, [note.number for note in notes])
@@ -74,26 +74,30 @@ def _erase_notes(records: Records, notes: Sequence[Note], key: bytes) -> None:
         ends = or_(EDGE.c.source == note.number, EDGE.c.target == note.number)
         for number in list(connection.execute(select(EDGE.c.number).where(ends)).scalars()):
             records.disconnect(number)
-        connection.execute(delete(NOTE).where(NOTE.c.number == note.number))  # and what hangs on it
+        connection.execute(
+            delete(NOTE).where(NOTE.c.number == note.number)
+        )  # cascades to the rows that refer to it
         records.notes.pop(note.number, None)
         records.log("note", note.number)
     numbers = {note.number for note in notes}
     for operation, did in list(connection.execute(select(OPERATION.c.id, OPERATION.c.did))):
         if any(entry[0] == "note" and entry[1] in numbers for entry in did):
             connection.execute(delete(OPERATION).where(OPERATION.c.id == operation))
-    connection.execute(delete(QUERY_LOG))  # what was asked tells what was said
-    records.did.clear()  # it cannot be taken back
+    connection.execute(delete(QUERY_LOG))  # a query may repeat an erased text
+    records.did.clear()  # an erasure cannot be undone
 
 
 def all_forgotten(connection: Connection) -> frozenset[str]:
-    """The hashes of all that was forgotten for good."""
+    """The hashes of everything that was forgotten for good."""
     return frozenset(connection.execute(select(FORGOTTEN.c.hash)).scalars())
 
 
 def erase_in_copies(
     folder: Path, key: bytes, hashes: frozenset[str], driver: Driver = PLAIN
 ) -> Iterator[Path]:
-    """Write the back-ups in `folder` anew without what these are of, one at a time."""
+    """Rewrite the back-ups in `folder` without the contents of these hashes, one for each step;
+    yield the paths.
+    """
     listed = files.names(folder) if folder.is_dir() else []
     for name in sorted(file_name for file_name in listed if file_name.endswith(".sqlite3")):
         with files.replacing_by_name(folder / name) as temporary:
@@ -107,8 +111,8 @@ def erase_in_copies(
 
 
 def forgotten_in(database: Path, driver: Driver = PLAIN) -> tuple[frozenset[str], bool]:
-    """(the hashes of what was forgotten for good, whether these are all) of a database that nobody
-    has open, damaged or not; it stays as it is.
+    """Return (the hashes of all that was forgotten for good, whether they could be read completely)
+    from a closed database, damaged or not. It is opened read-only.
     """
     hashes: set[str] = set()
     try:
@@ -122,13 +126,13 @@ def forgotten_in(database: Path, driver: Driver = PLAIN) -> tuple[frozenset[str]
 
 
 def forget_again(database: Path, key: bytes, hashes: frozenset[str], driver: Driver = PLAIN) -> int:
-    """Remove from a database that nobody has open what was forgotten for good elsewhere since it
-    was written, and remember that; returns how many notes that were.
+    """Remove from a closed database the contents of these hashes, and store the hashes; return the
+    number of removed notes.
     """
     with driver.connected(database) as connection:
         try:
             stored = {digest for (digest,) in connection.execute("SELECT hash FROM forgotten")}
-        except driver.module.OperationalError:  # of a version in which nothing could be forgotten
+        except driver.module.OperationalError:  # a version from before erasure
             new, has_table = hashes, False
         else:
             new, has_table = hashes - stored, True
@@ -142,7 +146,7 @@ def forget_again(database: Path, key: bytes, hashes: frozenset[str], driver: Dri
             for (note_id,) in connection.execute("SELECT id FROM note")
             if forgotten_id(key, note_id) in new
         ]
-        connection.commit()  # in a transaction foreign keys are not switched on
+        connection.commit()  # a transaction ignores a change of foreign_keys
         connection.execute("PRAGMA foreign_keys = ON")
         erasure.erase_in_copy(connection, key, new)
         _remove(connection, ids)
@@ -151,7 +155,7 @@ def forget_again(database: Path, key: bytes, hashes: frozenset[str], driver: Dri
 
 def _remove(connection: Any, ids: Sequence[str]) -> None:
     connection.executemany("DELETE FROM note WHERE id = ?", [(note_id,) for note_id in ids])
-    for table in ("operation", "query_log", "pattern", "upkeep"):  # the last three are newer than some copies
+    for table in ("operation", "query_log", "pattern", "upkeep"):  # newer than some copies
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these names
     connection.commit()

@@ -1,9 +1,8 @@
-"""Notes and edges as records of a file, one JSON object a line: what an export writes and an import
-reads. Pure.
+"""Notes and edges as records, one JSON object a line: the format of exports and imports. Pure.
 
-{"note": {…, "revisions": [{"until", "held"}]}} and {"edge": {…}}; those of sessions are in
-`transcripts.carrying`. Notes are named by id; an edge of another program's file may name one by
-{"title", "kind"}. Moments are UTC milliseconds.
+{"note": {…, "revisions": [{"until", "held"}]}} and {"edge": {…}}; `transcripts.session_records` has
+the records of sessions. Notes are named by id; an edge in a file of another program may name a note
+by {"title", "kind"}. Moments are UTC milliseconds.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ from cortex.terms.secrets import remove_secrets_in
 
 T = TypeVar("T", int, str)
 Record = dict[str, Any]
-#: what a record names a note by
+#: a record's name for a note: an id, or {"title", "kind"}
 Name = str | Mapping[str, str]
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-#: the first line of a file: which format, and which version of it
+#: the first line of a file: format and version
 HEADER: Record = {"cortex": "memory", "version": 1}
 
 _TEXTS = ("id", "kind", "obs_type", "memory_type", "title", "subtitle", "body", "project", "git_commit")
@@ -47,7 +46,7 @@ _LISTS = ("facts", "labels", "files", "modified", "read")
 
 @dataclass(frozen=True, slots=True)
 class Arriving:
-    """A note of a record; `revisions`: (until when, what it was)."""
+    """A note of a record; `revisions`: (until when, the note as it was)."""
 
     line: int
     note: Note
@@ -62,7 +61,6 @@ class ArrivingEdge:
     edge: Edge
 
 
-#: what a record may be
 ArrivingRecord = Arriving | ArrivingEdge | session_records.ArrivingSession | session_records.ArrivingExchange
 
 
@@ -88,10 +86,9 @@ def edge_record(edge: Edge, ids: Mapping[int, str]) -> Record:
 
 
 def read_record(line: int, record: Any, project: str, *, trusted: bool) -> ArrivingRecord | None:
-    """What a record says, without the secrets in it; None for a header. Not `trusted`, all that is
-    in it counts as imported; notes without a project are of `project`.
-
-    Raises CortexError, with a sentence, for what cannot be used.
+    """Return the contents of a record, without secrets; None for a header. Unless `trusted`,
+    everything in it counts as imported. Notes without a project belong to `project`. Raises
+    CortexError with a sentence for a record that cannot be used.
     """
     if not isinstance(record, Mapping):
         raise BadRequest("it is no JSON object")
@@ -221,5 +218,5 @@ def _mapping(record: Mapping[str, Any], name: str, element: type[T]) -> dict[str
 
 
 def error_sentence(error: CortexError) -> str:
-    """The sentence of an error about a record, without the full stop."""
+    """The error's sentence, without the full stop."""
     return str(error).removesuffix(".")

@@ -1,8 +1,8 @@
-"""Memory's folder turned from plain to sealed and back: each file by one rename, and what lay plain
-written over. Whatever was broken off goes on at the next start.
+"""Conversion of memory's folder from plain to sealed and back: each file is replaced by one rename,
+and the plain bytes are overwritten. An interrupted conversion goes on at the next start.
 
-Sealed are the database and its copies by SQLCipher, and a file that cannot be read as a database as
-a stream. What is made of the store lies in memory meanwhile.
+SQLCipher seals the database and its copies; a file that cannot be read as a database is sealed as a
+stream of bytes. The indexes of a sealed store are in memory only.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from cortex.system import files
 from cortex.system.errors import Damaged
 from cortex.system.wiping import wipe, wipe_tree
 
-#: what is made of the store, and lies in memory where that is sealed
+#: folders of files made of the store; where that is sealed, they are in memory instead
 DERIVED = ("index", "briefings", "run", "shared")
-#: what the old file is called until it is written over, and what one is that was sealed as bytes
+#: suffixes of the old file until it is overwritten, and of a file that is sealed as bytes
 BEFORE, SEALED = ".before", ".sealed"
-#: how the names begin of databases that were moved aside
+#: prefix of databases that were moved aside
 MOVED = "damaged-"
 _WHAT = b"cortex-memory-bytes\0"
 
 
 def apply_sealing(database: Path, driver: Driver) -> None:
-    """Have the database, and all beside it, be as this driver reads it; the owner's lock is held.
-
-    Raises Damaged where a plain database cannot be read, and then that stays as it is; OSError.
+    """Convert the database and its neighbours to the form that this driver reads; the caller holds
+    the owner's lock. Raises OSError, and Damaged where a plain database cannot be read; that one
+    stays as it is.
     """
     folder = database.parent
     for path in (*_files_starting(folder, f".{database.name}."), *_files_starting(folder / BACK_UPS, ".")):
-        wipe(path)  # of a process that was killed: the lock is ours
+        wipe(path)  # leftovers of a killed process: we hold the lock
     for path in (database, *_copies(folder)):
         wipe_all(path, BEFORE)
     if not driver.key:
@@ -57,10 +57,9 @@ def apply_sealing(database: Path, driver: Driver) -> None:
 
 
 def unseal_all(database: Path, driver: Driver) -> None:
-    """Have all that was sealed be plain again; the owner's lock is held. The database comes last:
-    what is broken off before is sealed again by the next start.
-
-    Raises Damaged and OSError.
+    """Convert all sealed files to plain ones; the caller holds the owner's lock. The database comes
+    last: if this is interrupted before, the next start seals the others again. Raises Damaged and
+    OSError.
     """
     folder = database.parent
     for path in (*sorted(_files_starting(folder, MOVED)), *sorted(_files_starting(folder / BACK_UPS, ""))):
@@ -74,19 +73,22 @@ def unseal_all(database: Path, driver: Driver) -> None:
 
 
 def turn(database: Path, source: Driver, target: Driver) -> None:
-    """Write a database anew, as `target` reads it, and over the old one. Raises Damaged where it
-    cannot be read to its end, and then it stays as it is, and OSError, as where no space is left.
+    """Rewrite a database in the form that `target` reads, and overwrite the old file. Raises
+    Damaged where it cannot be read completely, and OSError, as for a full disk; then it stays as it
+    is.
     """
     module, before = sqlcipher(), database.with_name(database.name + BEFORE)
     try:
         with files.replacing_by_name(database) as temporary:
-            with contextlib.suppress(FileNotFoundError):  # it goes when the last connection is closed
+            with contextlib.suppress(
+                FileNotFoundError
+            ):  # SQLite removes the log when the last connection closes
                 files.link(f"{database}-wal", f"{before}-wal")
             _export(database, temporary, source, target)
             _check_same(database, temporary, source, target)
             files.link(database, before)
         files.sync(database.parent)
-    except (module.OperationalError, sqlite3.OperationalError) as error:  # it is whole
+    except (module.OperationalError, sqlite3.OperationalError) as error:  # the database itself is intact
         wipe_all(database, BEFORE)
         raise OSError(str(error)) from error
     except (module.DatabaseError, sqlite3.DatabaseError) as error:
@@ -96,7 +98,7 @@ def turn(database: Path, source: Driver, target: Driver) -> None:
 
 
 def wipe_all(database: Path, suffix: str = "") -> None:
-    """Write over what is called so, with its log, and remove it."""
+    """Overwrite and remove the database with this suffix, and its log."""
     for end in SUFFIXES:
         wipe(database.with_name(f"{database.name}{suffix}{end}"))
 
@@ -111,9 +113,9 @@ def _export(database: Path, temporary: Path, source: Driver, target: Driver) -> 
 
 
 def _check_same(database: Path, temporary: Path, source: Driver, target: Driver) -> None:
-    """Raises Damaged unless the new file is whole and has as many rows of everything."""
+    """Raises Damaged unless the new file is intact and every table has as many rows."""
     if fault := fault_of(temporary, target):
-        raise Damaged(f"what was written of it is not whole ({fault})")
+        raise Damaged(f"the converted copy is damaged ({fault})")
     with source.connected(database) as original, target.connected(temporary) as written:
         if list(_row_counts(original)) != list(_row_counts(written)):
             raise Damaged("not all of it could be read")

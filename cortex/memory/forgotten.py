@@ -1,5 +1,5 @@
-"""What was forgotten for good, known by keyed hashes alone: no import, transcript, hook or history
-of git brings it back.
+"""Keyed hashes of everything that was forgotten for good: no import, transcript, hook or history of
+git brings it back.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from sqlalchemy import Connection, insert, select
 from cortex.memory.note import Note
 from cortex.memory.tables import FORGOTTEN
 
-#: names in one statement
+#: hashes in one statement
 MANY = 1_000
 
 
 def forgotten_hashes(key: bytes, note: Note) -> list[str]:
-    """What a note that was forgotten for good is known by: its id, and what it says."""
+    """The hashes of a note: of its id, and of its text."""
     text = " ".join(f"{note.title}\n{note.body}".casefold().split())
     return [forgotten_id(key, note.id), _digest(key, f"text {text}")]
 
@@ -28,12 +28,12 @@ def forgotten_id(key: bytes, note_id: str) -> str:
 
 
 def session_hash(key: bytes, workstation: str, source_id: str) -> str:
-    """What a session is known by, with those that its agents began."""
+    """The hash of a session, which its subagents' sessions share."""
     return _digest(key, f"session {workstation}\0{source_id.partition('/')[0]}")
 
 
 def exchange_hash(key: bytes, at: int, prompt: str) -> str:
-    """What an exchange is known by, in whichever session it is told again."""
+    """The hash of an exchange, the same in every session that repeats it."""
     return _digest(key, f"exchange {at}\0{prompt}")
 
 
@@ -42,12 +42,11 @@ def _digest(key: bytes, text: str) -> str:
 
 
 def has_forgotten(connection: Connection) -> bool:
-    """Whether anything was forgotten."""
     return connection.execute(select(FORGOTTEN.c.hash).limit(1)).first() is not None
 
 
 def stored_hashes(connection: Connection, hashes: Collection[str]) -> set[str]:
-    """Those of the hashes that are of something forgotten."""
+    """The hashes of the list that are stored."""
     wanted, stored = list(hashes), set[str]()
     for at in range(0, len(wanted), MANY):
         query = select(FORGOTTEN.c.hash).where(FORGOTTEN.c.hash.in_(wanted[at : at + MANY]))
@@ -56,7 +55,7 @@ def stored_hashes(connection: Connection, hashes: Collection[str]) -> set[str]:
 
 
 def remember(connection: Connection, hashes: Collection[str], now: int) -> None:
-    """From now on what these are of is forgotten."""
+    """Store hashes of erased contents."""
     new = sorted(set(hashes) - stored_hashes(connection, hashes))
     if new:
         connection.execute(insert(FORGOTTEN), [{"hash": digest, "created_at": now} for digest in new])

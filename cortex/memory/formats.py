@@ -1,5 +1,5 @@
-"""Files that notes are imported from, as records: our own lines of JSON, the reference memory
-server's, Markdown with front matter. Reads files; stores nothing.
+"""Files to import notes from, as records: our own lines of JSON, memory.json of the reference
+memory server, Markdown with front matter. Reads files; stores nothing.
 """
 
 from __future__ import annotations
@@ -31,20 +31,19 @@ _NOT_IN_KIND = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class InputLine:
-    """A record, or `wrong`: why there is none. `number`: its line, or that of its file's end."""
+    """A record, or None with its `fault`. `number`: its line, or the last line of its file."""
 
     number: int
     record: Record | None
     fault: str = ""
-    #: the file that it is in, when there are several
+    #: the file's name when several are read
     file: str = ""
 
 
 def read_notes(path: Path) -> Iterator[InputLine]:
-    """The records of a file, or of all Markdown files of a folder. Lines that cannot be read are
-    named, and do not keep the others out.
-
-    Raises NotFound for what is not there, BadRequest for a format that is not known.
+    """The records of a file, or of all Markdown files below a folder. An unreadable line gives an
+    item with a `fault`, and the others are still read. Raises NotFound for a missing file,
+    BadRequest for an unknown format.
     """
     try:
         if path.is_dir():
@@ -60,7 +59,7 @@ def read_notes(path: Path) -> Iterator[InputLine]:
 
 
 def _pages(folder: Path) -> Iterator[Path]:
-    """The Markdown files in a folder and those in it; of links nothing."""
+    """The Markdown files below a folder; links are not followed."""
     for name, info in sorted(files.entries(folder).items()):
         if stat.S_ISDIR(info.st_mode):
             yield from _pages(folder / name)
@@ -84,7 +83,7 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[InputLine]:
                     f"{path} is in no format that can be imported: lines of JSON (ours, or memory.json of the "
                     "reference memory server), or Markdown (.md)."
                 ) from error
-            yield InputLine(number, None, "it is no whole JSON object")
+            yield InputLine(number, None, "it is no complete JSON object")
             continue
         is_recognised = True
         yield (
@@ -95,8 +94,12 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[InputLine]:
 
 
 def _server_line(number: int, record: Record, kinds: dict[str, str]) -> InputLine:
-    """A line of the reference memory server's memory.json. `kinds`: name → kind, so far."""
-    record, _ = remove_secrets_in(record)  # before names are normalised
+    """Read a line of the reference memory server's memory.json. `kinds`: {name: kind} of the lines
+    before.
+    """
+    record, _ = remove_secrets_in(
+        record
+    )  # before names are normalised, which could hide a secret from the patterns
     try:
         if record["type"] == "entity":
             name, facts = str(record["name"]), [str(fact) for fact in record.get("observations") or ()]
@@ -141,7 +144,9 @@ def _note_of(text: str, stem: str) -> Record:
     front_matter = yaml.safe_load(front[1]) if front else {}
     if not isinstance(front_matter, dict):
         raise BadRequest("it is no mapping of names to values")
-    front_matter, _ = remove_secrets_in(front_matter)  # before names are normalised
+    front_matter, _ = remove_secrets_in(
+        front_matter
+    )  # before names are normalised, which could hide a secret from the patterns
     body = text[front.end() :] if front else text
     heading = _HEADING.match(body)
     title = str(
@@ -168,7 +173,7 @@ def _note_of(text: str, stem: str) -> Record:
 
 
 def kind_of(foreign_kind: str) -> str:
-    """Another program's kind as one of ours, or as a word of its own."""
+    """Another program's kind as one of ours, or as a word of our form."""
     kind = _NOT_IN_KIND.sub("-", foreign_kind.lower()).strip("-")[:40].strip("-")
     return KIND_OF_TYPE.get(kind, kind) or "fact"
 

@@ -1,6 +1,5 @@
-"""What can be done with one memory: the store and what finds notes again, behind one surface.
-
-Opens the data folder by itself and owns it until it is closed. Nothing leaves the machine.
+"""All operations of one memory, as methods of one class. Opens the data folder directly and owns it
+until it is closed. Nothing leaves the machine.
 """
 
 from __future__ import annotations
@@ -48,20 +47,20 @@ from cortex.terms.secrets import remove_secrets
 
 T = TypeVar("T")
 
-#: where memory is when nobody says otherwise
+#: the default data folder
 DATA_DIR = Path("~/.cortex/default")
-#: changes that are told at once
+#: changes in one answer
 CHANGES = 1_000
 #: steps of one walk
 DEPTH_MAX = 6
-#: records of one page of an export
+#: records in one page of an export
 EXPORT_MAX = 1_000
-#: tokens that a briefing may have
+#: smallest and largest budget of a briefing
 TOKENS_MIN, TOKENS_MAX = 50, 50_000
 
 
 def finish(steps: Generator[None, None, T]) -> T:
-    """What long work in slices comes to, when nothing else waits."""
+    """Run long work to its end without pause, and return its result."""
     while True:
         try:
             next(steps)
@@ -70,7 +69,9 @@ def finish(steps: Generator[None, None, T]) -> T:
 
 
 class Library:
-    """One person's memory. Use it in one thread. What is a generator is long work in slices."""
+    """One person's memory. Use it in one thread. A method that returns a generator does long work
+    in slices.
+    """
 
     def __init__(self, memory: Memory, *, project: str = "", source: Source | None = None) -> None:
         self._memory = memory
@@ -87,22 +88,22 @@ class Library:
         home: Path | None = None,
         driver: Driver | Server = PLAIN,
     ) -> Library:
-        """Open the data folder, which is made when it is missing; `project`: whose notes these are.
-        `home`, `driver`: of one that is sealed or a team's, see `Memory`.
+        """Open the data folder; it is made if it is missing. `project`: the notes to work on.
+        `home`, `driver`: for a sealed or a team's memory, see `Memory`.
 
-        Raises Misconfigured when another process owns it, Unavailable when it cannot be used, and
-        Damaged for a database that cannot be read.
+        Raises Misconfigured when another process owns the folder, Unavailable when it cannot be
+        used, and Damaged for a database that cannot be read.
         """
         folder = Path(path).expanduser().absolute()
         memory = Memory(folder, embedder or open_static(), home=home, driver=driver)
         try:
             return cls(memory, project=project)
-        except BaseException:  # as in `Memory`
+        except BaseException:  # close it even on KeyboardInterrupt, as in `Memory`
             memory.close()
             raise
 
     def of(self, *, project: str | None = None, source: Source | None = None) -> Library:
-        """The same memory for the notes of another project ("" for all), written by another."""
+        """The same memory for another project ("" for all), or with another source of its notes."""
         return Library(
             self._memory,
             project=self._requested_project if project is None else project,
@@ -126,11 +127,11 @@ class Library:
 
     @property
     def project(self) -> str:
-        """Whose notes these are, "" for all."""
+        """The project of the notes; "" for all."""
         return self._project
 
     def settle(self) -> None:
-        """Put what is new into the indexes on the disk: less is read again when it is opened."""
+        """Write what is new into the indexes on the disk: the next open reads less."""
         self._memory.words.commit()
 
     # Writing
@@ -154,9 +155,10 @@ class Library:
         supersedes: Sequence[str | int] = (),
         operation_id: str = "",
     ) -> dict[str, Any]:
-        """Remember something: {"id", "message"}, with "deduplicated" when it was there already,
-        "removed" when it held secrets, and "warnings" that say how it could be found better. What
-        it supersedes holds no more: questions find it with `as_of` or `include` only.
+        """Store a note: {"id", "number", "message"}, with "deduplicated" when it was there already,
+        "removed" when it held secrets, and "warnings" that say how to make it easier to find. The
+        notes that it supersedes are no longer true: searches find them only with `as_of` or
+        `include`.
 
         It is on the disk when this returns. Raises BadRequest, TooLarge and NotFound.
         """
@@ -200,17 +202,13 @@ class Library:
         operation_id: str = "",
         **changes: Any,
     ) -> dict[str, Any]:
-        """Change the fields of a note that are given (as in `store`), its state, and what it
-        supersedes, all or nothing: {"id", "number", "message"}, "removed". What was there before is
-        kept as a revision; of what is deleted no field is changed.
-
-        Raises NotFound, BadRequest and TooLarge.
+        """Change the given fields of a note (as in `store`), its state, and the notes that it
+        supersedes, all or nothing: {"id", "number", "message"}, "removed". The old fields become a
+        revision; no field of a deleted note is changed. Raises NotFound, BadRequest and TooLarge.
         """
         changes = {} if state == "deleted" else read_changes(changes)  # agents repeat the title
         if not (changes or state or superseded_by or supersedes):
-            raise BadRequest(
-                f"Say what is to be changed of the note {str(node_id)[:80]}: a field, or its state."
-            )
+            raise BadRequest(f"Nothing to change in the note {str(node_id)[:80]}: give a field or a state.")
         written = self._memory.store.edit(
             node_id, changes, operation_id, state=state, superseded_by=superseded_by, supersedes=supersedes
         )
@@ -228,7 +226,7 @@ class Library:
     def relate(
         self, from_id: str | int, to_id: str | int, relation: str = "relates-to", *, operation_id: str = ""
     ) -> dict[str, Any]:
-        """Connect two notes: {"id", "message"}; an edge that is there already keeps its id."""
+        """Connect two notes: {"id", "message"}; an edge that exists already keeps its id."""
         done = self._memory.store.relate(from_id, to_id, relation, operation_id)
         self._memory.follow()
         first, second = self._memory.store.notes_by_number([done["source"], done["target"]])
@@ -238,16 +236,15 @@ class Library:
         } | ({"existed": True} if done["existed"] else {})
 
     def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
-        """Mark a note as deleted: no question finds it any more."""
+        """Mark a note as deleted: no search finds it any more."""
         written = self._memory.store.edit(node_id, {}, operation_id, state="deleted")
         self._memory.follow()
         return {"id": written.id, "number": written.number, "message": "Forgotten."}
 
     def undo(self, undone: str = "", *, operation_id: str = "") -> dict[str, Any]:
-        """Take back an operation, the latest without a name: {"undone", "what", "nodes": ids}.
-
-        Raises NotFound for one that is not kept any more, BadRequest when a note of it was changed
-        again since.
+        """Revert an operation, the latest without a name: {"undone", "what", "nodes": ids}. Raises
+        NotFound for an unknown operation, and BadRequest when one of its notes was changed again
+        since.
         """
         done = self._memory.store.undo(undone, operation_id)
         self._memory.follow()
@@ -255,8 +252,8 @@ class Library:
         return {"undone": done["undone"], "what": done["what"], "nodes": title_rows(notes)}
 
     def link(self, other: str = "", *, remove: bool = False, operation_id: str = "") -> dict[str, Any]:
-        """From now on this project's notes are those of `other`, as for a clone of it; `remove`:
-        its own again. See `projects.Projects.link`.
+        """Share the notes of `other` with this project from now on, as for a clone of it; `remove`:
+        use its own notes again. See `projects.Projects.link`.
         """
         answer = self._memory.projects.link(self._requested_project, other, operation_id, remove=remove)
         self._memory.follow()
@@ -265,9 +262,9 @@ class Library:
     def erase(
         self, node_ids: Sequence[str | int], *, back_ups: bool = False
     ) -> Generator[None, None, dict[str, Any]]:
-        """Forget notes, sessions and exchanges for good, in slices: with what they were before,
-        their edges, and what the indexes and the log of operations hold of them; nothing brings
-        them back. `back_ups`: out of the back-ups, too. Raises NotFound.
+        """Forget notes, sessions and exchanges for good, in slices, with their revisions, edges,
+        and all that the indexes and the log of operations hold of them. Nothing brings them back.
+        `back_ups`: erase them in the back-ups, too. Raises NotFound.
         """
         erased = yield from self._memory.erase(node_ids)
         store, written = self._memory.store, 0
@@ -288,8 +285,8 @@ class Library:
         trusted: bool = False,
         operation_id: str = "",
     ) -> dict[str, Any]:
-        """Store a slice of an import, durably: {"notes", "edges", "sessions", "exchanges": how many
-        are new, "known", "merged", "forgotten", "refused_count", "refused": [{"line", "why"}]}.
+        """Store a slice of an import, durably: {"notes", "edges", "sessions", "exchanges": counts
+        of new ones, "known", "merged", "forgotten", "refused_count", "refused": [{"line", "why"}]}.
         """
         report = Report()
         lines = [InputLine(first_line + at, record) for at, record in enumerate(records)]  # type: ignore[arg-type]
@@ -299,9 +296,8 @@ class Library:
 
     def import_file(self, file: str, *, trusted: bool = False) -> Generator[None, None, dict[str, Any]]:
         """As `import_records`, of a file (lines of JSON of an export, memory.json of the reference
-        memory server, Markdown with front matter) or a folder of Markdown files, in slices.
-
-        Not `trusted`, what a file says about who wrote it does not count. Raises NotFound and
+        memory server, Markdown with front matter) or a folder of Markdown files, in slices. Unless
+        `trusted`, the file's statements about the author do not count. Raises NotFound and
         BadRequest.
         """
         report = yield from import_file(
@@ -310,21 +306,21 @@ class Library:
         return report.answer()
 
     def export_records(self, after: str = "", *, limit: int = 200) -> dict[str, Any]:
-        """{"records", "next"}: a page of all that is remembered, "next" is "" at the end."""
+        """A page of all records: {"records", "next"}; "next" is "" at the end."""
         if not 1 <= limit <= EXPORT_MAX:
             raise BadRequest(f"limit is {limit}; it must be between 1 and {EXPORT_MAX}.")
         records, following = export_page(self._memory, after, limit, self._project)
         return {"records": records, "next": following}
 
     def export_file(self, file: str) -> Generator[None, None, dict[str, Any]]:
-        """Write all that is remembered as lines of JSON, in slices."""
+        """Write all records as lines of JSON, in slices."""
         target = Path(file).expanduser().absolute()
         count = yield from export_file(self._memory, target, self._project)
         return {"file": str(target), "records": count}
 
     def back_up(self) -> Generator[None, None, dict[str, Any]]:
-        """{"file": the copy, "back_ups": all that there are}; the newest three stay. In slices: the
-        copy is made in a thread. Raises Damaged when the store is.
+        """Back up the store: {"file": the copy, "back_ups": all copies}; the newest three stay. In
+        slices: a thread makes the copy. Raises Damaged when the store is damaged.
         """
         with ThreadPoolExecutor(1) as pool:
             copying = pool.submit(self._memory.store.back_up)
@@ -334,12 +330,12 @@ class Library:
         return {"file": str(copy), "back_ups": back_ups(copy.parent.parent)}
 
     def doctor(self, *, mend: bool = True) -> Generator[None, None, dict[str, Any]]:
-        """What is wrong with the store and its indexes, and mended if it can be, in slices; see
+        """Check the store and its indexes, and mend the faults that can be mended, in slices; see
         `doctor.examine`.
         """
         return examine(self._memory, self._memory.store.database.folder, mend=mend)
 
-    # Asking
+    # Queries
 
     def search(
         self,
@@ -351,8 +347,8 @@ class Library:
         as_of: float | str = 0,
         include: Sequence[str] = (),
     ) -> list[dict[str, Any]]:
-        """The notes that a question is about, by words and meaning; none when none is. `as_of`
-        asks what was believed at that moment; `include` adds "superseded" or "archived" ones.
+        """Find notes by words and meaning; empty when none matches. `as_of` searches the notes as
+        they were at that moment; `include` adds "superseded" or "archived" notes.
         """
         return find(self._memory, query, limit, 1.0, select(self._project, kind, tags, as_of, include))
 
@@ -367,8 +363,8 @@ class Library:
         include: Sequence[str] = (),
         explain: bool = False,
     ) -> list[dict[str, Any]]:
-        """As `search`, with what is connected to it: alpha 1 asks words and meaning alone, 0 the
-        graph. `explain` says what each score is made of: the parts add up to it.
+        """As `search`, with the notes connected to the hits: alpha 1 ranks by words and meaning
+        alone, 0 by the graph. `explain` lists the parts that each score is the sum of.
         """
         if not 0 <= alpha <= 1:
             raise BadRequest(f"alpha is {alpha}; it must be between 0 (graph) and 1 (similarity).")
@@ -390,11 +386,10 @@ class Library:
         offset: int = 0,
         newest_first: bool = False,
     ) -> dict[str, Any]:
-        """Notes by the moment they happened at, else were stored at: around the `anchor` or what
-        `query` finds best ({"items", "anchor", "earlier", "later": how many more}), or between two
-        moments, page by page ({"items", "next_offset"}).
-
-        Raises NotFound for an anchor that is not there, BadRequest for numbers out of range.
+        """Notes by the moment they happened, or were stored: around the `anchor` or the best hit of
+        `query` ({"items", "anchor", "earlier", "later": counts of further ones}), or between two
+        moments, page by page ({"items", "next_offset"}). Raises NotFound for an unknown anchor,
+        BadRequest for numbers out of range.
         """
         bounds = {"before": (before, 0), "after": (after, 0), "limit": (limit, 1)}
         for name, (value, least) in bounds.items():
@@ -417,7 +412,9 @@ class Library:
     def traverse(
         self, node_id: str | int, *, depth: int = 2, direction: Direction = "both"
     ) -> dict[str, Any]:
-        """What is connected to a note, in at most `depth` steps."""
+        """The notes within `depth` steps of a note, and their edges. Raises BadRequest and
+        NotFound.
+        """
         if not 1 <= depth <= DEPTH_MAX:
             raise BadRequest(f"depth is {depth}; it must be between 1 and {DEPTH_MAX}.")
         if direction not in ("outgoing", "incoming", "both"):
@@ -430,7 +427,9 @@ class Library:
     def briefing(
         self, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
     ) -> dict[str, Any]:
-        """{"briefing": Markdown}: what to know before one begins, in at most `tokens` tokens."""
+        """{"briefing": Markdown}: the notes to read before work begins, in at most `tokens` tokens.
+        Raises BadRequest.
+        """
         if not TOKENS_MIN <= tokens <= TOKENS_MAX:
             raise BadRequest(f"tokens is {tokens}; it must be between {TOKENS_MIN} and {TOKENS_MAX}.")
         self._memory.follow()
@@ -442,9 +441,8 @@ class Library:
         return {"briefing": briefing.text}
 
     def node(self, node_id: str | int) -> dict[str, Any]:
-        """A note with its edges, and the notes at their other ends: who asks for it uses it.
-
-        Raises NotFound.
+        """A note with its edges and the notes at their other ends; it counts as used. Raises
+        NotFound.
         """
         note = self._memory.store.need(node_id)
         self._memory.count_use([note.number])
@@ -459,7 +457,7 @@ class Library:
         }
 
     def stats(self) -> dict[str, Any]:
-        """How much is remembered."""
+        """Counts of the stored notes and edges."""
         count = self._memory.store.count(self._project)
         return {
             "node_count": count["notes"],
@@ -472,8 +470,9 @@ class Library:
         }
 
     def changes(self, after: int = -1) -> dict[str, Any]:
-        """{"reached", "nodes"}: the number of the last change, and the notes that are others since
-        `after` or have another edge; at most those of CHANGES changes, none for one below 0.
+        """{"reached", "nodes"}: the number of the last change, and the notes that changed, or got
+        other edges, after the change `after`; at most CHANGES changes, and no nodes for an `after`
+        below 0.
         """
         store = self._memory.store
         self._memory.follow()

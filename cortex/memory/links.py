@@ -1,4 +1,4 @@
-"""The edges between notes in memory, and walks over them. Follows the changes of the store."""
+"""The edges between notes, in RAM, and walks over them. Follows the changes of the store."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 from cortex.memory.note import Direction, Edge
 
-#: notes that one walk looks at
+#: notes that one walk visits
 VISITED_MAX = 10_000
-#: notes of one step of a walk
+#: notes in one step of a walk
 STEP_MAX = 1_000
-#: strength below which an edge is no way to anything
+#: strength below which a walk does not use an edge
 STRENGTH_MIN = 0.1
-#: who says of two notes only that they follow each other in a session: all that is said around a
-#: note counts for it already, and as nearness it would push out what is farther off
+#: detection of edges that only say that two notes follow each other in a session: ranking counts
+#: the neighbours in a session already, and such edges would crowd out farther notes
 _FOLLOWING = frozenset(("temporal_proximity",))
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """`depth`: note → steps from where the walk began; `edges` among these notes; `truncated`:
-    there is more than was looked at.
+    """`depth`: {note: steps from the start}; `edges` among these notes; `truncated`: a limit ended
+    the walk.
     """
 
     depth: dict[int, int]
@@ -56,7 +56,7 @@ class Links:
         return set(self._by_number)
 
     def edges(self, numbers: Iterable[int]) -> list[Edge]:
-        """Those of these that are there."""
+        """The edges with these numbers, if they exist."""
         return [self._by_number[number] for number in numbers if number in self._by_number]
 
     def related_by(self, relation: str) -> list[Edge]:
@@ -75,7 +75,7 @@ class Links:
         return sorted(matching, key=lambda edge: (-edge.strength, edge.created_at, edge.id))
 
     def walk(self, start: int, depth: int, direction: Direction, sees: Callable[[int], bool]) -> Walk:
-        """What is reached from `start` in at most `depth` steps, over notes that `sees` lets by."""
+        """Walk from `start` in at most `depth` steps, over notes for which `sees` is true."""
         depths, step, truncated = {start: 0}, [start], False
         edges: dict[str, Edge] = {}
         for at in range(1, depth + 1):
@@ -98,10 +98,10 @@ class Links:
     def near(
         self, anchors: Mapping[int, float], moment: int, sees: Callable[[int], bool], depth: int = 2
     ) -> dict[int, float]:
-        """Note → how near it is to the anchors (note → how good it is, at most 1): the best over
-        the ways to it of the anchor's worth × the strengths of the edges ÷ (1 + steps), over edges
-        that held at the moment and say more than that two notes follow each other, and over notes
-        that `sees` lets by.
+        """{note: nearness to the anchors}; `anchors`: {note: worth, at most 1}. Nearness is the
+        maximum, over the paths, of the anchor's worth × the strengths of the edges ÷ (1 + steps).
+        Paths use edges that are valid at `moment`, without mere order in a session, and notes for
+        which `sees` is true.
         """
         near: dict[int, float] = {}
         for anchor, worth in anchors.items():
@@ -122,7 +122,7 @@ class Links:
         return near
 
     def _valid_edges(self, number: int, moment: int) -> list[Edge]:
-        """The edges of a note that nearness goes along, the strongest first."""
+        """The edges of a note that `near` follows, the strongest first."""
         return [
             edge
             for edge in self.of(number)

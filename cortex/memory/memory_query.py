@@ -1,4 +1,4 @@
-"""A question as it is asked of the library: its bounds, which notes it is about, and its answer."""
+"""The checks of a search request, its filter, and the rows of its answer."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cortex.memory.timeline import around
 from cortex.memory.times import read_end
 from cortex.system.errors import BadQuery, BadRequest
 
-#: results of one question
+#: results of one search
 LIMIT_MAX = 100
-#: what `include` of a question adds to what holds
+#: states that `include` may add to the active notes
 INCLUDED: tuple[State, ...] = ("superseded", "archived")
 
 
 def select(
     project: str, kind: str, tags: Sequence[str], as_of: float | str = 0, include: Sequence[str] = ()
 ) -> Selection:
-    """Raises BadRequest for words that name nothing."""
+    """The filter of a request. Raises BadRequest for unknown words."""
     if other := [state for state in include if state not in INCLUDED]:
         raise BadRequest(f"include is {other[0]!r}; it takes {' and '.join(INCLUDED)}.")
     return Selection(
@@ -38,9 +38,9 @@ def select(
 def find(
     memory: Memory, query: str, limit: int, alpha: float, selection: Selection, *, explain: bool = False
 ) -> list[dict[str, Any]]:
-    """The rows of what is recalled. Raises BadQuery and BadRequest."""
+    """The rows of the notes that `memory.recall` finds. Raises BadQuery and BadRequest."""
     if not query.strip():
-        raise BadQuery("The query is empty; say what is to be recalled.")
+        raise BadQuery("The query is empty; say what to search for.")
     if not 1 <= limit <= LIMIT_MAX:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
     return [hit_row(hit, explain=explain) for hit in memory.recall(query, selection, limit, alpha)]
@@ -49,7 +49,7 @@ def find(
 def answer_around(  # noqa: PLR0917 - as `Library.timeline` has them
     memory: Memory, anchor: str | int, query: str, selection: Selection, before: int, after: int
 ) -> dict[str, Any]:
-    """Rows around the anchor, or what the query finds best. Raises NotFound."""
+    """Rows around the anchor, or around the query's best hit. Raises NotFound."""
     if anchor:
         note = memory.store.need(anchor)
     else:

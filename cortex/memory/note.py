@@ -1,4 +1,4 @@
-"""What is remembered: a note, an edge between two, what they may hold, and when two are the same.
+"""A note, an edge between two notes, the limits of their fields, and the key of equal notes.
 Pure.
 """
 
@@ -23,11 +23,11 @@ State = Literal["active", "superseded", "archived", "deleted"]
 Trust = Literal["user", "agent", "tool", "import"]
 Direction = Literal["outgoing", "incoming", "both"]
 
-#: kinds that everybody may use; others are allowed when they look like one
+#: documented kinds; any word of this form is allowed
 KINDS = (
     "fact", "decision", "goal", "event", "pattern", "observation", "preference", "agent", "prompt",
 )  # fmt: skip
-#: what a note was made of in a coding session → its kind
+#: observation type of a note from a coding session → its kind
 KIND_OF_TYPE = {
     "decision": "decision",
     "discovery": "fact",
@@ -36,39 +36,39 @@ KIND_OF_TYPE = {
     "refactor": "event",
     "change": "event",
 }
-#: relations with a meaning of their own; others are allowed when they look like one
+#: documented relations; any word of this form is allowed
 RELATIONS = (
     "causes", "fixes", "supersedes", "depends_on", "relates_to", "evolves_from", "leads_to", "similar_to",
     "contradicts", "reinforces", "invalidated_by", "explains", "shares_theme", "parallel_context", "summarizes",
     "part_of", "prefers_over", "supports",
 )  # fmt: skip
-#: relations that are kept as another one the other way round
+#: relations that are stored as another relation in the opposite direction
 REVERSED = {"caused_by": "causes"}
 
-#: characters of a title and a subtitle, of a label, a path, a kind and a relation
+#: characters of a title and a subtitle, of a label, of a path, of a kind and a relation
 TITLE_CHARS_MAX, LABEL_CHARS_MAX, PATH_CHARS_MAX, NAME_CHARS_MAX = 256, 64, 1_024, 40
-#: characters of why an edge is there
+#: characters of an edge's reason
 REASON_CHARS_MAX = 256
-#: bytes of a body and of all metadata as JSON; facts of a note and characters of one
+#: bytes of a body and of all metadata as JSON; facts of a note; characters of a fact
 BODY_BYTES_MAX, METADATA_BYTES_MAX, FACTS_MAX, FACT_CHARS_MAX = 256 * 1024, 64 * 1024, 100, 4_096
 #: labels and files of a note
 LABELS_MAX, FILES_MAX = 64, 256
-#: the label of what is not settled yet
+#: the label of an open question
 OPEN = "open-question"
-#: how important a note is when nobody said it
+#: the default importance of a note
 IMPORTANCE = 0.5
 
-#: a hash of all lines, and letters for each of some 2 000
+#: a hash of all lines, and letters for the hashes of some 2 000 lines
 _SPOKEN = re.compile(r"[0-9a-f]{16}(?::[0-9a-f]{0,8000})?")
 _KIND = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _RELATION = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
-#: the space of the ids that are made of commits
+#: the namespace of note ids that are made of commits
 _COMMITS = uuid.UUID("6f1a2a0e-5f0b-5a4e-9d0c-9b8d9a1f3c55")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a note came from. `trust` follows from `channel`; no argument sets it."""
+    """The origin of a note. `trust` follows from `channel`; no argument sets it."""
 
     agent: str = ""
     session: str = ""
@@ -78,12 +78,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One note as it is stored; moments are UTC milliseconds, 0 for none.
+    """A note as it is stored; moments are UTC milliseconds, 0 for none.
 
-    `number` is the small integer of the same note as the UUIDv7 `id`; both are never used again.
-    `importance` is given and never decays, `relevance` is derived and may be computed anew.
-    `files` are all files; of them `modified` and `read` say what was done with them, `mtimes` when
-    each was changed last. `spoken`: path or anchor → hash of what it said when this was written.
+    `number` is the small integer of the note with the UUIDv7 `id`; neither is ever used again.
+    `importance` is given and never decays, `relevance` is derived and may be computed anew. `files`
+    are all files; `modified` and `read` are those that were changed or read, `mtimes` their last
+    changes. `spoken`: path or anchor → hash of its code when the note was written.
     """
 
     title: str
@@ -123,12 +123,14 @@ class Note:
 
     @property
     def happened_at(self) -> int:
-        """The moment that a timeline puts it at."""
+        """The moment of the note in a timeline."""
         return self.occurred_at or self.created_at
 
     @property
     def same(self) -> str:
-        """Equal for notes that are one: title, kind and project, however the title is spelled."""
+        """A digest that is equal for notes with the same title, kind and project, however the title
+        is spelled.
+        """
         spelling = unicodedata.normalize("NFKC", self.title).casefold()
         key = "\0".join(
             (" ".join(spelling.split()), self.kind, self.project if self.scope == "project" else "*")
@@ -137,15 +139,15 @@ class Note:
 
 
 def commit_id(project: str, commit: str) -> str:
-    """The id of the note that a commit is, whoever reads it, and however often."""
+    """The id of a commit's note: the same for every reader, every time."""
     return str(uuid.uuid5(_COMMITS, f"{project}\0{commit}"))
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation from one note to another, both by number; `weight`: how sure it is, `detection`:
-    who says so, `reason`: why, `valid_until`: from when on it holds no more, 0 for never, `faded`:
-    the share of its weight that is left.
+    """A relation from one note to another, both by number. `weight`: certainty; `detection`: the
+    rule or caller that made it; `reason`: a text; `valid_until`: when it ended, 0 for never;
+    `faded`: the share of the weight that is left.
     """
 
     source: int
@@ -162,15 +164,15 @@ class Edge:
 
     @property
     def strength(self) -> float:
-        """What it counts in walks."""
+        """The weight in walks."""
         return self.weight * self.faded
 
 
 def normalise_note(note: Note) -> Note:
-    """The note with its names normalised. Raises BadRequest, and TooLarge, naming the field."""
+    """Return the note with normalised fields. Raises BadRequest and TooLarge, naming the field."""
     title = _clean_text("title", note.title, TITLE_CHARS_MAX).strip()
     if not title:
-        raise BadRequest("The title is empty; say in a few words what is to be remembered.")
+        raise BadRequest("The title is empty; give a title of a few words.")
     body = clean(note.body)
     if len(body.encode()) > BODY_BYTES_MAX:
         raise TooLarge(
@@ -196,7 +198,7 @@ def normalise_note(note: Note) -> Note:
 
 
 def with_anchors(metadata: Mapping[str, Any], anchors: Sequence[str]) -> dict[str, Any]:
-    """Metadata with the symbols that a note is about, under their own name."""
+    """Metadata with the symbols that a note is about, under "anchors"."""
     return {**metadata, "anchors": list(anchors)} if anchors else dict(metadata)
 
 
@@ -207,7 +209,7 @@ def anchors_of(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def read_kind(kind: str) -> str:
-    """Raises BadRequest for what does not look like a kind."""
+    """The normalised kind. Raises BadRequest for a text that is no kind."""
     normal = kind.strip().lower()
     if len(normal) > NAME_CHARS_MAX or not _KIND.fullmatch(normal):
         raise BadRequest(
@@ -217,14 +219,14 @@ def read_kind(kind: str) -> str:
 
 
 def read_scope(scope: str) -> Scope:
-    """Raises BadRequest."""
+    """The scope, checked. Raises BadRequest."""
     if scope not in get_args(Scope):
         raise BadRequest(f"scope is {str(scope)[:40]!r}; it is project or global.")
     return cast("Scope", scope)
 
 
 def read_changes(changes: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a note that somebody changes, as the store knows them. Raises BadRequest."""
+    """The changed fields of a note, under the store's names. Raises BadRequest."""
     fields = {"labels" if name == "tags" else name: value for name, value in changes.items()}
     if "scope" in fields:
         read_scope(fields["scope"])
@@ -238,9 +240,8 @@ def read_changes(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_relation(relation: str) -> tuple[str, bool]:
-    """(the relation as it is stored, whether it goes the other way round). Hyphens are underscores.
-
-    Raises BadRequest for what does not look like one.
+    """Return (the relation as it is stored, whether its direction is reversed). Hyphens become
+    underscores. Raises BadRequest for a text that is no relation.
     """
     normal = relation.strip().lower().replace("-", "_")
     if len(normal) > NAME_CHARS_MAX or not _RELATION.fullmatch(normal):
@@ -252,7 +253,9 @@ def read_relation(relation: str) -> tuple[str, bool]:
 
 
 def read_labels(labels: Iterable[str]) -> tuple[str, ...]:
-    """Normalised (NFKC, lower case, hyphens), each once, in their order. Raises BadRequest."""
+    """Labels normalised (NFKC, lower case, hyphens), each once, in their order. Raises BadRequest
+    and TooLarge.
+    """
     out: dict[str, None] = {}
     for label in labels:
         normal = re.sub(r"[\s_]+", "-", unicodedata.normalize("NFKC", clean(label)).strip().lower()).strip(
@@ -268,7 +271,7 @@ def read_labels(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def _files(note: Note) -> dict[str, Any]:
-    """All about its files, by the path that each has in `files`."""
+    """The normalised fields of a note's files."""
     modified, read = _paths(note.modified), _paths(note.read)
     paths = _paths((*note.files, *modified, *read))
     if len(paths) > FILES_MAX:

@@ -1,5 +1,5 @@
-"""What became of notes, as it was kept: how a note was worded before, why its edges are there,
-which operations can be taken back, and what was said in a session. Reads only.
+"""The history of notes: earlier texts, reasons of edges, operations that can be undone, and the
+exchanges of a session. Reads only.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from cortex.memory.tables import EXCHANGE, NOTE, OPERATION, SESSION
 from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest, NotFound
 
-#: operations that are looked through for those of a note or a project, and the most that are told
+#: the newest operations that are searched for those of a note or a project; the most rows of an
+#: answer
 LOOKED_AT, LIMIT_MAX = 500, 100
-#: notes that an operation names
+#: notes listed for an operation
 NODES_MAX = 5
-#: revisions of one note that are told, the newest first
+#: revisions listed for a note, the newest first
 REVISIONS_MAX = 100
-#: exchanges of one page of a session, and characters of each text in it
+#: exchanges of one page of a session, and characters of each text
 EXCHANGES_MAX, TEXT_CHARS_MAX = 50, 8_000
-#: operations that are no change to take back, or were taken back
+#: operations that cannot be undone, or were undone
 _NOT_UNDOABLE = ("undo", "undone", "git")
-#: fields of a note whose change is told, under the names that tools have for them
+#: fields of a note with listed changes → their names in tools
 _FIELDS = {
     "title": "title",
     "subtitle": "subtitle",
@@ -50,13 +51,11 @@ _MOMENTS = frozenset(("occurred_at", "valid_until"))
 
 
 def history(library: Library, *, node_id: str | int = "", limit: int = 20) -> dict[str, Any]:
-    """Of a note: {"id", "number", "title", "revisions": [{"until", "changed": field → [before,
-    after]}], the newest first, "edges": [{"id", "relation", "from", "to", "weight", "detection",
+    """For a note: {"id", "number", "title", "revisions": [{"until", "changed": {field: [before,
+    after]}}], the newest first, "edges": [{"id", "relation", "from", "to", "weight", "detection",
     "reason", "created_at", "other": the note at its other end}]}. Always "operations": [{"id",
-    "what", "at", "nodes"}], the newest first, that can be taken back: of the note, or without one
-    of the project.
-
-    Raises NotFound, and BadRequest for a limit out of range.
+    "what", "at", "nodes", "more"}], the newest first, that can be undone: of the note, or without a
+    note of the project. Raises NotFound, and BadRequest for a limit out of range.
     """
     if not 1 <= limit <= LIMIT_MAX:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
@@ -73,7 +72,9 @@ def history(library: Library, *, node_id: str | int = "", limit: int = 20) -> di
 
 
 def _revisions(note: Note, revisions: Sequence[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """What each change made of the note; those that only counted something are left out."""
+    """The changed fields of each revision, the newest first; revisions that only changed a counter
+    are left out.
+    """
     forms = [note_of_revision(fields) for _, fields in revisions] + [note]
     rows = [
         {"until": format_moment(until), "changed": changed}
@@ -123,7 +124,7 @@ def _edges(library: Library, note: Note) -> list[dict[str, Any]]:
 
 
 def _operations(library: Library, number: int | None, limit: int) -> list[dict[str, Any]]:
-    """The newest that touched the note, or a note that the project sees."""
+    """The newest operations that changed the note, or any note that the project sees."""
     store = library.memory.store
     query = select(OPERATION.c.id, OPERATION.c.what, OPERATION.c.did, OPERATION.c.created_at)
     query = query.where(OPERATION.c.what.not_in(_NOT_UNDOABLE))
@@ -162,20 +163,22 @@ def _operations(library: Library, number: int | None, limit: int) -> list[dict[s
 
 
 def _touched_notes(did: Iterable[Sequence[Any]], ends: Mapping[int, tuple[int, int]]) -> list[int]:
-    """The numbers of the notes that an operation made, changed, connected or parted, each once."""
+    """The numbers of the notes that an operation made, changed, connected or disconnected, each
+    once.
+    """
     numbers = dict[int, None]()
-    for what, which, *_ in did:
-        if what == "note":
+    for table, which, *_ in did:
+        if table == "note":
             numbers[which] = None
-        elif what == "edge":
+        elif table == "edge":
             numbers |= dict.fromkeys(ends.get(which, ()))
-        elif what == "parted":
+        elif table == "parted":
             numbers |= dict.fromkeys((which["source"], which["target"]))
     return list(numbers)
 
 
 def _visible(library: Library, numbers: set[int]) -> set[int]:
-    """Those of them that the project sees; of all projects all."""
+    """The notes that the project sees; without a project all."""
     if not library.project:
         return numbers
     in_project = or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
@@ -190,10 +193,8 @@ def _visible(library: Library, numbers: set[int]) -> set[int]:
 def read_session(library: Library, *, session_id: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
     """A session, by its id or the name that its program gave it: {"id", "source_id", "kind",
     "project", "git_branch", "started_at", "last_msg_at", "exchange_count", "exchanges":
-    [{"exchange", "at", "asked", "said", "tools", "files", "truncated"}], "notes": those that came
-    of it, "next_offset" while there are more}.
-
-    Raises NotFound, and BadRequest for numbers out of range.
+    [{"exchange", "at", "asked", "said", "tools", "files", "truncated"}], "notes": those made from
+    it, "next_offset" if there are more}. Raises NotFound, and BadRequest for numbers out of range.
     """
     if not (1 <= limit <= EXCHANGES_MAX and offset >= 0):
         raise BadRequest(f"limit must be between 1 and {EXCHANGES_MAX}, and offset 0 or more.")
@@ -203,7 +204,7 @@ def read_session(library: Library, *, session_id: str, offset: int = 0, limit: i
     with library.memory.store.database.read() as connection:
         row = connection.execute(query.order_by(SESSION.c.last_at.desc()).limit(1)).first()
         if row is None:
-            raise NotFound(f"There is no session {session_id[:80]!r}; list_sessions names them.")
+            raise NotFound(f"There is no session {session_id[:80]!r}; list_sessions lists them.")
         page = select(EXCHANGE).where(EXCHANGE.c.session == row.number).order_by(EXCHANGE.c.place)
         exchanges = connection.execute(page.limit(limit).offset(offset)).all()
         count = select(func.count()).where(EXCHANGE.c.session == row.number)

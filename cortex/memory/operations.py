@@ -1,5 +1,5 @@
-"""What memory is asked to do, by name: each operation is one typed function over the library. The
-worker carries them out for tools, commands and programs; how a call travels is not here.
+"""All operations of memory, by name: each is one typed function over the library. The worker runs
+them for tools, commands and programs; the transport is elsewhere.
 """
 
 from __future__ import annotations
@@ -30,29 +30,28 @@ from cortex.terms.arguments import parse_fault, struct_of
 from cortex.terms.observations import PREFIX, ROWS
 from cortex.terms.secrets import remove_secrets
 
-#: the argument that numbers a write; it is of the request, not of what is asked
+#: the argument that numbers a write; it belongs to the request
 _OPERATION_ID = "operation_id"
-#: the project that stands for all of them
+#: the value of `project` that selects all projects
 ALL = "all"
 
-#: what an operation comes to; long work is done in slices, between which others are answered
+#: long work is done in slices, between which other requests are answered
 Slices = Generator[None, None, dict[str, Any]]
 Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
-#: operation of people → its command, where that is called otherwise
+#: operation of people → its command, where that has another name
 _COMMANDS = {"erase": "forget --hard"}
-#: where an answer has what was found
+#: possible keys of an answer's hits
 _HIT_KEYS = ("results", "items", "observations", "explanations")
-#: how the identity of a project's folder ends
+#: end of the identity of a project's folder
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
-#: the channel on which agents ask
+#: the channel of agents
 AGENTS = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`function`: of the library. `writes`: it changes what is stored; `numbered`: it takes the
-    number of the operation, without which it may be done again and comes to the same. `people`:
-    agents may not ask for it.
+    """`function`: over the library. `writes`: it changes the store. `takes_number`: it takes an
+    operation id, else it can be repeated with the same result. `people`: refused to agents.
     """
 
     name: str
@@ -63,7 +62,7 @@ class Operation:
     people: bool = False
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as the function takes them. Raises BadRequest with one sentence."""
+        """The checked arguments for the function. Raises BadRequest with one sentence."""
         try:
             converted = msgspec.convert(dict(arguments), self.arguments, strict=False)
         except msgspec.ValidationError as error:
@@ -91,18 +90,16 @@ def carry_out(
     source: Source | None = None,
     operation_id: str = "",
 ) -> dict[str, Any] | Slices:
-    """The answer of one operation for the notes of `project`, asked by `source`. Each operation
-    takes an argument `project` as well, for those of another one, or ALL.
-
-    A write with an `operation_id` that was carried out already answers as it did then. Raises
-    BadRequest for an operation or argument that does not exist, and what the library raises.
+    """Run an operation on the notes of `project`, for `source`. Each operation also takes an
+    argument `project`, for another project, or ALL. A write with a known `operation_id` returns its
+    first answer. Raises BadRequest for an unknown operation or argument, and the library's errors.
     """
     operation = OPERATIONS.get(name)
     if operation is None:
         raise BadRequest(f"Memory has no operation {name[:80]!r}; it has: {', '.join(OPERATIONS)}.")
     if operation.people and source is not None and source.channel == AGENTS:
         command = _COMMANDS.get(operation.name, operation.name)
-        raise BadRequest(f"Only people do this to memory, by a command: `cortex memory {command}`.")
+        raise BadRequest(f"Only people may do this, with the command `cortex memory {command}`.")
     checked = operation.check(arguments)
     if operation.takes_number:
         checked[_OPERATION_ID] = operation_id
@@ -122,7 +119,7 @@ def carry_out(
 
 
 def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], began: float) -> None:
-    """Keep what was asked, and how much was found."""
+    """Log the query and its number of hits."""
     rows = next((answer[name] for name in _HIT_KEYS if isinstance(answer.get(name), list)), ())
     took_ms = (time.monotonic() - began) * 1000
     memory = library.memory
@@ -132,7 +129,9 @@ def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], beg
 
 
 def _refuse_secrets(**names: str) -> None:
-    """Names are kept as they are told. That of a folder, which ends in its 16 digits, is none."""
+    """Raise BadRequest for a secret: names are stored as they are. The identity of a folder, which
+    ends in 16 hexadecimal digits, is none.
+    """
     for name, text in names.items():
         kinds = [] if _IDENTITY.search(text) else remove_secrets(text)[1]
         if kinds:
@@ -161,8 +160,8 @@ def _store(
     state: State | None = None,
     operation_id: str = "",
 ) -> dict[str, Any]:
-    """A new note, or with `id` another form of the one that is there. `anchored`: the files of its
-    anchors, which are its own as well; `spoken`: file or anchor → what it says.
+    """Store a new note, or change the note `id`. `anchored`: the files of the anchors, which become
+    files of the note; `spoken`: file or anchor → digest of its code.
     """
     fields = {
         "title": title,
@@ -183,7 +182,7 @@ def _store(
     if id:
         return library.edit(id, state=state, supersedes=supersedes, operation_id=operation_id, **changes)
     if state not in (None, "active"):
-        raise BadRequest(f"A new note is active; pass the `id` of the one that is to be {state}.")
+        raise BadRequest(f"A new note is active; pass the `id` of a stored note to make it {state}.")
     title = changes.pop("title", "")
     return library.store(title, **changes, supersedes=supersedes, operation_id=operation_id)
 
@@ -195,12 +194,12 @@ def _operation(name: str, function: Function, *, writes: bool, people: bool = Fa
 
 
 def _observation_operation(name: str) -> Operation:
-    """The operation of a tool of observations."""
+    """The operation of an observation tool."""
     function = functools.partial(run_observation, name)
     return Operation(f"{PREFIX}{name}", writes(name), function, arguments_of(name), takes_number(name))
 
 
-#: every operation there is, by its name on the wire
+#: all operations, by their name on the wire
 OPERATIONS: Mapping[str, Operation] = {
     operation.name: operation
     for operation in (

@@ -1,9 +1,9 @@
-"""Memory of a team, in a PostgreSQL server of its own: opening, its version, its transactions. The
-only place that knows PostgreSQL.
+"""Memory of a team on its PostgreSQL server: opening, version, transactions. The only module for
+PostgreSQL.
 
-A team is a schema: tables, numbers and the log of changes are its own, and who may not use the
-schema sees none of it. Everybody who writes takes the team's lock first and holds it to the commit,
-so changes become visible in the order of their numbers.
+A team is a schema with its tables, numbers and log of changes; a role without rights in the schema
+sees none of it. Every writer takes the team's lock first and holds it until the commit, so changes
+become visible in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ from cortex.system.errors import BadRequest, Misconfigured, Occupied, Unavailabl
 from cortex.system.installation import how_to_add, is_installed
 from ipc.locks import hold
 
-#: how an address begins, and the form that SQLAlchemy wants
+#: accepted schemes of an address, and the one that SQLAlchemy needs
 SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 DIALECT, DRIVER = "postgresql", "postgresql+psycopg"
-#: names of teams: they are schemas
+#: names of teams, which are schemas
 TEAM = re.compile(r"[a-z][a-z0-9_]{0,47}")
-#: names that PostgreSQL keeps for itself, or shows to everybody
+#: schemas that PostgreSQL uses, or shows to everybody
 NOT_TEAMS = ("public", "information_schema")
-#: seconds for a connection, a statement, and the lock of the team
+#: seconds for a connection, a statement, and the team's lock
 CONNECT_S, STATEMENT_S, LOCK_S = 4, 10, 5
-#: seconds that a migration may take
+#: seconds for a migration
 MIGRATION_S = 600.0
-#: seconds that the lock of the data folder is waited for
+#: seconds to wait for the lock of the data folder
 OWNER_S = 1.0
 
 _WRITERS = text("SELECT pg_advisory_xact_lock(hashtextextended('cortex memory ' || current_schema(), 0))")
@@ -86,35 +86,35 @@ _STORE = text(
 
 @compiles(String, "postgresql")
 def _unbounded(_type: String, _compiler: Any, **_options: Any) -> str:
-    """SQLite takes texts of any length into a String(n), and the notes' own bounds are ours."""
+    """Make every String(n) a TEXT: SQLite does not enforce n, and notes have their own bounds."""
     return "TEXT"
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a team keeps its memory; `address`: as SQLAlchemy reads it, with any password."""
+    """A team's server; `address`: in SQLAlchemy's form, with any password."""
 
     address: str = field(repr=False)
     team: str
 
 
 class Shared:
-    """The memory of a team on its server; `folder`: the data folder, for indexes, spool and
-    the lock of the one process of this machine that serves it. As `database.Database` otherwise.
+    """The memory of a team on its server; `folder`: the data folder, for indexes, spool and the
+    lock of this machine's one process that serves it. Otherwise as `database.Database`.
     """
 
     shared = True
-    #: how the files beside it are read
+    #: files in the folder are not sealed
     driver = PLAIN
 
     def __init__(self, folder: Path, server: Server) -> None:
-        """Raises Occupied when another process owns the folder, Misconfigured for an address, a
-        team or a version that cannot be, Unavailable when the server cannot be reached.
+        """Raises Occupied when another process owns the folder, Misconfigured for an unusable
+        address, team or version, Unavailable when the server cannot be reached.
         """
         self._url, self._team, self.folder = read_address(server.address), read_team(server.team), folder
-        #: transactions that wrote, since it was opened
+        #: write transactions since it was opened
         self.writes = 0
-        #: how many `moment`s there are one in another, what was read in it, and its connection
+        #: depth of nested `moment`s, names read in the moment, and its connection
         self._moments, self._read_names = 0, set[str]()
         self._moment_connection: Connection | None = None
         public_url = self._url.difference_update_query(
@@ -137,8 +137,8 @@ class Shared:
             raise
 
     def indexes(self, home: Path) -> Path:
-        """The folder below `home` of what is made of this store: numbers of another one mean other
-        notes.
+        """The folder below `home` of the indexes of this store: the numbers of another store mean
+        other notes.
         """
         return home / "shared" / self._id
 
@@ -149,8 +149,8 @@ class Shared:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction that is kept when the `with` ends, or never was; nobody else of the team
-        writes meanwhile. Raises Unavailable when the server is away or refuses.
+        """One transaction that is committed when the `with` ends, or never was; no other member of
+        the team writes meanwhile. Raises Unavailable when the server is away or refuses.
         """
         self._end_moment()
         try:
@@ -163,21 +163,21 @@ class Shared:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection to read with: all of it as it was at one moment."""
+        """A connection for reads, which all see one state of the store."""
         with self.moment(), self._translate_errors("read from"):
             try:
                 if self._moment_connection is None:
                     how = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
                     self._moment_connection = self._engine.connect().execution_options(**how)
                 yield self._moment_connection
-            except BaseException:  # what failed can be asked nothing more
+            except BaseException:  # a failed transaction takes no more statements
                 self._end_moment()
                 raise
 
     @contextlib.contextmanager
     def moment(self) -> Iterator[None]:
-        """What is read meanwhile is as it was at one moment, over one connection, which saves the
-        messages of all other beginnings and ends. It ends sooner where something is written.
+        """Have all reads in the `with` see one state, over one connection, which saves the messages
+        that begin and end transactions. A write ends it early.
         """
         self._moments += 1
         try:
@@ -194,7 +194,7 @@ class Shared:
             connection.close()
 
     def is_new(self, what: str) -> bool:
-        """Whether what was read has to be read again: once in a moment."""
+        """Whether the named rows must be read again: once in each moment."""
         was_read = what in self._read_names
         if self._moments:
             self._read_names.add(what)
@@ -202,17 +202,21 @@ class Shared:
 
     @contextlib.contextmanager
     def _translate_errors(self, what: str) -> Iterator[None]:
-        """Raises BadRequest for a value that no server takes, as a text with NUL."""
+        """Turn the driver's errors into ours: BadRequest for a value that no server takes, such as
+        a text with NUL, else Unavailable.
+        """
         try:
             yield
         except DataError as error:
-            raise BadRequest(f"The memory in {self.label} does not take that: {_message_of(error)}") from None
+            raise BadRequest(
+                f"The memory in {self.label} does not take this value: {_message_of(error)}"
+            ) from None
         except (OperationalError, InterfaceError, ProgrammingError) as error:
             raise Unavailable(f"The memory cannot be {what} {self.label}: {_message_of(error)}") from error
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[bool]:
-        """Whether upkeep may begin: one process of the team at a time."""
+        """Yield whether upkeep may begin: in one process of the team at a time."""
         with self._translate_errors("read from"), self._engine.connect() as connection:
             has_lock = connection.execution_options(isolation_level="AUTOCOMMIT").execute(_UPKEEP).scalar()
             try:
@@ -228,21 +232,21 @@ class Shared:
 
     def back_up(self) -> Path:
         raise BadRequest(
-            f"Back-ups of {self.label} are made where it is: `pg_dump --schema={self._team}`; `cortex memory export` "
+            f"Back up {self.label} on its server: `pg_dump --schema={self._team}`; `cortex memory export` "
             "writes all notes into a file here."
         )
 
     def key(self) -> bytes:
-        """The secret of the team that what was forgotten is hashed with."""
-        with self.read() as connection:  # each time: a store that was moved there brings its own
+        """The team's secret that erased contents are hashed with."""
+        with self.read() as connection:  # each time: a store that is moved there replaces it
             return bytes(connection.execute(text("SELECT key FROM store")).scalar_one())
 
     def check(self) -> list[str]:
-        """What can be found wrong from here: tables that are not there or cannot be read."""
+        """Faults that are visible from here: tables that are missing or cannot be read."""
         return self.glance(STATEMENT_S)[0]
 
     def glance(self, budget_s: float) -> tuple[list[str], list[str], list[str]]:
-        """(what is wrong, tables that were looked at, those for which there was no time)."""
+        """Return (faults, tables that were checked, tables for which no time was left)."""
         ends_at, wrong, looked = time.monotonic() + budget_s, list[str](), list[str]()
         names = [table.name for table in METADATA.sorted_tables]
         for name in names:
@@ -257,7 +261,7 @@ class Shared:
         return wrong, looked, names[len(looked) :]
 
     def optimise(self) -> None:
-        """Renew what the server knows of the tables."""
+        """Renew the server's statistics of the tables."""
         with self._translate_errors("written to"), self._engine.connect() as connection:
             autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
             for table in METADATA.sorted_tables:
@@ -266,10 +270,10 @@ class Shared:
                 )
 
     def truncate_log(self) -> None:
-        """The server's own log is the server's: docs/MEMORY.md says what stays in it."""
+        """Do nothing: the server keeps its own log, see docs/SCALE.md for its contents."""
 
     def warnings(self) -> list[str]:
-        """What is not as it should be with the rights of who connects."""
+        """Warnings about the rights of the role that connects."""
         with self.read() as connection:
             if not connection.execute(_SEES_ALL).scalar():
                 return []
@@ -310,19 +314,19 @@ class Shared:
             ]
             last = next((line for line in lines if line.startswith("psycopg.")), lines[-1])
             raise Unavailable(
-                f"The memory in {self.label} cannot be brought up to date: {last.rpartition(') ')[2]}; somebody who "
-                "may make tables there has to open it once with this version."
+                f"The memory in {self.label} cannot be brought up to date: {last.rpartition(') ')[2]}; a role that "
+                "may create tables there must open it once with this version."
             )
 
     def _version(self) -> str:
-        """The version of what is there, "" for nothing."""
+        """The version of the stored tables; "" for none."""
         with self.read() as connection:
             if not connection.execute(text("SELECT to_regclass('alembic_version')")).scalar():
                 return ""
             return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
 
     def _identity(self) -> str:
-        """The id of the store, made with its secret when it is first asked for."""
+        """The id of the store, created with its secret on the first call."""
         id_query = text("SELECT id FROM store")
         with self.read() as connection:
             has_table = connection.execute(text("SELECT to_regclass('store')")).scalar()
@@ -337,15 +341,19 @@ class Shared:
 
 
 def set_key(connection: Connection, key: bytes) -> None:
-    """Have the store hash what is forgotten with this secret, as the one that it came from."""
+    """Make the store hash erased contents with this secret, that of the store it was copied
+    from.
+    """
     connection.execute(text("UPDATE store SET key = :key"), {"key": key})
 
 
 def read_address(address: str) -> URL:
-    """Raises Misconfigured for what is no address of PostgreSQL, and without the extra for it."""
+    """Parse an address. Raises Misconfigured for one that is not PostgreSQL's, and if the extra is
+    missing.
+    """
     try:
         url = make_url(address)
-    except (ArgumentError, ValueError):  # which may say a part of the password
+    except (ArgumentError, ValueError):  # the error's text may hold a part of the password
         raise Misconfigured(
             "memory.database is no address; it is like postgresql://user@host/database."
         ) from None
@@ -363,17 +371,17 @@ def read_address(address: str) -> URL:
 
 
 def read_team(team: str) -> str:
-    """Raises Misconfigured for what no team can be called."""
+    """Raises Misconfigured for an invalid name of a team."""
     if not TEAM.fullmatch(team) or team in NOT_TEAMS or team.startswith("pg_"):
         raise Misconfigured(
-            f"memory.team is {team[:60]!r}; it is a name of small letters, digits and _, up to 48, and none of "
+            f"memory.team is {team[:60]!r}; it is a name of small letters, digits and _, up to 48, but none of "
             "PostgreSQL's own."
         )
     return team
 
 
 def connect(url: URL, team: str) -> Engine:
-    """Connections for the team: a dead one is noticed and replaced when it is next asked for."""
+    """A pool of connections for the team; a dead one is noticed and replaced on its next use."""
     engine = create_engine(
         url,
         poolclass=QueuePool,
@@ -381,7 +389,7 @@ def connect(url: URL, team: str) -> Engine:
         max_overflow=3,
         pool_timeout=LOCK_S,
         pool_pre_ping=True,
-        hide_parameters=True,  # errors are logged, and these are what was noted, and the team's secret
+        hide_parameters=True,  # errors are logged, and parameters hold notes and the team's secret
         json_serializer=lambda value: orjson.dumps(value).decode(),
         json_deserializer=orjson.loads,
         connect_args={
@@ -398,7 +406,7 @@ def connect(url: URL, team: str) -> Engine:
             cursor.execute(f"SET statement_timeout TO {STATEMENT_S * 1000}")
             cursor.execute(f"SET lock_timeout TO {LOCK_S * 1000}")
             cursor.execute(f"SET idle_in_transaction_session_timeout TO {STATEMENT_S * 2000}")
-            # the server lets go of what a machine that is gone held, as its lock of upkeep
+            # the server releases the locks of a lost machine, such as that of upkeep
             for name, value in SERVER_KEEPALIVE.items():
                 cursor.execute(f"SET {name} TO {value}")
         connection.commit()
@@ -408,7 +416,7 @@ def connect(url: URL, team: str) -> Engine:
 
 @contextlib.contextmanager
 def open_for_migration(server: Server) -> Iterator[Connection]:
-    """A connection to bring the team's tables up to date with, and nobody else does."""
+    """A connection for migrating the team's tables; it holds the lock of migrations."""
     team = read_team(server.team)
     engine = connect(read_address(server.address), team)
     with engine.connect() as connection:
@@ -426,7 +434,7 @@ def open_for_migration(server: Server) -> Iterator[Connection]:
 def rows_by_number(
     connection: Connection, query: CompoundSelect[Any] | Select[Any], numbers: Sequence[int]
 ) -> list[Sequence[Any]]:
-    """As `database.rows_by_number`: what the driver made of JSON becomes text again."""
+    """As `database.rows_by_number`: JSON that the driver decoded becomes text again."""
     rows = connection.execute(query, {"numbers": list(numbers)}).all()
     return [[_as_text(value) for value in row] for row in rows]
 
@@ -442,7 +450,7 @@ def last_number(connection: Connection, table: str) -> int:
 
 
 def advance_sequence(connection: Connection, table: str) -> None:
-    """Have the next row of the table get a number above all that were given by us."""
+    """Make the next row of the table get a number above all existing ones."""
     numbers = METADATA.tables[table].c.number
     highest = connection.execute(select(func.max(numbers))).scalar() or 0
     if not highest:
@@ -454,7 +462,7 @@ def advance_sequence(connection: Connection, table: str) -> None:
 
 
 def _message_of(error: DBAPIError) -> str:
-    """What the server or the driver says, in one line."""
+    """The message of the server or driver, in one line."""
     first = " ".join(str(error.orig).split())
     return first if first.endswith(".") else f"{first}."
 

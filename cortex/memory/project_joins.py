@@ -1,4 +1,4 @@
-"""Projects whose notes are one, in one transaction: how they are joined, parted and taken back."""
+"""Projects that share notes: linking, separating, and undoing both, in one transaction."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from cortex.system.errors import BadRequest, NotFound
 
 
 def join(records: Records, project: str, other: str) -> dict[str, Any]:
-    """Have the notes of `project` be those of `other`: {"moved": how many}. Raises NotFound for one
-    without notes, BadRequest when they are one already.
+    """Make `project` share the notes of `other`: {"moved": count}. Raises NotFound for an `other`
+    without notes, BadRequest when they share them already.
     """
     into, home = (_home(records, member) for member in (other, project))
     if into == home:
-        raise BadRequest(f"The notes of {project} and of {other} are one already.")
+        raise BadRequest(f"{project} and {other} share their notes already.")
     if not records.connection.execute(select(NOTE.c.number).where(NOTE.c.project == into).limit(1)).first():
         raise NotFound(
-            f"No notes are kept of {other[:80]!r}; `cortex memory link` lists the projects that have some. To join "
+            f"{other[:80]!r} has no notes; `cortex memory link` lists the projects that have some. To join "
             "that one to this, link the other way round."
         )
     followers = select(JOINED.c.project).where(JOINED.c.into == project)
@@ -32,9 +32,9 @@ def join(records: Records, project: str, other: str) -> dict[str, Any]:
 
 
 def separate(records: Records, project: str) -> dict[str, Any]:
-    """Have `project` keep notes of its own again: {}. Raises BadRequest when it does."""
+    """Make `project` keep separate notes again: {}. Raises BadRequest when it does."""
     if _home(records, project) == project:
-        raise BadRequest(f"The notes of {project} are its own already.")
+        raise BadRequest(f"{project} shares no other project's notes.")
     _set_home(records, project, "")
     return {}
 
@@ -45,7 +45,7 @@ def _home(records: Records, project: str) -> str:
 
 
 def _set_home(records: Records, project: str, into: str) -> None:
-    """Have the notes of `project` kept by `into`, "" for itself."""
+    """Store the project `into` that keeps the notes of `project`, "" for itself."""
     of_project = JOINED.c.project == project
     before = records.connection.execute(select(JOINED.c.into).where(of_project)).scalar() or ""
     records.connection.execute(delete(JOINED).where(of_project))
@@ -66,7 +66,9 @@ def _move_all(records: Records, project: str, into: str) -> int:
 
 
 def _move(records: Records, note: Note, into: str) -> None:
-    """Have the note be of another project, and have been of it: whose it is was never believed."""
+    """Change the project of the note and of its revisions, so that `as_of` finds it in the new
+    one.
+    """
     moved_note = replace(note, project=into)
     of_note = NOTE.c.number == note.number
     records.connection.execute(update(NOTE).where(of_note).values(project=into, same=moved_note.same))
@@ -79,8 +81,8 @@ def _move(records: Records, note: Note, into: str) -> None:
 
 
 def take_back(records: Records, what: str, which: Any, before: str) -> None:
-    """Undo one entry of Records.did: ["joined", project, into what before] or ["moved", note's
-    number, project before].
+    """Undo one entry of Records.did: ["joined", project, previous `into`] or ["moved", note's
+    number, previous project].
     """
     if what == "joined":
         _set_home(records, which, before)

@@ -1,5 +1,5 @@
-"""Which project's notes are whose. A clone or a copy of a repository is a project of its own until
-a person joins it to another: remotes and first commits are what an archive can claim, too.
+"""The project that keeps a project's notes. A clone or copy of a repository is a separate project
+until a person links it to another: any archive can claim the same remotes and first commits.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from cortex.system.errors import BadRequest
 
 
 class Projects:
-    """Of one store. Use it in one thread."""
+    """The links between the projects of one store. Use it in one thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def home_of(self, project: str) -> str:
-        """The project that keeps the notes of this one: itself, unless it was joined to another."""
+        """The project that keeps the notes of this one: itself, unless it was linked to another."""
         if self._store.homes is None or self._store.database.is_new("homes"):
             with self._store.database.read() as connection:
                 query = select(JOINED.c.project, JOINED.c.into)
@@ -30,13 +30,13 @@ class Projects:
         return self._store.homes.get(project, project)
 
     def all_of(self, project: str) -> list[str]:
-        """A project and those that were joined to it; none for "", which is everybody."""
+        """A project and those linked to it; [] for "", which means all."""
         self.home_of(project)
         joined = [name for name, home in (self._store.homes or {}).items() if home == project]
         return [project, *joined] if project else []
 
     def with_notes(self) -> list[dict[str, Any]]:
-        """[{"project", "notes", "newest"}] of all that have notes, the newest first."""
+        """[{"project", "notes", "newest"}] of all projects with notes, the newest first."""
         newest = func.max(NOTE.c.created_at)
         query = select(NOTE.c.project, func.count(), newest).where(NOTE.c.state != "deleted")
         query = query.where(NOTE.c.project != "").group_by(NOTE.c.project).order_by(newest.desc())
@@ -45,15 +45,14 @@ class Projects:
         return [{"project": row[0], "notes": row[1], "newest": format_moment(row[2])} for row in rows]
 
     def link(self, project: str, other: str, operation: str, *, remove: bool) -> dict[str, Any]:
-        """{"project", "home": which keeps its notes, "projects": all that have some}, and after a
-        link "moved": how many of its own joined them.
-
-        `other`: from now on the notes of `project` are those of that one; `remove`: its own again,
-        and those that were kept stay where they are. Raises NotFound for an `other` without notes,
-        BadRequest when there is nothing to be done.
+        """Return {"project", "home": the project that keeps its notes, "projects": all with notes},
+        and after a link "moved": the number of notes that joined the others. `other`: share the
+        notes of that project from now on; `remove`: keep separate notes again, and leave the
+        earlier ones there. Raises NotFound for an `other` without notes, BadRequest when nothing
+        would change.
         """
         if (other or remove) and not project:
-            raise BadRequest("Say whose notes are meant: ask from a project's folder.")
+            raise BadRequest("No project: run this in a project's folder.")
         outcome: dict[str, Any] = {}
         if other or remove:
             request = {"link": project, "to": other, "remove": remove}

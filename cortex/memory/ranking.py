@@ -1,7 +1,7 @@
-"""Lanes → the order of notes, and why. Pure.
+"""Ranking of notes from lanes of evidence, with the parts of each score. Pure.
 
-What a note says itself and what is said around it in its session are two lanes: the words of an
-exchange find the place, its own words, who says it and whether it answers decide within.
+A note's own text and the text around it in its session are separate lanes: the words of an exchange
+find the place, and within it the note's words, its speaker and its being an answer decide.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from cortex.memory.vectors import Cosines, distinct
 from cortex.memory.words import WordBits
 from cortex.system.arrays import Array
 
-#: lane → its weight, of values from 0 to 1. words: of the note; window: how much of the question it
-#: holds with its neighbours; answers: words of a question that stands right before it; session: of
-#: all its session; meaning: of the note with its neighbours; alone: of the note; opens: it is what
-#: its session began with, where people say what is new
+#: lane → its weight, for values from 0 to 1. words: of the note; window: share of the query's words
+#: in the note and its neighbours; answers: words of a question right before it; session: of its
+#: whole session; meaning: of the note with its neighbours; alone: of the note alone; opens: it is
+#: the first of its session, where people bring news
 WEIGHTS = {
     "words": 0.2,
     "window": 0.22,
@@ -30,34 +30,34 @@ WEIGHTS = {
     "alone": 0.08,
     "opens": 0.05,
 }
-#: neighbours on each side whose words are in a note's window; what the meaning of one counts, by
-#: how many notes it is away
+#: neighbours on each side with words in a note's window; weight of a neighbour's meaning by its
+#: distance
 NEIGHBOURS, MEANT_NEAR = 3, (0.5, 0.25)
-#: by how much a note that fits is lifted when the person who speaks is named in the question, when
-#: a question about time meets one that tells a time, and when it only asks itself
+#: relative change of a note's score: its speaker is named in the query; the query is about time and
+#: the note mentions a time; the note is a question itself
 SPEAKER, TIME, ASKS = 0.8, 0.7, -0.2
-#: standard deviations above the mean of all cosines that count as sure
+#: standard deviations above the mean of all cosines that give full similarity
 SURE_DEVIATIONS = 5.0
-#: by how much importance, recency and use can lift a note that fits wholly, and relevance lower
-#: one that faded: of a note that is new, unused and unrelated it is its importance, which is 0 here
+#: largest relative change of a score by importance, recency and use, and by relevance, for a faded
+#: note; 0 for a note that is new, unused and unrelated: its relevance equals its importance
 IMPORTANCE, RECENCY, USE, RELEVANCE = 0.10, 0.05, 0.05, 0.05
 #: milliseconds in which a note's recency halves
 HALF_LIFE_MS = 30 * 86_400_000
-#: a note is about the question when its words (of what was said: its window's) are this share of
-#: the question's, or its meaning is farther above the mean than that of one of all unrelated notes
-#: would be by chance, and at least this many deviations; else it is not shown
+#: minimum for a hit: its share of the query's words (for speech, its window's share), or deviations
+#: of its meaning above the mean, which must also exceed the maximum that all unrelated notes would
+#: reach by chance
 WORDS_FLOOR, WINDOW_FLOOR, MEANING_FLOOR = 0.34, 0.2, 2.2
-#: a score of words above none
+#: smallest score that counts as a match of words
 LEAST = 1e-6
-#: notes that meaning proposes
+#: candidates from meaning
 MEANT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """What the lanes found: note → score of the words; which words are held; cosines; note →
-    nearness in the graph; the score that all words together are worth; speakers who are named
-    (Catalog.speakers_in); whether the question is about time.
+    """The results of the lanes: {note: score of words}; the query words that each note contains;
+    cosines; {note: nearness in the graph}; the highest possible score of words; speakers named in
+    the query (Catalog.speakers_in); whether the query is about time.
     """
 
     words: Mapping[int, float]
@@ -71,7 +71,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A note by number; `parts`: lane or factor → what it gave; their sum is the score."""
+    """A note by number; `parts`: {lane or factor: its contribution}; their sum is the score."""
 
     number: int
     score: float
@@ -80,9 +80,9 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class SimilarNotes:
-    """Notes that a lane of similarity found, by number, rising: lane → 0 to 1; whether each is
-    about the question at all; factor → by how much its form lifts it (`fitting`), and what decides
-    between equal ones (`lifts`).
+    """Candidates of the similarity lanes, by ascending number: {lane: values from 0 to 1}; whether
+    each passes the minimum for a hit; {factor: relative change by the note's form} (`fitting`), and
+    tie breakers (`lifts`).
     """
 
     numbers: Array
@@ -93,14 +93,16 @@ class SimilarNotes:
 
 
 def _spread(numbers: Array, values: Array, room: int) -> Array:
-    """[room]: what few of all notes have, by number; of the others the system gives no memory."""
+    """Array [room] with the values at `numbers`, else 0; the system allocates memory only for pages
+    that are written.
+    """
     spread = np.zeros(room, values.dtype)
     spread[numbers] = values
     return spread
 
 
 def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> SimilarNotes:
-    """What the lanes of similarity say of the notes in the mask; `now` is in milliseconds."""
+    """The values of the similarity lanes for candidates in the mask; `now` is in milliseconds."""
     hits = np.fromiter(lanes.words, np.int64, len(lanes.words))
     in_mask = mask[hits]
     hits, scores = hits[in_mask], np.fromiter(lanes.words.values(), np.float64, len(in_mask))[in_mask]
@@ -135,13 +137,13 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
 
 
 def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:
-    """The notes, and those around them whose meaning counts for theirs."""
+    """The notes, and the neighbours that contribute to their meaning."""
     hits = np.fromiter(numbers, np.int64, len(numbers))
     return distinct(_neighbours(hits, catalog, len(MEANT_NEAR)))
 
 
 def _window(around: Sequence[Array], word_bits: WordBits, mask: Array) -> Array:
-    """How much of what the question's words are worth each note holds with its neighbours."""
+    """The share of the query words' weight that each note contains together with its neighbours."""
     in_mask = mask[word_bits.numbers]
     bits = _spread(word_bits.numbers[in_mask], word_bits.bits[in_mask], len(mask))
     together = np.bitwise_or.reduce([bits[ring] for ring in around])
@@ -153,9 +155,7 @@ def _window(around: Sequence[Array], word_bits: WordBits, mask: Array) -> Array:
 
 
 def _meaning(around: Sequence[Array], sure: Array) -> Array:
-    """How sure the meaning of each note with its neighbours is: those of unrelated notes together
-    deviate as one of them does.
-    """
+    """The meaning of each note with its neighbours, in units of one note's deviation."""
     combined, squares = sure[around[0]], np.ones(len(around[0]))
     for at, ring in enumerate(around[1:]):
         share = MEANT_NEAR[at // 2]
@@ -166,12 +166,12 @@ def _meaning(around: Sequence[Array], sure: Array) -> Array:
 
 
 def _meaning_floor(among: int) -> float:
-    """Deviations above the mean that the nearest of so many unrelated notes reaches by chance."""
+    """The deviations above the mean that the best of `among` unrelated notes reaches by chance."""
     return max(MEANING_FLOOR, NormalDist().inv_cdf(1 - 1 / max(2, among)))
 
 
 def _neighbours(numbers: Array, catalog: Catalog, count: int) -> list[Array]:
-    """The notes, those before and after them in their sessions, and so on; 0 is none."""
+    """The notes, then those before and after them in their sessions, and so on; 0 for none."""
     rings, earlier, later = [numbers], numbers, numbers
     for _ in range(count):
         earlier, later = catalog["before"][earlier], catalog["after"][later]
@@ -180,7 +180,7 @@ def _neighbours(numbers: Array, catalog: Catalog, count: int) -> list[Array]:
 
 
 def _nearest(cosines: Cosines, room: int) -> tuple[Array, Array]:
-    """The notes whose cosine is farthest above the mean, and how far each is, in parts of
+    """The notes with the highest cosines, and all notes' deviations above the mean, in units of
     SURE_DEVIATIONS.
     """
     numbers = cosines.numbers
@@ -190,8 +190,8 @@ def _nearest(cosines: Cosines, room: int) -> tuple[Array, Array]:
 
 
 def _sessions(numbers: Array, word_scores: Array, hits: Array, scores: Array, catalog: Catalog) -> Array:
-    """What the sessions of the notes say, by the square root of their length; a note without one is
-    its own.
+    """The sum of scores of each note's session, divided by the square root of its length; a note
+    without a session counts as one.
     """
     session_numbers = catalog["session"]
     sums = np.bincount(session_numbers[hits], scores, minlength=catalog.sessions)
@@ -206,9 +206,9 @@ def _sessions(numbers: Array, word_scores: Array, hits: Array, scores: Array, ca
 def rank(  # noqa: PLR0917
     lanes: Lanes, similar: SimilarNotes, catalog: Catalog, alpha: float, now: int, limit: int
 ) -> list[Ranked]:
-    """The notes that are about the question, the best `limit` first; equal ones the newest first.
-
-    alpha moves weight between similarity (1) and the graph (0); `now` is in milliseconds.
+    """The notes that pass the minimum or are near in the graph, the best `limit` first; equal ones
+    the newest first. alpha moves weight between similarity (1) and the graph (0); `now` is in
+    milliseconds.
     """
     reached = np.fromiter(lanes.near, np.int64, len(lanes.near))
     worth = np.fromiter(lanes.near.values(), np.float64, len(reached))
@@ -222,7 +222,7 @@ def rank(  # noqa: PLR0917
     fitting, lifts = (sum(factors.values(), none + 1.0) for factors in (similar.fitting, similar.lifts))
     score = (alike * fitting + (1 - alpha) * near) * lifts
     candidates = np.flatnonzero(similar.fits | (near > 0))
-    if len(candidates) > limit:  # what cannot be among the best is not sorted
+    if len(candidates) > limit:  # drop candidates below the limit before sorting
         candidates = candidates[score[candidates] >= np.partition(score[candidates], -limit)[-limit]]
     numbers = similar.numbers[candidates]
     order = np.lexsort((-numbers, -catalog["happened"][numbers], -score[candidates]))
@@ -240,7 +240,7 @@ def rank(  # noqa: PLR0917
 
 
 def _with_far(similar: SimilarNotes, far: Array, lanes: Lanes, catalog: Catalog, now: int) -> SimilarNotes:
-    """The same with notes that no lane of similarity found."""
+    """The candidates with those that only the graph found."""
     numbers, none = np.concatenate([similar.numbers, far]), np.zeros(len(far))
     return SimilarNotes(
         numbers,
@@ -252,7 +252,7 @@ def _with_far(similar: SimilarNotes, far: Array, lanes: Lanes, catalog: Catalog,
 
 
 def _fit_factors(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Array]:
-    """By how much the form of a note fits the question, beside what it says."""
+    """The relative changes of a score by a note's form."""
     is_speaker = np.isin(catalog["speaker"][numbers], lanes.speakers)
     return {
         "speaker": SPEAKER * is_speaker,
@@ -262,7 +262,7 @@ def _fit_factors(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Ar
 
 
 def _tie_breakers(numbers: Array, catalog: Catalog, now: int) -> dict[str, Array]:
-    """What decides between notes that fit equally well."""
+    """The factors that decide between notes of equal similarity."""
     age = np.maximum(0, now - catalog["updated"][numbers])
     importance = catalog["importance"][numbers].astype(np.float64)
     faded = catalog["relevance"][numbers] / np.where(importance > 0, importance, 1.0)

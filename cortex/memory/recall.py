@@ -1,4 +1,4 @@
-"""A question → notes: the derived indexes that follow the store, and what is asked of them."""
+"""Search of notes: the indexes that follow the store, and queries over them."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from cortex.memory.words import Words
 
 log = logging.getLogger(__name__)
 
-#: changes that are taken in at once
+#: changes read from the log in one batch
 CHANGES = 1_000
-#: what is made of the store and can be made again
+#: indexes that can be rebuilt from the store
 INDEXES = ("words", "vectors", "edges")
-#: notes that the word lane proposes for each that is wanted, and at least
+#: candidates of the word lane for each requested hit, and at least
 PROPOSED, PROPOSED_MIN = 5, 200
-#: best notes by similarity from which the graph is walked
+#: best hits by similarity from which the graph is walked
 ANCHORS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledNote:
-    """A note that is about the question; `parts`: what its score is made of."""
+    """A hit; `parts`: the contributions to its score."""
 
     note: Note
     score: float
@@ -50,7 +50,7 @@ class RecalledNote:
 
 
 class Memory:
-    """The store with its derived indexes. Use it in one thread."""
+    """The store with its indexes. Use it in one thread."""
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class Memory:
         home: Path | None = None,
         driver: Driver | Server = PLAIN,
     ) -> None:
-        """`home`: where what is made of the store lies, if that is not `folder`."""
+        """`home`: the folder of the indexes, if that is not `folder`."""
         self.store = Store(folder, now, driver)
         try:
             self._open(self.store.database.indexes(home or folder), embedder, now)
-        except BaseException:  # a damaged page: a back-up has to be able to take its place
+        except BaseException:  # damaged page: a back-up must be able to replace the database
             self.store.close()
             raise
 
@@ -88,30 +88,30 @@ class Memory:
             if self._exchange_index is not None:
                 self._exchange_index.close()
             self.words.commit()
-        except (OSError, ValueError) as error:  # the next start makes it anew
-            log.warning("the words of memory were not kept: %s", error)
+        except (OSError, ValueError) as error:  # the next start rebuilds it
+            log.warning("the word index of memory was not saved: %s", error)
         finally:
             self.store.close()
 
     @property
     def exchange_index(self) -> ExchangeIndex:
-        """What was said in sessions, opened when somebody asks for it."""
+        """The index of exchanges in sessions, opened on first use."""
         if self._exchange_index is None:
             self._exchange_index = ExchangeIndex(self.store, self._folder / "sessions")
         return self._exchange_index
 
     @property
     def reached(self) -> Point:
-        """The last change that was taken in."""
+        """The last change that was followed."""
         return self._reached or Point()
 
     def follow(self) -> None:
-        """Take in what changed in the store since. An index that cannot be used is made anew."""
+        """Update the indexes with the changes of the store. A broken index is rebuilt."""
         try:
             with self.store.database.moment():
                 self._follow_changes()
-        except (OSError, ValueError) as error:  # what tantivy and the system say of broken files
-            log.warning("an index of memory is made anew: %s", error)
+        except (OSError, ValueError) as error:  # from tantivy or the system, for broken files
+            log.warning("rebuilding the indexes of memory: %s", error)
             for index in INDEXES:
                 for _ in self.rebuild(index):
                     pass
@@ -132,19 +132,19 @@ class Memory:
             self._take(news.reached, dict.fromkeys(news.notes, news.reached.number), news.edges, changed)
             return
         if any(self.store.point_at(point.number) != point for point in reached):
-            self._reached = None  # the store was put back, or another server has taken over
+            self._reached = None  # the store was restored, or another server has taken over
             self._follow_changes()
             return
         for _ in self._take_in(min(reached).number):
             pass
 
     def _diverged_indexes(self) -> list[str]:
-        """The indexes that took in changes which the store never saw: it was put back."""
+        """The indexes that followed changes unknown to the store, which was restored."""
         reached = {"words": self.words.reached, "vectors": self.vectors.reached}
         return [index for index, point in reached.items() if self.store.point_at(point.number) != point]
 
     def _load(self) -> Iterator[None]:
-        """Fill the catalog and the links from the store; what changes meanwhile is followed."""
+        """Fill the catalog and the links from the store; changes meanwhile are followed later."""
         reached, catalog, links = self.store.newest, Catalog(), Links()
         last = 0
         while outlines := self.store.outlines(last, CHANGES):
@@ -170,8 +170,8 @@ class Memory:
     def _take(
         self, reached: Point, notes: Mapping[int, int], edges: set[int], present: Sequence[Note]
     ) -> None:
-        """What changed until `reached`: note → its last change, numbers of edges, and those of the
-        notes that are there.
+        """Update the indexes up to `reached`; `notes`: {number: its last change}, `edges`: numbers,
+        `present`: the changed notes that still exist.
         """
         if reached > self.reached:
             self.catalog.take([outline_of(note) for note in present])
@@ -189,7 +189,7 @@ class Memory:
         self._reached = max(reached, self.reached)
 
     def rebuild(self, index: str) -> Iterator[None]:
-        """Make "words", "vectors" or "edges" anew from the store, in slices."""
+        """Rebuild "words", "vectors" or "edges" from the store, in slices."""
         if index == "words":
             self.words.delete()
             self.words = Words(self._folder / "words")
@@ -201,7 +201,7 @@ class Memory:
         yield from self._take_in(min(self.reached, self.words.reached, self.vectors.reached).number)
 
     def differences(self, live: Sequence[int]) -> dict[str, str]:
-        """Index → what is wrong with it, "" for nothing; `live`: the notes that should be there."""
+        """{index: its fault, "" for none}; `live`: the numbers of the notes that it should hold."""
         wanted = set(live)
         words, vectors = self.words.numbers(), self.vectors.numbers()
         catalog = set(self.catalog.live())
@@ -214,9 +214,7 @@ class Memory:
         }
 
     def erase(self, references: Sequence[str | int]) -> Generator[None, None, Erased]:
-        """Remove notes, and what was said, for good, from the store and from every index, in
-        slices.
-        """
+        """Remove notes and exchanges for good from the store and every index, in slices."""
         self.queries.write(self.now())
         erased = self.store.erase(references)
         self.vectors.drop([note.number for note in erased.notes])
@@ -230,8 +228,8 @@ class Memory:
     def recall(
         self, query: str, selection: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()
     ) -> list[RecalledNote]:
-        """The notes that are about the question, the best first; none when none is. With `as_of`
-        they are as they were at that moment. The graph is walked from the best and the `anchors`.
+        """The notes that match the query, the best first; with `as_of` as they were at that moment.
+        The graph is walked from the best hits and the `anchors`.
         """
         with self.store.database.moment():
             self.follow()
@@ -250,7 +248,7 @@ class Memory:
         anchors: Sequence[int] = (),
         past_notes: Mapping[int, Note] = MappingProxyType({}),
     ) -> list[Ranked]:
-        """As `recall`, by number; `then`: the notes that read otherwise at that moment."""
+        """As `recall`, by number; `past_notes`: the notes that read otherwise at `as_of`."""
         mask = self.catalog.mask(selection, past_notes)
         query_words = question_words(query)
         speakers = self.catalog.speakers_in(query)
@@ -278,7 +276,9 @@ class Memory:
     def _near(
         self, starts: Mapping[int, float], selection: Selection, past_notes: Mapping[int, Note], now: int
     ) -> dict[int, float]:
-        """What is near to notes in the graph, by notes of any kind that the question may see."""
+        """{note: nearness in the graph}, over notes of any kind in the selection's project and
+        states.
+        """
         wide = Selection(project=selection.project, states=selection.states)
         return self.links.near(
             starts,
@@ -287,11 +287,11 @@ class Memory:
         )
 
     def notes_at(self, moment: int) -> dict[int, Note]:
-        """The notes that read otherwise at the moment, as they were; none for no moment."""
+        """The notes that read otherwise at the moment, as they were then; {} for moment 0."""
         return {note.number: note for note in self.store.past_notes(moment)} if moment else {}
 
     def count_use(self, numbers: Sequence[int], *, is_shown: bool = False) -> None:
-        """Count that notes were asked for, or shown unasked."""
+        """Count a use of notes, or that a briefing showed them."""
         if numbers:
             self.store.count_use(numbers, is_shown=is_shown)
             self.catalog.count(numbers, "shown" if is_shown else "uses")

@@ -1,5 +1,5 @@
-"""Notes and edges inside one transaction: how they are read, and how they are changed with all that
-a change leaves behind: a revision, a number in the log of changes, and what takes it back.
+"""Notes and edges in one transaction: reads, and changes with their revision, entry in the log of
+changes, and record for `undo`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from cortex.memory.rows import (
 from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.system.errors import NotFound
 
-#: the kind of operation that nobody asked for: it is taken back by its name only
+#: kind of an operation that no caller asked for: `undo` reverts it by its name only
 UPKEEP = "upkeep"
 #: numbers in one statement; SQLite takes 32 766
 MANY = 10_000
-#: bits of a change's mark: a BIGINT has a sign
+#: bits of a change's mark, which fits a signed BIGINT
 MARK_BITS = 62
 
-# Statements that are made once: to make one takes longer than to carry it out.
+# Statements made once: making one takes longer than running it.
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _BY_NUMBER = select(NOTE.c.number).where(NOTE.c.number == bindparam("value"))
 _BY_ID = select(NOTE.c.number).where(NOTE.c.id == bindparam("value"))
@@ -73,7 +73,7 @@ _LABELS = select(LABEL.c.note, LABEL.c.label).where(
 
 
 class Point(NamedTuple):
-    """A place in the log of changes: the number of a change, 0 for its beginning, and its mark."""
+    """A position in the log of changes: the number of a change, 0 for the start, and its mark."""
 
     number: int = 0
     mark: int = 0
@@ -81,8 +81,8 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What one transaction changed: all changes after `after` up to `reached`; `notes`: by number,
-    None for one that is gone; `edges`: numbers.
+    """The changes of one transaction: all after `after` up to `reached`; `notes`: by number, None
+    for a removed one; `edges`: numbers.
     """
 
     after: Point
@@ -92,18 +92,18 @@ class News:
 
 
 class Records:
-    """What one transaction reads and changes at the moment `now` (UTC milliseconds).
+    """Reads and changes of one transaction at the moment `now` (UTC milliseconds).
 
-    `did`, in the order in which it was done: ["note", number, revision (0: it was made)], ["edge",
-    number] for one that was made, ["parted", what the edge was], and those of `joining` and of
-    `transcripts.carrying`.
+    `did` lists the changes in order: ["note", number, revision (0 for a new note)], ["edge",
+    number] for a new edge, ["parted", fields of a removed edge], and those of `project_joins` and
+    of `transcripts.session_records`.
     """
 
     def __init__(self, connection: Connection, now: int) -> None:
         self.connection = connection
         self.now = now
         self.did: list[list[Any]] = []
-        #: the notes that were written, as they are now
+        #: the notes that were written, in their new form
         self.notes: dict[int, Note] = {}
         self._logged: list[dict[str, Any]] = []
 
@@ -115,14 +115,14 @@ class Records:
         return self.connection.execute(query, {"value": value}).scalar() or 0
 
     def need(self, reference: str | int) -> Note:
-        """Raises NotFound."""
+        """The note with this id or number. Raises NotFound."""
         number = self.find(reference)
         if not number:
             raise NotFound(f"There is no note {str(reference)[:80]!r}; ids are in the answers of searches.")
         return self.get([number])[0]
 
     def get(self, numbers: Sequence[int]) -> list[Note]:
-        """The notes that are there, in the order that was asked for."""
+        """The notes that exist, in the order of `numbers`."""
         notes: dict[int, Note] = {}
         for batch in batches(list(dict.fromkeys(numbers))):
             labels: dict[int, list[str]] = {}
@@ -151,7 +151,9 @@ class Records:
         return stored
 
     def change(self, before: Note, after: Note) -> None:
-        """Write `told` over the note `there`, which becomes a revision; nothing when equal."""
+        """Write `after` over the note `before`, which becomes a revision; do nothing if they are
+        equal.
+        """
         if replace(after, updated_at=0) == replace(before, updated_at=0):
             return
         revision = {"note": before.number, "held": revision_fields(before), "until": self.now}
@@ -165,7 +167,7 @@ class Records:
         self.did.append(["note", before.number, revision_key[0] if revision_key else 0])
 
     def connect(self, edge: Edge) -> tuple[str, bool]:
-        """(the edge's id, whether it was there)."""
+        """Insert an edge unless it exists; return (its id, whether it existed)."""
         existing = self.connection.execute(
             select(EDGE.c.id).where(
                 EDGE.c.source == edge.source, EDGE.c.target == edge.target, EDGE.c.relation == edge.relation
@@ -182,7 +184,7 @@ class Records:
         return edge_id, False
 
     def disconnect(self, number: int) -> None:
-        """Remove an edge, if it is there."""
+        """Remove an edge, if it exists."""
         row = self.connection.execute(select(EDGE).where(EDGE.c.number == number)).first()
         if row is None:
             return
@@ -191,7 +193,7 @@ class Records:
         self.did.append(["parted", asdict(edge_of(row))])
 
     def log_note(self, note: Note) -> None:
-        """Log that the note is as it is told here."""
+        """Log a note's change and keep its new form."""
         self.notes[note.number] = note
         self.log("note", note.number)
 
@@ -199,7 +201,7 @@ class Records:
         self._logged.append({"what": what, "of": number})
 
     def finish(self, after: Point) -> News:
-        """Write the log, last of all; `after`: the change before it."""
+        """Write the log, as the last step; `after`: the change before this transaction."""
         numbers = [entry["of"] for entry in self._logged if entry["what"] == "note"]
         edges = {entry["of"] for entry in self._logged if entry["what"] == "edge"}
         if self._logged:
@@ -215,7 +217,7 @@ class Records:
 
 
 def batches(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
-    """As many numbers at once as a statement takes."""
+    """The numbers in batches that fit in one statement."""
     return (numbers[at : at + MANY] for at in range(0, len(numbers), MANY))
 
 
@@ -225,13 +227,15 @@ def last_change(connection: Connection) -> Point:
 
 
 def point_at(connection: Connection, number: int) -> Point | None:
-    """The change of this number, where the log holds it; its beginning is the same for all."""
+    """The change with this number, None if the log lacks it; number 0, the start, is the same for
+    all.
+    """
     mark = connection.execute(_MARK, {"change": number}).scalar() if number else 0
     return None if mark is None else Point(number, mark)
 
 
 def outlines(connection: Connection, after: int, limit: int) -> list[Outline]:
-    """What the catalog asks of the notes after the number `after`, by number."""
+    """The catalog's fields of the notes above the number `after`, by number."""
     rows = connection.execute(_OUTLINES, {"after": after, "most": limit}).all()
     if not rows:
         return []

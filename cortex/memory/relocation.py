@@ -1,5 +1,5 @@
-"""Moving a whole store to another place: into the database of a team, or back into a folder. Ids
-and numbers stay; what arrived is compared with what was read, by count and by hash.
+"""Copies of a whole store: into a team's database, or back into a folder. Ids and numbers stay; the
+copy is compared with the source by row count and hash.
 """
 
 from __future__ import annotations
@@ -21,25 +21,23 @@ from cortex.settings.reference import read_reference
 from cortex.system import files
 from cortex.system.errors import BadRequest, Damaged, Unavailable
 
-#: rows that are read and written at once
+#: rows read and written at once
 PAGE = 1_000
-#: the folder, below the one that is moved, of the lock of where it is moved to
+#: folder below the source folder for the lock of the target
 MEANWHILE = "moving"
 
 
 def migrate(library: Library, *, to: str, team: str = "") -> Generator[None, None, dict[str, Any]]:
-    """Copy all that is remembered to `to`, the address of a PostgreSQL server (or $NAME of a
-    variable that holds it) or a folder, which holds no memory yet: {"to", "rows": table → how
-    many}. What is here stays as it is.
-
-    Raises BadRequest for a place that holds memory and for a memory that is sealed, Unavailable
-    when something was written here meanwhile; then nothing was copied.
+    """Copy the whole memory to `to`, which must be empty: the address of a PostgreSQL server (or
+    $NAME of a variable with it), or a folder. Return {"to", "rows": {table: count}}. The source
+    stays as it is. Raises BadRequest for a target with memory and for a sealed source, Unavailable
+    when the source was changed meanwhile; then nothing was copied.
     """
     source = library.memory.store.database
     if source.driver.key:
         raise BadRequest(
-            f"The memory in {source.folder} is sealed, and where it is moved to it would be plain: set "
-            "security.encrypt_memory to off and say `cortex memory decrypt` first, if that is meant."
+            f"The memory in {source.folder} is sealed, and the copy would not be: to allow that, set "
+            "security.encrypt_memory to off and run `cortex memory decrypt` first."
         )
     settings = library.memory.upkeep.settings
     target = _open(source.folder, to, team or settings.team)
@@ -53,9 +51,7 @@ def migrate(library: Library, *, to: str, team: str = "") -> Generator[None, Non
             else:
                 target.replace_key(source.key())
             if _state(source) != before:
-                raise Unavailable(
-                    f"Something was written to {source.label} meanwhile, so nothing was moved: ask again."
-                )
+                raise Unavailable(f"{source.label} was changed meanwhile, so nothing was copied: try again.")
         return {"to": target.label, "rows": rows}
     finally:
         target.close()
@@ -67,12 +63,12 @@ def _open(folder: Path, to: str, team: str) -> Database | Shared:
         return Shared(folder / MEANWHILE, Server(read_reference(to, "--to"), team))
     place = Path(to).expanduser().absolute()
     if place == folder:
-        raise BadRequest(f"The memory in {folder} cannot be moved to itself: name another folder.")
+        raise BadRequest(f"The memory in {folder} cannot be copied to itself: name another folder.")
     return Database(place)
 
 
 def _state(database: Database | Shared) -> tuple[int, int]:
-    """Changes with everything that is written."""
+    """The numbers of write transactions and of the last change."""
     with database.read() as connection:
         last = connection.execute(select(func.max(METADATA.tables["change"].c.number))).scalar()
     return database.writes, last or 0
@@ -82,16 +78,18 @@ def _refuse_non_empty(connection: Connection, target: Database | Shared) -> None
     for name in ("note", "session", "change"):
         if connection.execute(select(METADATA.tables[name]).limit(1)).first():
             raise BadRequest(
-                f"There is memory in {target.label} already, and nothing is moved over it: name an empty place, or "
+                f"{target.label} holds memory already, which is never overwritten: name an empty place, or "
                 "another memory.team; `cortex memory export` and `import` join two memories."
             )
 
 
 def _copy_tables(source: Database | Shared, target: Connection) -> Generator[None, None, dict[str, int]]:
-    """All rows, table after table: those that others refer to come first."""
+    """Copy all rows, table by table, those that other tables refer to first; return {table:
+    count}.
+    """
     counts: dict[str, int] = {}
     for table in METADATA.sorted_tables:
-        name = str(table.name)  # which is of a class of its own, and no key of JSON
+        name = str(table.name)  # its class is not str, and cannot be a key of JSON
         digest = counts[name] = 0
         for page in _pages(source, table):
             rows = [_without_nul(row) for row in page]
@@ -118,7 +116,7 @@ def _pages(source: Database | Shared, table: Table) -> Iterator[Sequence[RowMapp
 
 
 def _without_nul(row: RowMapping) -> dict[str, Any]:
-    """Without NUL, which no text of a server's holds: what tools printed may have it."""
+    """The row without NUL, which PostgreSQL's texts cannot hold; output of tools may contain it."""
     return {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
 
 
@@ -129,19 +127,17 @@ def _page(table: Table, after: tuple[Any, ...]) -> Select[Any]:
 
 
 def _compare(target: Connection, table: Table, wanted: int, count: int) -> None:
-    """Raises Damaged when what is there is not what was read."""
+    """Raises Damaged when the copied rows differ from the source's."""
     total, arrived, after = 0, 0, tuple[Any, ...]()
     while page := target.execute(_page(table, after)).mappings().all():
         total = _add_hashes(total, page)
         arrived += len(page)
         after = tuple(page[-1][column.name] for column in table.primary_key)
     if (total, arrived) != (wanted, count):
-        raise Damaged(
-            f"{arrived} rows of {table.name} arrived where {count} were read, or they are others: nothing was moved."
-        )
+        raise Damaged(f"The copy of {table.name} differs ({arrived} rows of {count}): nothing was copied.")
 
 
 def _add_hashes(before: int, page: Sequence[Mapping[str, Any] | RowMapping]) -> int:
-    """The sum of the rows' hashes: two databases sort texts in orders of their own."""
+    """`before` plus the hashes of the rows: a sum, because two databases sort texts differently."""
     encoded_rows = (orjson.dumps(list(row.values()), option=orjson.OPT_SORT_KEYS) for row in page)
     return sum((int.from_bytes(hashlib.sha256(encoded).digest()) for encoded in encoded_rows), before)

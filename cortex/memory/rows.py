@@ -1,4 +1,6 @@
-"""A note and an edge as the columns of their tables, and back; a note as a revision. Pure."""
+"""Conversion of notes and edges to rows of their tables and back, and of notes to revisions.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from cortex.memory.catalog import Outline
 from cortex.memory.note import Edge, Note, Source
 from cortex.memory.tables import NOTE
 
-#: fields of a note that are columns of the same name
+#: fields of a note with a column of the same name
 _PLAIN = (
     "id", "kind", "obs_type", "memory_type", "title", "subtitle", "body", "project", "scope", "importance",
     "relevance", "state", "superseded_by", "occurred_at", "valid_from", "valid_until", "created_at", "updated_at",
@@ -20,7 +22,7 @@ _PLAIN = (
 )  # fmt: skip
 #: columns that hold JSON
 _JSON = ("facts", "metadata", "spoken")
-#: fields of a note in the order of the columns that it is read from behind its number, and all
+#: fields of a note in the order of the columns after the number; all columns to read a note from
 _NOTE_FIELDS = (*_PLAIN, *_JSON)
 NOTE_COLUMNS = tuple(
     NOTE.c[name] for name in ("number", *_NOTE_FIELDS, "agent", "session", "channel", "trust")
@@ -33,7 +35,7 @@ _OF_EDGE = tuple(field.name for field in fields(Edge))
 
 
 def values_of(note: Note) -> dict[str, Any]:
-    """The row of the note, without its number."""
+    """The columns of a note, without its number."""
     return {name: getattr(note, name) for name in _PLAIN} | {
         "facts": list(note.facts),
         "metadata": dict(note.metadata),
@@ -49,8 +51,8 @@ def values_of(note: Note) -> dict[str, Any]:
 def note_of(
     number: int, row: Sequence[Any], labels: Sequence[str], files: Sequence[tuple[str, str, int]]
 ) -> Note:
-    """The note of a row with the columns WHOLE behind the number, its JSON as text; `files`: (path,
-    use, mtime) of each.
+    """The note of a row with the columns of NOTE_COLUMNS after the number, with JSON as text;
+    `files`: (path, use, mtime) of each.
     """
     plain = dict(zip(_NOTE_FIELDS, row, strict=False))
     plain |= {name: orjson.loads(plain[name]) for name in _JSON}
@@ -93,12 +95,12 @@ def outline_of(note: Note) -> Outline:
 
 
 def revision_fields(note: Note) -> dict[str, Any]:
-    """The note whole, as a revision holds it."""
+    """All fields of the note, as a revision stores them."""
     return asdict(note)
 
 
 def note_of_revision(revision: Mapping[str, Any]) -> Note:
-    """The note of a revision; fields that an older version did not have are as for a new note."""
+    """The note of a revision; fields that an older version lacked get their defaults."""
     plain: dict[str, Any] = {name: value for name, value in revision.items() if name in _FIELDS}
     lists = {name: tuple(plain.get(name, ())) for name in _LISTS}
     return Note(**(plain | lists | {"source": Source(**revision["source"])}))

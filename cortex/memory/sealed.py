@@ -1,4 +1,4 @@
-"""The key of a sealed memory: what opens its database, and the boxes of what hooks write down."""
+"""Keys of a sealed memory: for its database, and for the boxes in which hooks store events."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from cortex.system import files
 from cortex.system.errors import Damaged, Unavailable
 from cortex.system.wiping import wipe
 
-#: what the old file of an event is called until it is written over
+#: suffix of an event's old file until it is overwritten
 BEFORE = ".before"
 
 
 def driver_of(data: DataFolder) -> Driver:
-    """What opens the database of a folder that was made; of a sealed one, what hooks have written
-    down so far is sealed as well. Raises Misconfigured, OSError and ValueError.
+    """The driver for the database of an existing folder. In a sealed folder, the events that hooks
+    stored so far are sealed as well. Raises Misconfigured, OSError and ValueError.
     """
     place = data.sealing
     if place is None:
@@ -39,13 +39,13 @@ def driver_of(data: DataFolder) -> Driver:
 
 
 def seal_folder(data: DataFolder) -> None:
-    """Have all of a folder that was made be sealed, with nobody else there. Raises CortexError."""
+    """Seal all of an existing folder that no process uses. Raises CortexError."""
     Database(data.root, driver_of(data)).close()
 
 
 def unseal_folder(data: DataFolder) -> None:
-    """Have all of it be plain, with nobody else there; the key goes last. Raises CortexError, and
-    what was not plain yet is sealed.
+    """Unseal all of a folder that no process uses; the key is removed last. Raises CortexError;
+    files that were not converted yet stay sealed.
     """
     place = data.sealing
     assert place
@@ -65,12 +65,14 @@ def unseal_folder(data: DataFolder) -> None:
 
 
 def event_opener(data: DataFolder) -> Callable[[bytes], bytes]:
-    """What opens the events of hooks, of a folder that its set keeps open. Raises OSError."""
+    """The function that opens the events of hooks, in a folder with an open set. Raises OSError."""
     return opener(open_key(data.sealing.base)) if data.sealing else bytes
 
 
 def opener(key: bytes) -> Callable[[bytes], bytes]:
-    """What makes an event's bytes of those of its file; `key`: b"" of a plain memory."""
+    """The function from the bytes of an event's file to the event's bytes; `key`: b"" for a plain
+    memory.
+    """
     return partial(_open_box, key) if key else bytes
 
 
@@ -79,7 +81,9 @@ def _open_box(key: bytes, raw: bytes) -> bytes:
 
 
 def _rewrite_events(root: Path, convert: Callable[[bytes], bytes]) -> None:
-    """Write the events anew that are to be others; one that is taken meanwhile is gone."""
+    """Rewrite the events that `convert` changes; an event that is read and removed meanwhile is
+    skipped.
+    """
     folder = root / spool.FOLDER
     for name in sorted(_names(folder)):
         path = folder / name

@@ -1,6 +1,5 @@
-"""The owner of the store as a worker: carries out each MemoryCall on its one library.
-
-It lives on while the store cannot be opened, because only it can say why.
+"""The memory worker: owns the store, and runs each MemoryCall on its one library. It stays alive
+while the store cannot be opened, to report the reason.
 """
 
 from __future__ import annotations
@@ -37,28 +36,28 @@ from ipc.service import CHECK_S, Identity, Slices
 
 log = logging.getLogger(__name__)
 
-#: seconds after the last write in which what is new goes into the indexes on the disk
+#: seconds after the last write until new contents are written into the indexes on the disk
 QUIET_S = 2.0
-#: seconds in which a fault of opening is told again without trying: questions wait behind each try
+#: seconds for which an error of opening is repeated without a new try: requests wait during a try
 PAUSE_S = 1.0
-#: seconds without a call after which upkeep may begin that is due
+#: seconds without a call after which upkeep may begin
 UPKEEP_QUIET_S = 60.0
-#: seconds between two looks whether a back-up is due, and before the first
+#: seconds between two checks whether a back-up is due, and before the first
 LOOK_S, FIRST_LOOK_S = 600.0, 60.0
-#: the operation that puts a back-up in the place of a store, and needs none
+#: the operation that restores a back-up; it needs no working store
 RESTORE = "restore"
-#: characters of the folder that a caller is in
+#: longest path of a caller's folder, in characters
 PLACE_CHARS_MAX = 1_024
-#: characters of the names that a caller gives itself
+#: longest agent and session name, in characters
 NAME_CHARS_MAX = 128
-#: the channel of who reads sessions
+#: channel of the worker that reads sessions
 SESSIONS = "sessions"
-#: channel → who is trusted with what it brings; no argument says it
+#: channel → trust of its notes; no argument sets it
 TRUST: dict[str, Trust] = {"mcp": "agent", "cli": "user", "library": "agent", SESSIONS: "user"}
 
 
 class MemoryWorker:
-    """See `ipc.service.Worker`. Make, use and close it in one thread."""
+    """Answers MemoryCall; see `ipc.service.Worker`. Make, use and close it in one thread."""
 
     def __init__(self, data: DataFolder, upkeep_quiet_s: float = UPKEEP_QUIET_S) -> None:
         self._data, self._quiet_s = data, upkeep_quiet_s
@@ -78,8 +77,8 @@ class MemoryWorker:
         self.handlers: dict[type, Callable[[Any], Message | Slices]] = {MemoryCall: self.call}
 
     def ready(self) -> Library:
-        """The library, opened when it is not. Raises what `Library.open` raises; the same for a
-        second, without trying.
+        """The library, opened if it is not. Raises the errors of `Library.open`; for a second after
+        an error the same one, without a new try.
         """
         if self._library is not None and self._file_identity() != self._file_id:
             self._drop("the database was moved or deleted")
@@ -100,7 +99,7 @@ class MemoryWorker:
                 self._fault, self._retry_at = fault, time.monotonic() + PAUSE_S
                 raise fault from error
             self._fault, self._file_id = None, self._file_identity()
-            if self._data.settings.sessions == "off":  # nobody takes in what hooks write down
+            if self._data.settings.sessions == "off":  # no worker reads the events of hooks
                 with contextlib.suppress(OSError):
                     files.remove_tree(self._data.root / spool.FOLDER)
         return self._library
@@ -114,11 +113,11 @@ class MemoryWorker:
         if request.operation == RESTORE:
             return self._restore(request)
         if request.operation == "erase":
-            self._end_copy()  # it would hold what is forgotten
+            self._end_copy()  # its copy would hold the erased notes
             briefing_file.forget(self._data.home)
         operation = OPERATIONS.get(request.operation)
         if operation is not None and operation.writes and not request.writes:
-            raise BadRequest(f"The operation {operation.name} writes; it has to be asked as a write.")
+            raise BadRequest(f"The operation {operation.name} writes; send it as a write.")
         library = self.ready()
         with self._guard(writes=request.writes), library.memory.store.database.moment():
             if request.project and request.channel != SESSIONS:
@@ -139,24 +138,23 @@ class MemoryWorker:
         return MemoryAnswer(answer)
 
     def _restore(self, request: MemoryCall) -> Message:
-        """Put a back-up in the place of a store that is damaged; of one that is whole only the one
-        that is named. No library can do it: it needs a store.
-
-        Raises BadRequest, and what `copies.put_back` and `ready` raise.
+        """Restore a back-up over a damaged store; over an intact one only the back-up that is
+        named. It is no operation of a library, which needs a working store. Raises BadRequest, and
+        the errors of `copies.put_back` and `ready`.
         """
         file = str(request.arguments.get("file") or "")
         if _source_of(request).channel == AGENTS:
-            raise BadRequest("Only people do this to memory, by a command: `cortex memory restore`.")
+            raise BadRequest("Only people may do this, with the command `cortex memory restore`.")
         if not request.writes:
-            raise BadRequest("The operation restore writes; it has to be asked as a write.")
+            raise BadRequest("The operation restore writes; send it as a write.")
         if self._data.settings.database:
             raise BadRequest(
-                "This memory is kept by a PostgreSQL server: put a back-up back there, with pg_restore."
+                "This memory is on a PostgreSQL server: restore a back-up there, with pg_restore."
             )
         with contextlib.suppress(Damaged):
             if not self.ready().memory.store.database.check() and not file:
                 raise BadRequest(
-                    f"The memory in {self._data.root} is whole, so nothing is put back. To go back to a back-up all the "
+                    f"The memory in {self._data.root} is intact, so nothing is restored. To restore a back-up all the "
                     "same, name it: `cortex memory restore FILE`; `cortex memory doctor` names the newest."
                 )
         self._end_copy()
@@ -172,8 +170,9 @@ class MemoryWorker:
         return MemoryAnswer(outcome | {"notes": self.ready().stats()["node_count"]})
 
     def _put_back(self, file: str) -> dict[str, Any]:
-        """As `copies.put_back`, but for what was forgotten for good since: {"forgotten": how many
-        notes of the copy}, and "unread" when what tells that cannot be read to its end.
+        """`copies.put_back`, without the contents that were forgotten for good since: adds
+        {"forgotten": number of notes removed from the copy}, and "unread" when the list of hashes
+        is incomplete.
         """
         database, forgotten = self._data.root / NAME, list[int]()
         hashes, is_complete = forgotten_in(database, self._driver)
@@ -187,7 +186,7 @@ class MemoryWorker:
         return outcome | {"forgotten": forgotten[0]} | ({} if is_complete else {"unread": True})
 
     def _copy_when_due(self) -> None:
-        """Begin a back-up in a thread, when there is none of today and something changed."""
+        """Begin a back-up in a thread, if the last one is a day old and something changed."""
         library, now = self._library, time.monotonic()
         if library is None or now < self._look_at or library.memory.store.database.shared:
             return
@@ -200,7 +199,7 @@ class MemoryWorker:
             self._copying.start()
 
     def _end_copy(self) -> None:
-        """Wait for a back-up that is being made."""
+        """Wait for a running back-up."""
         if self._copying is not None:
             self._copying.join()
             self._copying = None
@@ -210,7 +209,7 @@ class MemoryWorker:
         while True:
             if self._library is not library:
                 slices.close()
-                raise Unavailable(f"The memory in {self._data.root} was let go of meanwhile; ask again.")
+                raise Unavailable(f"The memory in {self._data.root} was closed meanwhile; try again.")
             try:
                 with self._guard(writes=writes):
                     next(slices)
@@ -219,8 +218,8 @@ class MemoryWorker:
             yield
 
     def reload(self) -> bool:
-        """By the clock: let go of a database that is not there any more; keep what is new when
-        nothing was written for a while.
+        """Called by the clock: close a database that is gone; some time after the last write, save
+        the indexes and render briefings.
         """
         if self._library is not None and self._file_identity() != self._file_id:
             self._drop("the database was moved or deleted")
@@ -236,7 +235,7 @@ class MemoryWorker:
         return False
 
     def patience(self) -> float:
-        """Seconds between two calls of `reload`: a second while there is something to be kept."""
+        """Seconds between two calls of `reload`: one second while there is something to save."""
         if self._library is None:
             return CHECK_S
         unfound = False
@@ -245,14 +244,14 @@ class MemoryWorker:
         return PAUSE_S if self._changed or self._to_brief or unfound else CHECK_S
 
     def _render(self) -> None:
-        """One briefing at a time of those that may tell something else now, in quiet."""
+        """Render one of the briefings that may have changed, some time after the last write."""
         if self._library is not None and self._to_brief and time.monotonic() - self._last_write >= QUIET_S:
             remotes = self._data.settings.remotes
             briefing_file.render(self._library, self._data.home, self._to_brief.pop(), remotes)
 
     def background(self) -> Slices | None:
-        """Upkeep that is due, when nobody asked anything for a while; it ends as soon as somebody
-        does, and goes on from there another time.
+        """Upkeep that is due, after a while without calls; the next call ends it, and it goes on
+        later.
         """
         if self._library is None or time.monotonic() - self._last_call < self._quiet_s:
             return None
@@ -280,16 +279,18 @@ class MemoryWorker:
 
     @contextlib.contextmanager
     def _tolerate_outage(self) -> Iterator[None]:
-        """What is done by the clock waits while a server of memory is away: who asks is told."""
+        """Postpone work of the clock while a memory server is away; callers get the error
+        themselves.
+        """
         try:
             yield
         except Unavailable as error:
-            log.info("not done by the clock: %s", error)
+            log.info("postponed: %s", error)
 
     @contextlib.contextmanager
     def _guard(self, *, writes: bool) -> Iterator[None]:
-        """What was meant to be written is there, or is said not to be. Whatever broke off in the
-        middle, or was found damaged, is read anew with the next call.
+        """Check after a write that the file is still in place. Drop the library after an unexpected
+        error or damage, so that the next call opens it again.
         """
         try:
             yield
@@ -309,11 +310,11 @@ class MemoryWorker:
             if self._file_identity() != self._file_id:
                 self._drop("the database was moved or deleted")
                 raise Unavailable(
-                    f"The memory in {self._data.root} was moved or deleted while it was written; ask again."
+                    f"The memory in {self._data.root} was moved or deleted while it was written; try again."
                 )
 
     def _file_identity(self) -> tuple[int, int] | None:
-        """The identity of the database's file; None where it has none."""
+        """(device, inode) of the database's file; None if there is none."""
         if self._data.settings.database:
             return None
         try:
@@ -327,15 +328,15 @@ class MemoryWorker:
         if library is None:
             return
         if why:
-            log.warning("letting go of the memory in %s: %s", self._data.root, why)
+            log.warning("closing the memory in %s: %s", self._data.root, why)
         try:
             library.close()
-        except Exception:  # what is left of it is read anew; the store itself is whole
+        except Exception:  # its indexes are rebuilt on demand; the store itself is intact
             log.exception("closing the memory failed")
 
     def _cannot_write(self, error: OSError) -> Unavailable:
         return Unavailable(
-            f"The memory in {self._data.root} cannot be kept: {error.strerror or error}; free some space, or make "
+            f"The memory in {self._data.root} cannot be written: {error.strerror or error}; free some space, or make "
             "the folder writable."
         )
 
@@ -348,7 +349,7 @@ def _copy(database: Path, driver: Driver) -> None:
 
 
 def open_worker(data: DataFolder) -> MemoryWorker:
-    """A worker whose store is open. Raises what `MemoryWorker.ready` raises."""
+    """A worker with an open store. Raises the errors of `MemoryWorker.ready`."""
     worker = MemoryWorker(data)
     worker.ready()
     return worker

@@ -1,9 +1,9 @@
-"""Vectors told shortly: turned so that their first numbers differ most from note to note, and of
-these a byte each. All of them are looked at, to propose the few that are compared.
+"""A sketch of vectors: rotated so that the first numbers differ most between notes, and a byte for
+each of these. A scan over all sketches proposes the few vectors to compare exactly.
 
-Of 100 000 made texts, which are nearly all as far from a question, the hundredth part that is
-proposed so holds .995 of the ten nearest; of a million, the two-hundredth .998. A byte for each
-number takes twice as long, and a bit for each finds .85 of them.
+Of 100 000 generated texts, nearly all equally far from a query, the best 1/100 by sketch holds .995
+of the ten nearest; of a million, the best 1/200 holds .998. A byte for every number takes twice as
+long, and a bit for every number finds .85 of them.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 from cortex.system.arrays import Array
 from cortex.system.dot_products import products
 
-#: what the greatest number of a vector becomes, and how many of its numbers are told
+#: a vector's greatest number becomes this; numbers kept of a vector
 GREATEST, DIMENSIONS = 127, 128
-#: vectors that are told at once: so many are looked at in 0.1 ms
+#: vectors in one step: they are scanned in 0.1 ms
 BLOCK = 8_192
-#: vectors by which it is decided how all are turned
+#: vectors that determine the rotation
 SAMPLE = 2_000
 
 
 class Sketch:
-    """Vectors by place, from 0 on."""
+    """Sketches of vectors by position, from 0 on."""
 
     def __init__(self, vectors: Array) -> None:
         """`vectors`: float16 or float32 [n, dimensions]."""
@@ -34,7 +34,7 @@ class Sketch:
             self.put(np.arange(at, at + len(block)), block)
 
     def put(self, places: Array, vectors: Array) -> None:
-        """Put vectors to these places."""
+        """Put vectors at these positions."""
         room, needed = len(self._rows), int(places.max()) + 1
         if needed > room:
             self._rows, self._scales = (
@@ -43,8 +43,8 @@ class Sketch:
         self._rows[places], self._scales[places] = _bytes(vectors.astype(np.float32) @ self._axes)
 
     def nearness(self, vector: Array, count: int) -> Array:
-        """By what the first `count` are told to be near to a vector (float32 [count]): about the
-        cosine, less what all have of it.
+        """The approximate closeness to a vector of the first `count` (float32 [count]): about the
+        cosine, less the share common to all.
         """
         (query,), _ = _bytes((vector.astype(np.float32) @ self._axes)[None])
         scores: Array = products(query, self._rows[:count]) * self._scales[:count]
@@ -52,15 +52,15 @@ class Sketch:
 
 
 def enlarge(array: Array, room: int, fill: int = 0) -> Array:
-    """The same with room for so many, the new ones filled."""
-    shape = (room, *array.shape[1:])  # of zeros the system gives memory when it is written
+    """The array with length `room`; new elements are `fill`."""
+    shape = (room, *array.shape[1:])  # the system gives memory for zeros when it is written
     larger: Array = np.full(shape, fill, array.dtype) if fill else np.zeros(shape, array.dtype)
     larger[: len(array)] = array
     return larger
 
 
 def _axes(vectors: Array) -> Array:
-    """float32 [dimensions, told]: the directions in which vectors differ most."""
+    """float32 [dimensions, DIMENSIONS]: the directions in which vectors differ most."""
     sample = vectors.astype(np.float32)
     sample -= sample.mean(axis=0)
     _, axes = np.linalg.eigh(sample.T @ sample)
@@ -69,7 +69,7 @@ def _axes(vectors: Array) -> Array:
 
 
 def _bytes(vectors: Array) -> tuple[Array, Array]:
-    """(int8 [n, dimensions], float32 [n]: what a number of each is worth)."""
+    """(int8 [n, dimensions], float32 [n]: the scale of each vector)."""
     greatest = np.abs(vectors).max(axis=1)
     scales = np.where(greatest > 0, greatest, 1.0).astype(np.float32) / GREATEST
     return np.rint(vectors / scales[:, None]).astype(np.int8), scales

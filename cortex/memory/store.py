@@ -1,8 +1,8 @@
-"""The store: what is remembered, written once and for good. Owns the database of one data folder.
+"""The store of notes and edges: durable writes. Owns the database of one data folder.
 
-A write carries the number of its operation (a UUID): asked for twice it is carried out once, and
-the second asker gets the first one's reply. Operation, change and what was changed are one
-transaction. What finds notes is elsewhere: it follows the change numbers.
+A write carries an operation id (a UUID): sent twice it is carried out once, and the second caller
+gets the first reply. Operation, log of changes and changed rows are one transaction. Search is
+elsewhere: it follows the numbers of changes.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from cortex.memory.undo import undo
 from cortex.system.errors import BadRequest, NotFound, TooLarge
 from cortex.terms.secrets import remove_secrets, remove_secrets_in
 
-#: milliseconds that the reply of an operation is kept for one that asks again
+#: milliseconds for which an operation's reply is stored for a caller that repeats it
 OPERATION_KEPT_MS = 7 * 86_400_000
-#: milliseconds between two looks for replies that are not kept any more
+#: milliseconds between two deletions of old replies
 CLEANED_MS = 3_600_000
-#: notes that may read otherwise now than at the moment a question asks about
+#: limit of notes that changed since the moment of `as_of`
 THEN_MAX = 20_000
-#: operations of its own that a store knows
+#: operations of this process that a store remembers
 OWN_OPERATIONS_MAX = 100
 #: fields of a note that an edit may change
 EDITABLE = frozenset(
     "kind title body subtitle obs_type memory_type facts labels files modified read mtimes spoken git_commit "
     "metadata scope importance occurred_at valid_from valid_until feedback prompt_number anchors".split()
 )
-#: fields of a note that somebody wrote
+#: fields of a note with text from a caller
 _WRITTEN_FIELDS = tuple(
     "kind title body subtitle facts labels files modified read mtimes spoken metadata obs_type memory_type "
     "git_commit".split()
 )
-# Statements that are made once: to make one takes longer than to carry it out.
+# Statements made once: making one takes longer than running it.
 _BY_OPERATION = select(OPERATION).where(OPERATION.c.id == bindparam("asked"))
 _LOG_OPERATION = insert(OPERATION)
 _SAME = select(NOTE.c.number).where(NOTE.c.same == bindparam("asked"), NOTE.c.state == "active").limit(1)
@@ -65,17 +65,17 @@ STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a note. `merged`: it was there already, under this id."""
+    """The result of a write. `merged`: an equal note was stored already, under this id."""
 
     id: str
     number: int
     merged: bool = False
-    #: kinds of what was taken out of it before it was stored
+    #: kinds of secrets that were removed before it was stored
     removed: tuple[str, ...] = ()
 
 
 class Store:
-    """Raises what Database raises when it is opened. Use it in one thread."""
+    """Raises the errors of `open_database`. Use it in one thread."""
 
     def __init__(
         self, folder: Path, now: Callable[[], int] = just_now, driver: Driver | Server = PLAIN
@@ -84,29 +84,28 @@ class Store:
         self._now = now
         self._newest: Point | None = None
         self._cleaned = 0
-        #: the operations of this process, the newest last
+        #: the ids of this process's operations, the newest last
         self._own_operations: list[str] = []
-        #: project → the one that keeps its notes, of those that are joined; None: to be read
+        #: linked project → the project that keeps its notes; None: not read yet
         self.homes: dict[str, str] | None = None
-        #: what the last transaction changed
+        #: changes of the last transaction
         self.news = News(Point(), Point(), {}, set())
 
     def close(self) -> None:
         self.database.close()
 
     def back_up(self) -> Path:
-        """A copy of what is committed, beside the database."""
+        """Copy the committed state beside the database."""
         return self.database.back_up()
 
     # Writing
 
     def put(self, note: Note, operation: str = "", supersedes: Sequence[str | int] = ()) -> Written:
-        """Store a note, or join it with the one that is the same: labels and files are added, the
-        higher importance stays, another body becomes a revision of it. The validity of the notes
-        that it supersedes ends with it.
-
-        Raises BadRequest and TooLarge for what no note may hold, and for an operation that was
-        another one before, NotFound for a note to supersede that is not there.
+        """Store a note, or merge it into the one with the same title, kind and project: labels and
+        files are added, the higher importance stays, a replaced body becomes a revision. The notes
+        that it supersedes are no longer valid. Raises BadRequest and TooLarge for an invalid note,
+        BadRequest for an operation id that was used for another operation, NotFound for an unknown
+        note to supersede.
         """
         clean_note, removed = prepare_note(note)
         payload = asdict(clean_note) | ({"supersedes": list(map(str, supersedes))} if supersedes else {})
@@ -137,10 +136,9 @@ class Store:
         superseded_by: str | int = 0,
         supersedes: Sequence[str | int] = (),
     ) -> Written:
-        """Change fields of a note, its state (deleting marks only), and end the validity of those
-        that it supersedes: all of it or nothing. What each held before is kept as a revision.
-
-        Raises NotFound, and BadRequest for a field that cannot be changed and a state that is none.
+        """Change fields of a note and its state (deleting only marks it), and end the validity of
+        the notes that it supersedes: all or nothing. The old forms become revisions. Raises
+        NotFound, and BadRequest for an unknown field or state.
         """
         if unknown := sorted(changes.keys() - EDITABLE):
             raise BadRequest(f"{unknown[0]!r} cannot be changed; these can: {', '.join(sorted(EDITABLE))}.")
@@ -179,10 +177,9 @@ class Store:
         weight: float = 1.0,
         detection: str = "manual",
     ) -> dict[str, Any]:
-        """{"id", "source", "target": numbers, "relation", "existed"}: an edge that is there already
-        is the answer, too.
-
-        Raises NotFound for a note that is not there, BadRequest for one with itself.
+        """{"id", "source", "target": numbers, "relation", "existed"}: an existing edge is returned
+        as it is. Raises NotFound for an unknown note, BadRequest for a relation of a note to
+        itself.
         """
         normal, reverse = read_relation(remove_secrets(relation)[0])
 
@@ -201,11 +198,10 @@ class Store:
         return self.once(operation, "relate", payload, carry_out) | {"relation": normal}
 
     def undo(self, undone: str = "", operation: str = "") -> dict[str, Any]:
-        """Take back an operation, the latest without a name: {"undone", "notes": numbers}. Notes
-        that it made are marked as deleted, changed ones are again what they were (and what they
-        became is a revision), its edges are gone.
-
-        Raises NotFound for one that is not kept any more, BadRequest when a note was changed again.
+        """Revert an operation, the latest without an id: {"undone", "notes": numbers}. Notes that
+        it made are marked as deleted, changed notes get their old form back (the newer becomes a
+        revision), its edges are removed. Raises NotFound for an unknown operation, BadRequest when
+        a note was changed again.
         """
         self.homes = None
         is_own = not undone and self.database.shared
@@ -214,14 +210,14 @@ class Store:
         try:
             done = self.once(operation, "undo", {"undo": undone}, lambda records: undo(records, undone))
         except NotFound:
-            if is_own:  # it is not kept any more, or was taken back by a colleague: the one before is next
+            if is_own:  # too old, or undone by a colleague: next time the one before
                 self._own_operations = self._own_operations[:-1]
             raise
         self._own_operations = [name for name in self._own_operations if name != done["undone"]]
         return done
 
     def _own_latest(self) -> str:
-        """The newest operation of this process: the latest of all may be a colleague's."""
+        """The newest operation of this process; the latest in the store may be a colleague's."""
         if not self._own_operations:
             raise NotFound(
                 "Nothing was written from here since this process started, and others write to this memory, too: "
@@ -230,7 +226,7 @@ class Store:
         return self._own_operations[-1]
 
     def count_use(self, numbers: Sequence[int], *, is_shown: bool = False) -> None:
-        """Count that the notes were asked for (or shown unasked): no change of what they say."""
+        """Count a use of the notes, or that a briefing showed them; their text does not change."""
         query, moment = (_COUNT_SHOWN, {}) if is_shown else (_COUNT_USED, {"moment": self._now()})
         with self.database.write() as connection:
             for batch in batches(numbers):
@@ -243,7 +239,9 @@ class Store:
         project: str,
         operation: str = "",
     ) -> Intake:
-        """Store what an import brings, in one transaction; `told`: the records of it."""
+        """Store a batch of an import in one transaction; `raw_records`: its records as they
+        came.
+        """
         payload = {"import": raw_records, "project": project} if operation else {}
 
         def carry_out(records: Records) -> dict[str, Any]:
@@ -252,19 +250,19 @@ class Store:
         return Intake(**self.once(operation, "import", payload, carry_out))
 
     def erase(self, references: Sequence[str | int]) -> Erased:
-        """As `erasure.erase`. Raises NotFound, and then removes none."""
+        """See `erasure.erase`. Raises NotFound, and then removes nothing."""
         with self.transaction() as records:
             erased = erase(records, references, self.database.key())
         self.database.truncate_log()
         return erased
 
     def forgotten(self) -> frozenset[str]:
-        """The hashes of all that was forgotten for good."""
+        """The hashes of everything that was forgotten for good."""
         with self.database.read() as connection:
             return all_forgotten(connection)
 
     def count_wrong_keys(self, *, mend: bool) -> int:
-        """How many notes are not kept under what makes two of them the same."""
+        """The number of notes with a wrong `same` digest."""
         wrong = []
         with self.database.write() as connection:
             columns = (NOTE.c.number, NOTE.c.title, NOTE.c.kind, NOTE.c.project, NOTE.c.scope, NOTE.c.same)
@@ -279,14 +277,14 @@ class Store:
     # Reading
 
     def numbers(self) -> list[int]:
-        """All notes that are not deleted."""
+        """The numbers of all notes that are not deleted."""
         with self.database.read() as connection:
             return list(connection.execute(select(NOTE.c.number).where(NOTE.c.state != "deleted")).scalars())
 
     @property
     def newest(self) -> Point:
-        """The last change. Where there is one owner, nobody else makes any; else it is asked for
-        once in a `moment`.
+        """The last change. With one owner it is known; a shared store is asked once in each
+        `moment`.
         """
         if self._newest is None or self.database.is_new("newest"):
             with self.database.read() as connection:
@@ -299,17 +297,17 @@ class Store:
         return self.newest.number
 
     def point_at(self, number: int) -> Point | None:
-        """The change of this number, None where there is none."""
+        """The change with this number, or None."""
         with self.database.read() as connection:
             return point_at(connection, number)
 
     def outlines(self, after: int, limit: int) -> list[Outline]:
-        """What the catalog asks of the notes after the number `after`, by number."""
+        """The catalog's fields of the notes above the number `after`, by number."""
         with self.database.read() as connection:
             return outlines(connection, after, limit)
 
     def edges_after(self, number: int, limit: int) -> list[Edge]:
-        """Edges by number, from the one after `number` on."""
+        """The edges above `number`, by number."""
         with self.database.read() as connection:
             query = select(EDGE).where(EDGE.c.number > number).order_by(EDGE.c.number).limit(limit)
             return [edge_of(row) for row in connection.execute(query)]
@@ -321,19 +319,19 @@ class Store:
     def take_out(
         self, after: tuple[int, int], limit: int, project: str
     ) -> tuple[list[Record], tuple[int, int] | None]:
-        """A page of an export, as in `intake.take_out`."""
+        """A page of an export, see `bulk_import.take_out`."""
         with self.database.read() as connection:
             return take_out(connection, after, limit, project)
 
     def get(self, references: Iterable[str | int]) -> list[Note]:
-        """The notes that are there, in the order that was asked for."""
+        """The notes that exist, in the order of `references`."""
         with self.database.read() as connection:
             records = Records(connection, self._now())
             numbers = [records.find(reference) for reference in references]
             return records.get([number for number in numbers if number])
 
     def need(self, reference: str | int) -> Note:
-        """Raises NotFound."""
+        """The note with this id or number. Raises NotFound."""
         with self.database.read() as connection:
             return Records(connection, self._now()).need(reference)
 
@@ -350,7 +348,7 @@ class Store:
         return list({row.number: edge_of(row) for row in rows}.values())
 
     def changes_after(self, number: int, limit: int) -> list[tuple[int, str, int]]:
-        """(change, "note" or "edge", number of it) of what changed later, in order."""
+        """(change, "note" or "edge", its number) of the later changes, in order."""
         with self.database.read() as connection:
             query = select(CHANGE).where(CHANGE.c.number > number).order_by(CHANGE.c.number).limit(limit)
             return [(row.number, row.what, row.of) for row in connection.execute(query)]
@@ -368,15 +366,14 @@ class Store:
             return Records(connection, self._now()).get(numbers)
 
     def revisions(self, number: int) -> list[tuple[int, dict[str, Any]]]:
-        """(until when, what the note held), the oldest first."""
+        """(end of validity, fields of the note until then), the oldest first."""
         with self.database.read() as connection:
             query = select(REVISION).where(REVISION.c.note == number).order_by(REVISION.c.number)
             return [(row.until, row.held) for row in connection.execute(query)]
 
     def past_notes(self, moment: int) -> list[Note]:
-        """The notes that were there at the moment and read otherwise since, as they were.
-
-        Raises TooLarge when there are more than THEN_MAX.
+        """The notes that existed at the moment and read otherwise now, as they were then. Raises
+        TooLarge for more than THEN_MAX.
         """
         first = select(func.min(REVISION.c.number)).where(REVISION.c.until > moment).group_by(REVISION.c.note)
         ended = and_(NOTE.c.state == "superseded", NOTE.c.valid_until > moment, NOTE.c.created_at <= moment)
@@ -386,7 +383,7 @@ class Store:
             numbers = connection.execute(select(NOTE.c.number).where(ended).limit(THEN_MAX + 1)).scalars()
             closed = Records(connection, moment).get(list(numbers))
         if max(len(earlier), len(closed)) > THEN_MAX:
-            raise TooLarge(f"More than {THEN_MAX} notes were changed since then; ask about a later moment.")
+            raise TooLarge(f"More than {THEN_MAX} notes were changed since then; pass a later moment.")
         revised = {note.number for note in earlier}
         later = [replace(note, state="active") for note in closed if note.number not in revised]
         return [note for note in earlier if note.created_at <= moment] + later
@@ -406,13 +403,15 @@ class Store:
         payload: dict[str, Any],
         carry_out: Callable[[Records], dict[str, Any]],
     ) -> dict[str, Any]:
-        """The reply of the operation, carried out now or earlier. One without a number is new."""
+        """Carry out the operation unless its id was used before; return its reply. "" is always
+        new.
+        """
         digest = hashlib.sha256(orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)).hexdigest()
         with self.transaction() as records:
             if operation:
                 previous = records.connection.execute(_BY_OPERATION, {"asked": operation}).first()
                 if previous is not None and previous.payload != digest:
-                    raise BadRequest(f"The operation {operation} was another one before; take a new number.")
+                    raise BadRequest(f"The operation {operation} was used for another call; take a new id.")
                 if previous is not None:
                     reply: dict[str, Any] = previous.reply
                     return reply
@@ -436,7 +435,7 @@ class Store:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Records]:
-        """A transaction; what it changed is news when it is committed."""
+        """A transaction; its changes become `news` when it is committed."""
         after = Point() if self.database.shared else self.newest
         with self.database.write() as connection:
             if self.database.shared:
@@ -452,7 +451,7 @@ def _with_changes(note: Note, changes: Mapping[str, Any]) -> Note:
     if "anchors" in fields:
         fields["metadata"] = with_anchors(fields.get("metadata", note.metadata), fields.pop("anchors"))
     fields["spoken"] = {**note.spoken, **fields.get("spoken", {})}
-    if "files" in fields:  # what was done with a file that it still has
+    if "files" in fields:  # what was done with the remaining files
         for name in ("modified", "read"):
             paths = tuple(path for path in getattr(note, name) if path in fields["files"])
             fields.setdefault(name, paths)
@@ -460,7 +459,7 @@ def _with_changes(note: Note, changes: Mapping[str, Any]) -> Note:
 
 
 def _in_state(note: Note, state: State, now: int) -> Note:
-    """The note in that state; one that is superseded holds no more, one that is active does."""
+    """The note in that state; a superseded note becomes invalid now, an active one valid again."""
     ended = {"superseded": now, "active": 0}.get(state, note.valid_until)
     return replace(
         note, state=state, valid_until=ended, superseded_by=0 if state == "active" else note.superseded_by
@@ -468,7 +467,7 @@ def _in_state(note: Note, state: State, now: int) -> Note:
 
 
 def _supersede(records: Records, old: Note, heir: Note) -> Note:
-    """The note as it is when another holds in its place; the edge that says so is made."""
+    """Return the note as superseded by `heir`, and make the edge between them."""
     if heir.number == old.number:
         raise BadRequest(f"Note {old.id} cannot supersede itself.")
     records.connect(Edge(heir.number, old.number, "supersedes"))
@@ -476,10 +475,9 @@ def _supersede(records: Records, old: Note, heir: Note) -> Note:
 
 
 def prepare_note(note: Note) -> tuple[Note, tuple[str, ...]]:
-    """The note as it may be stored, and the kinds of secrets that were taken out of it: first of
-    all, because a name that is normalised is still a secret, but looks like none.
-
-    Raises BadRequest and TooLarge.
+    """Return the note as it is stored, and the kinds of removed secrets. Secrets are removed first:
+    a normalised name may still hold one, but no longer match its pattern. Raises BadRequest and
+    TooLarge.
     """
     fields = {name: getattr(note, name) for name in _WRITTEN_FIELDS}
     fields["source"] = [note.source.agent, note.source.session]

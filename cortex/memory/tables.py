@@ -1,6 +1,5 @@
-"""The tables of the store, for any database that SQLAlchemy speaks to. No queries.
-
-Moments are UTC milliseconds, 0 for none; texts that may be missing are "".
+"""The tables of the store, for any database of SQLAlchemy. No queries. Moments are UTC
+milliseconds, 0 for none; missing texts are "".
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ METADATA = MetaData()
 #: the version of the store that this code reads and writes: the newest in migrations/versions
 VERSION = "0006"
 
-#: SQLite counts up only in a column of the type INTEGER
+#: SQLite counts up only in a column of type INTEGER
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 
@@ -67,14 +66,14 @@ NOTE = Table(
     _text("session", 128),
     _text("channel", 16),
     _text("trust", 8),
-    #: what people and agents think of it: -1, 0 or 1
+    #: last rating by people and agents: -1, 0 or 1
     Column("feedback", Integer, nullable=False, server_default="0"),
-    #: which request of its session it was made in, from 1; 0 for none
+    #: number of the request in its session, from 1; 0 for none
     Column("prompt_number", Integer, nullable=False, server_default="0"),
-    #: path or anchor → hash of what it said when the note was made
+    #: path or anchor → digest of its code when the note was written
     Column("spoken", JSON, nullable=False, server_default="{}"),
     _text("git_commit", 64),
-    #: equal for notes that are one (Note.same)
+    #: equal for notes with the same title, kind and project (Note.same)
     _text("same", 32),
     Index("note_by_same", "same"),
     Index("note_by_project", "project", "state"),
@@ -97,9 +96,9 @@ NOTE_FILE = Table(
     Column("note", ForeignKey("note.number", ondelete="CASCADE"), primary_key=True),
     Column("path", String(1024), primary_key=True),
     Column("place", Integer, nullable=False),
-    #: "read", "modified", or "" where nobody said
+    #: "read", "modified", or "" if unknown
     _text("use", 8),
-    #: when the file was changed last, as it was read then
+    #: the file's last change, as its program reported it
     _moment("mtime"),
     Index("note_file_by_path", "path"),
 )
@@ -116,7 +115,7 @@ EDGE = Table(
     _text("detection", 40),
     _text("reason", 256),
     _moment("created_at"),
-    #: from when on it does not hold any more
+    #: end of its validity
     _moment("valid_until"),
     #: share of its weight that is left
     Column("faded", Float, server_default="1", nullable=False),
@@ -125,7 +124,7 @@ EDGE = Table(
     sqlite_autoincrement=True,
 )
 
-#: a note as it was before a change, whole
+#: all fields of a note before a change
 REVISION = Table(
     "revision",
     METADATA,
@@ -138,8 +137,8 @@ REVISION = Table(
     sqlite_autoincrement=True,
 )
 
-#: what was carried out, so that it is not again: replies hold ids, never text. `what`: the kind of
-#: operation; `did`: what takes it back (Records.did)
+#: operations, so that none is carried out twice: replies hold ids, never text. `what`: the kind of
+#: operation; `did`: the changes that `undo` reverts (Records.did)
 OPERATION = Table(
     "operation",
     METADATA,
@@ -152,9 +151,9 @@ OPERATION = Table(
     Index("operation_by_time", "created_at"),
 )
 
-#: what changed, in the order of the commits: derived indexes read on from the number that they have
-#: reached. `what` is "note" or "edge", `of` its number; `mark`: a number drawn for the transaction,
-#: by which an index knows its log again: one that was put back counts on from an older number
+#: changes in the order of the commits: an index reads on from the last number that it followed.
+#: `what` is "note" or "edge", `of` its number; `mark`: a random number for each transaction, by
+#: which an index recognises its log: a restored store counts on from an older number
 CHANGE = Table(
     "change",
     METADATA,
@@ -165,7 +164,7 @@ CHANGE = Table(
     sqlite_autoincrement=True,
 )
 
-#: keyed hashes of ids and texts that were forgotten for good: an import does not bring them back
+#: keyed hashes of ids and texts that were forgotten for good: no import brings them back
 FORGOTTEN = Table(
     "forgotten",
     METADATA,
@@ -173,7 +172,7 @@ FORGOTTEN = Table(
     _moment("created_at"),
 )
 
-#: projects whose notes are kept as those of another, since somebody joined them
+#: projects that share the notes of another one, since a person linked them
 JOINED = Table(
     "joined",
     METADATA,
@@ -182,9 +181,9 @@ JOINED = Table(
     _moment("created_at"),
 )
 
-#: a conversation with an agent, as it was read from its file: `kind` names the format; how much of
-#: the file was read (bytes), how large it was then, and the hash of what it ended with; `counts`:
-#: lines by what became of them
+#: a conversation with an agent, as read from its file: `kind` is the format; bytes of the file that
+#: were read, its size then, and the hash of its last bytes; `counts`: lines by how they were
+#: understood
 SESSION = Table(
     "session",
     METADATA,
@@ -209,7 +208,7 @@ SESSION = Table(
     sqlite_autoincrement=True,
 )
 
-#: what a person asked in a session, and all that the agent said and did until the next question
+#: a person's prompt in a session, and everything that the agent wrote and did until the next one
 EXCHANGE = Table(
     "exchange",
     METADATA,
@@ -226,7 +225,7 @@ EXCHANGE = Table(
     sqlite_autoincrement=True,
 )
 
-#: projects whose sessions are read, since a tool of memory was called there
+#: projects with sessions that are read, since a tool of memory was called there
 FOLLOWED = Table(
     "followed",
     METADATA,
@@ -235,8 +234,8 @@ FOLLOWED = Table(
     _moment("created_at"),
 )
 
-#: what several notes have in common; `kind`: workflow, best-practice …; `status`: active,
-#: deprecated or merged; `signature`: the words that it is known by
+#: a common pattern of notes; `kind`: workflow, best-practice …; `status`: active, deprecated or
+#: merged; `signature`: its characteristic words
 PATTERN = Table(
     "pattern",
     METADATA,
@@ -254,7 +253,7 @@ PATTERN = Table(
     sqlite_autoincrement=True,
 )
 
-#: the notes of a pattern, each once: how many there are is how often it was seen
+#: the notes of a pattern, each once: their number is how often it was seen
 PATTERN_NOTE = Table(
     "pattern_note",
     METADATA,
@@ -263,7 +262,7 @@ PATTERN_NOTE = Table(
     Index("pattern_note_by_note", "note"),
 )
 
-#: what was asked, without the secrets in it
+#: search queries, without secrets
 QUERY_LOG = Table(
     "query_log",
     METADATA,
@@ -278,7 +277,7 @@ QUERY_LOG = Table(
     sqlite_autoincrement=True,
 )
 
-#: each time that somebody said what a note is worth: -1, 0 or 1
+#: each rating of a note: -1, 0 or 1
 FEEDBACK = Table(
     "feedback",
     METADATA,
@@ -290,7 +289,7 @@ FEEDBACK = Table(
     sqlite_autoincrement=True,
 )
 
-#: how far each piece of upkeep has come, and when it ran last
+#: the progress of each upkeep job, and its last run
 UPKEEP = Table(
     "upkeep",
     METADATA,

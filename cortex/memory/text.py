@@ -1,4 +1,4 @@
-"""A note as the texts that it is found by, and a question as words. Pure."""
+"""The searchable texts of a note, and the words of a query. Pure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import re2
 from cortex.memory.note import OPEN, Note
 from cortex.terms import tokens
 
-#: what contractions and possessives leave behind, and who was named before
+#: remains of contractions and possessives, and pronouns
 _LEFTOVERS = frozenset("s t d m ll re ve he she her hers him his himself herself themselves".split())
-#: words that questions are made of and that say nothing about what was noted, beside these;
-#: without them six of a hundred questions more find their turn of a conversation
+#: further words of questions that say nothing about a note; without them six of a hundred questions
+#: more find their turn of a conversation
 _ASKING = frozenset(
     "about after again all also always am anything before being both did during each ever every everything few "
     "first get getting give going got just know last like long made make many may might more most much need new now "
@@ -23,7 +23,7 @@ _ASKING = frozenset(
     "happen happened mention mentioned".split()
 )
 
-#: words that tell when something is, in UTF-8: text would be searched half as fast
+#: words for a time, in UTF-8: matching text instead of bytes is half as fast
 _TIME = re2.compile(
     rb"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|last|next|(?:week|month|year|day|weekend|morning|night"
     rb"|evening|hour|minute)s?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july"
@@ -33,22 +33,22 @@ _TIME = re2.compile(
 _WHEN = re.compile(
     r"(?i)\b(?:when|how (?:long|recently|old)|(?:what|which) (?:day|date|time|week|month|year)|since when)\b"
 )
-#: who speaks, before what is said
+#: a speaker's name before the text
 _SPEAKER = re.compile(r"\s*([^\W\d_][\w.'-]{0,30}(?: [^\W\d_][\w.'-]{0,30}){0,2}):\s")
 #: words of the longest name of a speaker
 _SPEAKER_WORDS = 3
-#: characters at the end of a text in which a question makes it one
+#: length of a text's end in which a question mark makes it a question
 _QUESTION_CHARS = 60
 
 
 def speaker_of(title: str) -> str:
-    """Who speaks in a note, as in "Ada: we meet on Monday", in lower case; "" for nobody."""
+    """The speaker of a note like "Ada: we meet on Monday", in lower case; "" for none."""
     speaker = _SPEAKER.match(title) if ":" in title else None
     return speaker[1].lower() if speaker else ""
 
 
 def names_in(query: str) -> set[str]:
-    """All that could be the name of a speaker in a question, in lower case."""
+    """All possible names of speakers in a query, in lower case."""
     words = re.findall(r"[^\W\d_][\w.-]*", query.lower().replace("'s", "").replace("’s", ""))
     return {
         " ".join(words[at : at + count])
@@ -58,7 +58,7 @@ def names_in(query: str) -> set[str]:
 
 
 def mentions_time(text: str) -> bool:
-    """Whether a note says when something is."""
+    """Whether a note mentions a time."""
     return bool(_TIME.search(text.encode()))
 
 
@@ -77,7 +77,7 @@ def is_open(title: str, labels: Iterable[str]) -> bool:
 
 
 def embedded_text(note: Note) -> str:
-    """What its vector is made of."""
+    """The text that is embedded."""
     labels = f"\ntags: {', '.join(note.labels)}" if note.labels else ""
     facts = "".join(f"\n{fact}" for fact in note.facts)
     body = "" if note.body.strip() == note.title.strip() else f"\n{note.body}"
@@ -91,23 +91,23 @@ def title_words(note: Note) -> list[str]:
 
 
 def text_words(note: Note) -> list[str]:
-    """Stems and joined forms of what it says below its title, with its moment written out."""
+    """Stems and joined forms of the text below the title, with its date written out."""
     return _stems((note.body, *note.facts, *note.files, format_date(note.occurred_at)))
 
 
 def question_words(query: str) -> list[str]:
-    """The words of a question that may be in a note, each once; all when none says anything."""
+    """The words of a query that may occur in a note, each once; all words if none is left."""
     content_words = _drop_words(tokens.words(query), tokens.STOP_WORDS | _LEFTOVERS | _ASKING)
     return list(dict.fromkeys(tokens.lane_text(content_words).split()))
 
 
 def gist(query: str, names: Iterable[str] = ()) -> str:
-    """A question without the words that every sentence has, and without these names."""
+    """The query without stop words, and without these names."""
     return " ".join(_drop_words(tokens.words(query), tokens.STOP_WORDS | _LEFTOVERS | set(names)))
 
 
 def _drop_words(words: list[str], others: Collection[str]) -> list[str]:
-    """The words that are none of the others; all when none is left."""
+    """The words that are not in `others`; all if none is left."""
     return [word for word in words if word.lower() not in others] or words
 
 

@@ -1,4 +1,4 @@
-"""Notes in the order of time: around one of them, or between two moments, page by page."""
+"""Notes in order of time: around a note, or between two moments, page by page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cortex.memory.recall import Memory
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Notes in order of time. `before` and `after`: how many there are beyond them."""
+    """Notes in order of time. `before` and `after`: numbers of further notes on both sides."""
 
     notes: list[Note]
     before: int
@@ -22,8 +22,8 @@ class Span:
 
 
 def around(memory: Memory, anchor: Note, selection: Selection, before: int, after: int) -> Span:
-    """The anchor with as many earlier and later notes of the selection; its own state and kind do
-    not matter.
+    """The anchor, whatever its state and kind, with the notes of the selection before and after
+    it.
     """
     past_notes = memory.notes_at(selection.as_of)
     order = memory.catalog.in_time(memory.catalog.mask(selection, past_notes))
@@ -37,7 +37,7 @@ def around(memory: Memory, anchor: Note, selection: Selection, before: int, afte
 
 
 def between(memory: Memory, selection: Selection, limit: int, offset: int, *, newest_first: bool) -> Span:
-    """The notes of the selection, from the `offset`th on."""
+    """The notes of the selection, from `offset` on."""
     past_notes = memory.notes_at(selection.as_of)
     order = memory.catalog.in_time(memory.catalog.mask(selection, past_notes))
     order = order[::-1] if newest_first else order
@@ -50,7 +50,7 @@ def between(memory: Memory, selection: Selection, limit: int, offset: int, *, ne
 
 
 def notes_of(memory: Memory, numbers: Sequence[int], past_notes: Mapping[int, Note]) -> list[Note]:
-    """The notes in this order, those of `then` as they are there."""
+    """The notes in this order; those in `past_notes` as they are there."""
     loaded = memory.store.notes_by_number([number for number in numbers if number not in past_notes])
     by_number = {note.number: note for note in loaded} | dict(past_notes)
     return [by_number[number] for number in numbers if number in by_number]

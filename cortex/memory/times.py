@@ -1,5 +1,5 @@
-"""Moments: UTC milliseconds inside, epoch milliseconds or ISO 8601 on the way in, ISO beside them
-on the way out. Pure but for the clock.
+"""Moments: UTC milliseconds inside; epoch milliseconds or ISO 8601 in arguments; ISO 8601 in
+answers. Pure except for the clock.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 from cortex.system.errors import BadRequest
 
-#: the moments that can be told in four digits of a year, in milliseconds
+#: moments with a four-digit year, in milliseconds
 EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
 
 _NUMBER = re.compile(r"-?\d{1,18}")
-#: a part of a second in ISO 8601
+#: a fraction of a second in ISO 8601
 _FRACTION = re.compile(r"[.,]\d")
 _SECOND_MS = 1_000
 
@@ -24,10 +24,8 @@ def just_now() -> int:
 
 
 def read_moment(value: float | str, what: str) -> int:
-    """UTC milliseconds of epoch milliseconds (a number, or its digits) or of an ISO 8601 text; one
-    without a zone is UTC, one without a time is midnight.
-
-    Raises BadRequest, naming `what`.
+    """Parse epoch milliseconds (a number, or its digits) or ISO 8601 to UTC milliseconds; a text
+    without a zone is UTC, without a time midnight. Raises BadRequest, naming `what`.
     """
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = int(value)
@@ -40,14 +38,14 @@ def read_moment(value: float | str, what: str) -> int:
             raise BadRequest(_no_moment(value, what)) from error
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return round(moment.timestamp() * 1000)
-    if not EARLIEST <= value <= LATEST:  # nan is not, either
+    if not EARLIEST <= value <= LATEST:  # refuses nan, too
         raise BadRequest(_no_moment(value, what))
     return round(value)
 
 
 def read_end(value: float | str, what: str) -> int:
-    """As `read_moment`, of a moment up to which something counts: a text that names no part of a
-    second means through the end of its second, as moments are told. Raises BadRequest.
+    """`read_moment` for the end of a period: a text without a fraction of a second means the end of
+    that second, because answers show whole seconds. Raises BadRequest.
     """
     moment = read_moment(value, what)
     lacks_fraction = (
@@ -57,7 +55,7 @@ def read_end(value: float | str, what: str) -> int:
 
 
 def _no_moment(value: object, what: str) -> str:
-    return f"{what} is {str(value)[:80]!r}; pass epoch milliseconds or ISO 8601, as 2026-01-31T09:30:00Z."
+    return f"{what} is {str(value)[:80]!r}; pass epoch milliseconds or ISO 8601, like 2026-01-31T09:30:00Z."
 
 
 def format_moment(moment: int) -> str:

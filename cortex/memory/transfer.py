@@ -1,4 +1,4 @@
-"""Import and export in slices: whoever runs them asks and answers between two."""
+"""Import and export in slices, between which other requests are answered."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from cortex.system.errors import BadRequest, CortexError
 
 #: records of a slice: some 50 ms, with their indexes
 SLICE = 200
-#: seconds of a slice in which a thread works, and nobody else
+#: seconds of a pause in which only a thread works
 SLICE_S = 0.005
-#: what the places of an export begin with in which sessions are told
+#: prefix of `after` in an export for positions in the sessions
 _SESSIONS_PREFIX = "said:"
-#: lines that could not be used that a report names
+#: refused lines listed in a report
 REFUSED_MAX = 100
 
 
 @dataclass(slots=True)
 class Report:
-    """What became of all records. `refused`: {"line", "why"} and, of several files, "file"."""
+    """The results for all records. `refused`: {"line", "why"} and, for several files, "file"."""
 
     counts: Counts = field(default_factory=Counts)
     refused_count: int = 0
@@ -42,7 +42,7 @@ class Report:
             self.refused.append({"line": line, "why": wrong} | ({"file": file} if file else {}))
 
     def answer(self) -> dict[str, Any]:
-        """As an answer."""
+        """The report as a tool's answer."""
         return asdict(self.counts) | {"refused_count": self.refused_count, "refused": self.refused}
 
 
@@ -55,7 +55,7 @@ def import_records(
     trusted: bool,
     operation: str = "",
 ) -> None:
-    """Store one slice, durably; what cannot be used is named in `report`."""
+    """Store one slice, durably; refused lines are listed in `report`."""
     arriving: list[Arriving] = []
     for line in lines:
         if line.record is None:
@@ -78,7 +78,7 @@ def import_records(
 def import_lines(
     memory: Memory, lines: Iterable[InputLine], project: str, *, trusted: bool
 ) -> Generator[None, None, Report]:
-    """Store all, slice by slice: each is durable and searchable when the next one begins."""
+    """Store all lines, slice by slice: each is durable and searchable when the next one begins."""
     report, batch = Report(), list[InputLine]()
     for line in lines:
         batch.append(line)
@@ -93,21 +93,21 @@ def import_lines(
 
 
 def import_file(memory: Memory, path: Path, project: str, *, trusted: bool) -> Generator[None, None, Report]:
-    """As `importing`, of a file or a folder of Markdown files. Raises what `read_notes` does."""
+    """As `import_lines`, for a file or a folder of Markdown files. Raises the errors of
+    `read_notes`.
+    """
     return import_lines(memory, read_notes(path), project, trusted=trusted)
 
 
 def export_page(memory: Memory, after: str, limit: int, project: str) -> tuple[list[Record], str]:
-    """(records, where to go on, "" at the end); `after` is "" or where the page before ended: notes
-    first, then edges, then sessions.
-
-    Raises BadRequest for an `after` that no page gave.
+    """Return (records, the next `after`, "" at the end): notes first, then edges, then sessions.
+    `after` is "" or from the page before. Raises BadRequest for an invalid `after`.
     """
     is_of_sessions = after.startswith(_SESSIONS_PREFIX)
     try:
         first, second = (int(digits) for digits in (after.removeprefix(_SESSIONS_PREFIX) or "0:0").split(":"))
     except ValueError as error:
-        raise BadRequest(f"after is {after[:40]!r}; pass what the page before gave as next.") from error
+        raise BadRequest(f"after is {after[:40]!r}; pass the `next` of the page before.") from error
     if is_of_sessions:
         projects = memory.projects.all_of(project)
         with memory.store.database.read() as connection:
@@ -119,8 +119,8 @@ def export_page(memory: Memory, after: str, limit: int, project: str) -> tuple[l
 
 
 def export_file(memory: Memory, path: Path, project: str) -> Generator[None, None, int]:
-    """Write all as lines of JSON: the file is there whole, or as it was before. Returns how many
-    records it has.
+    """Write all as lines of JSON: the file is complete, or as it was before. Return the number of
+    records.
     """
     count, after = 0, ""
     with files.replacing(path, sync=True) as file:

@@ -1,4 +1,4 @@
-"""Taking back an operation, by what it wrote down that it did. In the transaction of a store."""
+"""Undoing an operation, by its record of changes, in a store's transaction."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from cortex.system.errors import BadRequest, NotFound
 
 
 def undo(records: Records, undone: str) -> dict[str, Any]:
-    """As in `Store.undo`; the latest operation for "". Raises NotFound and BadRequest."""
+    """See `Store.undo`; "" for the latest operation. Raises NotFound and BadRequest."""
     query = select(OPERATION).where(OPERATION.c.what.not_in(("undo", "undone", "git")))
     query = query.where(OPERATION.c.id == undone if undone else OPERATION.c.what != UPKEEP)
     query = query.order_by(OPERATION.c.created_at.desc(), OPERATION.c.id.desc()).limit(1)
     row = records.connection.execute(query).first()
     if row is None:
         raise NotFound(
-            f"There is no operation {undone[:80]!r} to take back; they are kept for 7 days."
+            f"There is no operation {undone[:80]!r} to undo; operations are kept for 7 days."
             if undone
-            else "There is no operation to take back; they are kept for 7 days."
+            else "There is no operation to undo; operations are kept for 7 days."
         )
     for entry in reversed(row.did):
         _take_back(records, *entry)
@@ -36,7 +36,7 @@ def undo(records: Records, undone: str) -> dict[str, Any]:
 
 
 def _take_back(records: Records, what: str, which: Any, revision: Any = 0) -> None:
-    """One entry of Records.did."""
+    """Undo one entry of Records.did."""
     if what == "edge":
         records.disconnect(which)
     elif what == "parted":
@@ -52,7 +52,7 @@ def _take_back(records: Records, what: str, which: Any, revision: Any = 0) -> No
         if not revision:
             records.change(notes[0], replace(notes[0], state="deleted"))
         elif newest != revision:
-            raise BadRequest(f"Note {notes[0].id} was changed again since: take that back first.")
+            raise BadRequest(f"Note {notes[0].id} was changed again since: undo that first.")
         else:
             fields = records.connection.execute(
                 select(REVISION.c.held).where(REVISION.c.number == revision)

@@ -1,4 +1,4 @@
-"""The vectors of notes: one file of rows that only grows, and the same rows in memory. Follows the
+"""The vectors of notes: a file of rows that only grows, and the same rows in memory. Follows the
 changes of the store; can be deleted at any time.
 """
 
@@ -24,26 +24,26 @@ from cortex.system import files
 from cortex.system.arrays import Array
 from cortex.system.dot_products import products
 
-#: share of rows that are of no use any more from which on the file is written anew
+#: share of obsolete rows from which on the file is rewritten
 STALE_SHARE = 0.5
-#: cosines from which on their own mean and deviation say how much one of them means
+#: number of cosines from which on their own mean and deviation are a reliable scale
 ENOUGH = 200
-#: vectors up to which each is compared (0.08 µs each, and four times that where they are taken out
-#: of others); of more, their sketch (0.015 µs each) proposes so many and one in so many of them,
-#: and the vectors decide
+#: number of vectors up to which each is compared (0.08 µs each, four times that if they are
+#: gathered by index); of more, their sketches (0.015 µs each) propose PROPOSED and one in
+#: PROPOSED_EACH, and the vectors decide
 EXACT_MAX, PROPOSED, PROPOSED_EACH = 20_000, 500, 200
-#: of many values, those that mean, deviation and a bound are taken from
+#: sample size for mean, deviation and bounds of many values
 SAMPLE = 2_000
-#: rows are taken out of all when they are fewer than one in so many; else all are compared
+#: rows are gathered by index if they are fewer than one in SELECTIVE; else all are compared
 SELECTIVE = 4
-#: vectors that are taken out at once (0.8 MB of 384 numbers), and that there is room for at first
+#: vectors gathered at once (0.8 MB of 384 numbers); initial room
 SLICE, ROOM = 1_000, 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Cosines:
-    """Notes by number (int64 [n]), the cosine of each (float32 [n]); mean and standard deviation of
-    all that were asked, and, where these are few, of notes about other things; how many all are.
+    """Notes by number (int64 [n]), the cosine of each (float32 [n]); mean and standard deviation
+    over all compared notes, with unrelated notes added if they are few; their number.
     """
 
     numbers: Array
@@ -54,10 +54,10 @@ class Cosines:
 
 
 class Vectors:
-    """`reached`: the change that everything up to is in here.
+    """`reached`: the last change that is included.
 
     A row of the file is note, change and its mark, checksum and vector; the last row of a note
-    counts. Rows of a file that was cut or damaged end where they cannot be read.
+    counts. In a cut or damaged file, rows from the first unreadable one on are dropped.
     """
 
     def __init__(self, folder: Path, embedder: Embedder, exact_max: int = EXACT_MAX) -> None:
@@ -84,13 +84,13 @@ class Vectors:
         numbers, back = np.unique(rows["number"][::-1], return_index=True)
         last = np.sort(len(rows) - 1 - back)
         self._count = len(last)
-        #: the last selection that cannot change, and the places of its notes
+        #: the last read-only mask, and the indices of its notes
         self._cached_places: tuple[Array, Array] | None = None
-        #: the last places that were asked, and the vectors of some of them
+        #: the indices of the last query, and a sample of their vectors
         self._sampled: tuple[Array, Array] | None = None
         self._numbers = rows["number"][last].astype(np.int64)
         self._matrix = rows["vector"][last]
-        #: note → its place in these, -1 for none
+        #: note → its index in these, -1 for none
         self._places = np.full(int(numbers[-1]) + 1 if len(numbers) else 0, -1, np.int32)
         self._places[self._numbers] = np.arange(len(last))
         self._sketch = Sketch(self._matrix) if len(last) > self._exact_max else None
@@ -99,27 +99,27 @@ class Vectors:
 
     @property
     def model(self) -> str:
-        """What made the vectors."""
+        """The identity of the embedding model."""
         return self._embedder.identity
 
     def delete(self) -> None:
-        """Remove its file; it is of no use any more."""
+        """Remove its file; the object must not be used afterwards."""
         with contextlib.suppress(FileNotFoundError):
             files.remove(self._path)
 
     def numbers(self) -> set[int]:
-        """The notes that it has a vector of."""
+        """The notes with a vector."""
         return set(self._numbers[: self._count].tolist())
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Write the file anew without these notes."""
+        """Rewrite the file without these notes."""
         rows = self._read()
         remaining = rows[~np.isin(rows["number"], np.array(numbers, "<u8"))]
         self._write_anew(remaining)
         self._load(remaining)
 
     def take(self, change: Point, changed: Sequence[Note]) -> None:
-        """Embed what changed until `change`, each note once, and keep it."""
+        """Embed the notes changed up to `change`, each once, and store the vectors."""
         self.reached = change
         if not changed:
             return
@@ -157,9 +157,9 @@ class Vectors:
         also: Iterable[int] = (),
         past_notes: Mapping[int, Note] | None = None,
     ) -> Cosines:
-        """How near notes of the mask (bool [room]) are to a question, to all its wordings together:
-        all of them, or of many the nearest and those of `also`. The notes of `then` by what they
-        say there.
+        """Cosines of the notes in the mask (bool [room]) to a query, the sum of its wordings: of
+        all of them, or of many notes the nearest and those in `also`. Notes in `past_notes` count
+        with their text there.
         """
         past_notes = {number: note for number, note in (past_notes or {}).items() if mask[number]}
         vector = self._embedder.embed(wordings, "query").astype(np.float32).sum(axis=0)
@@ -187,7 +187,7 @@ class Vectors:
         return Cosines(numbers, values, mean, deviation, among)
 
     def _masked_places(self, mask: Array) -> Array:
-        """The places of the notes of the mask: kept for the next question about the same ones."""
+        """The indices of the notes in the mask, cached for the next query with the same mask."""
         if self._cached_places is not None and self._cached_places[0] is mask:
             return self._cached_places[1]
         places = np.flatnonzero(mask[self._numbers[: self._count]])
@@ -196,13 +196,13 @@ class Vectors:
         return places
 
     def _sample_of(self, places: Array) -> Array:
-        """Float16 [n, dimensions]: of these places some, evenly; the same for the next question."""
+        """Float16 [n, dimensions]: an even sample of these indices, cached for the next query."""
         if self._sampled is None or self._sampled[0] is not places:
             self._sampled = places, self._matrix[places[:: max(1, len(places) // SAMPLE)]]
         return self._sampled[1]
 
     def _propose(self, sketch: Sketch, places: Array, vector: Array) -> Array:
-        """Those of the places that may be the nearest to a vector, in no order."""
+        """The indices of likely nearest vectors, unordered."""
         count = PROPOSED + len(places) // PROPOSED_EACH
         nearness = sketch.nearness(vector, self._count)
         proposed: Array = places[
@@ -211,20 +211,20 @@ class Vectors:
         return proposed
 
     def _places_in(self, numbers: Iterable[int], mask: Array) -> Array:
-        """The places of those of the notes that are in the mask and have a vector."""
+        """The indices of those notes that are in the mask and have a vector."""
         wanted = np.fromiter(numbers, np.int64)
         wanted = wanted[mask[wanted] & (wanted < len(self._places))]
         places: Array = self._places[wanted[self._places[wanted] >= 0]]
         return places
 
     def _background(self) -> Array:
-        """Float32 [n, dimensions]: notes about other things."""
+        """Float32 [n, dimensions]: unrelated notes."""
         if self._others is None:
             self._others = self._embedder.embed(BACKGROUND, "passage").astype(np.float32)
         return self._others
 
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
-        """The notes that are nearest to a text: by all vectors, or by those that are proposed."""
+        """The notes nearest to a text: by all vectors, or by the proposed ones only."""
         vector = self._embedder.embed([query], "query")[0].astype(np.float32)
         rows = np.arange(self._count)
         if not exact and self._sketch:
@@ -234,8 +234,8 @@ class Vectors:
         return numbers
 
     def near(self, number: int, mask: Array, limit: int) -> list[tuple[int, float]]:
-        """The notes of the mask (bool [room]) that are nearest to a note, each with its cosine; not
-        itself, and none to one that has no vector.
+        """The notes of the mask (bool [room]) nearest to a note, each with its cosine; without
+        itself, and empty for a note without a vector.
         """
         own_place = self._places_in((number,), mask)
         if not len(own_place):
@@ -265,7 +265,7 @@ class Vectors:
         return vectors
 
     def _values(self, rows: Array, vector: Array) -> Array:
-        """The cosines of rows."""
+        """The cosines of the rows at these indices."""
         query = vector.astype(np.float16)
         if SELECTIVE * len(rows) > self._count:
             return products(query, self._matrix[: self._count])[rows]
@@ -291,7 +291,7 @@ class Vectors:
 
 
 def distinct(numbers: Sequence[Array]) -> Array:
-    """All of them in order, each once; of thousands ten times as fast as numpy.unique, which
+    """All numbers in order, each once; for thousands, ten times as fast as numpy.unique, which
     hashes.
     """
     ordered = np.sort(np.concatenate(numbers))
@@ -299,7 +299,9 @@ def distinct(numbers: Sequence[Array]) -> Array:
 
 
 def _greatest(values: Array, count: int) -> Array:
-    """The places of the greatest values; to sort out a million takes 10 ms, to look at them 1."""
+    """The indices of the greatest values. A partition of a million takes 10 ms, a comparison with a
+    bound from a sample 1.
+    """
     step = max(1, len(values) // (8 * SAMPLE))
     sample = values[::step]
     likely = min(len(sample), 2 * count // step + 1)
@@ -313,7 +315,7 @@ def _greatest(values: Array, count: int) -> Array:
 
 def _checksums(rows: Array) -> Array:
     """uint32 [n] over number, change and vector of each row."""
-    raw, size = rows.view(np.uint8).data, rows.dtype.itemsize  # a copy of many is as large
+    raw, size = rows.view(np.uint8).data, rows.dtype.itemsize  # without a copy, which would be as large
     fields: dict[str, Any] = dict(rows.dtype.fields or {})
     crc_at, vector = fields["crc"][1], fields["vector"][1]
     return np.fromiter(

@@ -1,5 +1,5 @@
-"""A derived index of words on disk: documents of tantivy that follow the store by the number of its
-last change. Whose they are and how they are scored is not here.
+"""A tantivy index of words on disk that follows the store by the number of the last change.
+Contents and scoring are elsewhere.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from cortex.system import files
 from cortex.system.timers import late_threads
 from cortex.terms import tokens
 
-#: the tokenizer of what is words already, with a blank between two
+#: the tokenizer for words that are prepared, separated by blanks
 _READY = "cortex_ready"
 
 
 def open_index(folder: Path, fields: Iterable[str], *, exact_fields: Iterable[str] = ()) -> tantivy.Index:
-    """The index in `folder`, made anew where it is damaged or of another version: documents with
-    the numbers `number`, `change` and `mark`, `fields` of words and those compared `whole`.
+    """Open the index in `folder`; rebuild it if it is damaged or of another version. Its documents
+    have the numbers `number`, `change` and `mark`, `fields` of words, and `exact_fields`.
     """
     builder = tantivy.SchemaBuilder()
     for name in ("number", "change", "mark"):
@@ -47,12 +47,12 @@ def open_index(folder: Path, fields: Iterable[str], *, exact_fields: Iterable[st
 
 
 def _open(schema: tantivy.Schema, folder: Path) -> tantivy.Index:
-    with late_threads():  # its reader looks twice a second whether there is another commit
+    with late_threads():  # its reader checks twice a second for another commit
         return tantivy.Index(schema, path=str(folder))
 
 
 def reached(searcher: tantivy.Searcher) -> Point:
-    """The last change that is in the index."""
+    """The last change in the index."""
     newest = [at for _, at in searcher.search(Query.all_query(), 1, order_by_field="change").hits]
     numbers, marks = (searcher.fast_field_values(name, newest) for name in ("change", "mark"))
     return Point(int(numbers[0] or 0), int(marks[0] or 0)) if newest else Point()

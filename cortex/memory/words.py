@@ -1,8 +1,8 @@
-"""Finds notes by their words: a tantivy index, and a tail of notes that are not in it yet. Follows
-the changes of the store; can be deleted at any time.
+"""The word index of notes: tantivy, and a tail of notes that are not in it yet. Follows the changes
+of the store; can be deleted at any time.
 
-A document of tantivy takes 15 ms until it is found. So a new note goes into the tail first, which
-is scored by the same formula with the same counts, and into tantivy with many others later.
+A document in tantivy takes 15 ms until it can be found. So a new note goes into the tail first,
+which is scored by the same formula and counts, and later into tantivy with many others.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from cortex.memory.word_index import open_index, reached
 from cortex.system import files
 from cortex.system.arrays import Array
 
-#: notes of the tail from which on they go into tantivy: some 50 ms, however many they are
+#: notes in the tail from which on they go into tantivy: some 50 ms, for any number
 TAIL_NOTES = 1_000
 #: bytes that the writer collects before it writes a segment
 _HEAP_BYTES = 20_000_000
-#: of BM25, as tantivy has them
+#: parameters of BM25, as in tantivy
 _K1, _B = 1.2, 0.75
-#: fields → what a match in them is worth
+#: field → weight of a match
 FIELDS = {"all": 1.0, "title": 0.6}
-#: words of a question that are looked for one by one, the rarest: a score of tantivy is a float32,
-#: which has 24 bits; notes that are told of it, those that hold the rarest words
+#: words of a query with a bit, the rarest: tantivy's scores are float32, with 24 bits; notes with
+#: bits, those with the rarest words
 BIT_WORDS, BIT_NOTES = 24, 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class WordBits:
-    """Which words of a question notes hold: the notes by number (int64 [n]), a bit for each word
-    (uint32 [n]), what each of these words is worth, from the lowest bit on (float64 [words]).
+    """The query words that notes contain: the notes by number (int64 [n]), a bit for each word
+    (uint32 [n]), the weight of each word, from the lowest bit on (float64 [words]).
     """
 
     numbers: Array
@@ -49,8 +49,8 @@ class WordBits:
 
 
 class _Tail:
-    """Notes that are not in tantivy: the words of each, for each field; for questions, made with
-    the first one, term → note → count, and the lengths.
+    """Notes that are not in tantivy: the words of each, for each field; built at the first query:
+    {term: {note: count}} and lengths.
     """
 
     def __init__(self, notes: Iterable[Note] = ()) -> None:
@@ -82,7 +82,7 @@ class _Tail:
 
     @property
     def _postings_by_field(self) -> dict[str, dict[str, dict[int, int]]]:
-        """Field → term → note → count, of all notes."""
+        """{field: {term: {note: count}}} of all notes."""
         for number in self._unread:
             for name, terms in self.words[number].items():
                 self._lengths[name][number] = len(terms)
@@ -95,7 +95,7 @@ class _Tail:
         return len(self._postings_by_field[field].get(word, ()))
 
     def score(self, words: Sequence[str], rarity: Callable[[str, str], float]) -> dict[int, float]:
-        """Note → score; `rarity`: of a word in a field."""
+        """{note: score}; `rarity`: of a word in a field."""
         scores: dict[int, float] = {}
         by_field = self._postings_by_field
         for name, worth in FIELDS.items():
@@ -111,7 +111,7 @@ class _Tail:
         return scores
 
     def word_bits(self, words: Sequence[str]) -> dict[int, int]:
-        """Note → a bit for each of the words that it holds, the first the lowest."""
+        """{note: a bit for each word that it contains}, the first word the lowest."""
         bits: dict[int, int] = {}
         postings = self._postings_by_field["all"]
         for at, word in enumerate(words):
@@ -121,19 +121,21 @@ class _Tail:
 
 
 class Words:
-    """`reached`: the change that everything up to is in here. Use it in one thread."""
+    """`reached`: the last change that is included. Use it in one thread."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._index = open_index(folder, FIELDS)
         self._searcher = self._index.searcher()
         self._tail = _Tail()
-        #: notes of tantivy that were changed or deleted since
+        #: notes in tantivy that were changed or deleted since
         self._masked: set[int] = set()
         self.reached = reached(self._searcher)
 
     def take(self, change: Point, changed: Sequence[Note], gone: Iterable[int] = ()) -> None:
-        """What changed until `change`: found at once, in tantivy when enough has come together."""
+        """Take the changes up to `change`: they are searchable at once, and go into tantivy in
+        batches.
+        """
         for number in gone:
             self._tail.remove(number)
             self._masked.add(number)
@@ -141,7 +143,7 @@ class Words:
             self._tail.add(note)
             self._masked.add(note.number)
         self.reached = change
-        # a tail that is longer than the index would be scored by other rarities than it
+        # a tail longer than the index would have other rarities of words
         if len(self._tail) >= min(TAIL_NOTES, self._searcher.num_docs or TAIL_NOTES):
             self.commit()
 
@@ -167,11 +169,11 @@ class Words:
         self._tail, self._masked = _Tail(), set()
 
     def delete(self) -> None:
-        """Remove its files; it is of no use any more."""
+        """Remove its files; the object must not be used afterwards."""
         files.remove_tree(self._folder)
 
     def numbers(self) -> set[int]:
-        """The notes that it can find."""
+        """The searchable notes."""
         hits = self._searcher.search(Query.all_query(), max(1, self._searcher.num_docs), count=False).hits
         stored = self._searcher.fast_field_values("number", [address for _, address in hits])
         return (set(np.array(stored, np.uint64).tolist()) - self._masked) | self._tail.words.keys()
@@ -179,8 +181,8 @@ class Words:
     def search(
         self, words: Sequence[str], limit: int, past_notes: Mapping[int, Note] | None = None
     ) -> dict[int, float]:
-        """Note → score, of the best `limit` in tantivy and all of the tail that hold a word; the
-        notes of `then` by what they say there.
+        """{note: score} of the best `limit` in tantivy and all of the tail that contain a word;
+        notes in `past_notes` count with their text there.
         """
         if not words:
             return {}
@@ -207,8 +209,8 @@ class Words:
     def word_bits(
         self, words: Sequence[str], past_notes: Mapping[int, Note] | None = None, most: int = BIT_NOTES
     ) -> WordBits:
-        """Which of the words notes hold, for the `most` that hold the rarest and all of the tail;
-        the notes of `then` by what they say there.
+        """The query words that notes contain, for the `most` with the rarest words and all of the
+        tail; notes in `past_notes` count with their text there.
         """
         rarity = {word: self._rarity("all", word) for word in words}
         rarest = sorted(words, key=rarity.__getitem__)[-BIT_WORDS:]
@@ -228,9 +230,9 @@ class Words:
         )
 
     def _bit_query(self, words: Sequence[str], most: int) -> Query:
-        """Notes that hold the words, of which the last ones are the rarest: scores add up, so a
-        word's power of two is its bit. Where enough hold one of the rarest (twice the number: some
-        are counted that were deleted), these alone are read: the others come behind them.
+        """A query for notes with the words, sorted by rarity, the rarest last: scores add up, so a
+        word's power of two is its bit. If enough notes contain one of the rarest (twice `most`, for
+        deleted ones are counted too), only those are read: others would rank behind them.
         """
         queries = [
             Query.const_score_query(Query.term_query(self._index.schema, "all", word, "freq"), 2.0**at)
@@ -247,13 +249,13 @@ class Words:
         return Query.boolean_query([(Occur.Must, needed), *others])
 
     def _scores(self, query: Query, limit: int) -> tuple[Array, Array]:
-        """Of the best in tantivy: notes (int64 [n]) and their scores (float64 [n])."""
+        """The best notes in tantivy (int64 [n]) and their scores (float64 [n])."""
         hits = self._searcher.search(query, limit, count=False).hits
         numbers = self._searcher.fast_field_values("number", [address for _, address in hits])
         return np.array(numbers, np.int64), np.array([score for score, _ in hits], np.float64)
 
     def ideal(self, words: Sequence[str]) -> float:
-        """About the score of a note of usual length that holds each of the words once."""
+        """The approximate score of a note of usual length with each word once."""
         return sum(self._rarity("all", word) for word in words)
 
     def _rarity(self, field: str, word: str) -> float:
@@ -264,5 +266,5 @@ class Words:
 
 
 def _rarity(count: int, holding: int) -> float:
-    """What BM25 says that a word tells which `holding` of `count` notes hold."""
+    """The weight of a word in BM25 that `holding` of `count` notes contain."""
     return math.log(1 + (max(count, holding) - holding + 0.5) / (holding + 0.5))

@@ -1,7 +1,7 @@
-"""The tools of observations, in one table: what each is told to do and which arguments it takes.
-Tools, commands and the memory's operations are made from it. Pure.
+"""The observation tools in one table: text and arguments of each. Tools, commands and the memory's
+operations are made from it. Pure.
 
-An observation is a note, as those see it who note what they did in a coding session.
+An observation is a note in the form of coding sessions.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from msgspec import Meta
 
 from cortex.system.errors import BadRequest
 
-#: what names the operation of a tool to the memory worker
+#: prefix of a tool's operation in the memory worker
 PREFIX = "observation."
-#: tokens of an answer, the most that may be asked for, and bytes of JSON that count as one
+#: default and largest number of tokens of an answer, and bytes of JSON that count as one
 TOKENS, TOKENS_MAX, TOKEN_BYTES = 4_000, 50_000, 4
 #: notes in one bulk call
 BULK_MAX = 1_000
@@ -25,8 +25,8 @@ BULK_MAX = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A default, and the least and most that is taken. `strict`: other values are refused; else
-    the nearest that is taken counts.
+    """A default with its bounds. `strict`: other values are refused, else the nearest bound is
+    used.
     """
 
     default: Any
@@ -35,16 +35,16 @@ class Between:
     strict: bool = False
 
     def read(self, name: str, value: float) -> float:
-        """Raises BadRequest."""
+        """The value within the bounds. Raises BadRequest for one outside, if `strict`."""
         if self.strict and not self.least <= value <= self.most:
             raise BadRequest(f"{name} is {value}; it must be between {self.least} and {self.most}.")
         return min(self.most, max(self.least, value))
 
 
-#: an argument that has to be given
+#: a required argument
 REQUIRED: Any = msgspec.NODEFAULT
 _TOKENS = Between(TOKENS, 100, TOKENS_MAX)
-#: of what is no page of rows: its names alone take some
+#: for reports: their keys alone need some tokens
 _REPORT_TOKENS = Between(TOKENS, 300, TOKENS_MAX)
 
 _Csv = Annotated[str, Meta(description="Comma-separated.")]
@@ -56,7 +56,7 @@ _Texts = Annotated[tuple[str, ...] | None, Meta(description="Replaces the old on
 _Text = Annotated[str | None, Meta(description="Replaces the old text.")]
 _Share = Annotated[float, Meta(description="0 to 1.")]
 
-#: argument → its type, with what agents read: one name means one thing in all tools
+#: argument → its type and description; an argument means the same in all tools
 ARGUMENTS: Mapping[str, Any] = {
     "query": Annotated[str, Meta(description="Question or words.")],
     "type": _Csv,
@@ -78,7 +78,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "cursor": Annotated[str, Meta(description="The `next_cursor` of the page before.")],
     "format": Annotated[Literal["index", "full"], Meta(description="full: with texts.")],
     "max_tokens": Annotated[int, Meta(description="Answer size.")],
-    "as_of": Annotated[str, Meta(description="A date: what was believed then.")],
+    "as_of": Annotated[str, Meta(description="A date: the state at that time.")],
     "include": Annotated[str, Meta(description="superseded, archived.")],
     "anchor_id": Annotated[str, Meta(description="Middle note.")],
     "before": Annotated[int, Meta(description="Older notes.")],
@@ -101,9 +101,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "tag": Annotated[str, Meta(description="Tag, exactly.")],
     "mode": Annotated[Literal["add", "remove", "set"], Meta(description="Change of the tags.")],
     "boost": Annotated[float, Meta(description="Added to the importance.")],
-    "delete_vectors": Annotated[
-        bool, Meta(description="Accepted and without effect: nothing deleted is ever found.")
-    ],
+    "delete_vectors": Annotated[bool, Meta(description="No effect: deleted notes are never found.")],
     "top_n": _Count,
     "days": Annotated[int, Meta(description="Number of days, up to today.")],
     "group_by": Annotated[
@@ -123,7 +121,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "include_most_retrieved": Annotated[bool, Meta(description="Include this part.")],
     "include_concept_weights": Annotated[bool, Meta(description="Include this part.")],
 }
-#: arguments of one tool that mean something else there
+#: arguments with another meaning in one tool
 _TOOL_ARGUMENTS: Mapping[tuple[str, str], Any] = {
     ("search", "type"): Annotated[
         Literal["observations", "sessions", "prompts"], Meta(description="What to search.")
@@ -140,8 +138,8 @@ _TOOL_ARGUMENTS: Mapping[tuple[str, str], Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One tool: what agents read of it; argument → its default, REQUIRED, or Between. `writes`: it
-    changes what is stored.
+    """A tool: its text; argument → its default, REQUIRED, or Between. `writes`: it changes the
+    store.
     """
 
     text: str
@@ -149,12 +147,12 @@ class Row:
     writes: bool = False
 
 
-#: where a page begins
+#: the offset of a page
 _OFFSET = Between(0, 0, 1_000_000, strict=True)
 
 
 def _page(others: Mapping[str, Any], limit: int = 20, most: int = 100) -> dict[str, Any]:
-    """The arguments of a tool that answers pages of rows."""
+    """The arguments of a tool with pages of rows."""
     return {
         **others,
         "as_of": "",
@@ -203,7 +201,7 @@ ROWS: Mapping[str, Row] = {
         ),
     ),
     "timeline": Row(
-        "What happened around an observation (anchor_id, or what query finds), or between dates.\n"
+        "Observations before and after one (anchor_id or query's best hit), or between dates.\n"
         'Example: {"query": "the release", "before": 5}',
         {
             "anchor_id": "",
@@ -220,10 +218,10 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "get_observation": Row(
-        'One observation whole, by the `id` of a row.\nExample: {"id": "12"}', {"id": REQUIRED}
+        'One full observation, by the `id` of a row.\nExample: {"id": "12"}', {"id": REQUIRED}
     ),
     "search_sessions": Row(
-        "Search what was said and done in earlier sessions: the best exchange of each.\n"
+        "Search the exchanges of earlier sessions: the best one of each.\n"
         'Example: {"query": "the failing deployment"}',
         {
             "query": REQUIRED,
@@ -243,11 +241,9 @@ ROWS: Mapping[str, Row] = {
             "max_tokens": _TOKENS,
         },
     ),
-    "decisions": Row("What was decided about something: decisions count for more.", _TOPIC_PAGE),
-    "changes": Row(
-        "What was changed about something: fixes, features and refactorings count for more.", _TOPIC_PAGE
-    ),
-    "how_it_works": Row("How something works: discoveries and architecture count for more.", _TOPIC_PAGE),
+    "decisions": Row("Search observations; decisions rank higher.", _TOPIC_PAGE),
+    "changes": Row("Search observations; fixes, features and refactorings rank higher.", _TOPIC_PAGE),
+    "how_it_works": Row("Search observations; discoveries and architecture rank higher.", _TOPIC_PAGE),
     "find_by_concept": Row(
         "Observations with any, or all, of some concepts (tags).",
         _page({"concepts": REQUIRED, "match": "any", "type": "", "files": "", **_PROJECT_AND_DATES}),
@@ -261,7 +257,7 @@ ROWS: Mapping[str, Row] = {
         _page({"type": REQUIRED, **_CONCEPTS_AND_FILES, **_PROJECT_AND_DATES}),
     ),
     "find_similar_observations": Row(
-        "Observations that mean the same as a text, by cosine alone.",
+        "Observations similar in meaning to a text, by cosine alone.",
         {
             "query": REQUIRED,
             "project": "",
@@ -272,7 +268,7 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "find_related_observations": Row(
-        "Observations next to one in the graph, the surest first.",
+        "Observations related to one, the most certain first.",
         {
             "id": REQUIRED,
             "min_confidence": Between(0.5, 0, 1, strict=True),
@@ -282,21 +278,19 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "explain_search_ranking": Row(
-        "Why a search ranks as it does: what each score is made of, and which words matched where.",
+        "Explain a search's ranking: the parts of each score, and the words that matched.",
         {"query": REQUIRED, "project": "", "top_n": Between(5, 1, 20), "max_tokens": _REPORT_TOKENS},
     ),
     "get_recent_context": Row(
         "The newest observations.", _page({"project": "", "type": "", **_CONCEPTS_AND_FILES, **_DATES}, 30)
     ),
-    "get_context_timeline": Row(
-        "What happened before and after an observation.", _timeline(anchor_id=REQUIRED)
-    ),
+    "get_context_timeline": Row("Observations before and after a given one.", _timeline(anchor_id=REQUIRED)),
     "get_timeline_by_query": Row(
-        "What happened before and after the observation that a query finds.",
+        "Observations before and after a query's best hit.",
         _timeline(query=REQUIRED, **_DATES),
     ),
     "get_observations_by_tag": Row(
-        "Observations with exactly one tag, the newest first.",
+        "Observations with exactly this tag, newest first.",
         _page({"tag": REQUIRED, "project": ""}, 50, 200),
     ),
     "get_observation_relationships": Row(
@@ -304,7 +298,7 @@ ROWS: Mapping[str, Row] = {
         {"id": REQUIRED, "max_depth": Between(2, 1, 5), "offset": _OFFSET, "max_tokens": _TOKENS},
     ),
     "edit_observation": Row(
-        "Change fields of an observation; what there was is kept as a revision.",
+        "Change fields of an observation; the old ones stay as a revision.",
         {
             "id": REQUIRED,
             **dict.fromkeys(
@@ -328,7 +322,7 @@ ROWS: Mapping[str, Row] = {
         writes=True,
     ),
     "merge_observations": Row(
-        "Join one observation into another: facts, concepts, files and relations move, the source is superseded.",
+        "Merge one observation into another: its facts, concepts, files, relations move; it is superseded.",
         {"source_id": REQUIRED, "target_id": REQUIRED, "boost": Between(0.1, 0, 0.5, strict=True)},
         writes=True,
     ),
@@ -338,7 +332,7 @@ ROWS: Mapping[str, Row] = {
         writes=True,
     ),
     "bulk_mark_superseded": Row(
-        "Mark observations as superseded: they hold no more.",
+        "Mark observations as superseded: no longer true.",
         {"ids": REQUIRED, "superseded_by": ""},
         writes=True,
     ),
@@ -348,7 +342,7 @@ ROWS: Mapping[str, Row] = {
         writes=True,
     ),
     "batch_tag_by_pattern": Row(
-        "Tag all observations that hold a text or match a regular expression; a dry run unless told otherwise.",
+        "Tag all observations that contain a text or match a regular expression; a dry run by default.",
         {
             "pattern": REQUIRED,
             "tags": REQUIRED,
@@ -372,23 +366,21 @@ ROWS: Mapping[str, Row] = {
             "max_tokens": Between(25_000, 1_000, 250_000),
         },
     ),
-    "get_memory_stats": Row("How much is remembered, by type, project and state, and how searches went."),
-    "get_observation_quality": Row(
-        "How complete an observation is, and what would make it better.", {"id": REQUIRED}
-    ),
+    "get_memory_stats": Row("Counts of observations by type, project and state, and of searches."),
+    "get_observation_quality": Row("Completeness of an observation, with suggestions.", {"id": REQUIRED}),
     "get_data_quality_report": Row(
-        "How complete the newest observations are, and what is wrong with them.",
+        "Completeness and issues of the newest observations.",
         {"project": "", "limit": Between(100, 10, 500), "max_tokens": _REPORT_TOKENS},
     ),
     "get_temporal_trends": Row(
-        "How many observations were made when: by day, ISO week or hour, in UTC, days without any included.",
+        "Counts of observations by day, ISO week or hour (UTC), zeros included.",
         {"project": "", "days": Between(30, 1, 365), "group_by": "day", "max_tokens": _REPORT_TOKENS},
     ),
     "get_observation_scoring_breakdown": Row(
-        "What the legacy score of an observation is made of; the parts add up to it.", {"id": REQUIRED}
+        "The legacy score of an observation and its parts, which add up to it.", {"id": REQUIRED}
     ),
     "analyze_observation_importance": Row(
-        "Which observations count most, which are used most, and what people think of them.",
+        "The most important and most used observations, and counts of ratings.",
         {
             "project": "",
             "include_top_scored": True,
@@ -399,11 +391,11 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "analyze_search_patterns": Row(
-        "What was asked most, and what was asked in vain.",
+        "Most frequent queries, and those without hits.",
         {"days": Between(7, 1, 30), "top_n": Between(10, 1, 50), "max_tokens": _REPORT_TOKENS},
     ),
     "suggest_consolidations": Row(
-        "Groups of observations that say the same and might be merged; nothing is changed.",
+        "Groups of nearly equal observations that could be merged; nothing is changed.",
         {
             "project": "",
             "min_similarity": Between(0.8, 0.5, 1, strict=True),
@@ -413,7 +405,7 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "get_patterns": Row(
-        "What recurs in several observations of several sessions.",
+        "Patterns that recur in several sessions.",
         {
             "type": "",
             "project": "",
@@ -424,22 +416,22 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "run_consolidation": Row(
-        "Look after what is remembered: relate, find patterns, let fade, forget where that is on.",
+        "Run upkeep: relate notes, find patterns, fade relevance, forget if that is on.",
         {"cycle": "all", "dry_run": False},
         writes=True,
     ),
     "trigger_maintenance": Row(
-        "Delete what is older than the settings allow, and keep the store quick.",
+        "Delete notes older than the settings allow; optimise the store.",
         {"dry_run": False},
         writes=True,
     ),
-    "get_maintenance_stats": Row("What upkeep did, and when."),
-    "check_system_health": Row("How the memory is: database, indexes, workers, disk."),
+    "get_maintenance_stats": Row("Upkeep's runs and totals."),
+    "check_system_health": Row("Health of database, indexes, workers, disk."),
 }
 
 
 def fields_of(name: str) -> list[tuple[str, Any, Any]]:
-    """(argument, its type, its default or REQUIRED) of a tool, those that are required first."""
+    """(argument, its type, its default or REQUIRED) of a tool's arguments, required ones first."""
     row = ROWS[name]
     fields = [
         (
@@ -453,7 +445,7 @@ def fields_of(name: str) -> list[tuple[str, Any, Any]]:
 
 
 def read_bounds(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments within their bounds. Raises BadRequest for one that has to be within."""
+    """The arguments within their bounds. Raises BadRequest for a strict one outside."""
     read = dict(arguments)
     for argument, bounds in ROWS[name].arguments.items():
         if isinstance(bounds, Between) and read.get(argument) is not None:

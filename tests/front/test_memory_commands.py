@@ -147,7 +147,7 @@ def test_complete_lines_of_a_truncated_import_are_stored(shell, window, tmp_path
     (tmp_path / "memory.json").write_text(text[:-20])
     code, out, error = shell("memory_import", "memory.json")
     assert (code, out) == (EXIT_OK, "2 notes and 1 edge are new.\n")
-    assert error == "line 4: it is no whole JSON object\n"
+    assert error == "line 4: it is no complete JSON object\n"
     assert window.ask("memory_stats")["edge_count"] == 1
     code, out, error = shell("memory_import", "memory.json", "--json")
     assert (json.loads(out)["notes"], json.loads(out)["refused_count"]) == (0, 1)

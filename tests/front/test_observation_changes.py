@@ -25,7 +25,7 @@ def test_an_edit_is_found_at_once_and_keeps_what_there_was(window, related):
     assert titles(window.ask("search", query="walrus")) == ["Fixed the walrus race"]
     window.ask("memory_undo")
     assert window.ask("get_observation", id=str(related[1]))["title"] == "Fixed a race in the retry queue"
-    with pytest.raises(BadRequest, match="what is to be changed"):
+    with pytest.raises(BadRequest, match="Nothing to change"):
         window.ask("edit_observation", id=str(related[1]))
 
 

@@ -186,7 +186,7 @@ def test_what_is_found_by_type_by_tag_and_by_concept_is_just_that(window):
         "Retries use back-off with jitter"
     ]
     assert len(titles(window.ask("find_by_concept", concepts="network,gotcha"))) == 2
-    with pytest.raises(BadRequest, match="names nothing"):
+    with pytest.raises(BadRequest, match="is empty; pass one value"):
         window.ask("find_by_type", type=" , ")
 
 

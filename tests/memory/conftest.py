@@ -1,4 +1,4 @@
-"""A worker of memory in this process, and a project whose sessions it is told."""
+"""Fixtures: a memory worker in this process, and a project with sessions for it."""
 
 import functools
 import tempfile
@@ -13,7 +13,7 @@ from cortex.settings.data import DataFolder
 from tests.postgres import serving, with_memory
 from tests.sample_sessions import SessionProject
 
-#: the suites that both places of memory have to pass
+#: suites that must pass with both places of memory
 CONTRACT = (
     "test_store",
     "test_library",
@@ -25,7 +25,7 @@ CONTRACT = (
 
 
 def pytest_generate_tests(metafunc):
-    """Each test of the contract runs on both, but for those of what is in the folder's own file."""
+    """Run each contract test with both places, except tests of the folder's own file."""
     if "kept_by" in metafunc.fixturenames and metafunc.module.__name__.rpartition(".")[2] in CONTRACT:
         both = metafunc.definition.get_closest_marker("of_the_file") is None
         metafunc.parametrize("kept_by", ["folder", "postgresql"] if both else ["folder"], indirect=True)
@@ -33,14 +33,14 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope="session")
 def like():
-    """(a server, the database in it that others are made like)."""
+    """(a server, the name of a database in it that serves as template)."""
     with serving() as server, tempfile.TemporaryDirectory() as folder:
         yield server, with_memory(server, Path(folder))
 
 
 @pytest.fixture
 def kept_by(request):
-    """Where memory is kept that this test opens: each folder has a database of its own."""
+    """The place of memory in this test: each folder has a separate database."""
     if getattr(request, "param", "folder") == "folder":
         yield "folder"
         return

@@ -1,4 +1,4 @@
-"""What was believed and when: edits, what supersedes, questions about a moment, undo, time."""
+"""Memory over time: edits, superseded notes, queries about a moment, undo, timelines."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from cortex.memory.note import Source
 from cortex.memory.recall import Memory
 from cortex.system.errors import BadRequest, NotFound
 
-#: the moment of the first write, in milliseconds; each look at the clock is a second later
+#: the moment of the first write, in milliseconds; each reading of the clock is a second later
 BEGIN = 1_700_000_000_000
 
 
@@ -29,7 +29,7 @@ def titles(rows):
     return [row["title"] for row in rows]
 
 
-def test_an_edit_changes_what_is_found_and_keeps_what_was_there(memory, clock):
+def test_an_edit_changes_search_results_and_keeps_the_old_text_as_a_revision(memory, clock):
     stored = memory.store("The cache is kept for 5 minutes", "measured on staging", tags=["cache"])
     before = next(clock)
     memory.edit(stored["id"], title="The cache is kept for 10 minutes", importance=0.9)
@@ -45,7 +45,7 @@ def test_an_edit_changes_what_is_found_and_keeps_what_was_there(memory, clock):
     ]
 
 
-def test_a_moment_that_was_told_finds_what_was_there_then(data):
+def test_a_moment_from_an_answer_finds_the_notes_of_that_moment(data):
     moments = itertools.count(BEGIN + 700, 1000)
     with Library(Memory(data, open_static(), lambda: next(moments))) as memory:
         first = memory.node(memory.store("The cache is kept for 5 minutes")["id"])
@@ -59,7 +59,7 @@ def test_a_moment_that_was_told_finds_what_was_there_then(data):
         assert memory.recall(query, as_of=BEGIN) == []
 
 
-def test_what_is_superseded_is_found_by_id_moment_or_on_request_only(memory, clock):
+def test_a_superseded_note_is_found_only_by_id_by_moment_or_on_request(memory, clock):
     old = memory.store("Deploys go out by hand on Fridays", kind="decision")
     before = next(clock)
     new = memory.store(
@@ -80,7 +80,7 @@ def test_what_is_superseded_is_found_by_id_moment_or_on_request_only(memory, clo
     assert [edge["relation"] for edge in row["edges"]] == ["supersedes"]
 
 
-def test_a_question_about_a_moment_sees_neither_what_came_later_nor_that_it_was_deleted(memory, clock):
+def test_a_query_about_a_moment_ignores_later_notes_and_deletions(memory, clock):
     early = next(clock)
     stored = memory.store("The gateway listens on port 8443")
     between = next(clock)
@@ -92,7 +92,7 @@ def test_a_question_about_a_moment_sees_neither_what_came_later_nor_that_it_was_
     assert memory.search("which port has the gateway") == []
 
 
-def test_a_question_about_a_moment_does_not_follow_edges_of_later(memory, clock):
+def test_a_query_about_a_moment_follows_no_later_edges(memory, clock):
     near = memory.store("Retries use exponential back-off with jitter")
     far = memory.store("Imports take most of a cold start")
     before = next(clock)
@@ -101,7 +101,7 @@ def test_a_question_about_a_moment_does_not_follow_edges_of_later(memory, clock)
     assert far["id"] not in [row["id"] for row in memory.recall("back-off", alpha=0.5, as_of=before)]
 
 
-def test_undo_takes_back_a_note_an_edit_an_edge_and_a_state(memory):
+def test_undo_reverts_a_note_an_edit_an_edge_and_a_state(memory):
     first, second = memory.store("one of two", operation_id="a"), memory.store("two of two", operation_id="b")
     memory.edit(first["id"], body="changed", operation_id="c")
     memory.relate(first["id"], second["id"], operation_id="d")
@@ -118,7 +118,7 @@ def test_undo_takes_back_a_note_an_edit_an_edge_and_a_state(memory):
         memory.undo("b")
 
 
-def test_undo_does_not_take_away_what_was_changed_since(memory):
+def test_undo_refuses_to_revert_a_note_that_was_changed_since(memory):
     stored = memory.store("a note")
     memory.edit(stored["id"], body="first", operation_id="first")
     memory.edit(stored["id"], body="second")
@@ -127,7 +127,7 @@ def test_undo_does_not_take_away_what_was_changed_since(memory):
     assert memory.node(stored["id"])["body"] == "second"
 
 
-def test_undoing_what_superseded_opens_the_old_note_again(memory):
+def test_undoing_a_superseding_note_makes_the_old_note_active_again(memory):
     old = memory.store("the old way")
     memory.store("the new way", supersedes=[old["id"]], operation_id="new")
     memory.undo("new")
@@ -159,7 +159,7 @@ def test_a_timeline_of_equal_moments_goes_by_number_and_pages_lose_nothing(memor
     assert titles(memory.timeline(limit=2, newest_first=True)["items"]) == ["much later", "step 6"]
 
 
-def test_a_view_has_the_project_and_the_source_that_were_asked_for(memory):
+def test_a_view_has_the_given_project_and_source(memory):
     other = memory.of(project="there", source=Source("codex", "s1", "mcp", "agent"))
     stored = other.store("Only there: the queue is drained at night")
     assert other.node(stored["id"])["source_agent"] == "codex"
@@ -185,7 +185,7 @@ def test_using_a_note_counts_and_being_briefed_does_not(memory):
     assert memory.node(stored["id"])["access_count"] == 1
 
 
-def test_a_briefing_keeps_room_for_what_was_never_told(memory):
+def test_a_briefing_reserves_lines_for_notes_that_no_briefing_had_yet(memory):
     for at in range(20):
         memory.store(f"Preference number {at:02}", kind="preference", importance=0.9 if at < 10 else 0.4)
     first, second = (set(memory.briefing()["briefing"].splitlines()) for _ in range(2))
@@ -193,7 +193,7 @@ def test_a_briefing_keeps_room_for_what_was_never_told(memory):
     assert {line for line in first if "number 0" in line} - {*second} <= first
 
 
-def test_a_briefing_fits_its_tokens_and_tells_open_questions_and_disputes(memory):
+def test_a_briefing_fits_its_tokens_and_lists_open_questions_and_contradictions(memory):
     first = memory.store("The limit is 20 calls a second", importance=0.1)
     second = memory.store("The limit is 50 calls a second", importance=0.1)
     memory.relate(first["id"], second["id"], "contradicts")
@@ -206,7 +206,7 @@ def test_a_briefing_fits_its_tokens_and_tells_open_questions_and_disputes(memory
     assert len(memory.briefing(tokens=50)["briefing"]) <= 200
 
 
-def test_a_briefing_of_an_agent_begins_with_what_is_said_of_it(memory):
+def test_a_briefing_of_an_agent_begins_with_the_notes_about_it(memory):
     agent = memory.store("reviewer", kind="agent")
     preference = memory.store("Reviews are short and name the line", kind="preference")
     far = memory.store("When tests are slow look for sleeps", kind="pattern")
@@ -240,7 +240,7 @@ def test_a_briefing_of_an_agent_begins_with_what_is_said_of_it(memory):
         (lambda memory, _: memory.briefing(tokens=1), "tokens is 1"),
     ],
 )
-def test_what_cannot_be_used_is_a_sentence(memory, call, sentence):
+def test_unusable_arguments_are_refused_with_a_sentence(memory, call, sentence):
     note = memory.store("a note to try it on")["id"]
     with pytest.raises((BadRequest, NotFound), match=sentence):
         call(memory, note)

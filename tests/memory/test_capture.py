@@ -1,4 +1,4 @@
-"""What people say in sessions becomes notes, and what hooks wrote down of them is taken in."""
+"""Notes from sessions: sentences of people, commits, changed files, events of hooks."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def notes_of(life, project):
     return [note for note in store.notes_by_number(store.numbers()) if project in ("", note.project)]
 
 
-def test_what_a_person_says_is_to_be_remembered_becomes_a_note(life):
+def test_a_sentence_that_a_person_wants_remembered_becomes_a_note(life):
     life.ask("stats")
     life.write(
         "s1",
@@ -69,7 +69,7 @@ def test_what_a_person_says_is_to_be_remembered_becomes_a_note(life):
         ("We decided on jitter. " + "y" * 5_000, []),
     ],
 )
-def test_what_is_to_be_remembered_is_said_at_the_beginning_of_a_sentence(sentence, expected):
+def test_a_request_to_remember_counts_only_at_the_start_of_a_sentence(sentence, expected):
     assert list(said_to_remember(sentence)) == expected
 
 
@@ -85,7 +85,7 @@ def test_a_note_that_was_deleted_does_not_come_back_with_its_session(life):
 
 
 def commit_file(life, message):
-    """What git prints of a commit of a.py."""
+    """Commit a.py; return git's output."""
 
     def git(*words):
         who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
@@ -99,7 +99,7 @@ def commit_file(life, message):
     return git("commit", "-m", message)
 
 
-def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
+def test_a_commit_of_a_session_becomes_a_note_from_gits_log(life):
     printed = commit_file(life, "Back off with jitter")
     life.project = identity_of(life.shop)
     life.ask("stats")
@@ -119,7 +119,7 @@ def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
     (session,) = life.ask("list_sessions")["results"]
     place = {"session": session["id"], "exchange": 1, "git_branch": "main"}
     assert note.metadata == {"commit": note.git_commit} | place
-    # the history of git tells it, too: it is one note, which keeps its place, whoever came first
+    # git's history gives the same note, which keeps its session, in either order
     commits = [{"commit": note.git_commit, "message": note.title, "at": 1772359260, "files": ["a.py"]}]
     life.ask("take_commits", writes=True, commits=commits)
     life.ask("take_commits", writes=True, project="other", commits=commits)
@@ -127,7 +127,7 @@ def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
     assert notes(life)["Back off with jitter"].metadata["exchange"] == 1
 
 
-def test_a_commit_that_the_history_of_git_told_first_says_in_which_session_it_was_made(life):
+def test_a_commit_known_from_gits_history_gets_the_session_that_made_it(life):
     life.ask("stats")
     commit = {"commit": "c" * 40, "message": "Back off with jitter", "at": 1772359260, "files": ["a.py"]}
     life.ask("take_commits", writes=True, commits=[commit])
@@ -146,7 +146,7 @@ def test_a_commit_that_the_history_of_git_told_first_says_in_which_session_it_wa
 
 
 @pytest.mark.parametrize("keeps_commits", [True, False])
-def test_who_reads_sessions_hands_over_commits_where_the_person_keeps_them(life, keeps_commits):
+def test_the_session_reader_stores_commits_if_the_settings_say_so(life, keeps_commits):
     commit_file(life, "Back off with jitter")
     life.project = identity_of(life.shop)
     life.worker.call(MemoryCall("stats", {}, False, "", life.project, "", "", "cli", str(life.shop)))
@@ -161,7 +161,7 @@ def test_who_reads_sessions_hands_over_commits_where_the_person_keeps_them(life,
     assert life.read() == 0
 
 
-def test_a_project_whose_commits_are_not_kept_is_looked_at_as_seldom_as_others(life):
+def test_a_project_without_stored_commits_is_read_as_seldom_as_others(life):
     commit_file(life, "Back off with jitter")
     life.project = identity_of(life.shop)
     life.worker.call(MemoryCall("stats", {}, False, "", life.project, "", "", "cli", str(life.shop)))
@@ -169,7 +169,7 @@ def test_a_project_whose_commits_are_not_kept_is_looked_at_as_seldom_as_others(l
     away = life.shop.rename(life.shop.with_name("away"))
     assert life.read() == 0
     away.rename(life.shop)
-    assert life.read() == 0  # it was looked at just now
+    assert life.read() == 0  # it was read just now
 
 
 def edit_lines(life, *paths, prompt="mend the retries", at="2026-03-01T10:00:00Z", **more):
@@ -179,7 +179,7 @@ def edit_lines(life, *paths, prompt="mend the retries", at="2026-03-01T10:00:00Z
     return user(prompt, at, **more), session_line("assistant", uses, at, **more)
 
 
-def test_the_files_that_a_session_changed_are_one_note_of_it_that_grows(life):
+def test_the_changed_files_of_a_session_are_one_note_that_grows(life):
     life.ask("stats")
     life.write("s1", *edit_lines(life, "src/retry.py", "/etc/passwd"))
     life.read()
@@ -204,7 +204,7 @@ def test_the_files_that_a_session_changed_are_one_note_of_it_that_grows(life):
     assert row["id"] == note.number
 
 
-def test_what_somebody_did_with_the_note_of_a_sessions_files_stays(life):
+def test_edits_of_the_note_of_a_sessions_files_stay(life):
     life.ask("stats")
     life.write("s1", *edit_lines(life, "a.py"))
     life.read()
@@ -220,7 +220,7 @@ def test_what_somebody_did_with_the_note_of_a_sessions_files_stays(life):
     assert notes(life) == {}
 
 
-def test_files_that_an_agent_changed_for_another_are_of_the_session_that_began_it(life):
+def test_files_that_a_subagent_changed_belong_to_its_session(life):
     life.ask("stats")
     life.write("s1", *edit_lines(life, "a.py"))
     folder = life.folder / "-shop" / "s1" / "subagents"
@@ -240,7 +240,7 @@ def write_event(life, number, event, **fields):
     (folder / f"{number:020d}-1.json").write_bytes(json.dumps(record).encode())
 
 
-def test_what_hooks_wrote_down_is_taken_once_and_goes_then(life):
+def test_events_of_hooks_are_taken_once_and_removed(life):
     life.ask("stats")
     write_event(life, 1, "prompt", text="why do retries back off?")
     write_event(life, 2, "tool-use", tool="edit", files=["src/retry.py"], modified=True)
@@ -259,7 +259,7 @@ def test_what_hooks_wrote_down_is_taken_once_and_goes_then(life):
     assert [row["exchange_count"] for row in life.search("limit")] == [2]
 
 
-def test_what_hooks_write_down_after_the_clock_was_set_back_is_taken_in(life):
+def test_events_of_hooks_are_taken_in_after_the_clock_was_set_back(life):
     life.ask("stats")
     for at, text in enumerate(("why do retries back off?", "and the limit?")):
         event = {
@@ -274,13 +274,13 @@ def test_what_hooks_write_down_after_the_clock_was_set_back_is_taken_in(life):
         if not at:
             later = (4_000_000_000 * 10**9,) * 2
             os.utime(life.spool / spool.COUNT, ns=later)
-            # as of an event before the clock was set back
+            # like an event before the clock was set back
             write_event(life, later[0], "stop", text="Because of the jitter.")
             life.read()
     assert [row["exchange_count"] for row in life.search("limit")] == [2]
 
 
-def test_what_hooks_tell_of_a_session_with_a_file_is_read_from_the_file(life):
+def test_a_session_with_a_file_is_read_from_the_file_and_not_from_events(life):
     life.ask("stats")
     path = life.write("s1", user("why do retries back off?"))
     write_event(life, 1, "prompt", text="why do retries back off?", transcript=str(path))
@@ -291,13 +291,13 @@ def test_what_hooks_tell_of_a_session_with_a_file_is_read_from_the_file(life):
 
 
 def in_quiet(life):
-    """Time passes in which nobody writes."""
+    """Let time pass without writes."""
     for _ in range(3):
         life.worker._last_write -= 10
         life.worker.reload()
 
 
-def test_a_project_is_briefed_anew_when_something_was_noted(life, data):
+def test_a_briefing_file_is_rendered_again_after_a_new_note(life, data):
     life.ask("store", writes=True, title="We use jitter for retries", kind="decision")
     in_quiet(life)
     (briefing,) = (data / "briefings").glob("*.md")
@@ -309,7 +309,7 @@ def test_a_project_is_briefed_anew_when_something_was_noted(life, data):
     assert not (data / "briefings").exists()
 
 
-def test_all_clones_that_were_joined_are_briefed_anew_when_one_noted_something(life, data):
+def test_the_briefing_files_of_all_linked_clones_are_rendered_after_a_new_note(life, data):
     other = "other-0123456789abcdef"
     life.ask("store", writes=True, project=other, title="A note of the other")
     life.ask("link", writes=True, other=other)

@@ -1,4 +1,4 @@
-"""What was said and is forgotten for good is nowhere, and comes back from no file."""
+"""Erased sessions: no trace on the disk, and no file brings them back."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ WORD = "zanzibarian"
 
 
 def traces(folder):
-    """The files in which the word is, as text or as it is compared."""
+    """The files that contain the word, as text or normalised."""
     return sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
@@ -26,7 +26,7 @@ def traces(folder):
 
 @pytest.fixture
 def two_sessions(life):
-    """Two sessions, one of which, and an agent that it began, speak of the word."""
+    """Two sessions; one of them, and its subagent's, contain the word."""
     life.ask("stats")
     life.write(
         "s1",
@@ -56,7 +56,7 @@ def forget(life, *ids, **more):
     return life.ask("erase", writes=True, node_ids=list(ids), **more)
 
 
-def test_a_session_that_is_forgotten_is_nowhere_with_its_agents_and_the_notes_of_it(two_sessions, data):
+def test_an_erased_session_leaves_no_trace_of_it_its_subagents_and_its_notes(two_sessions, data):
     two_sessions.worker.ready().settle()
     finish(two_sessions.worker.ready().back_up())
     spool.add(str(data / spool.FOLDER), json.dumps(event("s1", WORD)).encode())
@@ -79,23 +79,23 @@ def event(name, text):
     return {"event": "prompt", "at": 1, "session": name, "cwd": "/", "text": text}
 
 
-def test_a_session_that_was_forgotten_is_not_taken_in_again(two_sessions, data, tmp_path):
+def test_an_erased_session_is_not_taken_in_again(two_sessions, data, tmp_path):
     finish(two_sessions.worker.ready().of(project="").export_file(tmp_path / "all.jsonl"))
     copy = copies.make(data / NAME)
     forget(two_sessions, session(two_sessions))
     two_sessions.write("s1", user(f"Remember that the {WORD} limit is five.", "2026-03-03T10:00:00Z"))
-    assert two_sessions.read() >= 1  # by who goes on reading it
+    assert two_sessions.read() >= 1  # by the same reader
     assert two_sessions.read() == 0
     two_sessions.restart_reader()
-    two_sessions.read()  # and by another
+    two_sessions.read()  # and by a new one
     shutil.copytree(
         two_sessions.folder / "-shop", two_sessions.folder / "-resumed"
-    )  # the same lines, as of another session
+    )  # the same lines, under another session's name
     resumed = two_sessions.folder / "-resumed" / "s1.jsonl"
     resumed.rename(resumed.with_name("s3.jsonl")).write_text(resumed_as(resumed.with_name("s3.jsonl"), "s3"))
     two_sessions.read()
     (left,) = [row for row in two_sessions.ask("list_sessions")["results"] if row["source_id"] == "s3"]
-    assert left["exchange_count"] == 1  # what was said after the session was forgotten
+    assert left["exchange_count"] == 1  # the exchange after the erasure
     forget(two_sessions, left["id"])
     done = finish(two_sessions.worker.ready().import_file(tmp_path / "all.jsonl", trusted=True))
     assert (done["sessions"], done["exchanges"], done["forgotten"]) == (0, 0, 6)
@@ -111,7 +111,7 @@ def resumed_as(path, name):
     return path.read_text().replace('"sessionId": "s1"', f'"sessionId": "{name}"')
 
 
-def test_a_note_that_is_forgotten_takes_what_was_said_for_it_along(two_sessions, data):
+def test_erasing_a_note_erases_the_exchange_that_it_came_from(two_sessions, data):
     (note,) = two_sessions.ask("recall", query=f"is the {WORD} cache cold?")["results"]
     done = forget(two_sessions, note["number"])
     assert (done["ids"], done["exchanges"], done["sessions"]) == ([note["id"]], 1, [])
@@ -123,7 +123,7 @@ def test_a_note_that_is_forgotten_takes_what_was_said_for_it_along(two_sessions,
     assert two_sessions.ask("recall", query=f"is the {WORD} cache cold?")["results"] == []
 
 
-def test_an_exchange_that_is_forgotten_goes_alone_and_what_the_agent_adds_to_it(two_sessions):
+def test_erasing_an_exchange_erases_only_it_and_its_continuation(two_sessions):
     session_id = session(two_sessions, "s2")
     done = forget(two_sessions, f"{session_id}:1")
     assert (done["sessions"], done["exchanges"]) == ([], 1)
@@ -136,7 +136,7 @@ def test_an_exchange_that_is_forgotten_goes_alone_and_what_the_agent_adds_to_it(
     assert two_sessions.search("menu")[0]["exchange_count"] == 1
 
 
-def test_what_a_session_changed_is_told_no_more_when_one_of_its_exchanges_is_forgotten(two_sessions, data):
+def test_erasing_an_exchange_erases_the_note_of_its_sessions_files(two_sessions, data):
     edit = [{"type": "tool_use", "name": "Edit", "input": {"file_path": str(two_sessions.shop / "a.py")}}]
     two_sessions.write(
         "s4", user("mend the retries"), session_line("assistant", edit, "2026-03-01T10:02:00Z")
@@ -156,7 +156,7 @@ def test_what_a_session_changed_is_told_no_more_when_one_of_its_exchanges_is_for
     assert two_sessions.ask("stats")["node_count"] == 0
 
 
-def test_what_is_neither_note_nor_session_is_named_and_nothing_is_forgotten(two_sessions):
+def test_erasing_an_unknown_id_is_refused_and_erases_nothing(two_sessions):
     for wrong in (f"{session(two_sessions)}:77", "0" * 8 + "-0000" * 3 + "-" + "0" * 12, "s1"):
         with pytest.raises(NotFound, match="no note"):
             forget(two_sessions, session(two_sessions), wrong)

@@ -1,4 +1,4 @@
-"""Memory as a program uses it: what was learned is found again, and only when it is asked about."""
+"""Memory as a library: notes are found again, and only by related queries."""
 
 import shutil
 
@@ -49,12 +49,12 @@ def titles(rows):
         ("workers that die", 5),
     ],
 )
-def test_a_note_is_found_by_what_it_says(filled, question, at):
+def test_a_note_is_found_by_a_question_about_it(filled, question, at):
     assert titles(filled.search(question))[:1] == [NOTES[at][1]]
     assert titles(filled.recall(question))[:1] == [NOTES[at][1]]
 
 
-def test_a_question_about_something_else_is_answered_with_silence(filled):
+def test_a_question_about_another_subject_finds_nothing(filled):
     assert filled.recall("recipe for a chocolate cake with cherries") == []
 
 
@@ -87,20 +87,20 @@ def few(data):
         ("Postgres", 2),
     ],
 )
-def test_among_few_notes_one_is_found_by_what_it_means(few, question, at):
+def test_among_few_notes_one_is_found_by_its_meaning(few, question, at):
     assert titles(few.recall(question)) == [FEW[at]]
 
 
 @pytest.mark.parametrize("question", ["who is the president of France", "how do I cook rice"])
-def test_among_few_notes_a_question_about_something_else_finds_none(few, question):
+def test_among_few_notes_a_question_about_another_subject_finds_none(few, question):
     assert few.recall(question) == []
 
 
-def test_what_was_noted_in_the_same_session_is_not_told_beside_the_answer(few):
+def test_other_notes_of_the_same_session_are_not_in_the_answer(few):
     assert titles(few.recall("the name of the staging host")) == [FEW[3]]
 
 
-def test_what_was_learned_is_there_the_next_time(data):
+def test_a_note_is_found_after_the_library_was_opened_again(data):
     with Library.open(data, project="here") as memory:
         stored = memory.store(NOTES[0][1], NOTES[0][2], kind="decision")
     with Library.open(data, project="here") as memory:
@@ -108,7 +108,7 @@ def test_what_was_learned_is_there_the_next_time(data):
 
 
 @pytest.mark.of_the_file
-def test_indexes_that_were_deleted_or_damaged_come_back_by_themselves(data):
+def test_deleted_or_damaged_indexes_are_rebuilt(data):
     with Library.open(data) as memory:
         for kind, title, body in NOTES:
             memory.store(title, body, kind=kind)
@@ -123,7 +123,7 @@ def test_indexes_that_were_deleted_or_damaged_come_back_by_themselves(data):
         assert titles(memory.recall("why did login break")) == titles(before)
 
 
-def test_a_project_does_not_see_the_notes_of_another_unless_they_are_for_all(data):
+def test_a_project_sees_no_notes_of_another_except_global_ones(data):
     with Library.open(data, project="one") as memory:
         memory.store("The deploy key of project one is rotated monthly")
         memory.store("Commits are signed in every project, always", scope="global")
@@ -132,7 +132,7 @@ def test_a_project_does_not_see_the_notes_of_another_unless_they_are_for_all(dat
         assert titles(memory.recall("are commits signed")) == ["Commits are signed in every project, always"]
 
 
-def test_alpha_moves_the_weight_to_what_is_connected(filled):
+def test_alpha_moves_the_weight_to_connected_notes(filled):
     first, far = filled.search("back-off of retries")[0], filled.search("cold start")[0]
     assert far["title"] not in titles(filled.recall("back-off of retries"))
     filled.relate(first["id"], far["id"], "leads-to")
@@ -141,12 +141,12 @@ def test_alpha_moves_the_weight_to_what_is_connected(filled):
     assert titles(filled.recall("back-off of retries", alpha=0.0))[0] == far["title"]
 
 
-def test_an_explanation_says_what_the_score_is_made_of(filled):
+def test_an_explanation_lists_the_parts_of_the_score(filled):
     (row, *_) = filled.recall("how do we back off when a request is retried?", alpha=1.0, explain=True)
     assert {"words", "window", "meaning", "importance", "recency", "use"} <= row["explain"].keys()
 
 
-def test_a_walk_goes_in_the_direction_that_was_asked(filled):
+def test_a_walk_goes_in_the_given_direction(filled):
     ids = [filled.search(title)[0]["id"] for _, title, _ in NOTES[:3]]
     filled.relate(ids[0], ids[1], "leads-to")
     filled.relate(ids[1], ids[2], "leads-to")
@@ -169,13 +169,13 @@ def test_a_note_that_reads_like_an_order_is_flagged_and_never_briefed(memory):
     assert memory.node(stored["id"])["flagged"]
 
 
-def test_what_is_forgotten_is_found_no_more(filled):
+def test_a_deleted_note_is_not_found(filled):
     row = filled.search("why did login break")[0]
     filled.forget(row["id"])
     assert row["title"] not in titles(filled.search("why did login break"))
 
 
-def test_the_same_note_is_told_to_be_there(filled):
+def test_storing_an_equal_note_reports_a_duplicate(filled):
     assert filled.store(NOTES[1][1], kind="fact")["deduplicated"]
 
 
@@ -195,12 +195,12 @@ def test_a_note_that_says_little_is_stored_with_a_warning(memory):
         (lambda memory: memory.store("x", kind="a b"), "kind is"),
     ],
 )
-def test_what_cannot_be_used_is_a_sentence(memory, call, sentence):
+def test_unusable_arguments_are_refused_with_a_sentence(memory, call, sentence):
     with pytest.raises((BadRequest, NotFound), match=sentence):
         call(memory)
 
 
-def test_who_speaks_when_and_what_was_asked_before_decide_within_an_exchange(memory):
+def test_speaker_time_and_the_question_before_decide_within_an_exchange(memory):
     lines = [
         "Ben: How was the pottery class?",
         "Ada: It was great, we made bowls yesterday.",

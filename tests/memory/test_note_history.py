@@ -1,4 +1,4 @@
-"""What became of notes: revisions, why edges are there, what can be taken back, what was said."""
+"""The history of notes: revisions, reasons of edges, operations to undo, exchanges."""
 
 import pytest
 
@@ -19,11 +19,11 @@ def ask(library, name, operation_id="", **arguments):
     return carry_out(library, name, arguments, project="here", operation_id=operation_id)
 
 
-def test_a_note_tells_what_each_change_made_of_it_the_newest_first(library):
+def test_the_history_of_a_note_lists_its_changes_the_newest_first(library):
     ask(library, "store", title="The port is 8080", tags=["ops"])
     ask(library, "store", id="1", title="The port is 9090")
     ask(library, "store", id="1", body="The proxy took the other one.", tags=["ops", "net"])
-    ask(library, "node", node_id="1")  # counts a use, which is no change
+    ask(library, "node", node_id="1")  # counts a use, which is no revision
     answer = ask(library, "history", node_id="1")
     assert (answer["number"], answer["title"]) == (1, "The port is 9090")
     assert [revision["changed"] for revision in answer["revisions"]] == [
@@ -32,7 +32,7 @@ def test_a_note_tells_what_each_change_made_of_it_the_newest_first(library):
     ]
 
 
-def test_an_edge_tells_who_says_so_and_what_is_at_its_other_end(library):
+def test_the_history_lists_the_detection_and_other_end_of_each_edge(library):
     for at in range(2):
         ask(library, "store", title=f"Note {at} of two")
     ask(library, "relate", from_id="1", to_id="2", relation="causes")
@@ -42,7 +42,7 @@ def test_an_edge_tells_who_says_so_and_what_is_at_its_other_end(library):
     assert (edge["other"]["number"], edge["other"]["state"]) == (2, "deleted")
 
 
-def test_operations_are_told_by_the_number_that_takes_them_back(library):
+def test_the_history_lists_operations_with_the_id_that_undoes_them(library):
     for at in range(2):
         ask(library, "store", title=f"Note {at} of two", operation_id=f"store-{at}")
     ask(library, "relate", from_id="1", to_id="2", operation_id="relate")
@@ -62,7 +62,7 @@ def test_operations_are_told_by_the_number_that_takes_them_back(library):
     assert [operation["id"] for operation in ask(library, "history")["operations"]] == ["store-1", "store-0"]
 
 
-def test_an_operation_on_many_notes_names_some_and_counts_the_rest(library):
+def test_an_operation_on_many_notes_lists_some_and_counts_the_others(library):
     ids = [ask(library, "store", title=f"Note {at} of seven")["id"] for at in range(7)]
     ask(library, "observation.bulk_delete_observations", ids=ids)
     newest = ask(library, "history", limit=1)["operations"][0]
@@ -75,12 +75,12 @@ def test_a_history_out_of_range_is_refused(library, arguments):
         ask(library, "history", **arguments)
 
 
-def test_a_history_of_what_is_not_there_says_so(library):
+def test_a_history_of_an_unknown_note_is_refused(library):
     with pytest.raises(NotFound):
         ask(library, "history", node_id="7")
 
 
-def test_a_session_is_read_page_by_page_with_the_notes_that_came_of_it(life):
+def test_a_session_is_read_page_by_page_with_its_notes(life):
     life.ask("stats")
     life.write(
         "s1",
@@ -111,14 +111,14 @@ def test_no_session_of_another_project_is_read(life):
         life.ask("read_session", session_id="s1")
 
 
-def test_what_is_forgotten_where_no_back_up_was_ever_made_is_forgotten(library):
+def test_erasing_works_without_any_back_up(library):
     stored = ask(library, "store", title="Nobody copied this")
     erased = finish(library.erase([stored["id"]], back_ups=True))
     assert erased["back_ups_rewritten"] == 0
     assert library.stats()["node_count"] == 0
 
 
-def test_a_character_that_no_text_holds_keeps_no_session_from_being_read(life):
+def test_a_nul_character_does_not_prevent_reading_a_session(life):
     life.ask("stats")
     life.write("one", user("Why does the \x00build fail?", "2026-03-01T10:00:00Z"))
     life.read()

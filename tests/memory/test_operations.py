@@ -1,5 +1,5 @@
-"""Operations as the worker carries them out: arguments checked with one sentence, a write carried
-out once, each for the project and the writer of its request.
+"""Operations of the worker: arguments are checked with one sentence, a write is carried out once,
+and each applies to the project and source of its request.
 """
 
 import pytest
@@ -20,7 +20,7 @@ def store(library, title, **others):
     return carry_out(library, "store", {"title": title}, **others)["id"]
 
 
-def test_what_one_operation_stores_another_finds(library):
+def test_notes_stored_by_one_operation_are_found_by_others(library):
     first = store(library, "Retries use exponential back-off with jitter")
     second = store(library, "The payment provider limits calls")
     answer = carry_out(library, "relate", {"from_id": second, "to_id": first, "relation": "causes"})
@@ -56,11 +56,11 @@ def test_the_stats_of_a_project_count_nothing_of_another(library):
         assert (stats["node_count"], stats["edge_count"]) == (2 * count, count)
 
 
-#: long work that comes to the same however often it is done
+#: long work with the same result when it is repeated
 SLICES = ("erase", "import", "export", "backup", "doctor", "take_session")
 
 
-def test_what_only_people_ask_for_no_agent_can(library):
+def test_agents_are_refused_the_operations_of_people(library):
     for name in (*SLICES, "link"):
         command = "forget --hard" if name == "erase" else name
         with pytest.raises(BadRequest, match=f"Only people .*`cortex memory {command}`"):
@@ -75,7 +75,7 @@ def test_what_only_people_ask_for_no_agent_can(library):
         if operation.takes_number and name not in (*SLICES, "take_commits")
     ],
 )
-def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, name):
+def test_a_repeated_write_with_the_same_operation_id_is_done_once(library, name):
     first, second = store(library, "The first of two notes"), store(library, "The second of two notes")
     arguments = {
         "store": {"title": "A third note"},
@@ -108,7 +108,7 @@ def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, 
     }.get(name, (3, 0))
 
 
-def test_an_edit_with_a_state_and_what_it_supersedes_is_one_operation_all_or_nothing(library):
+def test_an_edit_with_state_and_superseded_notes_is_one_operation_all_or_nothing(library):
     first, second, third = (store(library, f"Note {at} of three") for at in range(3))
     arguments = {"id": first, "title": "Changed", "state": "archived", "supersedes": [second, "nobody"]}
     with pytest.raises(NotFound):
@@ -131,7 +131,7 @@ def test_an_edit_with_a_state_and_what_it_supersedes_is_one_operation_all_or_not
         assert (note["title"], note["state"], note["edges"]) == (f"Note {at} of three", "active", [])
 
 
-def test_an_edit_that_is_asked_for_again_tells_again_what_was_taken_out(library):
+def test_a_repeated_edit_reports_the_removed_secrets_again(library):
     arguments = {"id": store(library, "Where the key is"), "body": f"AKIA{'ABCD' * 4}", "anchors": ["a:b"]}
     done = carry_out(library, "store", arguments, operation_id="one")
     assert done["removed"] == ["AWS key"]

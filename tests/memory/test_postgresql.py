@@ -35,7 +35,7 @@ def address(server, like):
 
 @pytest.fixture(scope="module")
 def like(server, tmp_path_factory):
-    """The name of a database in which a team has an empty memory."""
+    """The name of a database with an empty memory of a team."""
     address = server.database()
     open_library(tmp_path_factory.mktemp("like"), address).close()
     return address.partition("@/")[2].partition("?")[0]
@@ -49,7 +49,7 @@ def titles(library, query):
     return [row["title"] for row in library.recall(query)]
 
 
-def test_what_one_machine_notes_another_finds_at_once(tmp_path, address):
+def test_a_note_from_one_machine_is_found_on_another_at_once(tmp_path, address):
     with (
         open_library(tmp_path / "a", address) as machine,
         open_library(tmp_path / "b", address) as other_machine,
@@ -113,7 +113,7 @@ for number in range(1000):
 """
 
 
-def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_nothing(tmp_path, address):
+def test_a_killed_writer_loses_no_acknowledged_note_and_stores_none_twice(tmp_path, address):
     command = [sys.executable, "-P", "-c", WRITER, str(tmp_path / "killed"), address]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         acknowledged = [line.strip() for line, _ in zip(writer.stdout, range(25), strict=False)]
@@ -122,12 +122,12 @@ def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_n
     with open_library(tmp_path / "other", address) as library:
         store = library.memory.store
         assert len(store.get(acknowledged)) == len(acknowledged) == len(set(acknowledged))
-        for number in range(30):  # who got no answer asks again
+        for number in range(30):  # a caller without an answer sends it again
             store.put(Note(f"Fact {number}"), f"operation {number}")
         assert store.count()["notes"] == len({note.title for note in store.notes_by_number(range(1, 1001))})
 
 
-def test_indexes_that_were_deleted_come_back_by_themselves(tmp_path, address):
+def test_deleted_indexes_are_rebuilt(tmp_path, address):
     with open_library(tmp_path / "a", address) as library:
         library.store("Fact: the lift stops at midnight")
         indexes = library.memory.store.database.indexes(tmp_path / "a")
@@ -137,7 +137,7 @@ def test_indexes_that_were_deleted_come_back_by_themselves(tmp_path, address):
         assert titles(library, "the lift stops at midnight") == ["Fact: the lift stops at midnight"]
 
 
-def test_undo_without_a_name_takes_back_what_was_written_here_and_never_a_colleagues(tmp_path, address):
+def test_undo_without_an_id_reverts_the_latest_write_from_here_and_never_a_colleagues(tmp_path, address):
     with (
         open_library(tmp_path / "a", address) as machine,
         open_library(tmp_path / "b", address) as other_machine,
@@ -208,7 +208,7 @@ def test_a_worker_whose_server_is_away_at_the_start_says_so_and_serves_when_it_i
             worker.patience()
             assert worker.background() is None
             server.start()
-            worker._retry_at = 0.0  # a fault is told for a second without trying
+            worker._retry_at = 0.0  # a fault is repeated for a second without a new try
             assert worker.call(_call("stats")).answer["node_count"] == 0
             assert worker.status().info["database"].startswith("postgresql")
             with pytest.raises(BadRequest, match="pg_restore"):
@@ -232,12 +232,12 @@ def _call(operation, channel="library", *, writes=False):
     )
 
 
-def test_an_index_that_followed_another_past_is_made_anew_though_the_numbers_went_on(tmp_path, server):
+def test_an_index_of_another_history_is_rebuilt_although_its_numbers_fit(tmp_path, server):
     address = server.database()
     name = address.partition("@/")[2].partition("?")[0]
     with open_library(tmp_path / "a", address) as library, open_library(tmp_path / "b", address):
         library.store("Fact: both pasts know it")
-    older = server.database(name)  # what pg_restore brings back
+    older = server.database(name)  # the state that pg_restore brings back
     with open_library(tmp_path / "a", address) as library:
         library.store("Fact: gulls are counted in May")
         library.memory.exchange_index.commit(wait=True)
@@ -253,7 +253,7 @@ def test_an_index_that_followed_another_past_is_made_anew_though_the_numbers_wen
         )
 
 
-def test_a_past_that_changes_while_a_machine_asks_is_noticed_with_the_next_question(tmp_path, server):
+def test_a_restored_history_is_noticed_at_the_next_query(tmp_path, server):
     address = server.database()
     name = address.partition("@/")[2].partition("?")[0]
     with open_library(tmp_path / "a", address) as library:
@@ -262,7 +262,7 @@ def test_a_past_that_changes_while_a_machine_asks_is_noticed_with_the_next_quest
             rows_before = connection.execute(text("SELECT * FROM cortex.note")).mappings().all()
         library.store("Fact: gulls are counted in May")
         assert titles(library, "when are gulls counted?") == ["Fact: gulls are counted in May"]
-        with server.connection(name) as connection:  # as it was, and as many changes as before
+        with server.connection(name) as connection:  # an older state with as many changes
             connection.execute(
                 text("DELETE FROM cortex.note WHERE number > :last"), {"last": rows_before[-1]["number"]}
             )
@@ -271,7 +271,7 @@ def test_a_past_that_changes_while_a_machine_asks_is_noticed_with_the_next_quest
         assert set(library.memory.catalog.live()) == {rows_before[-1]["number"]}
 
 
-def test_a_question_is_one_transaction_and_a_note_two(tmp_path, address):
+def test_a_query_is_one_transaction_and_a_write_two(tmp_path, address):
     with open_library(tmp_path / "a", address) as library:
         library.store("Fact: gulls are counted in May")
         begun = []
@@ -280,7 +280,7 @@ def test_a_question_is_one_transaction_and_a_note_two(tmp_path, address):
         assert len(begun) == 1
         library.store("Fact: herons are counted in June")
         assert len(begun) == 3
-        library.memory.store.reached  # noqa: B018 - outside of a question each look is one of its own
+        library.memory.store.reached  # noqa: B018 - outside of a query each read is a separate transaction
         assert library.memory.store.newest.number == 2
         assert len(begun) == 5
 
@@ -299,7 +299,7 @@ def test_a_second_server_takes_over_by_the_address_alone(tmp_path):
 
 
 def migration_steps(library, to, **more):
-    """What a migration tells in the end."""
+    """The steps of a migration; the last one is its answer."""
     from cortex.memory.relocation import migrate
 
     outcome = yield from migrate(library, to=to, **more)
@@ -312,7 +312,7 @@ def migrate_to(library, to, **more):
 
 @pytest.fixture
 def roles(server):
-    """A database with two teams, each with a role of its own: their addresses by team."""
+    """A database with two teams and a role for each: {team: address}."""
     address = server.database()
     name = address.partition("@/")[2].partition("?")[0]
     with server.connection(name) as connection:
@@ -342,7 +342,7 @@ def test_a_role_that_sees_every_team_is_warned_of(tmp_path, address):
 
 @pytest.fixture
 def filled(data):
-    """A folder with notes, a history, an edge, and something that was forgotten for good."""
+    """A folder with notes, a history, an edge, and an erased note."""
     with Library.open(data, project="shop") as library:
         first = library.store("Decision: orders are written twice", tags=["orders"], scope="global")
         second = library.store("Fact: the ledger is append-only")
@@ -372,24 +372,24 @@ def test_a_store_is_moved_with_its_ids_and_back_again(filled, address, tmp_path)
         assert restored.memory.store.database.check() == []
 
 
-def test_what_no_server_takes_in_a_text_is_left_out_when_a_store_is_moved(filled, address, tmp_path):
+def test_nul_characters_are_removed_when_a_store_is_moved_to_a_server(filled, address, tmp_path):
     with Library.open(filled, project="shop") as source, source.memory.store.database.write() as connection:
         connection.execute(text("UPDATE note SET body = 'tw' || char(0) || 'ice' WHERE number = 1"))
     with Library.open(filled, project="shop") as source:
         migrate_to(source, address)
     with open_library(tmp_path / "there", address) as target:
         assert target.memory.store.get([1])[0].body == "twice"
-        with pytest.raises(BadRequest, match="does not take that"):
+        with pytest.raises(BadRequest, match="does not take this value"):
             target.memory.store.get(["a\0b"])
 
 
-def test_who_had_an_empty_place_open_hashes_with_the_secret_that_was_moved_there(filled, address, tmp_path):
+def test_a_process_with_the_empty_target_open_hashes_with_the_moved_secret(filled, address, tmp_path):
     with open_library(tmp_path / "early", address) as early, Library.open(filled) as source:
         migrate_to(source, address)
         assert early.memory.store.database.key() == source.memory.store.database.key()
 
 
-def test_what_a_colleague_changed_since_upkeep_chose_it_stays_as_it_is(tmp_path, address):
+def test_upkeep_skips_a_note_that_a_colleague_changed_meanwhile(tmp_path, address):
     with (
         open_library(tmp_path / "a", address) as machine,
         open_library(tmp_path / "b", address) as other_machine,
@@ -403,18 +403,16 @@ def test_what_a_colleague_changed_since_upkeep_chose_it_stays_as_it_is(tmp_path,
         assert [(note.body, note.state) for note in current] == [("it is needed", "active"), ("", "archived")]
 
 
-def test_nothing_is_moved_over_memory_that_is_there(filled, address, tmp_path):
+def test_memory_is_never_moved_over_existing_memory(filled, address, tmp_path):
     with open_library(tmp_path / "there", address) as target:
         target.store("Fact: it was here before")
-    with Library.open(filled) as source, pytest.raises(BadRequest, match=r"memory in .* already"):
+    with Library.open(filled) as source, pytest.raises(BadRequest, match="holds memory already"):
         migrate_to(source, address)
     with open_library(tmp_path / "there", address) as target:
         assert target.stats()["node_count"] == 1
 
 
-def test_what_is_written_while_a_store_is_moved_has_it_asked_again_and_nothing_is_there(
-    filled, address, tmp_path
-):
+def test_a_write_during_a_move_cancels_it_and_leaves_the_target_empty(filled, address, tmp_path):
     with Library.open(filled) as source:
         moving = migration_steps(source, address)
         next(moving)
@@ -459,7 +457,7 @@ def test_machines_that_open_an_empty_place_at_once_make_one_store(tmp_path, serv
         (Memory(database="postgresql://host/db", team="pg_x"), "memory.team is 'pg_x'"),
     ],
 )
-def test_a_setting_that_cannot_be_is_named(tmp_path, settings, sentence):
+def test_an_invalid_setting_is_named(tmp_path, settings, sentence):
     with pytest.raises(Misconfigured, match=sentence.replace("$", r"\$")):
         Library.open(tmp_path / "data", driver=server_of(DataFolder(tmp_path / "data", settings)))
 
@@ -473,7 +471,7 @@ def test_a_setting_that_cannot_be_is_named(tmp_path, settings, sentence):
         ("postgresql://127.0.0.1:geheim/db", "no address"),
     ],
 )
-def test_a_password_is_in_no_sentence_and_no_argument(tmp_path, monkeypatch, address, excerpt):
+def test_a_password_is_in_no_message_and_no_process_argument(tmp_path, monkeypatch, address, excerpt):
     monkeypatch.setenv("TEAM_MEMORY", address)
     where = server_of(DataFolder(tmp_path / "a", Memory(database="$TEAM_MEMORY")))
     with pytest.raises((Unavailable, Misconfigured)) as caught:
@@ -506,7 +504,7 @@ def test_memory_is_moved_by_its_command(filled, address, tmp_path):
 
     done = run("migrate", "--to", "$TEAM_MEMORY", *where)
     assert done.returncode == 0, done.stderr
-    assert "what arrived is what was read: 2 notes" in done.stdout
+    assert "compared with the source: 2 notes" in done.stdout
     environment["CORTEX_MEMORY_DATABASE"] = "$TEAM_MEMORY"
     counted = run("stats", "--data-dir", str(tmp_path / "other"))
     assert "1 note" in counted.stdout, (counted.stdout, counted.stderr)

@@ -1,4 +1,4 @@
-"""Clones: a project's notes are those of another when a person says so, and not before."""
+"""Linked projects: a clone shares another project's notes only after a person links it."""
 
 import itertools
 
@@ -50,13 +50,13 @@ def test_a_clone_has_notes_of_its_own_until_it_is_linked(library):
     assert ask(library, CLONE, "stats")["node_count"] == 3
 
 
-def test_a_note_that_both_have_is_one_for_whoever_tells_it_again(library):
+def test_a_note_of_both_linked_projects_is_merged_when_stored_again(library):
     filled(library)
     ask(library, CLONE, "link", other=SHOP)
     assert ask(library, CLONE, "store", title="the PORT is 8080")["deduplicated"]
 
 
-def test_what_was_believed_before_a_link_is_still_known(library):
+def test_notes_of_an_earlier_moment_are_still_found_after_a_link(library):
     number = ask(library, CLONE, "store", title="The port is 9090")["number"]
     then = library._memory.now()
     ask(library, CLONE, "store", id=number, title="The harbour is closed")
@@ -65,7 +65,7 @@ def test_what_was_believed_before_a_link_is_still_known(library):
     assert titles(library, SHOP, as_of=then) == {"The port is 9090"}
 
 
-def test_a_link_is_one_operation_that_can_be_taken_back(library):
+def test_a_link_is_one_operation_that_can_be_undone(library):
     filled(library)
     done = ask(library, CLONE, "link", other=SHOP, operation_id="one")
     assert ask(library, CLONE, "link", other=SHOP, operation_id="one") == done
@@ -74,28 +74,28 @@ def test_a_link_is_one_operation_that_can_be_taken_back(library):
     assert titles(library, SHOP) == {"The port is 8080"}
 
 
-def test_a_link_ends_and_what_was_joined_stays(library):
+def test_notes_that_joined_stay_when_a_link_ends(library):
     filled(library)
     ask(library, CLONE, "link", other=SHOP)
     assert ask(library, CLONE, "link", remove=True)["home"] == CLONE
     assert titles(library, CLONE) == set()
     ask(library, CLONE, "store", title="The port is 5050")
     assert titles(library, SHOP) == {"The port is 8080", "The port is 9090"}
-    with pytest.raises(BadRequest, match="its own already"):
+    with pytest.raises(BadRequest, match="shares no other"):
         ask(library, CLONE, "link", remove=True)
 
 
-def test_who_is_joined_goes_along_when_that_project_is_joined(library):
+def test_a_linked_project_follows_when_its_target_is_linked(library):
     filled(library)
     ask(library, CLONE, "link", other=SHOP)
     ask(library, SHOP, "link", other=OTHER)
     assert titles(library, CLONE) == titles(library, OTHER)
     assert len(titles(library, OTHER)) == 3
-    with pytest.raises(BadRequest, match="one already"):
+    with pytest.raises(BadRequest, match="share their notes already"):
         ask(library, OTHER, "link", other=CLONE)
 
 
-def test_links_are_there_after_a_restart_and_the_indexes_agree(library, data):
+def test_links_survive_a_restart_and_the_indexes_agree(library, data):
     filled(library)
     ask(library, CLONE, "link", other=SHOP)
     assert finish(library.doctor(mend=False))["findings"] == []
@@ -107,12 +107,12 @@ def test_links_are_there_after_a_restart_and_the_indexes_agree(library, data):
 @pytest.mark.parametrize(
     ("project", "arguments", "error", "sentence"),
     [
-        (CLONE, {"other": "nobody"}, NotFound, "No notes are kept of 'nobody'"),
-        (CLONE, {"other": CLONE}, BadRequest, "one already"),
-        ("", {"other": SHOP}, BadRequest, "ask from a project's folder"),
+        (CLONE, {"other": "nobody"}, NotFound, "'nobody' has no notes"),
+        (CLONE, {"other": CLONE}, BadRequest, "share their notes already"),
+        ("", {"other": SHOP}, BadRequest, "No project: run this"),
     ],
 )
-def test_what_cannot_be_linked_is_a_sentence(library, project, arguments, error, sentence):
+def test_an_invalid_link_is_refused_with_a_sentence(library, project, arguments, error, sentence):
     filled(library)
     with pytest.raises(error, match=sentence):
         ask(library, project, "link", **arguments)

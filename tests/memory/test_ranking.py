@@ -1,4 +1,4 @@
-"""What was said around a note counts for it: how much of a question its window holds."""
+"""Context of a note in its session: the share of a query's words in its window."""
 
 import pytest
 
@@ -25,13 +25,13 @@ def memory(data):
 
 
 def windows(memory, **more):
-    """Title → what the window gave."""
+    """{title: part of the score from the window}."""
     rows = memory.recall(QUERY, alpha=1.0, explain=True, **more)
     return {row["title"]: row["explain"]["window"] for row in rows}
 
 
 @pytest.mark.parametrize("where", ["tail", "disk", "made anew"])
-def test_words_that_several_turns_hold_together_count_for_each_of_them(memory, where):
+def test_words_spread_over_neighbouring_turns_count_for_each_of_them(memory, where):
     if where == "disk":
         memory.settle()
     elif where == "made anew":
@@ -43,7 +43,7 @@ def test_words_that_several_turns_hold_together_count_for_each_of_them(memory, w
 
 
 @pytest.mark.parametrize("settled", [False, True])
-def test_what_a_neighbour_says_counts_as_it_reads_now_or_read_then(memory, settled):
+def test_a_neighbours_words_count_as_they_read_at_the_moment_of_the_query(memory, settled):
     before = memory._memory.now()
     number = next(row["number"] for row in memory.recall("lantern") if row["title"] == TURNS[1])
     if settled:
@@ -59,7 +59,7 @@ def test_what_a_neighbour_says_counts_as_it_reads_now_or_read_then(memory, settl
     assert windows(memory, as_of=before)[TURNS[0]] == pytest.approx(WINDOW_WEIGHT, abs=1e-4)
 
 
-def test_which_words_notes_hold_is_the_same_in_the_tail_and_in_tantivy(data):
+def test_word_bits_are_the_same_in_the_tail_and_in_tantivy(data):
     notes = [
         Note(title=title, number=at + 1)
         for at, title in enumerate(("red green", "green blue", "getHTTPResponse", "nothing of it"))
@@ -76,7 +76,7 @@ def test_which_words_notes_hold_is_the_same_in_the_tail_and_in_tantivy(data):
     assert tail.worth.tolist() == pytest.approx(disk.worth.tolist())
 
 
-def test_of_a_long_question_the_rarest_words_are_looked_for(data):
+def test_only_the_rarest_words_of_a_long_question_get_bits(data):
     words = Words(data / "words")
     words.take(
         Point(1), [Note(title=" ".join(f"common{at}" for at in range(40)), number=at) for at in range(1, 9)]
@@ -91,7 +91,7 @@ def test_of_a_long_question_the_rarest_words_are_looked_for(data):
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 100])
-def test_of_many_notes_those_that_hold_the_rarest_words_are_told_with_all_that_they_hold(data, most):
+def test_of_many_notes_those_with_the_rarest_words_get_all_their_bits(data, most):
     texts = ("common", "common seldom", "common rare", "common seldom rare", "seldom", "rare", "none")
     words = Words(data / "words")
     words.take(Point(1), [Note(title=texts[at % 7], number=at + 1) for at in range(35)])
@@ -107,7 +107,7 @@ def test_of_many_notes_those_that_hold_the_rarest_words_are_told_with_all_that_t
     assert [everything[number] for number in word_bits.numbers.tolist()] == word_bits.bits.tolist()
 
 
-def test_what_a_session_of_several_notes_began_with_is_lifted(memory):
+def test_the_first_note_of_a_longer_session_ranks_higher(memory):
     rows = memory.recall(QUERY, alpha=1.0, explain=True)
     opens = {row["title"]: row["explain"]["opens"] for row in rows}
     alone = "Ben: the violin needs strings"
@@ -115,16 +115,14 @@ def test_what_a_session_of_several_notes_began_with_is_lifted(memory):
 
 
 @pytest.mark.parametrize(("detection", "leads"), [("file_overlap", True), ("temporal_proximity", False)])
-def test_that_two_notes_follow_each_other_counts_by_their_session_and_not_as_an_edge(
-    memory, detection, leads
-):
+def test_order_in_a_session_counts_as_a_window_and_not_as_an_edge(memory, detection, leads):
     start, far = memory.recall("lantern")[0]["id"], memory.store("Imports take most of a cold start")["id"]
     edge = {"source": start, "target": far, "relation": "parallel_context", "detection": detection}
     memory.import_records([{"edge": edge}], trusted=True)
     assert (far in [row["id"] for row in memory.recall("lantern", alpha=0.3)]) is leads
 
 
-def test_a_note_that_was_forgotten_leads_nowhere(memory):
+def test_a_deleted_note_leads_to_no_others(memory):
     start = memory.recall("lantern")[0]["id"]
     between, far = (memory.store(title)["id"] for title in ("Rollouts are slow", "Imports take long"))
     memory.relate(start, between)
@@ -136,7 +134,7 @@ def test_a_note_that_was_forgotten_leads_nowhere(memory):
     assert far not in [row["id"] for row in memory.recall("lantern", alpha=0.3)]
 
 
-def test_an_edge_that_holds_no_more_leads_nowhere(memory):
+def test_an_ended_edge_leads_to_no_notes(memory):
     start, far = memory.recall("lantern")[0]["id"], memory.store("Imports take most of a cold start")["id"]
     edge = {"source": start, "target": far, "relation": "leads_to"}
     memory.import_records([{"edge": edge | {"valid_until": 1}}], trusted=True)
@@ -147,7 +145,7 @@ def test_an_edge_that_holds_no_more_leads_nowhere(memory):
     assert far in [row["id"] for row in memory.recall("lantern", alpha=0.3)]
 
 
-def test_of_a_question_neither_pronouns_nor_what_contractions_leave_are_looked_for():
+def test_pronouns_and_remains_of_contractions_are_no_query_words():
     assert question_words("What are Ada's plans for her garden, and she'd do it herself?") == [
         "ada",
         "plan",
@@ -156,6 +154,6 @@ def test_of_a_question_neither_pronouns_nor_what_contractions_leave_are_looked_f
     assert question_words("Is it hers?") == ["is", "it", "her"]
 
 
-def test_the_gist_of_a_question_is_without_who_is_asked_about():
+def test_the_gist_of_a_question_lacks_the_named_people():
     assert gist("What are Ada's latest plans?", {"ada": 1}) == "latest plans"
     assert gist("Who is Ada?", {"ada": 1}) == "Who is Ada"

@@ -1,6 +1,4 @@
-"""A sealed memory: nothing of it can be read on the disk, nothing of it is lost, and what is amiss
-is said by name.
-"""
+"""A sealed memory: nothing on the disk is readable, nothing is lost, and each fault is named."""
 
 import importlib.util
 import shutil
@@ -29,7 +27,7 @@ from ipc.messages import MemoryCall
 pytest.importorskip("sqlcipher3")
 pytest.importorskip("cryptography")
 
-#: what is remembered, of which nothing may be found on the disk
+#: stored titles; none of their words may be readable on the disk
 TITLES = [f"Zanzibar{number:03} speaks quokka{number:03} to narwhal{number:03}" for number in range(100)]
 WORDS = [word.encode() for title in TITLES for word in title.split() if any(c.isdigit() for c in word)]
 
@@ -49,7 +47,7 @@ def key_file(tmp_path):
 
 @pytest.fixture
 def folder(data, key_file):
-    """A data folder that is to be sealed."""
+    """A data folder with sealing on."""
     data_folder = DataFolder(data, seals=True, key_path=str(key_file))
     try:
         base = data_folder.sealing.base
@@ -61,7 +59,7 @@ def folder(data, key_file):
 
 
 def leave(folder):
-    """As at the end of the set and of its fronts."""
+    """End the set, as when its fronts end."""
     base = folder.sealing.base
     plain_folder._leave(base)
     assert plain_folder.close(base)
@@ -82,7 +80,7 @@ def count(worker):
 
 
 def on_disk(*folders):
-    """File → what is in it, of all below these folders."""
+    """{file: contents} of all files below these folders."""
     return {path: path.read_bytes() for root in folders for path in root.rglob("*") if path.is_file()}
 
 
@@ -91,11 +89,11 @@ def check_disk(*folders):
     assert not readable
 
 
-def test_of_a_hundred_notes_nothing_is_readable_below_the_folders_and_all_is_there_again(folder, tmp_path):
+def test_no_word_of_a_hundred_notes_is_readable_on_disk_and_all_are_found_again(folder, tmp_path):
     worker = open_worker(folder)
     store_notes(worker)
     ask(worker, "backup")
-    check_disk(tmp_path)  # with the log of the database, which is not yet in its file
+    check_disk(tmp_path)  # with the database's log, which is not yet in its file
     assert (folder.home / "index").is_dir()
     worker.close()
     leave(folder)
@@ -108,9 +106,7 @@ def test_of_a_hundred_notes_nothing_is_readable_below_the_folders_and_all_is_the
     worker.close()
 
 
-def test_what_was_plain_is_sealed_with_its_back_ups_and_moved_files_and_the_old_bytes_are_gone(
-    folder, data, tmp_path
-):
+def test_sealing_includes_back_ups_and_moved_files_and_overwrites_the_old_bytes(folder, data, tmp_path):
     worker = open_worker(DataFolder(data))
     store_notes(worker)
     ask(worker, "backup")
@@ -139,7 +135,7 @@ def driver(folder):
     return Driver(plain_folder.open_key(folder.sealing.base))
 
 
-def test_it_is_plain_again_with_all_that_it_held(folder, data):
+def test_unsealing_restores_everything_in_plain_files(folder, data):
     worker = open_worker(folder)
     store_notes(worker)
     ask(worker, "backup")
@@ -157,9 +153,7 @@ def test_it_is_plain_again_with_all_that_it_held(folder, data):
     worker.close()
 
 
-def test_without_the_key_and_with_another_it_is_refused_with_where_it_was_looked_for_and_nothing_is_made(
-    folder, data, key_file
-):
+def test_a_missing_or_wrong_key_is_refused_with_its_path_and_nothing_is_made(folder, data, key_file):
     worker = open_worker(folder)
     store_notes(worker)
     worker.close()
@@ -202,7 +196,7 @@ def check(worker):
         raise Damaged(faults[0])
 
 
-def test_single_bits_of_each_page_are_noticed_by_its_check(folder, data):
+def test_a_flipped_bit_in_any_page_is_noticed_by_the_check(folder, data):
     worker = open_worker(folder)
     store_notes(worker)
     assert not worker.ready().memory.store.database.check()
@@ -252,9 +246,7 @@ open_worker(DataFolder(Path(sys.argv[1]), seals=True, key_path=sys.argv[2])).clo
         ("wipe", 3),
     ],
 )
-def test_killed_while_it_is_sealed_it_opens_with_all_of_it_and_ends_sealed(
-    folder, data, key_file, tmp_path, at
-):
+def test_a_memory_killed_during_sealing_opens_complete_and_ends_sealed(folder, data, key_file, tmp_path, at):
     worker = open_worker(DataFolder(data))
     store_notes(worker)
     ask(worker, "backup")
@@ -268,7 +260,7 @@ def test_killed_while_it_is_sealed_it_opens_with_all_of_it_and_ends_sealed(
     worker.close()
 
 
-def test_what_a_hook_writes_down_is_a_box_that_the_reader_of_sessions_opens(folder, data, tmp_path):
+def test_an_event_of_a_hook_is_sealed_and_opened_by_the_session_reader(folder, data, tmp_path):
     open_worker(folder).close()
     event = {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TITLES[7]}
     hook._spool(str(data), event)
@@ -279,7 +271,7 @@ def test_what_a_hook_writes_down_is_a_box_that_the_reader_of_sessions_opens(fold
     assert unread is None
 
 
-def test_what_a_hook_wrote_down_before_is_sealed_and_not_lost(folder, data, tmp_path):
+def test_earlier_events_of_hooks_are_sealed_and_not_lost(folder, data, tmp_path):
     hook._spool(str(data), {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TITLES[7]})
     open_worker(folder).close()
     check_disk(tmp_path)
@@ -287,7 +279,7 @@ def test_what_a_hook_wrote_down_before_is_sealed_and_not_lost(folder, data, tmp_
     assert unboxed.text == TITLES[7]
 
 
-def test_forgetting_the_index_key_leaves_memory_readable_and_rotation_takes_it_along(folder, key_file):
+def test_forgetting_the_index_key_leaves_memory_readable_and_rotation_includes_memory(folder, key_file):
     worker = open_worker(folder)
     store_notes(worker)
     worker.close()
@@ -311,7 +303,7 @@ def test_forgetting_the_index_key_leaves_memory_readable_and_rotation_takes_it_a
         open_worker(folder)
 
 
-def test_a_lost_master_key_is_made_good_by_the_recovery_key_alone(folder, key_file):
+def test_a_lost_master_key_is_recovered_with_the_recovery_key_alone(folder, key_file):
     worker = open_worker(folder)
     store_notes(worker)
     worker.close()
@@ -332,7 +324,7 @@ def test_a_lost_master_key_is_made_good_by_the_recovery_key_alone(folder, key_fi
     worker.close()
 
 
-def test_a_sealed_memory_is_moved_to_no_place_where_it_would_be_plain(folder, tmp_path):
+def test_a_sealed_memory_is_never_moved_to_a_plain_place(folder, tmp_path):
     worker = open_worker(folder)
     try:
         ask(worker, "store", title="It stays sealed")
@@ -343,7 +335,7 @@ def test_a_sealed_memory_is_moved_to_no_place_where_it_would_be_plain(folder, tm
         worker.close()
 
 
-def test_a_disk_that_is_full_while_memory_is_sealed_makes_no_damaged_one_of_it(folder, data, monkeypatch):
+def test_a_full_disk_during_sealing_damages_nothing(folder, data, monkeypatch):
     open_worker(DataFolder(data)).close()
 
     def full(*_arguments):
@@ -358,14 +350,14 @@ def test_a_disk_that_is_full_while_memory_is_sealed_makes_no_damaged_one_of_it(f
     assert not is_plain(data / NAME)
 
 
-def test_two_owners_of_one_sealed_memory_are_one_too_many(folder):
+def test_a_second_owner_of_a_sealed_memory_is_refused(folder):
     worker = open_worker(folder)
     with pytest.raises(Occupied, match="already serves the memory"):
         open_worker(folder)
     worker.close()
 
 
-def test_what_is_made_of_it_is_sealed_at_the_end_and_made_anew_where_that_was_damaged(folder, data):
+def test_indexes_of_a_sealed_memory_are_sealed_at_the_end_and_rebuilt_if_damaged(folder, data):
     worker = open_worker(folder)
     store_notes(worker)
     worker.close()
@@ -383,7 +375,7 @@ def test_what_is_made_of_it_is_sealed_at_the_end_and_made_anew_where_that_was_da
     worker.close()
 
 
-def test_a_hook_finds_the_briefing_of_a_sealed_memory_while_that_is_served(folder, data, tmp_path):
+def test_a_hook_finds_the_briefing_while_a_sealed_memory_is_served(folder, data, tmp_path):
     worker = open_worker(folder)
     project = tmp_path / "shop"
     project.mkdir()
@@ -404,7 +396,7 @@ def test_without_sqlcipher_no_key_is_made_and_nothing_is_changed(folder, data, m
     assert not folder.is_sealed
 
 
-def test_a_memory_that_is_not_mounted_is_named_by_a_rotation(folder, key_file, data):
+def test_a_rotation_names_a_memory_that_is_not_mounted(folder, key_file, data):
     open_worker(folder).close()
     leave(folder)
     away = data.with_name("away")
@@ -414,14 +406,14 @@ def test_a_memory_that_is_not_mounted_is_named_by_a_rotation(folder, key_file, d
     with pytest.raises(Misconfigured, match="is missing"):
         keys.forget_master(base, str(key_file))
     away.rename(data)
-    worker = open_worker(folder)  # by the old key, which was kept for it
+    worker = open_worker(folder)  # with the old key, which was kept for it
     worker.close()
     leave(folder)
     assert keys.rotate(base, str(key_file)) == (1, [])
     open_worker(folder).close()
 
 
-def test_a_memory_that_is_plain_again_is_no_business_of_a_rotation(folder, data, key_file):
+def test_a_rotation_ignores_a_memory_that_is_plain_again(folder, data, key_file):
     open_worker(folder).close()
     base = folder.sealing.keys
     unseal_folder(folder)

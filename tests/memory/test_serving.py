@@ -1,5 +1,5 @@
-"""The worker that owns the store: one sentence for every bad day, and nothing that was acknowledged
-is lost.
+"""The worker that owns the store: one sentence for every fault, and no acknowledged write is
+lost.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ def count(worker):
     return ask(worker, "stats", writes=False)["node_count"]
 
 
-def test_a_call_is_carried_out_in_the_name_of_its_project(worker):
+def test_a_call_applies_to_its_project(worker):
     ask(worker, "store", title="The staging database runs PostgreSQL 15")
     other = MemoryCall("recall", {"query": "which version of postgres is on staging"}, False, "", "elsewhere")
     assert ask(worker, "recall", writes=False, query="which version of postgres is on staging")["results"]
@@ -57,7 +57,7 @@ def test_a_write_that_is_sent_twice_is_carried_out_once(worker):
     assert count(worker) == 1
 
 
-def test_an_operation_that_writes_cannot_be_asked_as_a_question(worker):
+def test_a_writing_operation_is_refused_as_a_read(worker):
     for operation in (entry for entry in OPERATIONS.values() if entry.writes):
         with pytest.raises(BadRequest, match="writes"):
             ask(worker, operation.name, writes=False)
@@ -90,7 +90,7 @@ def test_a_store_of_a_newer_version_is_named_and_left_alone(data):
     database.close()
 
 
-def test_a_damaged_database_is_named_with_where_its_copies_are_and_never_overwritten(data):
+def test_a_damaged_database_is_reported_with_its_copies_and_never_overwritten(data):
     (data / NAME).write_bytes(b"this is no database at all" * 500)
     before = (data / NAME).read_bytes()
     worker = MemoryWorker(DataFolder(data))
@@ -100,7 +100,7 @@ def test_a_damaged_database_is_named_with_where_its_copies_are_and_never_overwri
     assert (data / NAME).read_bytes() == before
 
 
-def test_a_database_that_is_damaged_while_it_is_open_serves_again_once_a_copy_is_put_back(data, worker):
+def test_a_database_damaged_while_open_serves_again_after_a_restore(data, worker):
     ask(worker, "store", title="kept")
     copy = worker.ready()._memory.store.back_up()
     good = copy.read_bytes()
@@ -118,7 +118,7 @@ def test_a_database_that_is_damaged_while_it_is_open_serves_again_once_a_copy_is
 
 
 def damage(data):
-    """Half of the database is overwritten while nobody has it open; returns what it holds then."""
+    """Overwrite half of the closed database; return its new contents."""
     raw = (data / NAME).read_bytes()
     (data / NAME).write_bytes(raw[:2048] + b"\xff" * (len(raw) - 2048))
     return (data / NAME).read_bytes()
@@ -129,7 +129,7 @@ def restore(worker, **arguments):
     return worker.call(MemoryCall("restore", arguments, True, "op", channel="cli")).answer
 
 
-def test_a_damaged_database_serves_again_after_the_command_that_its_sentence_names(data, worker):
+def test_a_damaged_database_serves_again_after_the_command_in_its_message(data, worker):
     ask(worker, "store", title="kept")
     copies.make(data / NAME)
     ask(worker, "store", title="stored after the copy")
@@ -146,7 +146,7 @@ def test_a_damaged_database_serves_again_after_the_command_that_its_sentence_nam
     assert ask(worker, "store", title="and goes on")["number"]
 
 
-def test_a_back_up_that_is_damaged_itself_is_passed_over(data, worker):
+def test_a_damaged_back_up_is_skipped(data, worker):
     ask(worker, "store", title="kept")
     first = copies.make(data / NAME)
     copies.make(data / NAME).write_bytes(b"no database" * 1000)
@@ -160,11 +160,11 @@ def test_a_back_up_that_is_damaged_itself_is_passed_over(data, worker):
         restore(worker)
 
 
-def test_nothing_is_put_in_the_place_of_a_whole_database_but_the_copy_that_is_named(data, worker):
+def test_an_intact_database_is_replaced_only_by_a_named_copy(data, worker):
     ask(worker, "store", title="kept")
     copy = copies.make(data / NAME)
     ask(worker, "store", title="stored after the copy")
-    with pytest.raises(BadRequest, match="is whole, so nothing is put back"):
+    with pytest.raises(BadRequest, match="is intact, so nothing is restored"):
         restore(worker)
     with pytest.raises(NotFound, match="There is no back-up 'other'"):
         restore(worker, file="other")
@@ -174,7 +174,7 @@ def test_nothing_is_put_in_the_place_of_a_whole_database_but_the_copy_that_is_na
     assert restore(worker, file=copy.name)["notes"] == 1
 
 
-def test_a_clone_without_notes_is_told_whose_they_may_be_and_is_not_joined_by_itself(worker, tmp_path):
+def test_a_clone_without_notes_gets_a_hint_and_is_not_linked_automatically(worker, tmp_path):
     places = {}
     for name, origin in (
         ("shop", "git@github.com:ada/shop.git"),
@@ -204,7 +204,7 @@ def test_a_clone_without_notes_is_told_whose_they_may_be_and_is_not_joined_by_it
 
 
 def forgotten_since(data, worker):
-    """A store whose back-up has a note that was forgotten for good after it; that note's id."""
+    """A store with a note that was erased after its back-up; (the note's id, the copy)."""
     ask(worker, "store", title="kept")
     gone = ask(worker, "store", title="the salary of Ada")["id"]
     retold = ask(worker, "store", title="forgotten, and told again")["id"]
@@ -215,7 +215,7 @@ def forgotten_since(data, worker):
     return gone, copy
 
 
-def test_what_was_forgotten_for_good_stays_so_when_an_older_copy_is_put_back(data, worker):
+def test_erased_notes_stay_erased_when_an_older_copy_is_restored(data, worker):
     gone, copy = forgotten_since(data, worker)
     done = restore(worker, file=copy.name)
     assert (done["forgotten"], done["notes"], "unread" in done) == (1, 2, False)
@@ -228,7 +228,7 @@ def test_what_was_forgotten_for_good_stays_so_when_an_older_copy_is_put_back(dat
     assert restore(worker, file=copy.name)["forgotten"] == 1
 
 
-def test_a_damaged_store_says_when_it_cannot_tell_what_was_forgotten_for_good(data, worker):
+def test_a_restore_reports_when_the_list_of_erased_contents_is_incomplete(data, worker):
     forgotten_since(data, worker)
     worker.close()
     damage(data)
@@ -236,7 +236,7 @@ def test_a_damaged_store_says_when_it_cannot_tell_what_was_forgotten_for_good(da
     assert (done["unread"], done["forgotten"], done["notes"]) == (True, 0, 3)
 
 
-def test_a_store_that_is_damaged_elsewhere_tells_what_was_forgotten_for_good(data, worker):
+def test_the_list_of_erased_contents_is_read_from_a_damaged_store(data, worker):
     forgotten_since(data, worker)
     worker.close()
     with contextlib.closing(sqlite3.connect(data / NAME)) as database:
@@ -268,7 +268,7 @@ def test_a_damaged_database_that_is_moved_away_begins_anew_without_its_log(data,
     assert ask(worker, "store", title="and goes on")["id"]
 
 
-def test_a_database_that_became_empty_is_damaged_and_no_new_one(data, worker):
+def test_a_database_that_became_empty_counts_as_damaged_and_not_as_new(data, worker):
     ask(worker, "store", title="kept")
     copies.make(data / NAME)
     worker.close()
@@ -278,7 +278,7 @@ def test_a_database_that_became_empty_is_damaged_and_no_new_one(data, worker):
     assert restore(worker)["notes"] == 1
 
 
-def test_no_back_up_is_made_of_a_damaged_database_and_none_is_lost_for_it(data, worker):
+def test_a_damaged_database_is_not_backed_up_and_no_back_up_is_removed(data, worker):
     for at in range(300):
         ask(worker, "store", title=f"Note {at}", body="word " * 300)
     for _ in range(3):
@@ -315,7 +315,7 @@ def test_a_back_up_is_made_on_each_day_on_which_something_changed(data, worker, 
     assert second.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_folder_that_vanishes_is_noticed_and_nothing_is_acknowledged_into_it(data, worker):
+def test_a_vanished_folder_is_noticed_and_no_write_to_it_is_acknowledged(data, worker):
     ask(worker, "store", title="kept")
     shutil.move(data, data.with_name("moved"))
     assert ask(worker, "store", title="new")["id"]  # into a new store in the same place
@@ -344,7 +344,7 @@ def test_a_second_owner_of_a_folder_is_told_who_the_first_is(data, worker):
         ask(MemoryWorker(DataFolder(data)), "stats", writes=False)
 
 
-def test_what_cannot_be_opened_is_told_again_without_trying(data, monkeypatch):
+def test_an_error_of_opening_is_repeated_without_a_new_try(data, monkeypatch):
     (data / NAME).write_bytes(b"no database" * 1000)
     worker = MemoryWorker(DataFolder(data))
     tried = []
@@ -360,7 +360,7 @@ def test_what_cannot_be_opened_is_told_again_without_trying(data, monkeypatch):
     assert len(tried) == 1
 
 
-def test_a_full_disk_is_a_sentence_and_all_that_was_acknowledged_is_there(data):
+def test_a_full_disk_is_one_sentence_and_acknowledged_notes_are_stored(data):
     done = subprocess.run(
         [sys.executable, "-P", "-c", FULL, str(data)],
         capture_output=True,
@@ -372,7 +372,7 @@ def test_a_full_disk_is_a_sentence_and_all_that_was_acknowledged_is_there(data):
     assert "cannot be" in refused, done.stderr
     assert int(stored) > 0
     worker = open_worker(DataFolder(data))
-    # What was refused may be there all the same; what was acknowledged has to be.
+    # A refused write may be stored all the same; an acknowledged one must be.
     assert count(worker) >= int(stored)
     worker.close()
 
@@ -401,7 +401,7 @@ except Unavailable as error:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="rights are dropped as Linux does it")
 @pytest.mark.parametrize("closed", ["folder", "database"])
-def test_what_may_only_be_read_is_a_sentence_and_nothing_is_lost(data, worker, closed):
+def test_a_read_only_store_is_one_sentence_and_nothing_is_lost(data, worker, closed):
     ask(worker, "store", title="kept")
     worker.close()
     paths = [data / NAME] if closed == "database" else [*data.rglob("*"), data]
@@ -427,7 +427,7 @@ def test_what_may_only_be_read_is_a_sentence_and_nothing_is_lost(data, worker, c
     assert ask(worker, "store", title="more")["id"]
 
 
-#: runs a program without root's right to read and write what its modes forbid
+#: runs a program without root's right to ignore file modes
 OBEDIENT = """
 import ctypes, os, sys
 for right in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
@@ -449,7 +449,7 @@ except Exception as error:
 """
 
 
-def test_what_is_new_goes_to_the_disk_when_nothing_was_written_for_a_while(data, worker, monkeypatch):
+def test_indexes_are_saved_some_time_after_the_last_write(data, worker, monkeypatch):
     ask(worker, "store", title="Retries use back-off")
     words = worker.ready()._memory.words
     worker.reload()
@@ -459,7 +459,7 @@ def test_what_is_new_goes_to_the_disk_when_nothing_was_written_for_a_while(data,
     assert not words._tail
 
 
-def test_the_worker_says_how_it_is(worker):
+def test_the_worker_reports_its_status(worker):
     status = decode(encode(answer(worker, encode(GetStatus()))))
     assert status.worker == "memory"
     assert status.info["open"]

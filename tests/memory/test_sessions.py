@@ -1,4 +1,6 @@
-"""Sessions as they are kept and found again: each exchange once, whatever happens on the way."""
+"""Sessions in the store: each exchange is stored once, even after interruptions, and found
+again.
+"""
 
 import asyncio
 import json
@@ -18,7 +20,7 @@ from ipc.messages import MemoryCall
 from tests.sample_sessions import agent, user
 
 
-def test_sessions_of_projects_that_ask_memory_are_read_and_others_are_not(life):
+def test_sessions_are_read_only_in_projects_that_use_memory(life):
     life.write("s1", user("why do retries back off?"), agent("So that clients do not come back at once."))
     assert life.read() == 0
     life.ask("stats")
@@ -28,7 +30,7 @@ def test_sessions_of_projects_that_ask_memory_are_read_and_others_are_not(life):
     assert life.ask("list_sessions")["total_count"] == 1
 
 
-def test_a_project_may_say_that_its_sessions_are_not_read(life):
+def test_a_project_can_exclude_its_sessions(life):
     life.ask("stats")
     (life.shop / ".cortex").mkdir()
     (life.shop / ".cortex" / "config.yml").write_text("memory: {sessions: off}\n")
@@ -39,7 +41,7 @@ def test_a_project_may_say_that_its_sessions_are_not_read(life):
     assert not refuses_reading(life.shop)
 
 
-def test_the_best_exchange_is_told_with_its_words_marked_and_its_place(life):
+def test_the_best_exchange_is_returned_with_marked_words_and_its_number(life):
     life.ask("stats")
     life.write(
         "s1",
@@ -59,7 +61,7 @@ def test_the_best_exchange_is_told_with_its_words_marked_and_its_place(life):
     assert life.search("kubernetes clusters") == []
 
 
-def test_another_project_does_not_see_them_unless_it_asks(life):
+def test_another_project_sees_sessions_only_on_request(life):
     life.ask("stats")
     life.write("s1", user("why do retries back off?"))
     life.read()
@@ -70,7 +72,7 @@ def test_another_project_does_not_see_them_unless_it_asks(life):
     assert life.worker.call(everywhere).answer["results"]
 
 
-def test_what_goes_on_is_added_to_its_exchange_also_by_a_new_reader(life):
+def test_a_continued_exchange_is_extended_even_by_a_new_reader(life):
     life.ask("stats")
     life.write("s1", user("mend the retries"))
     life.read()
@@ -103,14 +105,14 @@ def test_a_worker_that_is_away_costs_nothing_but_time(life):
     assert life.search("retries")
 
 
-def test_nothing_that_hooks_wrote_waits_where_sessions_are_not_read(data):
+def test_events_of_hooks_are_removed_where_sessions_are_not_read(data):
     (data / "spool").mkdir()
     (data / "spool" / "1-1.json").write_text("{}")
     open_worker(DataFolder(data, Memory(sessions="off"))).close()
     assert not (data / "spool").exists()
 
 
-def test_a_portion_that_is_handed_in_twice_changes_nothing(life):
+def test_a_portion_that_is_sent_twice_changes_nothing(life):
     life.ask("stats")
     life.write("s1", user("why?"), agent("Because of jitter."))
     portions = []
@@ -128,7 +130,7 @@ def test_a_portion_that_is_handed_in_twice_changes_nothing(life):
     assert life.ask("list_sessions")["results"][0]["exchange_count"] == 1
 
 
-def test_a_file_that_was_replaced_is_read_anew_and_nothing_is_twice(life):
+def test_a_replaced_file_is_read_again_without_duplicates(life):
     life.ask("stats")
     life.write(
         "s1",
@@ -140,12 +142,12 @@ def test_a_file_that_was_replaced_is_read_anew_and_nothing_is_twice(life):
     life.write("s1", user("one"), agent("another answer"), anew=True)
     life.read()
     row = life.ask("list_sessions")["results"][0]
-    assert row["exchange_count"] == 2  # ours outlives theirs
+    assert row["exchange_count"] == 2  # our exchange stays when the file loses it
     assert life.search("another answer")
     assert not life.search("long enough to be cut")
 
 
-def test_what_lies_elsewhere_or_is_no_file_is_not_read(life, tmp_path):
+def test_links_and_special_files_are_not_read(life, tmp_path):
     life.ask("stats")
     path = life.write("s1", user("a secret of elsewhere"))
     elsewhere = tmp_path / "elsewhere"
@@ -162,7 +164,7 @@ def test_what_lies_elsewhere_or_is_no_file_is_not_read(life, tmp_path):
     assert [row["source_id"] for row in life.ask("list_sessions")["results"]] == ["s5"]
 
 
-def test_a_clock_that_jumps_takes_no_exchange_and_no_order_from_a_session(life):
+def test_a_jumping_clock_loses_no_exchange_and_no_order(life):
     life.ask("stats")
     moments = (
         "2026-03-01T10:00:00Z",
@@ -180,7 +182,7 @@ def test_a_clock_that_jumps_takes_no_exchange_and_no_order_from_a_session(life):
     assert life.read() == 0
 
 
-def test_a_file_that_says_nowhere_where_its_program_worked_is_looked_at_once(life):
+def test_a_file_without_its_programs_folder_is_examined_once(life):
     life.ask("stats")
     path = life.folder / "-shop" / "s1.jsonl"
     path.write_bytes(b'{"type": "summary"}\n' * 100)
@@ -199,7 +201,7 @@ def test_a_file_that_says_nowhere_where_its_program_worked_is_looked_at_once(lif
     opened = None
 
 
-def test_ours_stays_when_theirs_is_deleted(life):
+def test_stored_sessions_stay_when_their_file_is_deleted(life):
     life.ask("stats")
     path = life.write("s1", user("why do retries back off?"))
     life.read()
@@ -265,7 +267,7 @@ def test_a_session_whose_file_was_moved_is_read_on_in_its_new_place(life):
     assert (row["exchange"], row["exchange_count"]) == (2, 2)
 
 
-def test_a_store_that_was_put_back_is_told_again_what_it_lost(life, data):
+def test_a_restored_store_gets_its_lost_sessions_again(life, data):
     life.ask("stats")
     life.write("s1", user("why do retries back off?"))
     life.read()
@@ -277,7 +279,7 @@ def test_a_store_that_was_put_back_is_told_again_what_it_lost(life, data):
     assert life.ask("list_sessions")["results"][0]["exchange_count"] == 2
 
 
-def test_sessions_of_a_clone_that_was_joined_are_found_with_the_others(life):
+def test_sessions_of_a_linked_clone_are_found_with_the_others(life):
     life.ask("stats")
     life.write("s1", user("why do retries back off?"))
     life.read()
@@ -287,7 +289,7 @@ def test_sessions_of_a_clone_that_was_joined_are_found_with_the_others(life):
     assert life.ask("list_sessions", project="other-0123456789abcdef")["total_count"] == 1
 
 
-def test_an_empty_question_is_named(life):
+def test_an_empty_query_is_refused(life):
     with pytest.raises(BadQuery, match="query is empty"):
         life.search("  ")
 
@@ -309,14 +311,14 @@ def test_sessions_are_listed_the_newest_first_page_by_page(life):
             life.ask("list_sessions", **wrong)
 
 
-def test_agents_may_not_hand_in_sessions(life):
+def test_agents_may_not_store_sessions(life):
     with pytest.raises(BadRequest, match="Only people"):
         life.ask("take_session", writes=True, channel="mcp", portion={})
     with pytest.raises(BadRequest, match="no portion"):
         life.ask("take_session", writes=True, channel="sessions", portion={"x": 1})
 
 
-def test_the_tools_of_observations_search_what_was_asked_and_where_it_was_spoken_of(life):
+def test_the_observation_tools_search_prompts_and_sessions(life):
     life.ask("stats")
     life.write(
         "s1",
@@ -333,7 +335,7 @@ def test_the_tools_of_observations_search_what_was_asked_and_where_it_was_spoken
     assert life.ask("observation.list_sessions")["total_count"] == 1
 
 
-def test_sessions_that_are_quiet_are_looked_at_more_seldom():
+def test_idle_sessions_are_checked_less_often():
     assert transcript_reader.pause(0.0, 0.0) == transcript_reader.PAUSE_S
     assert transcript_reader.pause(0.0, 3600.0) == transcript_reader.REST_S > transcript_reader.PAUSE_S
     assert transcript_reader.pause(1000.0, 0.0) == transcript_reader.PAUSE_MAX_S

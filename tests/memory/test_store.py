@@ -1,4 +1,6 @@
-"""The store: acknowledged is durable, asked twice is done once, nothing is lost."""
+"""The store: acknowledged writes are durable, repeated ones are carried out once, nothing is
+lost.
+"""
 
 import os
 import signal
@@ -17,7 +19,7 @@ from cortex.memory.store import Store
 from cortex.memory.tables import METADATA
 from cortex.system.errors import BadRequest, Damaged, Misconfigured, NotFound, TooLarge
 
-#: writes notes until it is ended, and says the id of each that is stored
+#: stores notes until it is killed, and prints the id of each
 WRITER = """
 import sys
 from itertools import pairwise
@@ -75,7 +77,7 @@ def test_a_note_comes_back_as_it_was_stored(store):
     assert store.need(written.number) == store.need(str(written.number)) == stored
 
 
-def test_the_same_note_told_again_loses_nothing_of_either(store):
+def test_storing_an_equal_note_again_loses_nothing_of_either(store):
     first = store.put(Note("Use  Tantivy", "the old reason", kind="decision", labels=("a",), importance=0.9))
     second = store.put(Note("use tantivy", "the new reason", kind="decision", labels=("b",), importance=0.2))
     assert second.merged
@@ -88,7 +90,7 @@ def test_the_same_note_told_again_loses_nothing_of_either(store):
 @pytest.mark.parametrize(
     "other", [Note("A title", kind="goal"), Note("A title", project="q"), Note("A title!", project="p")]
 )
-def test_notes_of_another_kind_project_or_title_are_others(store, other):
+def test_notes_of_another_kind_project_or_title_are_not_merged(store, other):
     assert store.put(Note("A title", project="p")).id != store.put(other).id
 
 
@@ -96,11 +98,11 @@ def test_an_operation_is_carried_out_once_and_answers_twice(store):
     first = store.put(Note("A title"), "op")
     assert store.put(Note("A title"), "op") == first
     assert store.count()["notes"] == 1
-    with pytest.raises(BadRequest, match="another one before"):
+    with pytest.raises(BadRequest, match="used for another call"):
         store.put(Note("Another title"), "op")
 
 
-def test_an_edit_keeps_what_was_there(store):
+def test_an_edit_keeps_the_old_form_as_a_revision(store):
     note = store.put(Note("A title", "before"))
     store.edit(note.id, {"body": "after"})
     assert store.need(note.id).body == "after"
@@ -109,7 +111,7 @@ def test_an_edit_keeps_what_was_there(store):
         store.edit(note.id, {"trust": "user"})
 
 
-def test_relating_twice_makes_one_edge_and_with_itself_none(store):
+def test_relating_twice_makes_one_edge_and_a_note_to_itself_none(store):
     source, target = store.put(Note("one")), store.put(Note("two"))
     first = store.relate(source.id, target.id, "depends-on")
     second = store.relate(source.id, target.id, "depends_on")
@@ -121,14 +123,14 @@ def test_relating_twice_makes_one_edge_and_with_itself_none(store):
         store.relate(source.id, "01234567-0000-7000-8000-000000000000")
 
 
-def test_caused_by_is_causes_the_other_way_round(store):
+def test_caused_by_is_stored_as_causes_in_reverse(store):
     source, target = store.put(Note("one")), store.put(Note("two"))
     store.relate(source.id, target.id, "caused-by")
     (edge,) = store.edges_of([source.number])
     assert (edge.source, edge.target, edge.relation) == (target.number, source.number, "causes")
 
 
-def test_what_supersedes_closes_the_old_one_and_says_so(store):
+def test_a_superseding_note_ends_the_old_one_with_an_edge(store):
     old, new = store.put(Note("old")), store.put(Note("new"))
     store.edit(old.id, {}, superseded_by=new.id)
     note = store.need(old.id)
@@ -137,7 +139,7 @@ def test_what_supersedes_closes_the_old_one_and_says_so(store):
     assert [edge.relation for edge in store.edges_of([old.number])] == ["supersedes"]
 
 
-def test_changes_are_told_in_the_order_of_their_commits(store):
+def test_changes_are_listed_in_the_order_of_their_commits(store):
     source, target = store.put(Note("one")), store.put(Note("two"))
     store.relate(source.id, target.id)
     store.edit(source.id, {"body": "more"})
@@ -163,7 +165,7 @@ def test_changes_are_told_in_the_order_of_their_commits(store):
         (Note("t", metadata={"a": {1, 2}}), "no JSON"),
     ],
 )
-def test_what_no_note_may_hold_is_refused_with_a_sentence(store, note, sentence):
+def test_an_invalid_note_is_refused_with_a_sentence(store, note, sentence):
     with pytest.raises((BadRequest, TooLarge), match=sentence):
         store.put(note)
     assert store.count()["notes"] == 0
@@ -207,7 +209,7 @@ def test_files_and_folders_are_for_their_owner_alone(tmp_path):
     store.close()
 
 
-def test_a_database_that_is_none_is_named_and_stays_as_it_is(tmp_path):
+def test_a_file_that_is_no_database_is_named_and_unchanged(tmp_path):
     (tmp_path / NAME).write_bytes(b"not a database, but somebody's bytes" * 100)
     before = (tmp_path / NAME).read_bytes()
     with pytest.raises(Damaged, match="is damaged"):
@@ -240,7 +242,7 @@ def test_the_migrations_make_exactly_the_tables_of_the_code(data):
 
 
 @pytest.mark.of_the_file
-def test_a_back_up_holds_what_was_committed(store):
+def test_a_back_up_holds_the_committed_notes(store):
     store.put(Note("one"))
     copy = store.back_up()
     with sqlite3.connect(copy) as connection:
@@ -249,7 +251,7 @@ def test_a_back_up_holds_what_was_committed(store):
 
 
 @pytest.mark.of_the_file
-def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_nothing(data):
+def test_a_killed_writer_loses_no_acknowledged_note_and_stores_none_twice(data):
     acknowledged: list[str] = []
     for name in ("first", "second", "third"):
         writer = subprocess.Popen(
@@ -264,7 +266,8 @@ def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_n
     store = Store(data)
     notes = store.get(acknowledged)
     assert len(notes) == len(acknowledged) == len(set(acknowledged))
-    # An asker that got no answer asks again: at most the last write of each was carried out unsaid.
+    # A caller without an answer repeats its write: the last write of each may be stored without
+    # one.
     for name in ("first", "second", "third"):
         for number in range(30):
             store.put(Note(f"{name} {number}"), f"{name}-{number}")
@@ -272,7 +275,7 @@ def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_n
     store.close()
 
 
-def test_what_a_write_tells_the_indexes_is_what_is_in_the_store(store):
+def test_the_news_of_a_write_equal_the_contents_of_the_store(store):
     first = store.put(
         Note(title="As it was", body="one", labels=("a",), files=("x.py",), metadata={"n": 1.5})
     )

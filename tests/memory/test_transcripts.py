@@ -1,6 +1,4 @@
-"""The files of sessions as they are really written, and what is read of them: every line once, and
-none that a person or an agent did not say.
-"""
+"""Real session files: every line is read once, and only texts of a person or agent count."""
 
 import json
 import tracemalloc
@@ -53,7 +51,7 @@ BASE = {
 }
 
 
-#: names and types of lines of both formats, for lines that are drawn
+#: names and types in lines of both formats, for generated lines
 KEYS = (
     "type message content text timestamp sessionId cwd gitBranch isSidechain isMeta payload role name input id "
     "tool_use_id file_path command git branch arguments".split()
@@ -78,7 +76,7 @@ def parts_of(path, form=claude, position=None):
     return read_portion(path, form, position or Position()).parts
 
 
-def test_what_a_person_says_counts_as_a_text_and_as_blocks(tmp_path):
+def test_a_persons_prompt_is_read_as_text_and_as_blocks(tmp_path):
     path = write(
         tmp_path / "s.jsonl",
         user("why do retries back off?"),
@@ -128,16 +126,16 @@ def test_every_text_of_the_agent_in_an_exchange_is_kept_with_its_tools_and_files
         ("a < b and <b>bold</b>", "a < b and <b>bold</b>"),
     ],
 )
-def test_what_programs_put_into_a_text_is_left_out(raw, left):
+def test_texts_inserted_by_programs_are_left_out(raw, left):
     assert plain(raw) == left
 
 
-def test_many_tags_that_are_never_closed_take_no_time_to_speak_of():
+def test_many_unclosed_tags_take_little_time():
     raw = "<note>" * 200_000
     assert plain(raw) == raw
 
 
-def test_what_nobody_said_begins_no_exchange(tmp_path):
+def test_texts_of_programs_begin_no_exchange(tmp_path):
     path = write(
         tmp_path / "s.jsonl",
         user("why?"),
@@ -150,7 +148,7 @@ def test_what_nobody_said_begins_no_exchange(tmp_path):
     assert (exchange["user"], exchange["assistant"]) == ("why?", "Because.")
 
 
-def test_what_an_agent_asks_another_is_not_what_a_person_said(tmp_path):
+def test_a_prompt_between_agents_is_not_a_persons_prompt(tmp_path):
     inside = write(
         tmp_path / "s.jsonl",
         user("find it"),
@@ -171,7 +169,7 @@ def test_what_an_agent_asks_another_is_not_what_a_person_said(tmp_path):
     assert portion.session["source_id"] == "2ff46cd5/agent-a1"
 
 
-def test_lines_that_are_unknown_damaged_or_too_long_are_counted_and_left_out(tmp_path):
+def test_unknown_damaged_and_overlong_lines_are_counted_and_skipped(tmp_path):
     path = write(
         tmp_path / "s.jsonl",
         {"type": "file-history-snapshot", "snapshot": {}},
@@ -187,7 +185,7 @@ def test_lines_that_are_unknown_damaged_or_too_long_are_counted_and_left_out(tmp
     assert portion.counts == {"known": 3, "unknown": 1, "unreadable": 4, "too_long": 1}
 
 
-def test_a_line_longer_than_what_is_read_at_once_is_skipped(tmp_path):
+def test_a_line_longer_than_a_portion_is_skipped(tmp_path):
     path = write(tmp_path / "s.jsonl", user("y" * 5_000_000), user("small"))
     first = read_portion(path, claude, Position())
     assert first.counts == {"too_long": 1}
@@ -197,7 +195,7 @@ def test_a_line_longer_than_what_is_read_at_once_is_skipped(tmp_path):
 def test_a_line_of_two_hundred_megabytes_is_skipped_in_little_memory(tmp_path):
     path = write(tmp_path / "s.jsonl", user("before"))
     with path.open("ab") as file:
-        file.truncate(path.stat().st_size + (200 << 20))  # all zeros, which take no room
+        file.truncate(path.stat().st_size + (200 << 20))  # zeros, which take no space on the disk
     first = read_portion(path, claude, Position())
     assert [exchange["user"] for exchange in first.parts] == ["before"]
     path.open("ab").write(b"\n" + json.dumps(user("after")).encode() + b"\n")
@@ -210,7 +208,7 @@ def test_a_line_of_two_hundred_megabytes_is_skipped_in_little_memory(tmp_path):
     assert [exchange["user"] for exchange in parts_of(path, position=second.place)] == ["after"]
 
 
-def test_half_a_character_costs_itself_and_not_its_line(tmp_path):
+def test_half_a_character_is_replaced_without_losing_its_line(tmp_path):
     path = tmp_path / "s.jsonl"
     raw = json.dumps(user("HERE and HERE, C:\\\\ud800 and \U0001f600"))
     path.write_text(raw.replace("HERE", "cut \\ud83d off", 1).replace("HERE", "\\ude00 begun") + "\n")
@@ -231,7 +229,7 @@ odd = st.recursive(
     raw=st.binary(max_size=40),
 )
 @settings(max_examples=30, deadline=None)
-def test_no_line_ends_the_reading_of_the_others(tmp_path_factory, form, record, raw):
+def test_no_line_stops_the_reading_of_the_others(tmp_path_factory, form, record, raw):
     path = tmp_path_factory.getbasetemp() / "rollout-odd.jsonl"
     lines = (json.dumps(record).encode(), raw.replace(b"\n", b""), json.dumps(LAST[form]).encode())
     path.write_bytes(b"".join(line + b"\n" for line in lines))
@@ -244,7 +242,7 @@ def test_no_line_ends_the_reading_of_the_others(tmp_path_factory, form, record, 
     assert any("the last" in exchange["user"] for exchange in portion.parts)
 
 
-def test_half_a_last_line_waits_for_its_other_half(tmp_path):
+def test_an_incomplete_last_line_waits_for_its_end(tmp_path):
     path = write(tmp_path / "s.jsonl", user("one"))
     complete = path.read_bytes()
     path.write_bytes(complete + complete[:40])
@@ -268,7 +266,7 @@ def test_a_file_that_shrank_or_was_replaced_is_read_anew(tmp_path):
     assert [exchange["user"] for exchange in portion.parts] == ["another", "more"]
 
 
-def test_secrets_are_taken_out_before_anything_leaves_the_reader(tmp_path):
+def test_secrets_are_removed_before_anything_leaves_the_reader(tmp_path):
     key = "ghp_" + "a1B2" * 9
     path = write(
         tmp_path / "s.jsonl",
@@ -278,7 +276,7 @@ def test_secrets_are_taken_out_before_anything_leaves_the_reader(tmp_path):
     assert key not in json.dumps(parts_of(path))
 
 
-def test_the_hash_of_a_commit_is_taken_from_what_git_printed_and_from_nothing_else(tmp_path):
+def test_the_hash_of_a_commit_comes_from_gits_output_only(tmp_path):
     printed = "[main 1a2b3c4] Back off\n 1 file changed"
     path = write(
         tmp_path / "s.jsonl",
@@ -291,7 +289,7 @@ def test_the_hash_of_a_commit_is_taken_from_what_git_printed_and_from_nothing_el
     assert parts_of(path)[0]["commits"] == ("1a2b3c4",)
 
 
-def test_a_commit_is_seen_although_git_answers_in_the_next_portion(tmp_path):
+def test_a_commit_is_read_although_its_result_is_in_the_next_portion(tmp_path):
     path = write(tmp_path / "s.jsonl", user("commit"), assistant(tool("Bash", command="git commit -m x")))
     waiting = set()
     position = read_portion(path, claude, Position(), waiting).place
@@ -310,7 +308,7 @@ def codex_message(role, content):
     return codex_line("response_item", type="message", role=role, content=[{"type": kind, "text": content}])
 
 
-def test_a_rollout_of_codex_tells_its_exchanges_once(tmp_path):
+def test_a_rollout_of_codex_gives_each_exchange_once(tmp_path):
     patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** End Patch"
     path = write(
         tmp_path / "rollout-1.jsonl",
@@ -344,7 +342,7 @@ def test_a_rollout_of_codex_tells_its_exchanges_once(tmp_path):
         json.dumps({"output": "[main 1a2b3c4] Back off\n 1 file changed", "metadata": {"exit_code": 0}}),
     ],
 )
-def test_a_rollout_tells_the_commits_that_git_says_it_made(tmp_path, printed):
+def test_a_rollout_gives_the_commits_in_gits_output(tmp_path, printed):
     def call(which, command):
         arguments = json.dumps({"cmd": command})
         return codex_line(
@@ -369,7 +367,7 @@ def test_a_rollout_tells_the_commits_that_git_says_it_made(tmp_path, printed):
     assert portion.counts == {"known": 7}
 
 
-def test_a_rollout_that_tells_events_alone_is_read_as_well(tmp_path):
+def test_a_rollout_with_events_only_is_read_as_well(tmp_path):
     path = write(
         tmp_path / "rollout-1.jsonl",
         codex_line("session_meta", id="s1", cwd="/tmp/repo"),
@@ -381,7 +379,7 @@ def test_a_rollout_that_tells_events_alone_is_read_as_well(tmp_path):
     ]
 
 
-def test_an_exchange_is_cut_where_it_has_no_end():
+def test_an_endless_exchange_is_cut():
     gathering = Gathering()
     gathering.begin("go on", 1)
     for _ in range(30):
@@ -391,7 +389,7 @@ def test_an_exchange_is_cut_where_it_has_no_end():
     assert gathering.counts["cut"] == 10
 
 
-def test_words_are_marked_whole_in_the_place_that_holds_most_of_them():
+def test_matching_words_are_marked_in_the_best_excerpt():
     reply = (
         "İstanbul first. "
         + "filler words go here. " * 200

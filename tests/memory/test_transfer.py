@@ -1,4 +1,4 @@
-"""Import and export: the same store comes back, and what cannot be used is named."""
+"""Import and export: the same store comes back, and each unusable line is named."""
 
 import itertools
 import json
@@ -98,7 +98,7 @@ def test_an_export_gives_the_same_store_back(memory, other, data, tmp_path):
     assert tables(tmp_path / "other") == tables(data)
 
 
-def test_pages_of_an_export_are_the_whole_of_it(memory):
+def test_pages_of_an_export_are_complete(memory):
     fill(memory)
     records, after = [], ""
     while True:
@@ -118,7 +118,7 @@ def test_an_export_of_a_project_has_no_notes_of_another(memory, tmp_path):
     assert "another project" not in (tmp_path / "one.jsonl").read_text()
 
 
-def test_an_import_that_is_not_trusted_says_so_of_each_note(memory, other, tmp_path):
+def test_an_untrusted_import_marks_each_note(memory, other, tmp_path):
     ids = fill(memory)
     finish(memory.export_file(tmp_path / "all.jsonl"))
     finish(other.import_file(tmp_path / "all.jsonl"))
@@ -126,7 +126,7 @@ def test_an_import_that_is_not_trusted_says_so_of_each_note(memory, other, tmp_p
     assert (row["trust"], row["source_agent"]) == ("import", "shell")
 
 
-def test_whole_lines_of_a_file_cut_in_half_are_in_and_the_rest_is_named(memory, other, tmp_path):
+def test_complete_lines_of_a_cut_file_are_stored_and_the_last_is_named(memory, other, tmp_path):
     fill(memory)
     path = tmp_path / "all.jsonl"
     finish(memory.of(project="").export_file(path))
@@ -136,7 +136,7 @@ def test_whole_lines_of_a_file_cut_in_half_are_in_and_the_rest_is_named(memory, 
     done = finish(other.import_file(path))
     assert done["notes"] == line_count - 1
     assert [(row["line"], row["why"]) for row in done["refused"]] == [
-        (line_count + 1, "it is no whole JSON object")
+        (line_count + 1, "it is no complete JSON object")
     ]
 
 
@@ -154,21 +154,21 @@ def test_whole_lines_of_a_file_cut_in_half_are_in_and_the_rest_is_named(memory, 
         ({"note": {"title": "x", "state": "lost"}}, "state is 'lost'"),
         ({"note": {"title": "x", "id": "17"}}, "which is no UUID"),
         ({"note": {"title": "x", "revisions": [1]}}, "holds no note"),
-        ({"edge": {"source": "nowhere", "target": "x", "relation": "a"}}, "is not there"),
+        ({"edge": {"source": "nowhere", "target": "x", "relation": "a"}}, "is not stored"),
         ({"edge": {"source": "a", "target": "b", "relation": "a b"}}, "relation is 'a b'"),
         ({"cortex": "memory", "version": 2}, "another version"),
         ({"x": 1}, "it is neither"),
         ([], "it is no JSON object"),
     ],
 )
-def test_a_record_that_cannot_be_used_is_named_and_the_others_are_in(memory, record, why):
+def test_an_unusable_record_is_named_and_the_others_are_stored(memory, record, why):
     done = memory.import_records([{"note": {"title": "before"}}, record, {"note": {"title": "after"}}])
     assert done["notes"] == 2
     assert [row["line"] for row in done["refused"]] == [2]
     assert why in done["refused"][0]["why"]
 
 
-def test_no_secret_comes_in_with_a_file(memory, data, tmp_path):
+def test_no_secret_of_an_imported_file_is_stored(memory, data, tmp_path):
     record = {
         "note": {
             "title": TOKEN,
@@ -186,18 +186,18 @@ def test_no_secret_comes_in_with_a_file(memory, data, tmp_path):
         assert not path.is_file() or TOKEN.lower().encode() not in path.read_bytes().lower()
 
 
-def test_a_slice_with_a_number_is_stored_once(memory):
+def test_a_slice_with_an_operation_id_is_stored_once(memory):
     records = [{"note": {"title": "once"}}]
     first = memory.import_records(records, operation_id="op")
     assert memory.import_records(records, operation_id="op") == first
     assert memory.stats()["node_count"] == 1
-    with pytest.raises(BadRequest, match="another one before"):
+    with pytest.raises(BadRequest, match="used for another call"):
         memory.import_records([{"note": {"title": "other"}}], operation_id="op")
     memory.undo("op")
     assert memory.stats()["node_count"] == 0
 
 
-def test_the_reference_memory_server_s_file_comes_in(memory, tmp_path):
+def test_a_file_of_the_reference_memory_server_is_imported(memory, tmp_path):
     lines = [
         {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["writes Rust", "in Oslo"]},
         {"type": "entity", "name": "Shop", "entityType": "Web Project", "observations": []},
@@ -216,7 +216,7 @@ def test_the_reference_memory_server_s_file_comes_in(memory, tmp_path):
     assert ada["related"][0]["kind"] == "web-project"
 
 
-def test_markdown_notes_with_front_matter_come_in_and_bad_ones_are_named(memory, tmp_path):
+def test_markdown_notes_with_front_matter_are_imported_and_bad_ones_named(memory, tmp_path):
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "a.md").write_text(
@@ -240,7 +240,9 @@ def test_markdown_notes_with_front_matter_come_in_and_bad_ones_are_named(memory,
     ("name", "raw", "error"),
     [("none.jsonl", None, NotFound), ("x.bin", b"\x00\x01nothing", BadRequest), ("x.jsonl", b"", None)],
 )
-def test_a_file_that_is_none_is_a_sentence_and_an_empty_one_is_nothing(memory, tmp_path, name, raw, error):
+def test_a_missing_or_foreign_file_is_refused_and_an_empty_one_adds_nothing(
+    memory, tmp_path, name, raw, error
+):
     path = tmp_path / name
     if raw is not None:
         path.write_bytes(raw)

@@ -1,4 +1,4 @@
-"""Bad days: damage is named or mended, back-ups are kept, what is forgotten for good is nowhere."""
+"""Faults of a store: damage is named or mended, back-ups are kept, erased notes leave no trace."""
 
 import contextlib
 import os
@@ -40,7 +40,7 @@ def traces(folder, word):
     ]
 
 
-def test_a_healthy_store_is_said_to_be_so(memory):
+def test_a_healthy_store_is_reported_as_healthy(memory):
     ids = fill(memory)
     memory.relate(ids[0], ids[1])
     memory.forget(ids[4])
@@ -48,7 +48,7 @@ def test_a_healthy_store_is_said_to_be_so(memory):
     assert report == {"healthy": True, "findings": [], "notes": 4, "edges": 1, "back_ups": []}
 
 
-def test_a_glance_at_the_store_goes_on_where_the_last_one_ended(memory):
+def test_a_quick_check_goes_on_after_the_last_one(memory):
     database = memory.memory.store.database
     wrong, tables, left = database.glance(60)
     assert (wrong, left) == ([], [])
@@ -78,7 +78,7 @@ def test_health_is_bad_where_a_page_of_the_store_is_damaged(data):
 
 
 @pytest.mark.parametrize("index", ["words", "vectors", "edges"])
-def test_an_index_that_lost_something_is_found_out_and_made_anew(memory, index):
+def test_an_incomplete_index_is_detected_and_rebuilt(memory, index):
     ids = fill(memory)
     memory.relate(ids[0], ids[1])
     inner = memory._memory
@@ -99,7 +99,7 @@ def test_an_index_that_lost_something_is_found_out_and_made_anew(memory, index):
     assert len(memory.node(ids[0])["edges"]) == 1
 
 
-def test_an_index_that_is_deleted_while_it_is_used_is_made_anew(memory, data):
+def test_an_index_deleted_during_use_is_rebuilt(memory, data):
     ids = fill(memory, 3)
     memory._memory.words.commit()
     shutil.rmtree(data / "index" / "words")
@@ -148,7 +148,7 @@ def test_a_damaged_database_is_named_with_its_newest_back_up_and_stays(data):
         assert memory.stats()["node_count"] == 200
 
 
-def test_damage_in_the_middle_is_named_when_it_is_met(data):
+def test_damage_inside_the_file_is_reported(data):
     with Library.open(data) as memory:
         memory.import_records(
             [{"note": {"title": f"Note {at}", "body": "word " * 2000}} for at in range(100)]
@@ -162,7 +162,7 @@ def test_damage_in_the_middle_is_named_when_it_is_met(data):
 
 
 def examine_folder(folder):
-    """What is said of a store by whoever opens it and has it examined."""
+    """The error of opening the store, or the first finding of the doctor."""
     try:
         with Library.open(folder) as memory:
             report = finish(memory.doctor())
@@ -219,7 +219,7 @@ def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data, driver):
     assert len(list((data / "backups").glob("*.sqlite3"))) == 1
 
 
-def test_what_is_forgotten_for_good_is_nowhere_and_does_not_come_back(data, tmp_path):
+def test_an_erased_note_leaves_no_trace_and_does_not_come_back(data, tmp_path):
     with Library.open(data, project="here") as memory:
         ids = fill(memory)
         secret_note = memory.store(
@@ -245,14 +245,14 @@ def test_what_is_forgotten_for_good_is_nowhere_and_does_not_come_back(data, tmp_
     assert traces(data, SECRET_WORD) == []
 
 
-def test_forgetting_one_that_is_not_there_forgets_none(memory):
+def test_erasing_with_an_unknown_note_erases_none(memory):
     ids = fill(memory, 2)
     with pytest.raises(NotFound):
         finish(memory.erase([ids[0], "no-such-note"]))
     assert memory.node(ids[0])["id"] == ids[0]
 
 
-def test_a_new_note_does_not_get_the_number_of_a_forgotten_one(memory):
+def test_a_new_note_never_gets_the_number_of_an_erased_one(memory):
     number = memory.node(fill(memory, 2)[1])["number"]
     finish(memory.erase([number]))
     assert memory.node(memory.store("the next one")["id"])["number"] > number
@@ -267,7 +267,7 @@ def test_the_secret_of_a_store_stays_the_same(data):
     second.close()
 
 
-def test_a_catalog_that_follows_changes_equals_one_loaded_anew(memory):
+def test_a_catalog_that_follows_changes_equals_a_reloaded_one(memory):
     ids = [
         memory.of(source=Source("ada", session)).store(title, body, kind=kind, tags=tags)["id"]
         for session, title, body, kind, tags in (
@@ -308,7 +308,7 @@ def test_a_catalog_that_follows_changes_equals_one_loaded_anew(memory):
     assert links.numbers() == memory._memory.links.numbers()
 
 
-def test_indexes_that_know_more_than_a_back_up_that_was_put_back_are_made_anew(data):
+def test_indexes_newer_than_a_restored_back_up_are_rebuilt(data):
     with Library.open(data) as memory:
         fill(memory, 3)
         copy = finish(memory.back_up())["file"]

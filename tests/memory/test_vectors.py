@@ -1,4 +1,4 @@
-"""The vectors of notes: what is proposed, what a note says now, and what a file of them keeps."""
+"""The vectors of notes: proposals, updates, and the file."""
 
 from dataclasses import replace
 
@@ -24,15 +24,15 @@ def notes():
     ]
 
 
-def test_few_numbers_of_vectors_propose_what_all_would_have_found(notes, tmp_path):
+def test_sketches_of_vectors_propose_the_same_hits_as_all_numbers(notes, tmp_path):
     some = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
-    for at in range(0, len(notes), 100):  # the sketch is made on the way, and grows
+    for at in range(0, len(notes), 100):  # the sketch is made in between, and grows
         some.take(Point(at + 1), notes[at : at + 100])
     reopened = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
     for vectors in (some, reopened):
         shared = [
             len({*vectors.nearest(word, 9, exact=True)} & {*vectors.nearest(word, 9, exact=False)})
-            for word in WORDS  # of ten the last would be one of two that say the same
+            for word in WORDS  # the last of ten would be one of two equal texts
         ]
         assert len(notes) > 1.5 * PROPOSED
         assert sum(shared) >= 0.98 * 9 * len(WORDS)
@@ -49,7 +49,7 @@ def test_few_numbers_of_vectors_propose_what_all_would_have_found(notes, tmp_pat
 
 
 @pytest.mark.parametrize("exact_max", [10, 1_000])
-def test_a_vector_stands_for_what_its_note_says_now(notes, tmp_path, exact_max):
+def test_a_vector_follows_the_text_of_its_note(notes, tmp_path, exact_max):
     notes = notes[:60]
     some = Vectors(tmp_path / "vectors", open_static(), exact_max=exact_max)
     some.take(Point(1), notes)
@@ -65,7 +65,7 @@ def test_a_vector_stands_for_what_its_note_says_now(notes, tmp_path, exact_max):
         assert notes[7].number not in vectors.cosines(["when do we bake bread"], others).numbers
 
 
-def test_the_greatest_of_many_values_are_chosen_wherever_they_stand():
+def test_the_greatest_of_many_values_are_selected_at_any_index():
     drawn = np.random.default_rng(5).standard_normal(200_000).astype(np.float32)
     rising = np.sort(drawn)
     for values in (drawn, rising, rising[::-1].copy(), np.zeros(200_000, np.float32), drawn[:300]):
@@ -74,13 +74,13 @@ def test_the_greatest_of_many_values_are_chosen_wherever_they_stand():
         assert sorted(values[places]) == sorted(values)[-500:]
 
 
-def test_numbers_of_several_lists_are_told_once_and_in_order():
+def test_numbers_of_several_lists_come_once_and_in_order():
     drawn = np.random.default_rng(7).integers(0, 50, 90)
     for lists in ([drawn[:40], drawn[40:]], [drawn[:1]], [drawn[:0], drawn[:0]]):
         assert distinct(lists).tolist() == sorted(set(np.concatenate(lists).tolist()))
 
 
-def test_a_selection_that_is_asked_again_has_the_notes_that_came_since(notes, tmp_path):
+def test_a_repeated_selection_includes_new_notes(notes, tmp_path):
     some = Vectors(tmp_path / "vectors", open_static())
     some.take(Point(1), notes[:60])
     everything = np.ones(notes[-1].number + 1, bool)
@@ -90,7 +90,7 @@ def test_a_selection_that_is_asked_again_has_the_notes_that_came_since(notes, tm
     assert notes[60].number in some.cosines(["window"], everything).numbers
 
 
-def test_a_question_is_compared_in_all_its_wordings_together(notes, tmp_path):
+def test_a_query_is_compared_with_the_sum_of_its_wordings(notes, tmp_path):
     some = Vectors(tmp_path / "vectors", open_static())
     some.take(Point(1), notes[:60])
     everything = np.ones(notes[-1].number + 1, bool)

@@ -202,7 +202,7 @@ def print_migrated(answer: dict[str, Any]) -> None:
         if "://" in answer["to"]
         else f"memory.data_dir to {os.path.dirname(answer['to'])}"
     )
-    read = f"Copied to {answer['to']}, and what arrived is what was read: {counts}."
+    read = f"Copied to {answer['to']}, and compared with the source: {counts}."
     print(escape_controls(f"{read} Now set {where}, and run `cortex memory down` once."))
 
 

@@ -1,1 +1,1 @@
-"""What memory tells of places in a project: which notes speak of them. Opens none of them."""
+"""Links from notes to places in a project's code. Opens no files of the project."""

@@ -1,4 +1,4 @@
-"""Commits as notes: what a change said of itself, and which files it touched. Runs no git."""
+"""Commits as notes: message and changed files. Runs no git."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from cortex.memory.store import prepare_note
 from cortex.memory.tables import FORGOTTEN, NOTE
 from cortex.system.errors import BadRequest, TooLarge
 
-#: what the kind of operation is called that took commits in: nobody takes it back by mistake
+#: operation kind of commits: `undo` does not offer it
 WHAT = "git"
-#: commits that are asked about, and that are told, at once
+#: commits of one lookup, and of one call that stores them
 COMMITS_MAX, TAKEN_MAX = 1_000, 100
-#: files of one commit that are kept: one that touches more says nothing of any; characters of its
+#: files kept of one commit (a commit with more says little about any of them); characters of its
 #: message
 FILES_MAX, BODY_CHARS_MAX = 64, 16_000
-#: below what a briefing takes: a commit is found when somebody asks, and tells itself to nobody
+#: below the minimum of a briefing: a commit is found by search only
 IMPORTANCE = 0.2
 
 _EXISTING = select(NOTE.c.id).where(NOTE.c.id.in_(bindparam("ids", expanding=True)))
@@ -34,12 +34,11 @@ _FORGOTTEN = select(FORGOTTEN.c.hash).where(FORGOTTEN.c.hash.in_(bindparam("hash
 
 
 def unknown_commits(library: Library, *, commits: Sequence[str]) -> dict[str, Any]:
-    """{"commits"}: those of these hashes that are neither notes nor were forgotten for good.
-
-    Raises TooLarge.
+    """{"commits"}: the given hashes that are neither stored as notes nor forgotten for good. Raises
+    TooLarge.
     """
     if len(commits) > COMMITS_MAX:
-        raise TooLarge(f"{len(commits)} commits; {COMMITS_MAX} are asked about at once.")
+        raise TooLarge(f"{len(commits)} commits; one call takes {COMMITS_MAX}.")
     ids = {commit: commit_id(library.project, commit) for commit in commits}
     key = library.memory.store.database.key()
     hashes = {forgotten_hashes(key, Note("", id=note_id))[0]: note_id for note_id in ids.values()}
@@ -51,13 +50,12 @@ def unknown_commits(library: Library, *, commits: Sequence[str]) -> dict[str, An
 
 
 def take_commits(library: Library, *, commits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Keep commits ({"commit", "message", "at": seconds, "files"}), each once, as notes of kind
-    event: {"notes", "known", "forgotten", …}. Their secrets are removed.
-
-    Raises TooLarge, and BadRequest for one that is none.
+    """Store commits ({"commit", "message", "at": seconds, "files"}) as notes of kind event, each
+    once, without secrets. Return {"notes", "known", "forgotten", …}. Raises TooLarge, and
+    BadRequest for a malformed commit.
     """
     if len(commits) > TAKEN_MAX:
-        raise TooLarge(f"{len(commits)} commits; {TAKEN_MAX} are told at once.")
+        raise TooLarge(f"{len(commits)} commits; one call takes {TAKEN_MAX}.")
     arriving = [
         Arriving(line, prepare_note(note_of(commit, library.project))[0])
         for line, commit in enumerate(commits, 1)
@@ -73,7 +71,7 @@ def take_commits(library: Library, *, commits: Sequence[Mapping[str, Any]]) -> d
 
 
 def note_of(commit: Mapping[str, Any], project: str) -> Note:
-    """Raises BadRequest."""
+    """Return the note of a commit. Raises BadRequest."""
     name, message, at, paths = (commit.get(field) for field in ("commit", "message", "at", "files"))
     if not (isinstance(name, str) and isinstance(message, str) and isinstance(at, int)):
         raise BadRequest("A commit has its hash, its message and its time.")

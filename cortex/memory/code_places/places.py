@@ -1,4 +1,6 @@
-"""Which notes speak of which files and definitions, and what these said then."""
+"""Notes by file: which notes are about a file or definition, and the code of their places when they
+were written.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,15 @@ from cortex.memory.tables import NOTE, NOTE_FILE
 from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
 from cortex.system.errors import TooLarge
 
-#: notes and files that are asked about at once
+#: notes and files of one call
 NOTES_MAX, PATHS_MAX = 1_000, 500
-#: notes that one answer about places reads: those beyond are not counted
+#: notes that one answer reads; those beyond are not counted
 READ_MAX = 5_000
-#: notes that are told of one place, and the most of them
+#: notes listed for a file by default, and at most
 BEST, BEST_MAX = 2, 20
-#: characters of a title beside code
+#: characters of a note's title beside code
 TITLE_CHARS_MAX = 80
-#: the channel of notes that are commits: every file has many
+#: channel of notes that are commits; they are left out, for every file has many
 GIT = "git"
 
 _COLUMNS = (NOTE_FILE.c.path, NOTE.c.number, NOTE.c.kind, NOTE.c.title, NOTE.c.metadata, NOTE.c.trust)
@@ -41,13 +43,12 @@ _NOTES_OF_FILES = (
 
 
 def spoken(library: Library, *, notes: Sequence[int]) -> dict[str, Any]:
-    """{"notes": {number: {"files", "anchors", "spoken"}}}: what notes of this project are about,
-    and what it said when they were made. Of other notes, and those without a place, nothing.
-
-    Raises TooLarge.
+    """Return {"notes": {number: {"files", "anchors", "spoken"}}}: the places of notes of this
+    project, and digests of their code when they were written. Notes without a place and of other
+    projects are left out. Raises TooLarge.
     """
     if len(notes) > NOTES_MAX:
-        raise TooLarge(f"{len(notes)} notes; {NOTES_MAX} are told of at once.")
+        raise TooLarge(f"{len(notes)} notes; one call takes {NOTES_MAX}.")
     loaded = library.memory.store.notes_by_number(notes)
     return {
         "notes": {
@@ -65,14 +66,12 @@ def spoken(library: Library, *, notes: Sequence[int]) -> dict[str, Any]:
 def notes_by_file(
     library: Library, *, paths: Sequence[str], kinds: Sequence[str] = (), limit: int = BEST
 ) -> dict[str, Any]:
-    """{"places": {path: {"count", "best": [{"number", "kind", "title", "anchors"}]}}}: the notes of
-    this project that hold and are about these files, the important ones first; commits, and
-    what a session changed, are none.
-
-    Raises TooLarge, and BadRequest for a kind that is none.
+    """Return {"places": {path: {"count", "best": [{"number", "kind", "title", "anchors"}]}}}: the
+    active notes of this project about these files, the most important first, without commits and
+    notes of a session's changes. Raises TooLarge, and BadRequest for an unknown kind.
     """
     if len(paths) > PATHS_MAX:
-        raise TooLarge(f"{len(paths)} files; {PATHS_MAX} are told of at once.")
+        raise TooLarge(f"{len(paths)} files; one call takes {PATHS_MAX}.")
     wanted = {read_kind(kind) for kind in kinds}
     query = _NOTES_OF_FILES.where(NOTE.c.kind.in_(wanted)) if wanted else _NOTES_OF_FILES
     with library.memory.store.database.read() as connection:
@@ -89,8 +88,8 @@ def notes_by_file(
 def files_with_anchors(
     library: Library, reference: str | int, files: Sequence[str] | None, anchored: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """The files of a note that is written: those given, else those that the note `reference` has;
-    and those of its anchors. None for no change. Raises NotFound.
+    """Return the files of a note that is being written: `files`, or the present files of the note
+    `reference`; then the files of its anchors. None for no change. Raises NotFound.
     """
     if files is None and not anchored:
         return None
@@ -106,5 +105,5 @@ def _place_row(row: Any) -> dict[str, Any]:
 
 
 def _is_instruction(row: Any) -> bool:
-    """Whether its title, which is all that is told of it, reads like an instruction."""
+    """Whether the title, the only text of the row that is shown, reads like an instruction."""
     return is_instruction(Note(title=row.title, source=Source(trust=row.trust)))

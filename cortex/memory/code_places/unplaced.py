@@ -1,5 +1,5 @@
-"""Notes whose places nobody has looked up yet, as they were stored before their project was
-indexed, and what is learned of them later. Opens no file.
+"""Notes with places that were not looked up yet, because they were stored before their project was
+indexed. Opens no file.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
 from cortex.system.errors import BadRequest, TooLarge
 from cortex.terms.secrets import remove_secrets_in
 
-#: notes that are told of, and that are placed, at once; the newest that are looked through: some
-#: 5 ms of the worker, which answers nothing else meanwhile
+#: notes of one call; the newest notes that are examined: some 5 ms of the worker, which answers
+#: nothing else meanwhile
 NOTES_MAX, LOOKED = 200, 500
 
 
 class Placed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is known of the places of one note, which read so at the moment `at`."""
+    """The places of a note as they were looked up; `at`: the `updated_at` of the note's text."""
 
     number: int
     at: int
@@ -38,9 +38,9 @@ class Placed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def unplaced(library: Library) -> dict[str, Any]:
-    """{"notes": [{"number", "at", "files", "anchors"}]}: of the newest LOOKED notes those of this
-    project that hold, and name places of which nothing is known; commits, and what a session
-    changed, are none.
+    """Return {"notes": [{"number", "at", "files", "anchors"}]}: of the newest LOOKED active notes
+    of this project, those with places that were not looked up, without commits and notes of a
+    session's changes.
     """
     has_places = or_(
         exists().where(NOTE_FILE.c.note == NOTE.c.number),
@@ -73,13 +73,11 @@ def unplaced(library: Library) -> dict[str, Any]:
 
 
 def place(library: Library, *, notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Keep what is known now of the places of notes that still read as they did: {"notes": how
-    many}. What they say stays, and nothing is taken back by `undo`.
-
-    Raises TooLarge, and BadRequest for what is no note.
+    """Store the places of notes that have not changed since; return {"notes": their count}. The
+    texts stay, and `undo` does not revert it. Raises TooLarge, and BadRequest for a malformed note.
     """
     if len(notes) > NOTES_MAX:
-        raise TooLarge(f"{len(notes)} notes; {NOTES_MAX} are placed at once.")
+        raise TooLarge(f"{len(notes)} notes; one call takes {NOTES_MAX}.")
     try:
         placements = [msgspec.convert(remove_secrets_in(dict(raw_note))[0], Placed) for raw_note in notes]
     except msgspec.ValidationError as error:

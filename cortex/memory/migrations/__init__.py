@@ -1,1 +1,1 @@
-"""The versions of the store: one file for each step, run by Alembic. No queries of the product."""
+"""The versions of the store: one Alembic file for each step."""

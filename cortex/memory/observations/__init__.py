@@ -1,1 +1,3 @@
-"""Notes as observations: what the forty tools ask of the one store and the one ranking."""
+"""The forty observation tools: notes as observations, over the same store and ranking as all
+tools.
+"""

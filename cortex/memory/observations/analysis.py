@@ -1,4 +1,4 @@
-"""What the tools of observations tell of many notes: quality, trends, importance, questions."""
+"""Observation tools about many notes: quality, trends, importance, search queries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Answer = dict[str, Any]
 
 #: milliseconds of a day
 DAY_MS = 86_400_000
-#: concepts of a trend, issues and improvements of a report
+#: concepts in a trend; issues and improvements in a report
 CONCEPTS_TOP, NAMED_MAX = 10, 20
 #: numbers in one statement
 _MANY = 10_000
@@ -53,7 +53,7 @@ def get_observation_quality(library: Library, arguments: Arguments) -> Answer:
 
 
 def get_data_quality_report(library: Library, arguments: Arguments) -> Answer:
-    """Of the newest active notes, on the scale of `get_observation_quality`."""
+    """A report on the newest active notes, on the scale of `get_observation_quality`."""
     memory = library.memory
     memory.follow()
     notes = browse(memory, Selection(project=library.project), limit=arguments["limit"]).notes
@@ -90,7 +90,7 @@ def get_data_quality_report(library: Library, arguments: Arguments) -> Answer:
 
 
 def _issues(library: Library, notes: Sequence[Note]) -> list[Answer]:
-    """What is wrong, with the notes that it is wrong with."""
+    """Issues with the numbers of the notes that have them."""
     memory, now = library.memory, library.memory.now()
     embedded = memory.vectors.numbers()
     titles = Counter(" ".join(note.title.casefold().split()) for note in notes)
@@ -110,7 +110,9 @@ def _issues(library: Library, notes: Sequence[Note]) -> list[Answer]:
 
 
 def get_temporal_trends(library: Library, arguments: Arguments) -> Answer:
-    """Of all notes that are not deleted, by when they happened; every bucket is there."""
+    """Counts of all notes that are not deleted, by when they happened; empty buckets are listed
+    too.
+    """
     memory, days, by = library.memory, arguments["days"], arguments["group_by"]
     memory.follow()
     now = datetime.fromtimestamp(memory.now() / 1000, UTC)
@@ -153,7 +155,7 @@ def _buckets(start: datetime, days: int, by: str) -> list[str]:
 
 
 def _bucket(moment: datetime, by: str) -> str:
-    """2026-01-31, 2026-W05 or 17, in UTC."""
+    """The bucket in UTC: 2026-01-31, 2026-W05 or 17."""
     if by == "hour_of_day":
         return f"{moment.hour:02}"
     if by == "week":
@@ -197,11 +199,11 @@ def get_observation_scoring_breakdown(library: Library, arguments: Arguments) ->
         "explanation": {
             "final_score": "core + feedback + concept + retrieval + floor; nothing is ranked by it",
             "core_score": "type weight x recency decay, which halves in 7 days",
-            "feedback_contrib": f"0.30 x what people think of it ({note.feedback})",
+            "feedback_contrib": f"0.30 x people's feedback on it ({note.feedback})",
             "concept_contrib": "0.20 x the weights of its concepts",
-            "retrieval_contrib": f"0.015 x log2(1 + {note.use_count} times asked for)",
-            "floor_contrib": "what is missing to the least score, 0.01",
-            "importance_score": "given, or raised and lowered by hand; it never decays",
+            "retrieval_contrib": f"0.015 x log2(1 + {note.use_count} uses)",
+            "floor_contrib": "added to reach the least score, 0.01",
+            "importance_score": "set when it is stored, or by hand; it never decays",
             "relevance": "derived from age, use, relations and importance by upkeep",
         },
     }
@@ -263,10 +265,10 @@ def _note_rows(library: Library, numbers: Sequence[int]) -> list[Answer]:
 def _insights(total: int, unused: int, feedback: Mapping[int, int]) -> list[str]:
     if not total:
         return ["Nothing is remembered of this project yet."]
-    sentences = [f"{unused} of {total} observations were never asked for by id."]
+    sentences = [f"{unused} of {total} observations were never fetched by id."]
     if feedback.get(-1):
         sentences.append(
-            f"{feedback[-1]} were found to be of no use: look at them, and mark what is wrong as superseded."
+            f"{feedback[-1]} were rated as useless: check them, and mark wrong ones as superseded."
         )
     return sentences
 
@@ -281,7 +283,7 @@ def analyze_search_patterns(library: Library, arguments: Arguments) -> Answer:
         f"{entry['query']!r} found nothing {entry['zero_result_count']} times." for entry in fruitless[:3]
     ]
     if not log_summary["total_searches"]:
-        insights = ["Nothing was asked in this time."]
+        insights = ["No searches in this period."]
     return {
         "period": {"start": format_moment(since), "end": format_moment(now), "days": days},
         **log_summary,

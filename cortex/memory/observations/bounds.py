@@ -1,6 +1,6 @@
-"""An answer within its tokens, by one measure for all tools: a page loses its last rows, which the
-next page has; what is no page loses the ends of long texts and the last items of lists, and names
-what was left out. Pure.
+"""Answers within a limit of tokens, by one measure for all tools. A page loses its last rows, which
+the next page has; other answers lose the ends of long texts and the last items of lists, and count
+the loss. Pure.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import orjson
 from cortex.terms.observations import ROWS, TOKEN_BYTES, TOKENS
 
 Answer = dict[str, Any]
-#: bytes of a row, or of a whole answer, as who asked gets it
+#: bytes of a row or of an answer, in the form that the caller receives
 Size = Callable[[Mapping[str, Any]], int]
 
-#: where an answer has its rows
+#: possible keys of an answer's rows
 LISTS = ("results", "observations", "relations", "patterns", "groups")
-#: bytes kept free for where the next page begins, and how many there are on each side
+#: bytes reserved for `next_offset`, and for the counts of rows on each side
 _NEXT = 48
-#: bytes of a text that stay in any case: ids and moments are no longer
+#: shortest length in bytes to which a text is cut: ids and moments are no longer
 _TEXT_MIN = 64
-#: share of a page that the repeated question may take
+#: a repeated query may take this fraction of a page: one in …
 _QUERY_SHARE = 8
-#: mappings whose keys are data: they lose entries as lists do
+#: mappings with keys that are data: they lose entries, as lists do
 _TABLES = frozenset(("distribution", "file_mtimes", "metadata", "concept_weights"))
-#: what a row keeps, however little room there is
+#: fields of a row that are always kept
 _ALWAYS_FIELDS = frozenset(("id", "title", "truncated", "anchor", "stale"))
 
 
@@ -35,8 +35,10 @@ def size_of(answer: Mapping[str, Any]) -> int:
 
 
 def bound_answer(name: str, answer: Answer, arguments: Mapping[str, Any], size: Size = size_of) -> Answer:
-    """The answer of a tool within its `max_tokens`; `asked`: its arguments within their bounds."""
-    if name == "export_observations":  # which has pages of its own
+    """Return a tool's answer within its `max_tokens`; `arguments`: as checked against their
+    bounds.
+    """
+    if name == "export_observations":  # it makes pages by itself
         return answer
     room = TOKEN_BYTES * arguments.get("max_tokens", TOKENS)
     if {"offset", "before"} & ROWS[name].arguments.keys():
@@ -47,14 +49,14 @@ def bound_answer(name: str, answer: Answer, arguments: Mapping[str, Any], size: 
 def bound_when_done(
     name: str, steps: Generator[None, None, Answer], arguments: Mapping[str, Any]
 ) -> Generator[None, None, Answer]:
-    """The same of long work in slices."""
+    """As `bound_answer`, for long work in slices."""
     return bound_answer(name, (yield from steps), arguments)
 
 
 def page_within(answer: Answer, room: int, offset: int, size: Size = size_of) -> Answer:
-    """The answer with as many of its rows as have room, those about its anchor if there is one.
-    `next_offset` says where the others begin; of a timeline `earlier` and `later` count them. The
-    first row is there in any case, if need be without the ends of its texts.
+    """Return the answer with as many of its rows as fit, those around its anchor if there is one.
+    `next_offset` is the offset of the next page; in a timeline `earlier` and `later` count the rows
+    left out. At least one row stays, if need be with shortened texts.
     """
     name = next((key for key in LISTS if isinstance(answer.get(key), list | tuple)), "")
     rows: Sequence[Any] = answer[name] if name else ()
@@ -80,7 +82,7 @@ def page_within(answer: Answer, room: int, offset: int, size: Size = size_of) ->
 
 
 def _with_counts(answer: Answer, name: str, fitting: Mapping[int, Any], count: int, offset: int) -> Answer:
-    """What the answer says of its rows, when it lost some."""
+    """The answer with corrected counts after rows were left out."""
     counts = {"count": len(fitting)} if "count" in answer else {}
     if "earlier" not in answer:
         return answer | counts | {"next_offset": offset + len(fitting)}
@@ -89,13 +91,13 @@ def _with_counts(answer: Answer, name: str, fitting: Mapping[int, Any], count: i
 
 
 def _order(rows: Sequence[Any]) -> list[int]:
-    """The places of rows, those first that stay longest."""
+    """The indices of rows, in the order in which they are kept."""
     middle = next((at for at, row in enumerate(rows) if row.get("anchor")), 0)
     return sorted(range(len(rows)), key=lambda at: (abs(at - middle), at))
 
 
 def _with_query(answer: Answer, room: int, size: Size) -> Answer:
-    """A question that is long is repeated by its beginning."""
+    """The answer with the beginning of a long query."""
     query = answer.get("query")
     if not isinstance(query, str) or size(answer | {"query": ""}) + len(orjson.dumps(query)) <= room // 4:
         return answer
@@ -106,7 +108,7 @@ def _with_query(answer: Answer, room: int, size: Size) -> Answer:
 
 
 def _squeeze(row: Mapping[str, Any], room: int, size: Size) -> Answer:
-    """The row without the ends of its texts and lists, and at last without its largest fields."""
+    """The row with shortened texts and lists, and at last without its largest fields."""
     if size(row) <= room:
         return dict(row)
 
@@ -125,8 +127,8 @@ def _squeeze(row: Mapping[str, Any], room: int, size: Size) -> Answer:
 
 
 def cut_to_fit(answer: Answer, room: int, size: Size = size_of) -> Answer:
-    """The answer, or as much of it as has room, with `left_out`: {where: how many items, or bytes
-    of a text}. Items are left out of a list from its end.
+    """Return the answer, cut if it does not fit; then `left_out` holds {field: number of items, or
+    bytes of a text, that were cut}. A list loses its last items.
     """
     if size(answer) <= room:
         return answer
@@ -134,7 +136,7 @@ def cut_to_fit(answer: Answer, room: int, size: Size = size_of) -> Answer:
 
 
 def _largest(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `most` that fits; 0 when none does."""
+    """The largest number up to `most` that fits; 0 if none does."""
     least = 0
     while least < most:
         share = (least + most + 1) // 2
@@ -146,14 +148,14 @@ def _largest(most: int, fits: Callable[[int], bool]) -> int:
 
 
 def _cut(answer: Mapping[str, Any], share: int) -> Answer:
-    """An answer or a row of which no text, list or table has more than `share` bytes."""
+    """The answer or row with no text, list or table above `share` bytes."""
     left = dict[str, int](answer.get("left_out", {}))
     cut = {name: _shorten(value, share, name, left) for name, value in answer.items() if name != "left_out"}
     return cut | {"left_out": left}
 
 
 def _shorten(value: Any, share: int, where: str, left: dict[str, int]) -> Any:
-    """`where`: the names on the way to it; the places of items count as one."""
+    """`where`: the dotted names on the way to the value; list indices are left out."""
     if isinstance(value, str):
         raw = value.encode()
         if len(raw) <= max(share, _TEXT_MIN):
@@ -171,7 +173,7 @@ def _shorten(value: Any, share: int, where: str, left: dict[str, int]) -> Any:
 
 
 def _first_items(items: Sequence[Any], share: int, where: str, left: dict[str, int]) -> list[Any]:
-    """The first items that have room, each cut to the same share."""
+    """The first items that fit in `share` bytes, each cut to the same share."""
     cut_items, used = [], 0
     for at, item in enumerate(items):
         inside: dict[str, int] = {}

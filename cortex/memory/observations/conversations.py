@@ -1,4 +1,4 @@
-"""Sessions and prompts as the tools of observations answer them: what was said, and where."""
+"""Observation tools about sessions and prompts."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from cortex.terms.observations import TOKEN_BYTES, TOKENS
 Arguments = Mapping[str, Any]
 Answer = dict[str, Any]
 
-#: exchanges that are looked at for the prompts of a page
+#: exchanges that are examined for a page of prompts
 PROPOSED = 500
-#: arguments by which only some notes are asked for: what was said then is no answer to them
+#: arguments that filter notes: sessions do not have these fields, so they are left out
 _FILTERS = ("concepts", "files", "type", "obs_type", "as_of")
-#: which share of an answer sessions beside notes may take
+#: sessions may take this fraction of an answer with notes: one in …
 _SHARE = 4
-#: the most sessions of one answer
+#: the most sessions in an answer
 SESSIONS_MAX = 50
 
 
 def search_sessions(library: Library, arguments: Arguments) -> Answer:
-    """Raises BadQuery for no question."""
+    """Raises BadQuery for an empty query."""
     limit = min(SESSIONS_MAX, arguments["limit"])
     return sessions.search_sessions(
         library, query=_query_of(arguments), limit=limit, offset=arguments["offset"]
@@ -51,7 +51,7 @@ def list_sessions(library: Library, arguments: Arguments) -> Answer:
 
 
 def search_prompts(library: Library, arguments: Arguments) -> Answer:
-    """What people asked agents for, with the words of the question. Raises BadQuery."""
+    """Prompts of people to agents that hold a word of the query. Raises BadQuery."""
     memory, words = library.memory, question_words(_query_of(arguments))
     hits = {hit.number: hit.score for hit in memory.exchange_index.search(words, PROPOSED, library.project)}
     wanted = select(EXCHANGE, SESSION.c.id.label("session_id"), SESSION.c.project)
@@ -79,8 +79,9 @@ def search_prompts(library: Library, arguments: Arguments) -> Answer:
 
 
 def session_summaries(library: Library, arguments: Arguments, notes: Sequence[Note] | None = None) -> Answer:
-    """{"sessions": in a few lines those that went on while these notes were made, without notes the
-    newest}, in a quarter of the answer's room; {} for none, and where filters choose among notes.
+    """{"sessions": summaries of the sessions during which these notes were made, without notes of
+    the newest sessions}, in a quarter of the answer's tokens; {} for none, and if filters select
+    among notes.
     """
     if notes == [] or arguments.get("offset") or any(arguments.get(name) for name in _FILTERS):
         return {}
@@ -98,5 +99,5 @@ def session_summaries(library: Library, arguments: Arguments, notes: Sequence[No
 
 def _query_of(arguments: Arguments) -> str:
     if not arguments["query"].strip():
-        raise BadQuery("The query is empty; say what was spoken of.")
+        raise BadQuery("The query is empty; say what to search for.")
     return str(arguments["query"])

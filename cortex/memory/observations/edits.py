@@ -1,5 +1,5 @@
-"""What the tools of observations change: fields, tags, states and importance of notes, and two
-notes made one. Each call is one operation of the store: it is done once, and can be taken back.
+"""Observation tools that change notes: fields, tags, states, importance, merges. Each call is one
+operation of the store: it is done once, and can be undone.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _FIELDS = {
     "files_modified": "modified",
     "scope": "scope",
 }
-#: notes that are looked through at once
+#: notes that are searched in one batch
 _SLICE = 500
-#: bytes that a regular expression may take
+#: bytes of memory for a compiled regular expression
 _PATTERN_BYTES = 1 << 20
 
 
@@ -48,7 +48,7 @@ def edit_observation(library: Library, arguments: Arguments) -> Answer:
     memory = library.memory
     fields = {ours: arguments[name] for name, ours in _FIELDS.items() if arguments.get(name) is not None}
     if not fields:
-        raise BadRequest(f"Say what is to be changed: one of {', '.join(_FIELDS)}.")
+        raise BadRequest(f"Nothing to change; give at least one of {', '.join(_FIELDS)}.")
     fields = read_changes(fields)
     note = memory.store.need(arguments["id"])
     if {"read", "modified"} & fields.keys():
@@ -63,14 +63,16 @@ def edit_observation(library: Library, arguments: Arguments) -> Answer:
 
 
 def _files_of(note: Note, fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """All its files: those of which nobody said what was done with them stay."""
+    """All files of a note after the change; files that were neither read nor modified stay."""
     read, modified = fields.get("read", note.read), fields.get("modified", note.modified)
     unsaid = (path for path in note.files if path not in (*note.read, *note.modified))
     return tuple(dict.fromkeys((*unsaid, *modified, *read)))
 
 
 def tag_observation(library: Library, arguments: Arguments) -> Answer:
-    """Tags keep their order, each once. Raises BadRequest for no tag to add or remove."""
+    """Change the tags; they keep their order, each once. Raises BadRequest for no tag to add or
+    remove.
+    """
     memory, mode = library.memory, arguments["mode"]
     tags = read_labels(remove_secrets(tag)[0] for tag in arguments["tags"])
     if not tags and mode != "set":
@@ -93,9 +95,8 @@ def _apply_tags(labels: Sequence[str], tags: Sequence[str], mode: str) -> tuple[
 
 
 def merge_observations(library: Library, arguments: Arguments) -> Answer:
-    """The source's facts, concepts, files and relations go to the target, which supersedes it.
-
-    Raises BadRequest for one with itself, NotFound.
+    """Move the source's facts, concepts, files and relations to the target, which supersedes it.
+    Raises BadRequest for a merge with itself, NotFound.
     """
 
     def carry_out(records: Records) -> Answer:
@@ -141,7 +142,7 @@ def _merge_notes(source: Note, target: Note, boost: float) -> Note:
 
 
 def _move_edges(records: Records, source: int, target: int) -> None:
-    """What the source is related to, the target is: but not to itself."""
+    """Give the source's relations to the target, without one to itself."""
     ends = or_(EDGE.c.source == source, EDGE.c.target == source)
     for edge in [edge_of(row) for row in records.connection.execute(select(EDGE).where(ends))]:
         first, second = (target if end == source else end for end in (edge.source, edge.target))
@@ -151,7 +152,7 @@ def _move_edges(records: Records, source: int, target: int) -> None:
 
 
 def _supersede(records: Records, old: Note, heir: Note | None) -> None:
-    """The note holds no more."""
+    """Mark the note as superseded."""
     if heir is not None:
         records.connect(Edge(heir.number, old.number, "supersedes"))
     number = heir.number if heir is not None else 0
@@ -159,7 +160,7 @@ def _supersede(records: Records, old: Note, heir: Note | None) -> None:
 
 
 def bulk_delete_observations(library: Library, arguments: Arguments) -> Answer:
-    """Marks only: revisions stay, and the operation can be taken back."""
+    """Mark notes as deleted: revisions stay, and the operation can be undone."""
 
     def delete(_records: Records, note: Note) -> Note:
         return replace(note, state="deleted")
@@ -169,7 +170,7 @@ def bulk_delete_observations(library: Library, arguments: Arguments) -> Answer:
 
 
 def bulk_mark_superseded(library: Library, arguments: Arguments) -> Answer:
-    """Raises NotFound for an heir that is not there, BadRequest for one that would end itself."""
+    """Raises NotFound for an unknown heir, BadRequest for a note that would supersede itself."""
 
     def supersede(records: Records, note: Note) -> Note:
         heir = records.need(arguments["superseded_by"]) if arguments["superseded_by"] else None
@@ -197,13 +198,12 @@ def bulk_boost_observations(library: Library, arguments: Arguments) -> Answer:
 def _bulk(
     library: Library, arguments: Arguments, what: str, change: Callable[[Records, Note], Note]
 ) -> Answer:
-    """{"changed": how many, "total", "errors" where some are not there}.
-
-    Raises BadRequest for none or too many ids, NotFound when not one of them is there.
+    """{"changed": count, "total", "errors" if some ids are unknown}. Raises BadRequest for no or
+    too many ids, NotFound when all are unknown.
     """
     ids = list(dict.fromkeys(str(reference).strip() for reference in arguments["ids"]))
     if not 1 <= len(ids) <= BULK_MAX:
-        raise BadRequest(f"ids has {len(ids)} of them; pass 1 to {BULK_MAX}.")
+        raise BadRequest(f"{len(ids)} ids; pass 1 to {BULK_MAX}.")
 
     def carry_out(records: Records) -> Answer:
         numbers = {reference: records.find(reference) for reference in ids}
@@ -226,7 +226,7 @@ def _bulk(
 
 
 def batch_tag_by_pattern(library: Library, arguments: Arguments) -> Answer:
-    """Raises BadRequest for a pattern that is none, or that anything matches."""
+    """Raises BadRequest for an invalid pattern, and for an empty one."""
     memory = library.memory
     memory.follow()
     tags = read_labels(remove_secrets(tag)[0] for tag in arguments["tags"])
@@ -256,9 +256,9 @@ def batch_tag_by_pattern(library: Library, arguments: Arguments) -> Answer:
 
 
 def _matcher(pattern: str, *, regex: bool) -> Callable[[str], bool]:
-    """Whether a text holds the pattern, in whatever case. Raises BadRequest."""
+    """A test whether a text holds the pattern, in any case. Raises BadRequest."""
     if not pattern.strip():
-        raise BadRequest("The pattern is empty; pass what the observations hold.")
+        raise BadRequest("The pattern is empty; pass a text that the observations hold.")
     if not regex:
         wanted = pattern.casefold()
         return lambda text: wanted in text.casefold()
@@ -274,7 +274,7 @@ def _matcher(pattern: str, *, regex: bool) -> Callable[[str], bool]:
 
 
 def _matching(library: Library, holds: Callable[[str], bool]) -> Iterator[Note]:
-    """The active notes of the project of which a text holds it, the newest first."""
+    """The active notes of the project with a text that holds the pattern, the newest first."""
     memory = library.memory
     numbers = memory.catalog.in_time(memory.catalog.mask(Selection(project=library.project)))[::-1].tolist()
     for at in range(0, len(numbers), _SLICE):

@@ -1,4 +1,4 @@
-"""Observations written out, page by page: as JSON, as lines that an import reads, as Markdown."""
+"""Export of observations, page by page: as JSON, as lines that an import reads, as Markdown."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from cortex.terms.observations import TOKEN_BYTES
 
 Arguments = Mapping[str, Any]
 
-#: bytes of what stands around the observations of a page
+#: bytes of the fields around the observations of a page
 _ENVELOPE = 128
 
 
 def export_observations(library: Library, arguments: Arguments) -> dict[str, Any]:
-    """{"format", "count", "observations" or "data", "next_cursor" where there are more}, the oldest
-    first; `left_out`: the ids of those that are too large for a page. Raises BadRequest for a
-    cursor that no page gave.
+    """{"format", "count", "observations" or "data", "next_cursor" if there are more}, the oldest
+    first; `left_out`: ids of observations too large for a page. Raises BadRequest for an invalid
+    cursor.
     """
     memory, form = library.memory, arguments["format"]
     memory.follow()
@@ -74,7 +74,7 @@ def _render(library: Library, note: Note, form: str) -> dict[str, Any] | str:
 
 
 def markdown_of(note: Note) -> str:
-    """A page with front matter, which an import reads when it is a file of its own."""
+    """A page with front matter; saved as a file, it can be imported."""
     front_matter = {
         "id": note.id,
         "title": note.title,

@@ -1,4 +1,6 @@
-"""How much is remembered and how the memory is: database, indexes, workers, disk."""
+"""Observation tools about the memory itself: amounts, and the health of database, indexes, workers,
+disk.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +30,15 @@ from ipc.locks import holder_of
 Arguments = Mapping[str, Any]
 Answer = dict[str, Any]
 
-#: what each fault takes from a health of 100
+#: points that each fault subtracts from a health of 100
 FAULTS = {"damaged": 50, "lag": 10, "embeddings": 15, "no embeddings": 30, "disk": 15, "stale": 5}
-#: from which health on it is called what
+#: (least health, status)
 STATUSES = ((90, "healthy"), (60, "degraded"), (0, "unhealthy"))
-#: milliseconds without a new observation, share of superseded ones, free bytes: worth a word
+#: warning thresholds: milliseconds without a new observation, share of superseded ones, free bytes
 QUIET_MS, STALE_SHARE, FREE_BYTES_MIN = 7 * 86_400_000, 0.2, 500_000_000
-#: seconds for a look at the database's tables: the worker answers nothing else meanwhile
+#: seconds for a check of the database's tables: the worker answers nothing else meanwhile
 GLANCE_S = 0.05
-#: the channel of who reads sessions
+#: channel of the worker that reads sessions
 READER = "sessions"
 
 
@@ -107,7 +109,7 @@ def _patterns(library: Library) -> Answer:
 
 
 def check_system_health(library: Library, _arguments: Arguments) -> Answer:
-    """From 100 each fault takes its FAULTS; what is worth a word is a warning."""
+    """The health: 100 less the FAULTS found; other issues are warnings."""
     memory, now = library.memory, library.memory.now()
     memory.follow()
     faults, subsystems = list[str](), {}
@@ -127,14 +129,14 @@ def check_system_health(library: Library, _arguments: Arguments) -> Answer:
     }
 
 
-#: fault → what to do
+#: fault → advice
 _ADVICE = {
     "damaged": "The database is damaged: `cortex memory restore` puts the newest back-up in its place.",
-    "lag": "An index is behind: `cortex memory doctor` makes it anew.",
+    "lag": "An index is behind: `cortex memory doctor` rebuilds it.",
     "embeddings": "Some notes have no embedding: `cortex memory doctor` makes them.",
     "no embeddings": "No note has an embedding: `cortex memory doctor` makes them.",
     "disk": "The disk is nearly full: free some space.",
-    "stale": "More than a fifth is superseded: they cost nothing, but look whether the rest still holds.",
+    "stale": "More than a fifth is superseded. They cost nothing, but check whether the others are still true.",
 }
 
 
@@ -142,7 +144,7 @@ def _sub(metrics: Answer, warnings: tuple[str, ...] = (), message: str = "", sta
     state = status or ("warning" if warnings else "ok")
     return {
         "status": state,
-        "message": message or (warnings[0] if warnings else "As it should be."),
+        "message": message or (warnings[0] if warnings else "OK."),
         "metrics": metrics,
         "warnings": list(warnings),
     }
@@ -168,7 +170,7 @@ def _database(library: Library) -> tuple[list[str], Answer]:
     if total and superseded / total > STALE_SHARE:
         faults.append("stale")
     if newest and memory.now() - newest > QUIET_MS:
-        warnings.append(f"Nothing was noted since {format_moment(newest)}.")
+        warnings.append(f"No new observations since {format_moment(newest)}.")
     free = shutil.disk_usage(folder).free
     if free < FREE_BYTES_MIN:
         faults.append("disk")
@@ -196,7 +198,7 @@ def _vectors(library: Library) -> tuple[list[str], Answer]:
 
 
 def _indexes(library: Library) -> tuple[list[str], Answer]:
-    """How many changes each index is behind the store."""
+    """The number of changes that each index is behind the store."""
     memory = library.memory
     reached = {"words": memory.words.reached, "vectors": memory.vectors.reached, "edges": memory.reached}
     lag = {index: max(0, memory.store.reached - at.number) for index, at in reached.items()}
@@ -215,8 +217,9 @@ def _sessions(library: Library) -> Answer:
 
 
 def _workers(library: Library) -> Answer:
-    """Who serves this: its heartbeat is that it answers; when the reader of sessions was heard
-    last, and how many exchanges of it are not searchable yet. `lock_owner`: who holds the folder.
+    """The pid of this worker, and its heartbeat, now; the last call of the reader of sessions,
+    and the exchanges that are not indexed yet. `lock_owner`: the process that holds the folder's
+    lock.
     """
     memory = library.memory
     owner = holder_of(memory.store.database.folder / LOCK)
@@ -233,7 +236,7 @@ def _workers(library: Library) -> Answer:
     wrong = (
         ()
         if owner == os.getpid()
-        else (f"The lock of the folder names process {owner}, and {os.getpid()} serves it.",)
+        else (f"The lock of the folder names process {owner}, but {os.getpid()} serves it.",)
     )
     return _sub(metrics, wrong)
 

@@ -1,4 +1,4 @@
-"""What was asked of memory: kept without secrets, written some at a time, and told from."""
+"""The log of search queries: stored without secrets, in batches, and summarised for tools."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from cortex.memory.tables import QUERY_LOG
 from cortex.memory.times import format_moment
 from cortex.terms.secrets import remove_secrets
 
-#: questions that are written at once, and how many milliseconds the first of them waits: a question
-#: is not to wait for the disk
+#: queries written in one batch, and milliseconds that the first of them waits: a query does not
+#: wait for the disk
 BATCH, WAIT_MS = 20, 30_000
-#: milliseconds that a question is kept, and characters of it
+#: milliseconds after which a logged query is deleted, and its longest length in characters
 KEPT_MS, QUERY_CHARS_MAX = 30 * 86_400_000, 500
-#: milliseconds between two looks for what is kept too long
+#: milliseconds between two deletions of old queries
 _LOOK_MS = 3_600_000
-#: a question counts as slow from here on
+#: milliseconds from which on a query counts as slow
 _SLOW_MS = 200.0
 
 
 @dataclass(slots=True)
 class Tally:
-    """Since the store was opened: how many were asked, how long they took together; `heard`:
-    channel → when something was asked through it last.
+    """Since the store was opened: number of searches and their total time; `last_call_at`: channel
+    → time of its last call.
     """
 
     searches: int = 0
@@ -40,7 +40,7 @@ class Tally:
 
 
 class Queries:
-    """The log of one store. Use it in one thread."""
+    """The query log of one store. Use it in one thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -50,11 +50,11 @@ class Queries:
 
     @property
     def waiting(self) -> int:
-        """Questions that are not written yet."""
+        """The number of queries not written yet."""
         return len(self._waiting)
 
     def add(self, tool: str, query: str, *, project: str, results: int, took_ms: float, now: int) -> None:
-        """A question that was answered with so many results."""
+        """Log an answered query with its number of results."""
         self.tally.searches += 1
         self.tally.took_ms += took_ms
         self.tally.slow += took_ms >= _SLOW_MS
@@ -65,7 +65,7 @@ class Queries:
             self.write(now)
 
     def write(self, now: int) -> None:
-        """Put what waits into the store."""
+        """Write the waiting queries to the store."""
         batch, self._waiting = self._waiting, []
         if not batch:
             return
@@ -76,8 +76,8 @@ class Queries:
                 self._looked = now
 
     def summary(self, project: str, since: int, top: int, now: int) -> dict[str, Any]:
-        """What was asked from `since` on, of a project or of all: the `top` most frequent
-        questions, and those that found nothing.
+        """Summarise the queries of a project, or of all, since `since`: the `top` most frequent
+        ones, and the most frequent of those without results.
         """
         self.write(now)
         is_selected = (QUERY_LOG.c.at >= since) & (

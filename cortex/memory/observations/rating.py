@@ -1,4 +1,4 @@
-"""What somebody thinks of a note: kept each time, and the last of it with the note."""
+"""Ratings of notes: each is stored, and the last one also in the note."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from cortex.memory.records import Records
 from cortex.memory.tables import FEEDBACK
 from cortex.system.errors import BadRequest
 
-#: what a value says
+#: a value's words
 SAYINGS = {1: "useful", 0: "neither useful nor wrong", -1: "of no use"}
 
 
 def rate(library: Library, *, node_id: str | int, value: int, operation_id: str = "") -> dict[str, Any]:
-    """Say that a note is useful (1), of no use (-1), or take that back (0): who says so uses it.
-
-    Raises BadRequest for another value, NotFound.
+    """Rate a note as useful (1) or of no use (-1), or reset it (0); it counts as used. Raises
+    BadRequest for another value, NotFound.
     """
     if value not in SAYINGS:
         raise BadRequest(f"value is {value}; it is 1 (useful), -1 (of no use) or 0.")
@@ -42,5 +41,5 @@ def rate(library: Library, *, node_id: str | int, value: int, operation_id: str 
     return {
         "id": note.id,
         "number": number,
-        "message": f"Noted as {SAYINGS[value]}: {visible_text(note.title)}",
+        "message": f"Rated as {SAYINGS[value]}: {visible_text(note.title)}",
     }

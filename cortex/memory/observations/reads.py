@@ -1,7 +1,7 @@
-"""What the tools of observations answer that only read: lists, timelines, one observation, what is
-related to it, and why a search ranks as it does.
+"""Observation tools that only read: lists, timelines, an observation, its relations, explanations
+of a ranking.
 
-Each takes the library and the call's arguments as `cortex.terms.observations` has them.
+Each function takes the library and the call's arguments, as in `cortex.terms.observations`.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from cortex.terms import tokens
 Arguments = Mapping[str, Any]
 Answer = dict[str, Any]
 
-#: whose relations are told: what was replaced is known by what replaced it
+#: states of the notes in a graph of relations: a superseded note is linked to its successor
 NOT_DELETED: tuple[State, ...] = ("active", "superseded", "archived")
-#: what a score is broken down to → its parts; all others are what the words of the question match
+#: group of a score's parts → the parts; all others are "text_match"
 BREAKDOWN: Mapping[str, tuple[str, ...]] = {
     "vector_similarity": ("meaning", "alone"),
     "importance": ("importance", "relevance", "use"),
     "recency": ("recency",),
 }
-#: notes among which one whose title is the question is looked for: what was told more often than it
-#: may rank before it
+#: hits among which the anchor of a timeline is searched by its exact title: notes on the same
+#: subject may rank above it
 _NAMESAKES = 10
-#: tool → the types that count for more in it, and the concepts that do
+#: tool → types and concepts that get a higher score in it
 PRIORS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "decisions": (("decision",), ()),
     "changes": (("bugfix", "feature", "refactor", "change"), ()),
@@ -73,7 +73,7 @@ def search(library: Library, arguments: Arguments) -> Answer:
 
 
 def search_about(name: str, library: Library, arguments: Arguments) -> Answer:
-    """The tools of PRIORS: a search in which what is of their types counts for more."""
+    """Search for a tool of PRIORS: its types and concepts get a higher score."""
     memory, (types, concepts) = library.memory, PRIORS[name]
     lifted = of_types(memory, types, {})
     for concept in concepts:
@@ -92,14 +92,16 @@ def search_about(name: str, library: Library, arguments: Arguments) -> Answer:
 
 
 def find_by(name: str, library: Library, arguments: Arguments) -> Answer:
-    """Filters alone; the one that `name` names has to say something. Raises BadRequest."""
+    """List notes by filters alone; the filter `name` must not be empty. Raises BadRequest."""
     if name:
         _required_list(arguments, name)
     return answer(_browse_arguments(library, arguments), arguments)
 
 
 def find_by_file(library: Library, arguments: Arguments) -> Answer:
-    """What modified the file before what read it; within each the newest first."""
+    """List notes that modified the file before those that read it; in both groups the newest
+    first.
+    """
     if arguments["orderBy"] in ("date_asc", "date_desc"):
         return find_by("files", library, arguments)
     selection = choose(library, arguments)
@@ -136,21 +138,21 @@ def _browse_arguments(library: Library, arguments: Arguments) -> Page:
 
 
 def _required_list(arguments: Arguments, name: str) -> tuple[str, ...]:
-    """Raises BadRequest for an argument that names nothing."""
+    """The values of a list argument. Raises BadRequest for an empty one."""
     if not (names := split_values(arguments[name])):
-        raise BadRequest(f"`{name}` names nothing; pass one, or several by commas.")
+        raise BadRequest(f"`{name}` is empty; pass one value, or more, separated by commas.")
     return names
 
 
 def _query_of(arguments: Arguments) -> str:
-    """Raises BadQuery for no question."""
+    """The query. Raises BadQuery for an empty one."""
     if not arguments["query"].strip():
-        raise BadQuery("The query is empty; say what is to be found.")
+        raise BadQuery("The query is empty; say what to search for.")
     return str(arguments["query"])
 
 
 def timeline(library: Library, arguments: Arguments) -> Answer:
-    """Around an anchor, around what a question finds best, or between two moments."""
+    """Notes around an anchor, around the best hit of a query, or between two moments."""
     memory = library.memory
     memory.follow()
     selection = choose(library, arguments)
@@ -160,7 +162,7 @@ def timeline(library: Library, arguments: Arguments) -> Answer:
             "results": [],
             "total_count": 0,
             "query": arguments["query"],
-            "message": "Nothing is about this.",
+            "message": "No observation matches this query.",
         }
     if anchor is None:
         return _span(library, arguments, selection)
@@ -182,7 +184,7 @@ def timeline(library: Library, arguments: Arguments) -> Answer:
 
 
 def _anchor_note(library: Library, arguments: Arguments, selection: Selection) -> Note | None:
-    """Raises NotFound for an anchor that is not there."""
+    """Raises NotFound for an unknown anchor."""
     memory = library.memory
     if arguments.get("anchor_id"):
         return memory.store.need(arguments["anchor_id"])
@@ -213,12 +215,12 @@ def _span(library: Library, arguments: Arguments, selection: Selection) -> Answe
 
 
 def get_recent_context(library: Library, arguments: Arguments) -> Answer:
-    """The newest notes, and the newest sessions."""
+    """The newest notes and the newest sessions."""
     return find_by("", library, arguments) | session_summaries(library, arguments)
 
 
 def get_observation(library: Library, arguments: Arguments) -> Answer:
-    """All of one, or of a session or exchange; who asks for a note uses it. Raises NotFound."""
+    """One note in full, which counts as used, or a session or exchange. Raises NotFound."""
     library.memory.follow()
     if (session_answer := session_answers.find(library.memory.store, arguments["id"])) is not None:
         return session_answer
@@ -249,7 +251,7 @@ def find_similar_observations(library: Library, arguments: Arguments) -> Answer:
 
 
 def _page(numbers: Sequence[int], arguments: Arguments) -> Sequence[int]:
-    """Those from the `offset`th on."""
+    """The page from `offset` on."""
     return numbers[arguments["offset"] : arguments["offset"] + arguments["limit"]]
 
 
@@ -315,7 +317,7 @@ def get_observation_relationships(library: Library, arguments: Arguments) -> Ans
 
 
 def explain_search_ranking(library: Library, arguments: Arguments) -> Answer:
-    """The scores of `search` taken apart: the parts are those that `recall` explains."""
+    """The hits of `search` with the parts of their scores, as `recall` explains them."""
     memory, query = library.memory, _query_of(arguments)
     best = memory.recall(query, choose(library, arguments), arguments["top_n"])
     query_words = question_words(query)
@@ -346,7 +348,9 @@ def explain_search_ranking(library: Library, arguments: Arguments) -> Answer:
 
 
 def break_down(parts: Mapping[str, float]) -> dict[str, float]:
-    """The parts of a score in the four of BREAKDOWN, which add up to it as well."""
+    """The parts of a score in the groups of BREAKDOWN and "text_match"; they add up to the
+    score.
+    """
     of = {component: name for name, components in BREAKDOWN.items() for component in components}
     summed = dict.fromkeys(("vector_similarity", "text_match", "importance", "recency"), 0.0)
     for component, value in parts.items():
@@ -355,13 +359,13 @@ def break_down(parts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _places(values: list[float]) -> list[int]:
-    """The rank of each value, the greatest is 1."""
+    """The rank of each value; the greatest has rank 1."""
     order = sorted(values, reverse=True)
     return [order.index(value) + 1 for value in values]
 
 
 def matched_fields(note: Note, query_words: list[str]) -> dict[str, list[str]]:
-    """Field → the words of the question that it holds, as they are compared."""
+    """{field: words of the query in it, in their normalised form}."""
     fields = {
         "title": (note.title, note.subtitle),
         "narrative": (note.body,),
@@ -381,11 +385,11 @@ def matched_fields(note: Note, query_words: list[str]) -> dict[str, list[str]]:
 
 def _tips(rows: list[Answer], query_words: list[str]) -> list[str]:
     if not rows:
-        return ["Nothing is about this: ask by other words, or browse by `concepts`, `files` and dates."]
+        return ["No hits: try other words, or browse by `concepts`, `files` and dates."]
     tips = []
     if not any(row["matched_fields"] for row in rows):
-        tips.append("No word of the question is in what was found: only its meaning counts here.")
+        tips.append("No hit contains a word of the query: they match by meaning only.")
     matched_words = {word for row in rows for words in row["matched_fields"].values() for word in words}
     if missing := [word for word in query_words if word not in matched_words]:
-        tips.append(f"In none of these: {', '.join(missing[:5])}.")
+        tips.append(f"Words in no hit: {', '.join(missing[:5])}.")
     return tips

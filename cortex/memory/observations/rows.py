@@ -1,6 +1,6 @@
-"""Notes as rows of observations: the index of one, and all of it. Pure.
+"""Notes as rows of observations, short or in full. Pure.
 
-A text that somebody may take for an instruction is under TEXTS, which who shows it fences.
+Texts that could be taken for an instruction are in fields of TEXTS, which a front fences.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from cortex.memory.answers import is_instruction, visible_text
 from cortex.memory.note import Note
 from cortex.memory.times import format_moment
 
-#: kind of a note → the type of an observation, where nobody said one
+#: kind of a note → type of an observation, where none is stored
 TYPE_OF_KIND = {"fact": "discovery", "event": "change", "decision": "decision"}
 
 
 def type_of(note: Note) -> str | None:
-    """What kind of work it came from, as it was said or as its kind tells."""
+    """The type of work it came from, as it is stored or as its kind implies."""
     return note.obs_type or TYPE_OF_KIND.get(note.kind)
 
 
 def index_row(note: Note, score: float | None = None) -> dict[str, Any]:
-    """What a list shows of an observation."""
+    """The fields of an observation in a list."""
     row = {
         "type": "observation",
         "id": note.number,
@@ -44,7 +44,7 @@ def index_row(note: Note, score: float | None = None) -> dict[str, Any]:
 
 
 def row_of(note: Note, score: float | None = None, *, full: bool = False) -> dict[str, Any]:
-    """The index of an observation; `full`: with what it says."""
+    """A row of an observation; `full`: with its texts."""
     if not full:
         return index_row(note, score)
     row = index_row(note, score) | {"content": visible_text(note.body)}
@@ -55,7 +55,7 @@ def row_of(note: Note, score: float | None = None, *, full: bool = False) -> dic
 
 
 def record_of(note: Note) -> dict[str, Any]:
-    """All of an observation."""
+    """All fields of an observation."""
     return {
         "id": note.number,
         "uuid": note.id,

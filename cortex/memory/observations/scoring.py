@@ -1,6 +1,6 @@
-"""How complete an observation is, on one scale, and the legacy score with its parts. Pure.
+"""The completeness of an observation, and the legacy score with its parts. Pure.
 
-The legacy score is an event's: it halves every week. Nothing ranks by it; importance and relevance
+The legacy score halves every week, as for an event. No ranking uses it; importance and relevance
 are stored beside it.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from cortex.memory.note import Note
 from cortex.memory.observations.rows import type_of
 
-#: of the legacy score (pkg/scoring/calculator.go of its origin): type → weight, 1 for others
+#: legacy score (pkg/scoring/calculator.go of its origin): type → weight, 1 for others
 TYPE_WEIGHTS: Mapping[str, float] = {
     "bugfix": 1.3,
     "feature": 1.2,
@@ -31,19 +31,19 @@ CONCEPT_WEIGHTS: Mapping[str, float] = {
     **dict.fromkeys(("pattern", "testing", "debugging", "problem-solution", "trade-off"), 0.10),
     **dict.fromkeys(("workflow", "tooling", "how-it-works", "why-it-exists", "what-changed"), 0.05),
 }
-#: days in which the core halves; what feedback, concepts and retrievals count; the least score
+#: days in which the core halves; weights of feedback, concepts and retrievals; the least score
 HALF_LIFE_DAYS, FEEDBACK, CONCEPTS, RETRIEVALS, LEAST = 7.0, 0.30, 0.20, 0.15 * 0.1, 0.01
-#: characters of a narrative that says enough, facts and concepts that are enough
+#: full marks: characters of a narrative, numbers of facts and of concepts
 NARRATIVE_CHARS, FACTS, LABELS = 50, 2, 2
-#: the best completeness, and from where on which tier
+#: the best completeness; (least score, tier)
 MOST = 5.0
 TIERS = ((4.0, "excellent"), (3.0, "good"), (2.0, "fair"), (0.0, "poor"))
 _DAY_MS = 86_400_000
 
 
 def quality_of(note: Note) -> dict[str, Any]:
-    """{"completeness_score": of MOST, "completeness_pct", "quality_tier", "suggestions",
-    "field_stats"}.
+    """{"completeness_score": of at most MOST, "max_score", "completeness_pct", "quality_tier",
+    "suggestions", "field_stats"}.
     """
     body = "" if note.body.strip() == note.title.strip() else note.body.strip()
     parts = {
@@ -80,13 +80,13 @@ def _suggestions(parts: Mapping[str, float]) -> list[str]:
         "narrative": (1.5, "Say why, and where it applies, in more than 50 characters."),
         "facts": (1.0, "Add at least two facts, a sentence each."),
         "concepts": (0.75, "Add at least two concepts."),
-        "files": (0.75, "Name the files that it is about."),
+        "files": (0.75, "Add the files that it is about."),
     }
     return [sentence for name, (most, sentence) in sentences.items() if parts[name] < most]
 
 
 def legacy_score(note: Note, now: int) -> dict[str, float]:
-    """The parts of the legacy score: `core_score`, `feedback_contrib`, `concept_contrib`,
+    """The legacy score and its parts: `core_score`, `feedback_contrib`, `concept_contrib`,
     `retrieval_contrib` and `floor_contrib` add up to `final_score`.
     """
     age_days = max(0, now - note.created_at) / _DAY_MS

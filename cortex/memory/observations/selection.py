@@ -1,6 +1,4 @@
-"""Which observations are asked for, and in which order: filters over the catalog, and the memory's
-one ranking.
-"""
+"""Filters and order of observations, over the catalog and the one ranking of memory."""
 
 from __future__ import annotations
 
@@ -24,18 +22,20 @@ from cortex.memory.timeline import notes_of
 from cortex.memory.times import read_end, read_moment
 from cortex.system.errors import BadRequest
 
-#: notes that read otherwise at the moment that is asked about, as they were
+#: notes that read otherwise at the moment `as_of`, as they were
 PastNotes = Mapping[int, Note]
 
-#: notes that a question with filters ranks at once: pages are of one ranking
+#: notes ranked at once for a query with filters, so that all pages come from one ranking
 RANKED = 500
-#: by how much a score is lifted of what is of the wanted type
+#: relative rise of the score of notes of the preferred type
 PRIOR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of notes in their order. `total`: how many there are, at least when `more_may_be`."""
+    """A page of notes in their order. `total`: number of all notes, or a lower bound when
+    `more_may_be`.
+    """
 
     notes: list[Note]
     scores: Mapping[int, float]
@@ -44,16 +44,15 @@ class Page:
 
 
 def split_values(text: str | Sequence[str]) -> tuple[str, ...]:
-    """Values by commas, each once."""
+    """The comma-separated values, each once."""
     values = text.split(",") if isinstance(text, str) else text
     return tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
 
 
 def choose(library: Library, arguments: Mapping[str, Any], *, every: bool = False) -> Selection:
-    """The notes that the filters of a call let through: fields are ANDed, values of one ORed;
-    `every`: a note has all of the concepts.
-
-    Raises BadRequest for a date that is none, and for a state that cannot be included.
+    """The notes that pass the filters of a call: fields are ANDed, the values of a field ORed;
+    `every`: a note must have all of the concepts. Raises BadRequest for an invalid date, and for a
+    state that cannot be included.
     """
     types = split_values(arguments["obs_type"] if "obs_type" in arguments else arguments.get("type", ""))
     files = split_values(arguments.get("files") or "")
@@ -88,7 +87,7 @@ def _either(arguments: Mapping[str, Any], first: str, second: str) -> float | st
 
 
 def of_types(memory: Memory, types: Collection[str], past_notes: PastNotes) -> set[int]:
-    """The notes of any of the types, said or told by their kind."""
+    """Numbers of the notes of any of these types, as stored or as implied by their kind."""
     kinds = [kind for kind, obs_type in TYPE_OF_KIND.items() if obs_type in types]
     unsaid = and_(NOTE.c.obs_type == "", NOTE.c.kind.in_(kinds))
     now = _numbers(memory, select(NOTE.c.number).where(or_(NOTE.c.obs_type.in_(types), unsaid)))
@@ -98,8 +97,8 @@ def of_types(memory: Memory, types: Collection[str], past_notes: PastNotes) -> s
 
 
 def of_files(memory: Memory, paths: Collection[str], past_notes: PastNotes) -> dict[int, bool]:
-    """Notes about one of the files, which are named whole, by the end of their path, or by a folder
-    that they are in → whether it was modified.
+    """{number: whether the note modified the file} of the notes about one of the files. A file is
+    given as its path, the end of its path, or a folder of it.
     """
 
     def is_wanted(path: str) -> bool:
@@ -119,7 +118,7 @@ def of_files(memory: Memory, paths: Collection[str], past_notes: PastNotes) -> d
 
 
 def matches_path(path: str, wanted: str) -> bool:
-    """Whether a path is the one that is asked for, ends with it, or is in that folder."""
+    """Whether `path` is `wanted`, ends with it, or is in that folder."""
     return (
         path == wanted
         or path.endswith(f"/{wanted}")
@@ -150,8 +149,8 @@ def find(
     order: str | None = None,
     lifted: Collection[int] = (),
 ) -> Page:
-    """The notes of the selection that a question is about, the best first, or in another `order`;
-    all of them without a question, the newest first. `lifted`: those that count for more.
+    """The notes of the selection that match a query, the best first, or in another `order`; without
+    a query all of them, the newest first. `lifted`: notes that get a higher score.
     """
     memory.follow()
     if not query.strip():
@@ -180,7 +179,7 @@ def browse(
 
 
 def answer(page: Page, arguments: Mapping[str, Any], query: str = "") -> dict[str, Any]:
-    """A page as it is answered: {"results", "total_count", "query", "next_offset" where there are
+    """The answer of a page: {"results", "total_count", "query", "next_offset" if there are
     more}.
     """
     full = arguments.get("format") == "full"
@@ -192,13 +191,13 @@ def answer(page: Page, arguments: Mapping[str, Any], query: str = "") -> dict[st
 
 
 def next_page(arguments: Mapping[str, Any], count: int, total: int) -> dict[str, int]:
-    """Where the next page begins after one of `count` rows, while there is one."""
+    """{"next_offset"} after a page of `count` rows, {} after the last page."""
     reached: int = arguments.get("offset", 0) + count
     return {"next_offset": reached} if count and reached < total else {}
 
 
 def numbers_in(mask: Any) -> list[int]:
-    """The notes of a mask."""
+    """The numbers of the notes in a mask."""
     numbers: list[int] = np.flatnonzero(mask).tolist()
     return numbers
 

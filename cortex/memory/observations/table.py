@@ -1,4 +1,4 @@
-"""The operations of observations, one for each row of `cortex.terms.observations`."""
+"""The observation tools as operations, one for each row of `cortex.terms.observations`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from cortex.memory.observations.bounds import bound_answer, bound_when_done
 from cortex.memory.upkeep import run
 from cortex.terms.observations import REQUIRED, ROWS, fields_of, read_bounds
 
-#: long work is done in slices
+#: long work is a generator of slices
 Answer = dict[str, Any] | Generator[None, None, dict[str, Any]]
 Function = Callable[[Library, Mapping[str, Any]], Answer]
 
 
 def _with_arguments(function: Callable[..., Answer], *names: str) -> Function:
-    """A function of upkeep with those of the call's arguments."""
+    """A function of upkeep that takes these arguments of the call."""
     return lambda library, arguments: function(library, **{name: arguments[name] for name in names})
 
 
-#: tool → what answers it
+#: tool → its function
 FUNCTIONS: Mapping[str, Function] = {
     "search": reads.search,
     "timeline": reads.timeline,
@@ -69,12 +69,12 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 
 
-#: writes that come to the same however often they are done, and so take no number
+#: writes that have the same result when they are repeated, so they take no operation id
 REPEATABLE = frozenset(("run_consolidation", "trigger_maintenance"))
 
 
 def run_observation(name: str, library: Library, **arguments: Any) -> Answer:
-    """One operation with its arguments within their bounds, and its answer within its tokens.
+    """Run a tool with its arguments checked against their bounds, and its answer cut to its tokens.
     Raises BadRequest.
     """
     checked = read_bounds(name, arguments) | {"operation_id": arguments.get("operation_id", "")}
@@ -85,7 +85,7 @@ def run_observation(name: str, library: Library, **arguments: Any) -> Answer:
 
 
 def arguments_of(name: str) -> type[msgspec.Struct]:
-    """The arguments of the operation, and whose notes it is about."""
+    """A struct of the tool's arguments, and the project."""
     fields: list[Any] = [
         (argument, kind) if default is REQUIRED else (argument, kind, default)
         for argument, kind, default in fields_of(name)
@@ -100,5 +100,5 @@ def writes(name: str) -> bool:
 
 
 def takes_number(name: str) -> bool:
-    """Whether it is done once under the number of its operation."""
+    """Whether it is done once for each operation id."""
     return ROWS[name].writes and name not in REPEATABLE

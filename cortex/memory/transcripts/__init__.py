@@ -1,1 +1,1 @@
-"""What was said and done in sessions with agents: their files read, kept and found again."""
+"""Sessions with agents: their files read, stored, and searched."""

@@ -1,5 +1,5 @@
-"""The files that a session changed, as one note of it: what was asked, and which files that was. It
-is made of what the agent's tools were given, so it is trusted as a tool is.
+"""A note of the files that a session changed, with the prompts that led to it. It is made from the
+arguments of the agent's tools, so its trust is "tool".
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from cortex.memory.records import Records
 from cortex.memory.transcripts.intake import IncomingPortion
 from cortex.system import path_names
 
-#: the channel and the label of such notes: every file has many, so they stand beside none
+#: the channel and the label of such notes: every file has many, so they are not shown beside code
 CHANNEL, LABEL = "changed", "files-changed"
-#: below what a briefing takes: it is found when somebody asks
+#: below the minimum of a briefing: it is found by search only
 IMPORTANCE = 0.2
-#: files that the title names; lines of what was asked, and characters of each
+#: files in the title; lines of prompts, and characters of each
 NAMES_MAX, LINES_MAX, LINE_CHARS = 3, 40, 160
-#: the space of the ids that are made of sessions
+#: the namespace of note ids that are made of sessions
 _SPACE = uuid.UUID("0c2f6d4e-9a3b-5d5c-8a60-5d1f1d0f7a11")
 
 
 def note_changes(
     records: Records, taking: IncomingPortion, rows: Sequence[Row[Any]], place: dict[str, Any], key: bytes
 ) -> bool:
-    """Store or bring up to date the note of the session whose exchanges these are; whether it is
-    new. `place`: where that is. What was deleted or forgotten for good stays away.
+    """Store or update the session's note for these exchanges; return whether it is new. `place`:
+    the session's branch and folder. A note that was deleted or forgotten for good is not made
+    again.
     """
     changes = {
         row.place: (row.user_text, _inside(row.files.get("modified", ()), taking.root)) for row in rows
@@ -71,7 +72,7 @@ def note_changes(
 def _bring_up_to_date(
     records: Records, note: Note, changes: dict[int, tuple[str, list[str]]], files: tuple[str, ...]
 ) -> None:
-    """Add to the note, unless somebody ended it; a title that somebody gave it stays."""
+    """Add the changes to the note, unless it is superseded or deleted; an edited title stays."""
     if note.state != "active":
         return
     all_files = tuple(dict.fromkeys((*note.files, *files)))[:FILES_MAX]
@@ -88,7 +89,7 @@ def _bring_up_to_date(
 
 
 def _inside(paths: Sequence[str], root: str) -> list[str]:
-    """The paths that lie in the folder `root`, from there."""
+    """The paths in the folder `root`, relative to it."""
     return [inner for path in paths if root and (inner := path_names.inside(path, root))]
 
 
@@ -99,11 +100,11 @@ def _title(files: Sequence[str], branch: str) -> str:
 
 
 def _body(before: str, changes: dict[int, tuple[str, list[str]]]) -> str:
-    """A line for each exchange that changed something: its place, what was asked, which files."""
+    """A line for each exchange that changed files: its number, the prompt, the files."""
     lines = {line.partition(".")[0]: line for line in before.splitlines()}
     for at, (prompt, files) in changes.items():
         first = next((line.strip() for line in prompt.splitlines() if line.strip()), "")
-        if not first:  # an agent asked another
+        if not first:  # an agent's prompt for another
             continue
         names = ", ".join(files[:NAMES_MAX])
         more = f" and {len(files) - NAMES_MAX} more" if len(files) > NAMES_MAX else ""

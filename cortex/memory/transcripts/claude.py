@@ -1,5 +1,5 @@
-"""The files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, and those of the agents
-that a session started. docs/MEMORY.md describes their lines.
+"""The files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, and those of a session's
+subagents. docs/MEMORY.md describes their lines.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from cortex.memory.transcripts.line_values import (
 )
 
 NAME = "claude"
-#: the variable that names another folder than ~/.claude
+#: the variable for another folder than ~/.claude
 VARIABLE = "CLAUDE_CONFIG_DIR"
-#: line types that say nothing of what was said; others beside these are counted as unknown
+#: known line types without conversation; others are counted as unknown
 _SILENT = frozenset(
     "summary system file-history-snapshot queue-operation progress attachment custom-title ai-title agent-name "
     "agent-color last-prompt permission-mode mode tag pr-link worktree-state saved_hook_context".split()
 )
-#: tools → what they do with the file that they name
+#: tools that change or read a file
 _MODIFIES = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
 _READS = frozenset(("Read", "NotebookRead"))
 _PATHS = ("file_path", "notebook_path", "path")
 
 
 def folder(home: Path, environ: Mapping[str, str]) -> Path:
-    """Where its sessions are."""
+    """The folder of its sessions."""
     configured = environ.get(VARIABLE, "")
     return (Path(configured) if os.path.isabs(configured) else home / ".claude") / "projects"
 
 
 def paths(folder: Path) -> Iterator[Path]:
-    """Every file of a session in it."""
+    """The files of all sessions in the folder."""
     for project in folders_in(folder):
         yield from jsonl_in(project)
         for session in folders_in(project):
@@ -48,18 +48,18 @@ def paths(folder: Path) -> Iterator[Path]:
 
 
 def is_sidechain(path: Path) -> bool:
-    """Whether what is asked in a file was asked by an agent."""
+    """Whether the prompts in a file are an agent's."""
     return path.name.startswith("agent-")
 
 
 def name_of(path: Path, gathering: Gathering) -> str:
-    """What the session is called: those of agents that it started have names below it."""
+    """The session's name; a subagent's is below its session's."""
     session = gathering.session or path.stem
     return f"{session}/{path.stem}" if is_sidechain(path) else session
 
 
 def parse(line: Mapping[str, Any], gathering: Gathering) -> None:
-    """Take what a line says. Raises what a shape raises that no line should have."""
+    """Read a line. Raises arbitrary errors for one of an unknown shape."""
     kind = line.get("type")
     if kind not in ("user", "assistant"):
         gathering.counts["known" if kind in _SILENT else "unknown"] += 1
@@ -91,7 +91,7 @@ def _user(content: Any, line: Mapping[str, Any], gathering: Gathering, at: int) 
     )
     if not line.get("isSidechain"):
         gathering.begin(text, at)
-    elif gathering.sidechain:  # an agent asks another
+    elif gathering.sidechain:  # an agent's prompt for another
         gathering.say(text)
 
 
@@ -115,7 +115,7 @@ def _tool(block: Mapping[str, Any], gathering: Gathering) -> None:
 
 
 def _result(block: Mapping[str, Any], gathering: Gathering) -> None:
-    """The result of a tool is not kept; of git's, which commit it made."""
+    """Read the commits from the result of git; other results are ignored."""
     if block.get("tool_use_id") not in gathering.committing:
         return
     gathering.committing.discard(block["tool_use_id"])

@@ -23,9 +23,9 @@ from cortex.memory.transcripts.line_values import (
 )
 
 NAME = "codex"
-#: the variable that names another folder than ~/.codex
+#: the variable for another folder than ~/.codex
 VARIABLE = "CODEX_HOME"
-#: lines, and payloads of them, that say nothing of what was said
+#: known lines and payloads without conversation
 _SILENT = frozenset(("turn_context", "compacted", "session_meta", "world_state"))
 _SILENT_ITEMS = frozenset(
     "reasoning function_call_output custom_tool_call_output web_search_call ghost_snapshot compaction "
@@ -33,27 +33,27 @@ _SILENT_ITEMS = frozenset(
 )
 _CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call"))
 _RESULTS = frozenset(("function_call_output", "custom_tool_call_output"))
-#: how a patch names the files that it changes
+#: a file name in a patch
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1024})$", re.MULTILINE)
-#: how the program's own texts begin that it tells as if a person said them
+#: beginnings of the program's texts that it records as a person's
 _PROGRAM_TEXTS = (
     "# AGENTS.md instructions",
     "<permissions instructions>",
     "<collaboration_mode>",
     "<skills_instructions>",
 )
-#: characters of a call that are looked at
+#: characters of a call that are searched for files
 _CALL_CHARS = 200_000
 
 
 def folder(home: Path, environ: Mapping[str, str]) -> Path:
-    """Where its sessions are."""
+    """The folder of its sessions."""
     configured = environ.get(VARIABLE, "")
     return (Path(configured) if os.path.isabs(configured) else home / ".codex") / "sessions"
 
 
 def paths(folder: Path) -> Iterator[Path]:
-    """Every file of a session in it."""
+    """The files of all sessions in the folder."""
     for year in folders_in(folder):
         for month in folders_in(year):
             for day in folders_in(month):
@@ -69,11 +69,11 @@ def name_of(path: Path, gathering: Gathering) -> str:
 
 
 def parse(line: Mapping[str, Any], gathering: Gathering) -> None:
-    """Take what a line says. Raises what a shape raises that no line should have."""
+    """Read a line. Raises arbitrary errors for one of an unknown shape."""
     kind = line.get("type")
     payload = line.get("payload")
     if not isinstance(payload, dict):
-        # the first rollouts had the payload alone in a line
+        # in the first rollouts a line was the payload alone
         kind, payload = ("session_meta" if "instructions" in line else "response_item"), line
     at = moment_of(line.get("timestamp"))
     gathering.note(at=at)
@@ -92,7 +92,7 @@ def parse(line: Mapping[str, Any], gathering: Gathering) -> None:
 
 
 def _event(payload: Mapping[str, Any], gathering: Gathering, at: int) -> bool:
-    """An event: what it says is mostly said by an item as well."""
+    """Read an event; most repeat the text of an item."""
     if payload.get("type") == "user_message":
         _begin(text_of(payload.get("message")), gathering, at)
     elif payload.get("type") == "agent_message":
@@ -127,13 +127,13 @@ def _item(payload: Mapping[str, Any], gathering: Gathering, at: int) -> bool:
 
 
 def _result(payload: Mapping[str, Any], gathering: Gathering) -> None:
-    """What a call printed is not kept; of git's, which commit it made."""
+    """Read the commits from the output of git; other output is ignored."""
     call = text_of(payload.get("call_id"))
     if not call or call not in gathering.committing:
         return
     gathering.committing.discard(call)
     printed = text_of(payload.get("output"))
-    if printed.startswith("{"):  # as older programs wrote it
+    if printed.startswith("{"):  # format of older versions
         printed = text_of(orjson.loads(printed).get("output"))
     for name in commits_in(printed):
         gathering.commit(name)

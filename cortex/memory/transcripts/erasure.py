@@ -1,5 +1,5 @@
-"""Forgetting for good what was said: a session with those that its agents began, or one exchange,
-and which notes were made of it. In the transaction of a store; what stays are keyed hashes.
+"""Erasure of sessions for good: a session with its subagents', or one exchange, and the notes made
+from them. In a store's transaction; keyed hashes stay.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
 from cortex.memory.transcripts.intake import EXCHANGES, GOES_ON, NOWHERE
 from cortex.memory.transcripts.rules import CHANNEL, LABEL
 
-#: how an exchange is called: its session's id, and its place in it
+#: name of an exchange: its session's id, and its number in it
 EXCHANGE_NAME = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([1-9]\d{0,8})")
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptRows:
-    """Rows of sessions, which go whole, and of exchanges of other ones."""
+    """Rows of complete sessions, and of exchanges of other sessions."""
 
     sessions: tuple[Row[Any], ...] = ()
     exchanges: tuple[Row[Any], ...] = ()
 
     @property
     def names(self) -> set[str]:
-        """What their programs call the sessions."""
+        """The sessions' names in their programs."""
         return {row.source_id for row in self.sessions}
 
 
@@ -42,7 +42,7 @@ _EXCHANGES = select(EXCHANGE, SESSION.c.source_id, SESSION.c.kind, SESSION.c.pro
 
 
 def find(records: Records, reference: str | int) -> TranscriptRows:
-    """The session of this id, with those that its agents began, or the exchange of this name."""
+    """The session with this id and its subagents' sessions, or the exchange with this name."""
     name, connection = str(reference).strip().lower(), records.connection
     if named_exchange := EXCHANGE_NAME.fullmatch(name):
         query = _EXCHANGES.where(
@@ -59,7 +59,7 @@ def find(records: Records, reference: str | int) -> TranscriptRows:
 
 
 def transcript_of(records: Records, note: Note) -> TranscriptRows:
-    """The exchange in which a person said what the note says."""
+    """The exchange from which a rule made the note."""
     if note.source.channel != CHANNEL or LABEL not in note.labels:
         return TranscriptRows()
     query = _EXCHANGES.where(
@@ -73,8 +73,8 @@ def transcript_of(records: Records, note: Note) -> TranscriptRows:
 def notes_made_of(
     records: Records, transcript: TranscriptRows, *, channels: Sequence[str] = (CHANNEL, CHANGED)
 ) -> list[Note]:
-    """The notes that rules made of what was said, on these channels. What a session changed is one
-    note, which tells what was asked in each exchange that changed something.
+    """The notes of these channels that were made from the rows. The note of a session's changed
+    files quotes the prompt of each exchange that changed some.
     """
     collected: list[Note] = []
     for row in (*transcript.sessions, *transcript.exchanges):
@@ -99,7 +99,9 @@ def _tells(note: Note, exchange: Row[Any]) -> bool:
 
 
 def erase(records: Records, transcript: TranscriptRows, key: bytes) -> int:
-    """Remove it; how many exchanges that were. They are not taken in again, from no file."""
+    """Delete the rows and return the number of exchanges. Hashes prevent that any file brings them
+    back.
+    """
     connection, hashes = records.connection, set[str]()
     gone = {row.number: (row.at, row.user_text) for row in transcript.exchanges}
     connection.execute(delete(EXCHANGE).where(EXCHANGE.c.number.in_(gone)))
@@ -113,17 +115,17 @@ def erase(records: Records, transcript: TranscriptRows, key: bytes) -> int:
         records.log(EXCHANGES, number)
     for row in transcript.exchanges:
         changes = {"exchange_count": SESSION.c.exchange_count - 1}
-        if row.counts.get(GOES_ON) == row.place:  # the agent may say more of it
+        if row.counts.get(GOES_ON) == row.place:  # the agent may continue it
             changes["counts"] = row.counts | {GOES_ON: NOWHERE}
         connection.execute(update(SESSION).where(SESSION.c.number == row.session).values(**changes))
     numbers = [row.number for row in transcript.sessions]
-    connection.execute(delete(SESSION).where(SESSION.c.number.in_(numbers)))  # and their exchanges
+    connection.execute(delete(SESSION).where(SESSION.c.number.in_(numbers)))  # cascades to their exchanges
     remember(connection, hashes, records.now)
     return len(gone)
 
 
 def erase_in_copy(connection: Any, key: bytes, hashes: frozenset[str]) -> None:
-    """Remove from a copy of the database what these hashes are of."""
+    """Remove the contents of these hashes from a copy of the database."""
     for table in ("session", "exchange"):
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
             return

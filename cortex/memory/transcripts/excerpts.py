@@ -1,4 +1,4 @@
-"""The place of a text that a question is about, with its words marked. Pure."""
+"""The excerpt of a text that matches a query best, with the query's words marked. Pure."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from dataclasses import dataclass
 
 from cortex.terms import tokens
 
-#: what stands around a word that fits
+#: mark before and after a matching word
 MARK = "**"
-#: characters of the place that is shown, and before its first word
+#: characters of the excerpt, and before its first match
 SHOWN_CHARS, BEFORE_CHARS = 320, 80
-#: characters of a text in which the place is looked for; words that are compared
+#: characters of a text that are searched; words that are compared
 LOOKED_CHARS, COMPARED = 200_000, 1_000
-#: characters of a word before and after what fits
+#: characters of a word before and after the match
 WORD_CHARS = 60
-#: letters at the end of a stem that its words may not have: happi, happy
+#: letters at the end of a stem that may differ in a word: happi, happy
 _ENDING_CHARS = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The place as text; `share`: what the words that the whole text holds are worth, of all."""
+    """The excerpt; `share`: weight of the words in the whole text, as a share of the query's."""
 
     text: str
     share: float
 
 
 def mark(prompt: str, reply: str, worth: Mapping[str, float]) -> Excerpt:
-    """The best place in what was asked and said for words that are worth that much."""
+    """The best excerpt of an exchange for words with these weights."""
     text = f"{prompt}\n{reply}" if reply else prompt
     matches = _find(text[:LOOKED_CHARS], worth)
     total = sum(worth.values())
@@ -46,7 +46,7 @@ def mark(prompt: str, reply: str, worth: Mapping[str, float]) -> Excerpt:
 
 
 def _find(text: str, worth: Mapping[str, float]) -> list[tuple[int, int, str]]:
-    """(begin, end, word of the question) of each word that fits, in their order."""
+    """(begin, end, word of the query) of each match, in their order."""
     if not worth:
         return []
     stems = "|".join(re.escape(word[: max(3, len(word) - _ENDING_CHARS)]) for word in worth)
@@ -55,7 +55,7 @@ def _find(text: str, worth: Mapping[str, float]) -> list[tuple[int, int, str]]:
     end = compared = 0
     for match in re.finditer(stems, tokens.lowered(text)):
         if match.start() < end:
-            continue  # of the word before
+            continue  # inside the word before
         start, end = _word_bounds(text, match.start(), match.end())
         written = text[start:end]
         if written not in fitting:
@@ -70,7 +70,7 @@ def _find(text: str, worth: Mapping[str, float]) -> list[tuple[int, int, str]]:
 
 
 def _word_bounds(text: str, start: int, end: int) -> tuple[int, int]:
-    """The word that a part of it is in."""
+    """The bounds of the word around a match."""
     first, last = max(0, start - WORD_CHARS), min(len(text), end + WORD_CHARS)
     while start > first and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
@@ -80,7 +80,7 @@ def _word_bounds(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _best_start(matches: list[tuple[int, int, str]], worth: Mapping[str, float]) -> int:
-    """Where the place begins that holds the words which are worth most together."""
+    """The start of the excerpt with the greatest weight of words."""
     best, place = 0.0, 0
     for at, (start, _, _) in enumerate(matches):
         words = {

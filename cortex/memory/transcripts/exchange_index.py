@@ -1,8 +1,8 @@
-"""Finds exchanges by their words: a tantivy index of its own that follows the store by the number
-of the last change. Can be deleted at any time.
+"""The index of exchanges: a tantivy index that follows the store by the number of the last change.
+It can be deleted at any time.
 
-What is written is found after the next commit, which a thread makes: it may take a second, and no
-question waits for it.
+New exchanges are searchable after the next commit, which a thread makes: it may take a second, and
+no query waits for it.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from cortex.terms import tokens
 
 log = logging.getLogger(__name__)
 
-#: exchanges that are taken in at once: some milliseconds
+#: exchanges indexed in one step: some milliseconds
 SLICE = 5
-#: seconds of each look by the clock that may go into what is new: a question may wait behind it
+#: seconds of indexing at each tick of the clock: a query may wait for it
 CATCH_UP_S = 0.02
 #: seconds between two commits while sessions are read
 COMMIT_S = 2.0
-#: characters of an exchange that are searched
+#: characters of an exchange that are indexed
 CHARS_MAX = 200_000
 #: bytes that the writer collects before it writes a segment
 _HEAP_BYTES = 30_000_000
-#: fields → what a match in them is worth: what was asked says best what it is about
+#: field → weight of a match: the prompt best describes the subject
 FIELDS = {"asked": 1.5, "all": 1.0}
 
 
@@ -52,7 +52,7 @@ class Hit:
 
 
 class ExchangeIndex:
-    """Use it in one thread."""
+    """Searches exchanges by their words. Use it in one thread."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self._store, self._folder = store, folder
@@ -61,7 +61,7 @@ class ExchangeIndex:
         self._writer: tantivy.IndexWriter | None = None
         self._committing: threading.Thread | None = None
         self._committed = 0.0
-        #: the change that everything up to is in here, or handed to the writer
+        #: the last change that is indexed, or handed to the writer
         self.reached = reached(self._searcher)
 
     def _make_anew(self) -> None:
@@ -79,18 +79,18 @@ class ExchangeIndex:
 
     @property
     def has_work(self) -> bool:
-        """Whether `catch_up` has something to do: to take in, or to have found what is taken in."""
+        """Whether `catch_up` has changes to index or to commit."""
         return self.is_behind or self._writer is not None or self._committing is not None
 
     def follow(self) -> Iterator[None]:
-        """Take in what changed in the store since, in slices; later, while a thread commits."""
+        """Index the changes of the store, in slices; not while a thread commits."""
         self._end_commit(wait=False)
         if (
             self.is_behind
             and self._committing is None
             and self._store.point_at(self.reached.number) != self.reached
         ):
-            self._make_anew()  # the store was put back
+            self._make_anew()  # the store was restored
         while self.is_behind and self._committing is None:
             reached = self._store.newest
             with self._store.database.read() as connection:
@@ -113,9 +113,7 @@ class ExchangeIndex:
             yield
 
     def catch_up(self) -> None:
-        """By the clock: take in a little of what is new, and have it found. Does nothing when
-        nothing is new.
-        """
+        """Called by the clock: index and commit a little of what is new, if anything."""
         until = time.monotonic() + CATCH_UP_S
         for _ in self.follow():
             if time.monotonic() >= until:
@@ -124,14 +122,16 @@ class ExchangeIndex:
             self.commit()
 
     def make_anew(self) -> Iterator[None]:
-        """From the store, in slices: of what was deleted nothing is left."""
+        """Rebuild the index from the store, in slices, so that it holds nothing of deleted
+        exchanges.
+        """
         self._end_commit(wait=True)
         self._make_anew()
         yield from self.follow()
         self.commit()
 
     def _delete(self, numbers: Iterable[int]) -> None:
-        """Exchanges that are not there any more."""
+        """Remove exchanges that no longer exist."""
         for number in numbers if self._searcher.num_docs or self._writer else ():
             self._writer = self._writer or self._index.writer(_HEAP_BYTES, 1)
             self._writer.delete_documents_by_term("number", number)
@@ -152,7 +152,7 @@ class ExchangeIndex:
         self._writer.add_document(document)
 
     def commit(self, *, wait: bool = False) -> None:
-        """Have what was taken in be found, by a thread; `wait`: until it is."""
+        """Make the indexed exchanges searchable, in a thread; `wait`: until it is done."""
         self._end_commit(wait=wait)
         if self._writer is None or self._committing is not None:
             return
@@ -171,7 +171,7 @@ class ExchangeIndex:
         self._searcher = self._index.searcher()
 
     def search(self, words: Sequence[str], limit: int, *projects: str) -> list[Hit]:
-        """The best exchanges that hold one of the words, of these projects; for "" of all."""
+        """The best exchanges that contain one of the words, in these projects; "" means all."""
         self._end_commit(wait=False)
         if not words:
             return []
@@ -189,14 +189,14 @@ class ExchangeIndex:
             hits = self._searcher.search(query, limit, count=False).hits
             numbers = self._searcher.fast_field_values("number", [address for _, address in hits])
         except (OSError, ValueError) as error:  # its files are damaged or gone
-            log.warning("the index of sessions is made anew: %s", error)
+            log.warning("rebuilding the index of sessions: %s", error)
             self._make_anew()
             return []
         pairs = zip(np.array(numbers, np.int64).tolist(), hits, strict=True)
         return [Hit(number, float(score)) for number, (score, _) in pairs]
 
     def rarity(self, word: str) -> float:
-        """What BM25 says that the word tells."""
+        """The weight of the word by BM25's inverse document frequency."""
         count, holding = self._searcher.num_docs, self._searcher.doc_freq("all", word)
         return math.log(1 + (max(count, holding) - holding + 0.5) / (holding + 0.5))
 
@@ -205,5 +205,5 @@ def _commit(writer: tantivy.IndexWriter) -> None:
     try:
         writer.commit()
         writer.wait_merging_threads()
-    except (OSError, ValueError):  # it is read again from the store when memory is opened next
-        log.exception("what was said in sessions is not in the index")
+    except (OSError, ValueError):  # it is read again from the store at the next start
+        log.exception("new exchanges could not be indexed")

@@ -1,4 +1,4 @@
-"""What was said in sessions, found again: the best exchange of each, with the words that fit."""
+"""Search in sessions: the best exchange of each, with its matching words."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cortex.memory.transcripts.excerpts import Excerpt, mark
 from cortex.memory.transcripts.exchange_index import ExchangeIndex, Hit
 from cortex.system.errors import BadRequest
 
-#: exchanges that are looked at for each session that is wanted, and at least
+#: candidate exchanges for each requested session, and at least
 PROPOSED, PROPOSED_MIN = 5, 50
-#: what an exchange has to hold of what the words of a question are worth
+#: share of the query words' weight that an exchange must contain
 SHARE_MIN = 1 / 3
-#: results of one answer
+#: most results of a search, and of a list
 SEARCH_MAX, LIST_MAX = 50, 100
 
 
@@ -27,11 +27,8 @@ def search(
     store: Store, index: ExchangeIndex, query: str, projects: Sequence[str], *, limit: int, offset: int = 0
 ) -> dict[str, Any]:
     """{"results": sessions, the best first, each with its best exchange, "total_count", "query",
-    "next_offset" while there are more}; the count is of those up to this page, and one more where
-    there is one. Nothing for a question that nothing is about. `projects`: whose, none for
-    everybody's.
-
-    Raises BadRequest.
+    "next_offset" if there are more}; the count reaches to the end of this page, plus one if there
+    are more. No results if no exchange matches well. `projects`: empty for all. Raises BadRequest.
     """
     _check(limit, SEARCH_MAX)
     _check_offset(offset)
@@ -57,7 +54,7 @@ def search(
 
 
 def _rows(store: Store, hits: Sequence[Hit]) -> Mapping[int, Row[Any]]:
-    """The exchanges with their sessions."""
+    """{number: exchange with the columns of its session}."""
     query = (
         select(
             EXCHANGE,
@@ -99,7 +96,7 @@ def _result_row(row: Row[Any], hit: Hit, excerpt: Excerpt) -> dict[str, Any]:
 def list_rows(
     store: Store, projects: Sequence[str], limit: int, offset: int, workstation: str
 ) -> dict[str, Any]:
-    """{"results": sessions, the newest first, "total_count", "next_offset" while there are more}.
+    """{"results": sessions, the newest first, "total_count", "next_offset" if there are more}.
     Raises BadRequest.
     """
     _check(limit, LIST_MAX)
@@ -143,4 +140,4 @@ def _check(limit: int, most: int) -> None:
 
 def _check_offset(offset: int) -> None:
     if offset < 0:
-        raise BadRequest(f"offset is {offset}; it is 0 or more.")
+        raise BadRequest(f"offset is {offset}; it must be 0 or more.")

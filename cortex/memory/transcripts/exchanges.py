@@ -1,6 +1,6 @@
-"""What a session's file says, put together as exchanges: what a person asked, and all that the
-agent said and did until the next question. Pure; which lines say what is known to one module for
-each format.
+"""Exchanges of a session, put together from the lines of its file: a person's prompt, and
+everything that the agent wrote and did until the next one. Pure; each format has a module that
+reads its lines.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 
 from cortex.memory.transcripts.tags import plain
 
-#: characters of one exchange's text that one reading keeps; more is cut, and counted
+#: characters of an exchange's text kept from one reading; more is cut, and counted
 TEXT_CHARS_MAX = 1_000_000
-#: files and kinds of tools that one part of an exchange names
+#: files and kinds of tools of one part of an exchange
 FILES_MAX, TOOLS_MAX = 256, 64
-#: characters of a path, of a branch and of a tool's name
+#: characters of a path; of a branch and of a tool's name
 PATH_CHARS_MAX, NAME_CHARS_MAX = 1_024, 128
 
 
 @dataclass(frozen=True, slots=True)
 class ExchangePart:
-    """An exchange, or what was added to one that had begun before (`begins` is false): its moment
-    in UTC milliseconds, what was said, tool → how often it was used, files by what was done, and
-    the commits that were made.
+    """An exchange, or (`begins` is false) an addition to one that began in an earlier part: its
+    time in UTC milliseconds, the texts, {tool: number of calls}, the files, and the hashes of
+    commits.
     """
 
     begins: bool
@@ -37,15 +37,15 @@ class ExchangePart:
 
 
 class Gathering:
-    """Takes what one line after the other says. `counts`: lines by what became of them."""
+    """Collects exchanges from line after line. `counts`: lines by how they were understood."""
 
     def __init__(self, *, sidechain: bool = False, committing: set[str] | None = None) -> None:
-        #: whether all of the file is what an agent asked another
+        #: whether all prompts in the file are an agent's
         self.sidechain = sidechain
         self.session = self.cwd = self.branch = ""
         self.first_at = self.last_at = 0
         self.counts: Counter[str] = Counter()
-        #: calls of git that may commit, whose results have not been seen
+        #: calls of git that may commit, without a result so far
         self.committing: set[str] = set() if committing is None else committing
         self._parts: list[ExchangePart] = []
         self._begins = False
@@ -61,7 +61,7 @@ class Gathering:
         self._commits: dict[str, None] = {}
 
     def note(self, *, session: str = "", cwd: str = "", branch: str = "", at: int = 0) -> None:
-        """What a line tells beside what is said."""
+        """Take the context fields of a line."""
         self.session = self.session or session[:NAME_CHARS_MAX]
         self.cwd = self.cwd or cwd[:PATH_CHARS_MAX]
         self.branch = branch[:NAME_CHARS_MAX] or self.branch
@@ -71,16 +71,18 @@ class Gathering:
             self._at = self._at or at
 
     def begin(self, text: str, at: int) -> bool:
-        """A person asked: the next exchange. False when nothing is left of the text."""
+        """Start the next exchange with a person's prompt. Return False if nothing is left of the
+        text.
+        """
         cleaned = plain(text)
         if not cleaned or (cleaned == self._user and not self._replies and not self._tools):
-            return bool(cleaned)  # some formats tell it twice
+            return bool(cleaned)  # some formats repeat it
         self._end()
         self._begins, self._at, self._user = True, at, cleaned[:TEXT_CHARS_MAX]
         return True
 
     def say(self, text: str, *, twice: bool = False) -> None:
-        """The agent said this; `twice`: it may have been told already."""
+        """Add a text of the agent; `twice`: the format may repeat it."""
         cleaned = plain(text)
         if not cleaned or (twice and cleaned in self._replies[-2:]):
             return
@@ -95,17 +97,17 @@ class Gathering:
             self._tools[tool[:NAME_CHARS_MAX]] += 1
 
     def handle(self, path: str, *, modified: bool) -> None:
-        """The agent read or changed a file."""
+        """Add a file that the agent read or changed."""
         paths = self._files["modified" if modified else "read"]
         if path and len(path) <= PATH_CHARS_MAX and len(paths) < FILES_MAX:
             paths[path] = None
 
     def commit(self, name: str) -> None:
-        """Git says that a commit was made; `name`: its hash."""
+        """Add the hash of a commit that git reports."""
         self._commits[name] = None
 
     def finish(self) -> list[ExchangePart]:
-        """The parts, the last of which may be added to by what is read later."""
+        """The collected parts; later lines may continue the last one."""
         self._end()
         return self._parts
 

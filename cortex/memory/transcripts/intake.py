@@ -1,8 +1,7 @@
-"""What was read of a session goes into the store: once, however often it is handed in.
+"""Storage of a session's portions: each is stored once, however often it is sent.
 
-A portion names the place in the file that it begins at. It is taken when that is the place that
-the store has reached, in one transaction with the place that is reached then; otherwise nothing
-changes, and the answer says where to go on.
+A portion has its start in the file. It is accepted if the store has reached that position, in one
+transaction with the new position; otherwise nothing changes, and the answer says where to continue.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from cortex.memory.transcripts.exchanges import ExchangePart
 from cortex.memory.transcripts.reader import Position
 from cortex.system.errors import BadRequest
 
-#: characters that are kept of all that the agent said in one exchange
+#: characters kept of all texts of the agent in one exchange
 REPLY_CHARS_MAX = 4_000_000
-#: what a change of an exchange is called in the log of changes
+#: name of a changed exchange in the log of changes
 EXCHANGES = "exchange"
-#: the key of a session's counts that holds the place of the exchange that goes on; NOWHERE while
-#: that one was forgotten for good
+#: key in a session's counts for the number of the exchange that may continue; NOWHERE if that one
+#: was forgotten for good
 GOES_ON, NOWHERE = "place", -1
-# Statements that are made once: to make one takes longer than to carry it out.
+# Statements made once: making one takes longer than running it.
 _OF_SESSION = select(EXCHANGE).where(EXCHANGE.c.session == bindparam("of"))
 _SAME_EXCHANGE = _OF_SESSION.where(
     EXCHANGE.c.at == bindparam("then"), EXCHANGE.c.user_text == bindparam("said")
@@ -42,7 +41,7 @@ _ADDED, _CHANGED = insert(EXCHANGE), update(EXCHANGE).where(EXCHANGE.c.number ==
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Of which session a portion is: `kind` names the format, `source_id` is its program's name."""
+    """The session of a portion: `kind` is the format, `source_id` its program's name for it."""
 
     kind: str
     source_id: str
@@ -57,7 +56,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit that was made in the session, as git tells it."""
+    """A commit that was made in the session, from git's log."""
 
     name: str
     at: int
@@ -68,7 +67,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class IncomingPortion:
-    """One portion of a session, as in `reading.Portion`; `root`: the folder of its project."""
+    """One portion of a session, as in `reader.Portion`; `root`: the folder of its project."""
 
     session: Session
     start: int
@@ -81,7 +80,7 @@ class IncomingPortion:
 
 
 def read_incoming_portion(fields: Mapping[str, Any], project: str) -> IncomingPortion:
-    """Raises BadRequest for what is no portion."""
+    """The portion with checked fields. Raises BadRequest for malformed ones."""
     try:
         session = {**fields.get("session", {}), "project": project}
         return msgspec.convert({**fields, "session": session}, IncomingPortion, strict=False)
@@ -90,9 +89,9 @@ def read_incoming_portion(fields: Mapping[str, Any], project: str) -> IncomingPo
 
 
 def take(records: Records, taking: IncomingPortion, key: bytes) -> tuple[dict[str, Any], list[Row[Any]]]:
-    """({"offset": the place that is reached, "taken", "session": its number}, the exchanges of
-    which something was told, as they are now). Of what was forgotten for good nothing is taken;
-    "forgotten" says that the whole session was.
+    """Store a portion; return ({"offset": the position reached, "taken", "session": its number},
+    the exchanges with new contents). Contents that were forgotten for good are skipped; "forgotten"
+    means the whole session was.
     """
     connection, session = records.connection, taking.session
     checks_forgotten = has_forgotten(connection)
@@ -102,7 +101,7 @@ def take(records: Records, taking: IncomingPortion, key: bytes) -> tuple[dict[st
         return {"offset": taking.place.offset, "taken": True, "session": 0, "forgotten": True}, []
     gone = _forgotten_parts(connection, taking.parts, key) if checks_forgotten else set()
     row = _session_row(records, session)
-    # one that is told by another file, as after its folder was moved, is read from its beginning
+    # another file with this session, such as after its folder was moved, is read from its start
     reached = 0 if taking.anew or row.file != session.file else row.file_offset
     if taking.start != reached:
         return {"offset": reached, "taken": False, "session": row.number}, []
@@ -140,13 +139,13 @@ def _forgotten_parts(connection: Connection, parts: Sequence[ExchangePart], key:
 
 
 def exchanges_of(records: Records, numbers: Sequence[int]) -> list[Row[Any]]:
-    """The exchanges of these numbers."""
+    """The exchanges with these numbers, in order."""
     query = select(EXCHANGE).where(EXCHANGE.c.number.in_(numbers)).order_by(EXCHANGE.c.number)
     return list(records.connection.execute(query)) if numbers else []
 
 
 def _session_row(records: Records, session: Session) -> Row[Any]:
-    """The session: that of its file, else that of its name, else a new one."""
+    """The session of this file, else of this name, else a new one."""
     connection = records.connection
     query = select(SESSION).where(SESSION.c.workstation == session.workstation)
     by_name = query.where(SESSION.c.project == session.project, SESSION.c.source_id == session.source_id)
@@ -161,10 +160,10 @@ def _session_row(records: Records, session: Session) -> Row[Any]:
 
 
 def _write(records: Records, session: Row[Any], piece: ExchangePart, place: int) -> tuple[int, int]:
-    """(the number of the exchange that the part belongs to, its place in the session)."""
+    """Return (the number of the exchange that the part belongs to, its number in the session)."""
     connection, parameters = records.connection, {"of": session.number}
     if piece.begins:
-        # a file that is read anew tells exchanges that are there: each is as it is told now
+        # a file that is read again repeats stored exchanges: each is overwritten with its new form
         existing = connection.execute(
             _SAME_EXCHANGE, parameters | {"then": piece.at, "said": piece.user}
         ).first()
@@ -172,7 +171,7 @@ def _write(records: Records, session: Row[Any], piece: ExchangePart, place: int)
         existing = connection.execute(_GOING_ON, parameters | {"where": place}).first()
     before: dict[str, Any] = {}
     if existing is not None and not piece.begins:
-        before = dict(existing._mapping)  # noqa: SLF001 - SQLAlchemy's own name for what all may use
+        before = dict(existing._mapping)  # noqa: SLF001 - SQLAlchemy's public name
     files = before.get("files") or {}
     reply = "\n\n".join(filter(None, (before.get("assistant_text", ""), piece.assistant)))
     values = {

@@ -1,5 +1,5 @@
-"""What the formats share: where files are, values of a line that may be anything, and how git's
-commits look in a shell.
+"""Helpers for all formats: folders of sessions, values of a line that may have any type, and git's
+commits in a shell.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any
 
 from cortex.system import files
 
-#: what a file of lines of JSON is called
+#: suffix of a file of JSON lines
 _ENDING = ".jsonl"
-#: a command that may commit, and how git says that it made one
+#: a command that may commit, and git's message about a commit
 _COMMITS = re.compile(r"\bgit\b[^\n;&|]{0,200}\bcommit\b")
 _COMMIT_MADE = re.compile(r"^\[[^\]\n]{1,200}? ([0-9a-f]{7,40})\] ", re.MULTILINE)
-#: characters of a command and of what it printed that are looked at
+#: characters of a command and of its output that are searched
 _SHELL_CHARS = 4_000
 
 
 def folders_in(folder: Path) -> Iterator[Path]:
-    """The folders in a folder, by name; no links. None when it cannot be listed."""
+    """The folders in a folder, by name, without links; none if it cannot be listed."""
     yield from (path for path, info in _entries_in(folder) if stat.S_ISDIR(info.st_mode))
 
 
 def jsonl_in(folder: Path) -> Iterator[Path]:
-    """The files of lines of JSON in a folder, by name."""
+    """The files of JSON lines in a folder, by name."""
     yield from (
         path
         for path, info in _entries_in(folder)
@@ -49,7 +49,7 @@ def may_commit(command: str) -> bool:
 
 
 def commits_in(printed: str) -> Iterable[str]:
-    """The hashes of the commits that git says it made."""
+    """The hashes of commits in git's messages."""
     return (match[1] for match in _COMMIT_MADE.finditer(printed[:_SHELL_CHARS]))
 
 

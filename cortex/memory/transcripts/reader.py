@@ -1,5 +1,5 @@
-"""A session's file, read on from where it was read before: whole lines only, and all of it anew
-when it is no longer what it was.
+"""Incremental reading of a session's file: complete lines only, from the last position, or all
+again if the file was replaced.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from cortex.memory.transcripts.exchanges import Gathering
 from cortex.system import files
 from cortex.terms.secrets import remove_secrets_in
 
-#: bytes of a line: what is longer holds a picture or a file, and is skipped
+#: longest line in bytes: longer ones hold a picture or a file, and are skipped
 LINE_BYTES_MAX = 1 << 20
-#: bytes that are read for one answer of the store's owner: more than a line has
+#: bytes of one portion: more than the longest line
 PORTION_BYTES = LINE_BYTES_MAX + (64 << 10)
-#: bytes before the place that was reached, by which a file is known again
+#: bytes before the position that identify the file
 TAIL_BYTES = 256
-#: bytes in which most files say where their program worked; the others in as many as a portion has
+#: bytes in which most files name the folder of their program; else as many as a portion are read
 HEAD_BYTES = 256 << 10
-#: half a character, as programs write one that cut a text in its middle: no text can hold it; and
-#: what only looks like one
+#: half of a surrogate pair, from a program that cut a text inside a character: no text can hold it;
+#: and an escaped backslash, which only looks like one
 _HALVES = re.compile(
     rb"(\\\\)|\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-#: what a line may raise that has another shape than its type says
+#: errors from a line with another shape than its type suggests
 _ODD = (AttributeError, KeyError, TypeError, ValueError)
 
 
 class Format(Protocol):
-    """One module for each program that writes sessions."""
+    """A format of sessions: one module for each program."""
 
     NAME: str
 
@@ -48,13 +48,15 @@ class Format(Protocol):
     def parse(self, line: Any, gathering: Gathering) -> None: ...
 
 
-#: every format there is
+#: all formats
 FORMATS: tuple[Format, ...] = (claude, codex)
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a file was read: bytes, how large it was then, and the hash of what is before."""
+    """The position in a file: offset in bytes, the file's size then, and the hash of the bytes
+    before.
+    """
 
     offset: int = 0
     size: int = 0
@@ -63,8 +65,8 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """What was read: the parts of exchanges as JSON has them, from the place `start` to `place`;
-    `anew`: the file is another than it was, or was cut. `session`: what its lines tell of it.
+    """Lines that were read, as parts of exchanges in JSON form, from the offset `start` to `place`;
+    `anew`: the file was replaced or cut. `session`: the context from its lines.
     """
 
     start: int
@@ -76,15 +78,15 @@ class Portion:
 
     @property
     def more(self) -> bool:
-        """Whether there is more to be read at once."""
+        """Whether more can be read at once."""
         return self.place.offset < self.place.size and self.place.offset > self.start
 
 
 def read_portion(
     path: Path, form: Format, position: Position, committing: set[str] | None = None
 ) -> Portion | None:
-    """What was added to the file since; None for nothing. `committing`: calls of git whose results
-    were not read, kept from one portion to the next. Raises OSError.
+    """Read the next portion of the file; None if nothing was added. `committing`: calls of git
+    without a result so far, passed from one portion to the next. Raises OSError.
     """
     with files.open_plain(path) as file:
         size = file.seek(0, 2)
@@ -108,7 +110,7 @@ def read_portion(
 
 
 def folder_of(path: Path, form: Format) -> str:
-    """Where the session's program worked, as the first lines of its file say; "" when they do not.
+    """The folder of the session's program, from the first lines of its file; "" if they lack it.
     Raises OSError.
     """
     gathering = Gathering()
@@ -124,7 +126,7 @@ def folder_of(path: Path, form: Format) -> str:
 
 
 def _take_lines(file: BinaryIO, start: int, form: Format, gathering: Gathering) -> int:
-    """Take whole lines from `start` on; how many bytes they are."""
+    """Read complete lines from `start` on; return their length in bytes."""
     file.seek(start)
     data = file.read(PORTION_BYTES)
     end = data.rfind(b"\n") + 1
@@ -139,7 +141,7 @@ def _take_lines(file: BinaryIO, start: int, form: Format, gathering: Gathering) 
 
 
 def _skip_line(file: BinaryIO, read: int, gathering: Gathering) -> int:
-    """The length of a line that is longer than what is read at once; 0 while its end is missing."""
+    """The length of a line longer than one portion; 0 while its end is missing."""
     while block := file.read(PORTION_BYTES):
         if (at := block.find(b"\n")) >= 0:
             gathering.counts["too_long"] += 1
@@ -162,7 +164,7 @@ def _take_line(line: bytes, form: Format, gathering: Gathering) -> None:
 
 
 def _tail(file: BinaryIO, end: int) -> str:
-    """The hash of what is right before the place `end`; "" for the beginning."""
+    """The hash of the bytes right before `end`; "" at the start."""
     if not end:
         return ""
     start = max(0, end - TAIL_BYTES)

@@ -1,5 +1,5 @@
-"""What becomes a note without a model: commits of a session, the files that it changed, and what a
-person said is to be remembered. Nothing that a tool said does.
+"""Rules that make notes without a model: from commits of a session, the files that it changed, and
+sentences that a person wants remembered. Nothing from a tool's output becomes a note.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from cortex.memory.tables import NOTE, SESSION
 from cortex.memory.transcripts.changed_files import note_changes
 from cortex.memory.transcripts.intake import Commit, IncomingPortion
 
-#: characters of a sentence that is one; longer ones are pasted text
+#: longest and shortest sentence in characters; longer ones are pasted text
 SENTENCE_CHARS_MAX, SENTENCE_CHARS_MIN = 400, 8
-#: characters of a person's message: longer ones hold what others wrote
+#: longest message of a person in characters; longer ones contain text of others
 MESSAGE_CHARS_MAX = 4_000
-#: characters that are kept of what a commit says below its first line
+#: characters of a commit message below its first line
 BODY_CHARS_MAX = 4_000
 #: notes of one exchange
 NOTES_MAX = 5
-#: the label of what a person said, and the channel of all that rules make
+#: label of a person's sentences, and channel of all notes from rules
 LABEL, CHANNEL = "said-in-session", "sessions"
-#: kind of note → how a person says such a thing
+#: kind of note → phrases with which a person says such a thing
 _SAYS = (
     (
         "decision",
@@ -50,17 +50,17 @@ _SAYS = (
     ),
 )
 _KINDS = tuple((kind, re.compile(f"(?i)(?:{pattern})")) for kind, pattern in _SAYS)
-#: the beginning of what is remembered that says only that it is to be
+#: a beginning that only asks to remember the rest
 _REMEMBER = re.compile(
     r"(?i)^(?:please |and |also )?(?:remember|note|keep in mind|don't forget)(?: that|[:,])?\s+"
 )
 _SENTENCES = re.compile(r"(?<=[.!;])\s+|\n+")
-#: parts of a message that the person pasted: code and what is quoted
+#: pasted parts of a message: code and quotes
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^(?:>| {4}|\t).*$", re.DOTALL | re.MULTILINE)
 
 
 def remembered_sentences(text: str) -> Iterator[tuple[str, str]]:
-    """(kind, sentence) of what a person said is to be remembered."""
+    """(kind, sentence) of each sentence that a person wants remembered."""
     if len(text) > MESSAGE_CHARS_MAX:
         return
     for sentence in _SENTENCES.split(_PASTED.sub("\n", text)):
@@ -73,8 +73,8 @@ def remembered_sentences(text: str) -> Iterator[tuple[str, str]]:
 
 
 def store_notes(records: Records, taking: IncomingPortion, rows: Sequence[Row[Any]], key: bytes) -> int:
-    """Store the notes of a portion in its transaction; how many are new. One that is or was there,
-    and one that was forgotten for good, is not made again.
+    """Store the notes of a portion in its transaction; return the number of new ones. A note that
+    exists, existed, or was forgotten for good is not made again.
     """
     if not rows:
         return 0
@@ -97,7 +97,7 @@ def store_notes(records: Records, taking: IncomingPortion, rows: Sequence[Row[An
 
 
 def _origin(session: str, row: Row[Any]) -> dict[str, Any]:
-    """Where a note came from: the session's id, the exchange in it, the branch."""
+    """The origin of a note: the session's id, the exchange's number, the branch."""
     origin = {"session": session, "exchange": row.place}
     return origin | ({"git_branch": row.branch} if row.branch else {})
 
@@ -105,8 +105,8 @@ def _origin(session: str, row: Row[Any]) -> dict[str, Any]:
 def _take_commit(
     records: Records, taking: IncomingPortion, commit: Commit, place: dict[str, Any], key: bytes
 ) -> bool:
-    """Store a commit, or say of one that the history of git told where it was made; whether it is
-    new.
+    """Store a commit's note, or add the session to one that came from git's history; return whether
+    it is new.
     """
     note = normalise_note(replace(_commit_note(taking, commit), metadata={"commit": commit.name} | place))
     note = replace(note, prompt_number=place["exchange"])
@@ -123,7 +123,7 @@ def _take_commit(
 
 
 def _commit_note(taking: IncomingPortion, commit: Commit) -> Note:
-    """What git tells of a commit that was made in a session, with the files that it changed."""
+    """The note of a commit that was made in a session, with the files that it changed."""
     return Note(
         id=commit_id(taking.session.project, commit.name),
         git_commit=commit.name,
@@ -136,7 +136,7 @@ def _commit_note(taking: IncomingPortion, commit: Commit) -> Note:
         modified=commit.files[:FILES_MAX],
         project=taking.session.project,
         occurred_at=commit.at,
-        # a message of git's may be anybody's
+        # anybody may have written a commit message
         source=replace(_source(taking), trust="tool"),
     )
 

@@ -1,5 +1,5 @@
-"""What was said, as it is told by its id: a session by what was asked in it, an exchange whole, in
-parts; and sessions in a few lines, beside what was noted while they went on.
+"""Sessions and exchanges in answers: a session as a list of prompts, an exchange in full, in parts,
+and short summaries of sessions beside notes of the same time.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from cortex.memory.store import Store
 from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.times import format_moment
 
-#: how an exchange is called: its session's id, its place in it, and which part of it is meant
+#: name of an exchange: its session's id, its number, and the part
 _REFERENCE = re.compile(
     r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?::([1-9]\d{0,8}))?(?::([1-9]\d{0,8}))?"
 )
-#: bytes of the texts of one part, so that all of it is an answer of 4 000 tokens; and of the pieces
+#: bytes of the texts in one part, so that it fits in an answer of 4 000 tokens; bytes of the pieces
 #: that it is made of
 PART_BYTES, PIECE_BYTES = 11_000, 5_500
-#: exchanges, files and tools that one answer names
+#: exchanges, files and tools of one answer
 EXCHANGES_MAX, FILES_MAX, TOOLS_MAX = 40, 20, 20
-#: characters that are told of what was asked
+#: characters of a prompt
 PROMPT_CHARS = 160
-#: files that a summary names, and exchanges that it is made of
+#: files of a summary; exchanges that it is made from
 SUMMED_FILES, SUMMED_EXCHANGES = 8, 500
 
 
 def find(store: Store, reference: str | int) -> dict[str, Any] | None:
-    """The session `<id>`, or its exchange `<id>:<place>`; None when there is none."""
+    """The session `<id>`, or its exchange `<id>:<number>`; None if there is none."""
     parsed = _REFERENCE.fullmatch(str(reference).strip().lower())
     if parsed is None:
         return None
@@ -73,7 +73,7 @@ def _session(connection: Connection, session: Row[Any]) -> dict[str, Any]:
 
 
 def _exchange(session: Row[Any], row: Row[Any], part_number: int) -> dict[str, Any] | None:
-    """`content`: what was asked, `narrative`: what the agent said; `next_id`: where it goes on."""
+    """`content`: the prompt, `narrative`: the agent's text; `next_id`: the next part."""
     parts = list(_parts(visible_text(row.user_text), visible_text(row.assistant_text)))
     if part_number > len(parts):
         return None
@@ -97,7 +97,7 @@ def _exchange(session: Row[Any], row: Row[Any], part_number: int) -> dict[str, A
 
 
 def _parts(prompt: str, reply: str) -> Iterator[dict[str, str]]:
-    """The texts in parts of PART_BYTES: none is left out, none is told twice."""
+    """The texts in parts of PART_BYTES: complete, without repetition."""
     texts, room = dict[str, str](), PART_BYTES
     for name, text in (("content", prompt), ("narrative", reply)):
         for piece in _pieces(text):
@@ -111,7 +111,7 @@ def _parts(prompt: str, reply: str) -> Iterator[dict[str, str]]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces of PIECE_BYTES at most, cut between characters."""
+    """The text in pieces of at most PIECE_BYTES, cut between characters."""
     raw, at = text.encode("utf-8", "replace"), 0
     while at < len(raw):
         piece = raw[at : at + PIECE_BYTES].decode(errors="ignore")
@@ -122,8 +122,8 @@ def _pieces(text: str) -> Iterator[str]:
 def summaries(
     store: Store, projects: Sequence[str], *, since: int = 0, until: int = 0, limit: int = 3
 ) -> list[dict[str, Any]]:
-    """The newest sessions of these projects that went on between two moments (UTC milliseconds, 0
-    for none), in order: what was asked first, which files they changed. `projects`: none for all.
+    """Summaries of the newest sessions of these projects between two moments (UTC milliseconds, 0
+    for none), in order: the first prompt, the changed files. `projects`: empty for all.
     """
     query = select(SESSION).where(SESSION.c.exchange_count > 0, ~SESSION.c.source_id.contains("/"))
     if projects:

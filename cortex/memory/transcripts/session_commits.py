@@ -1,5 +1,5 @@
-"""The commits that were made in a session, as git tells them: what a tool printed names them, and
-nothing else of it counts.
+"""Commits that were made in a session, from git's log: the session's tools only give their
+hashes.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 from cortex.system import git
 from cortex.terms.secrets import remove_secrets_in
 
-#: how git tells a commit: hash, seconds since the epoch, first line and the others; then its files
+#: git's format: hash, seconds since the epoch, first line, rest; then the files
 _FORMAT = "--format=%H%x00%ct%x00%s%x00%b%x00"
-#: seconds and bytes of git's answer, commits of one portion
+#: seconds and bytes of git's output, commits of one portion
 ANSWER_S, ANSWER_BYTES_MAX, COMMITS_MAX = 2.0, 200_000, 20
 
 
 def commits(folder: Path, parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that the parts of a session name and the repository of `folder` has."""
+    """The commits named in the parts of a session that exist in the repository of `folder`."""
     names = [name for piece in parts for name in piece["commits"]][:COMMITS_MAX]
     answers = [_commit(folder, name) for name in dict.fromkeys(names)]
     clean: list[dict[str, Any]] = remove_secrets_in([answer for answer in answers if answer])[0]

@@ -1,6 +1,6 @@
-"""Sessions as records of an export, and what an import makes of them: {"session": {…}}, then an
-{"exchange": {…}} for each of its exchanges. A session that is there under its id, or as a program's
-of that name, stays; it is added to.
+"""Sessions as records of an export, and their import: {"session": {…}}, then an {"exchange": {…}}
+for each of its exchanges. A session with a stored id or name stays as it is, and missing exchanges
+are added.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.transcripts.intake import EXCHANGES, REPLY_CHARS_MAX
 from cortex.system.errors import BadRequest
 
-#: characters of what was said of one page of an export, after which it ends
+#: characters of exchanges after which a page of an export ends
 PAGE_CHARS = 4_000_000
-#: what the format of a session is called that came with a file which is not trusted
+#: format of a session from an untrusted file
 STRANGE = "import"
-#: what became of a record
+#: the result for a record
 Outcome = Literal["new", "known", "merged", "forgotten", "refused"]
 
 _Id = Annotated[str, Meta(pattern="^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
@@ -38,7 +38,7 @@ _Files = dict[Literal["read", "modified", "commits"], tuple[_Path, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SessionColumns:
-    """A session as its columns have it."""
+    """A session in the fields of its table."""
 
     id: _Id
     source_id: _Name
@@ -58,8 +58,8 @@ class SessionColumns:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeColumns:
-    """An exchange as its columns have it; `session`: the id, the others say which session that is
-    where it has another.
+    """An exchange in the fields of its table; `session`: the id, and other fields that identify the
+    session where it has another id.
     """
 
     session: _Id
@@ -96,19 +96,19 @@ _EXCHANGE_FIELDS = ("place", "user_text", "assistant_text", "tools", "files", "b
 def read(
     line: int, record: Mapping[str, Any], project: str, *, trusted: bool
 ) -> ArrivingSession | ArrivingExchange | None:
-    """What a record says of a session, None when it is about something else. Not `trusted`, it is
-    a session that was read by nobody here. Raises BadRequest.
+    """Parse a record of a session or exchange; None for another record. Unless `trusted`, it is
+    marked as a session that was not read on this machine. Raises BadRequest.
     """
-    what = next((name for name in ("session", "exchange") if isinstance(record.get(name), Mapping)), "")
-    if not what:
+    kind = next((name for name in ("session", "exchange") if isinstance(record.get(name), Mapping)), "")
+    if not kind:
         return None
-    values = {"project": project} | {name: value for name, value in record[what].items() if value != ""}
+    values = {"project": project} | {name: value for name, value in record[kind].items() if value != ""}
     try:
-        if what == "exchange":
+        if kind == "exchange":
             return ArrivingExchange(line, msgspec.convert(values, ExchangeColumns), trusted)
         session = msgspec.convert(values, SessionColumns)
     except msgspec.ValidationError as error:
-        raise BadRequest(f"it is no {what}: {error}") from error
+        raise BadRequest(f"it is no {kind}: {error}") from error
     if not trusted:
         session = replace(session, kind=STRANGE, file="", file_offset=0, file_size=0, file_tail="", counts={})
     return ArrivingSession(line, session, trusted)
@@ -117,7 +117,9 @@ def read(
 def take_in(
     records: Records, arriving: Sequence[ArrivingSession | ArrivingExchange], key: bytes
 ) -> list[Outcome]:
-    """Store what is not there yet; what became of each. What was forgotten for good stays away."""
+    """Store the new records and return the result of each. Contents that were forgotten for good
+    are skipped.
+    """
     if not arriving:
         return []
     gone = _forgotten(records.connection, arriving, key)
@@ -149,7 +151,7 @@ def _forgotten(
 def _find_session(
     connection: Connection, which: str, columns: SessionColumns | ExchangeColumns
 ) -> Row[Any] | None:
-    """The session of this id, else the one of that name."""
+    """The session with this id, else with this name."""
     row = connection.execute(select(SESSION).where(SESSION.c.id == which)).first()
     by_name = select(SESSION).where(
         SESSION.c.workstation == columns.workstation,
@@ -192,7 +194,7 @@ def _take_exchange(records: Records, arrival: ArrivingExchange) -> Outcome:
     if existing is not None and len(existing.assistant_text) >= len(columns.assistant_text):
         return "known"
     if not arrival.trusted and session.kind != STRANGE:
-        return "refused"  # nobody adds to what was read here
+        return "refused"  # an untrusted file must not add to a session that was read on this machine
     values = {name: getattr(columns, name) for name in _EXCHANGE_FIELDS}
     values["files"] = {name: list(paths) for name, paths in columns.files.items()}
     if existing is not None:
@@ -200,7 +202,7 @@ def _take_exchange(records: Records, arrival: ArrivingExchange) -> Outcome:
         connection.execute(update(EXCHANGE).where(EXCHANGE.c.number == existing.number).values(**values))
         records.log(EXCHANGES, existing.number)
         return "merged"
-    if rows:  # another is at its place
+    if rows:  # another exchange has its number
         last = select(func.max(EXCHANGE.c.place)).where(in_session)
         values["place"] = (connection.execute(last).scalar() or 0) + 1
     inserted = connection.execute(insert(EXCHANGE), values | {"session": session.number}).inserted_primary_key
@@ -218,7 +220,7 @@ def take_back(records: Records, what: str, which: int) -> None:
         in_session = EXCHANGE.c.session == which
         for number in list(connection.execute(select(EXCHANGE.c.number).where(in_session)).scalars()):
             records.log(EXCHANGES, number)
-        connection.execute(delete(SESSION).where(SESSION.c.number == which))  # and its exchanges
+        connection.execute(delete(SESSION).where(SESSION.c.number == which))  # cascades to its exchanges
         return
     row = connection.execute(select(EXCHANGE.c.session).where(EXCHANGE.c.number == which)).first()
     if row is not None:
@@ -231,9 +233,8 @@ def take_back(records: Records, what: str, which: int) -> None:
 def take_out(
     connection: Connection, after: tuple[int, int], limit: int, projects: Sequence[str]
 ) -> tuple[list[dict[str, Any]], tuple[int, int] | None]:
-    """(records, what to go on after, or None at the end): exchanges after the session's number
-    after[0] and the place after[1] in it, each session right before its first. `projects`: whose,
-    none for everybody's.
+    """Return (records, the `after` of the next page or None at the end): exchanges after number
+    after[1] of session after[0], each session before its first exchange. `projects`: empty for all.
     """
     beyond = tuple_(EXCHANGE.c.session, EXCHANGE.c.place) > tuple_(*after)
     query = select(EXCHANGE).join(SESSION, SESSION.c.number == EXCHANGE.c.session).where(beyond)

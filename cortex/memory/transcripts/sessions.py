@@ -1,4 +1,4 @@
-"""What can be asked of sessions, and what their reader asks: operations over the library."""
+"""Operations on sessions: search and list for everybody, progress and intake for their reader."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cortex.system.errors import BadQuery
 
 
 def search_sessions(library: Library, *, query: str, limit: int = 10, offset: int = 0) -> dict[str, Any]:
-    """The sessions in which something was said about the question, each with its best exchange."""
+    """Sessions with an exchange that matches the query, each with its best exchange."""
     if not query.strip():
-        raise BadQuery("The query is empty; say what was spoken of, or list the sessions.")
+        raise BadQuery("The query is empty; say what to search for, or list the sessions.")
     memory = library.memory
     projects = memory.projects.all_of(library.project)
     return exchange_search.search(
@@ -31,7 +31,7 @@ def search_sessions(library: Library, *, query: str, limit: int = 10, offset: in
 def list_sessions(
     library: Library, *, workstation_id: str = "", project_id: str = "", limit: int = 20, offset: int = 0
 ) -> dict[str, Any]:
-    """Sessions of the project or of another, the newest first; "all": of all."""
+    """Sessions of this project, of `project_id`, or for "all" of all, the newest first."""
     memory = library.memory
     project = "" if project_id == "all" else memory.projects.home_of(project_id)
     projects = memory.projects.all_of(project if project_id else library.project)
@@ -39,8 +39,8 @@ def list_sessions(
 
 
 def followed(library: Library, *, workstation: str = "") -> Generator[None, None, dict[str, Any]]:
-    """{"projects": those whose sessions are read → their folder, "files": path → [bytes that were
-    read, size, tail] of the sessions of a workstation, if one is named}.
+    """{"projects": {followed project: its folder}, "files": {path: [bytes read, size, tail]} for
+    the sessions of `workstation`, if one is given}.
     """
     columns = (SESSION.c.file, SESSION.c.file_offset, SESSION.c.file_size, SESSION.c.file_tail)
     with library.memory.store.database.read() as connection:
@@ -48,13 +48,13 @@ def followed(library: Library, *, workstation: str = "") -> Generator[None, None
         projects = {row.project: row.path for row in query}
         files_query = select(*columns).where(SESSION.c.workstation == workstation)
         rows = connection.execute(files_query).all() if workstation else []
-    # who asks this has time: what the index lacks is taken in, between questions
+    # the reader has time: index pending exchanges, in slices
     yield from library.memory.exchange_index.follow()
     return {"projects": projects, "files": {row[0]: list(row[1:]) for row in rows if row[0]}}
 
 
 def take_session(library: Library, *, portion: dict[str, Any]) -> Generator[None, None, dict[str, Any]]:
-    """Store what was read of a session, in slices; see `intake.take`."""
+    """Store a portion of a session, in slices; see `intake.take`."""
     taking, memory = read_incoming_portion(portion, library.project), library.memory
     with memory.store.transaction() as records:
         key = memory.store.database.key()
@@ -67,8 +67,8 @@ def take_session(library: Library, *, portion: dict[str, Any]) -> Generator[None
 
 
 class FollowedProjects:
-    """Remembers which projects asked for something of memory, and where they are: their sessions
-    are read, and clones of them may want their notes.
+    """Records the projects from which tools of memory were called, and their folders: their
+    sessions are read, and a new clone finds its sibling.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class FollowedProjects:
         self._folders: dict[str, str] = {}
 
     def remember(self, library: Library, project: str, place: str = "") -> None:
-        """One row for each project, once, and again when its folder is not known, or not there."""
+        """Store a project once, and again if its folder was unknown or is gone."""
         store = library.memory.store
         if self._store is not store:
             with store.database.read() as connection:
@@ -88,7 +88,7 @@ class FollowedProjects:
             values = {"project": project, "path": place, "created_at": library.memory.now()}
             with store.database.write() as connection:
                 query = select(FOLLOWED.c.project).where(FOLLOWED.c.project == project)
-                if connection.execute(query).first() is None:  # another machine may have told it
+                if connection.execute(query).first() is None:  # another machine may have stored it
                     connection.execute(insert(FOLLOWED), values)
         elif place and place != folder and not (folder and Path(folder).is_dir()):
             with store.database.write() as connection:

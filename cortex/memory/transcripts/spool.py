@@ -1,5 +1,5 @@
-"""The folder in which hooks write events down until they are taken in. How much waits there is
-counted in a file, so that no hook has to list it. Imports the standard library and files alone.
+"""The folder in which hooks store events until they are read. The size of the waiting events is in
+a file, so that no hook has to list the folder. Imports only the standard library and files.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ import stat
 
 from cortex.system import files
 
-#: its name in the folder of memory
+#: its name in the memory folder
 FOLDER = "spool"
-#: bytes of all that waits, at most
+#: most bytes of all waiting events
 BYTES_MAX = 50 << 20
-#: bytes that the smallest file takes on a disk: what waits is counted in these
+#: the least space of a file on a disk: sizes are counted in such blocks
 BLOCK_BYTES = 4_096
-#: the file that has one byte for each block, and the moment of the last event
+#: the file with one byte for each block; its mtime is the moment of the last event
 COUNT = "count"
-#: the file, beside this folder, by which events of a sealed memory are sealed, and its bytes
+#: the file, beside this folder, with the public key that seals the events of a sealed memory; its
+#: length
 PUBLIC, PUBLIC_BYTES = ("sealed", "BOX"), 32
-#: what the file of an event ends with
+#: suffix of an event's file
 ENDING = ".json"
 
 
 def add(folder: str, raw: bytes) -> None:
-    """Write an event down, under a number that is higher than those before. Raises OSError, also
-    when too much waits already.
+    """Store an event, under a higher number than those before. Raises OSError, also when too much
+    is waiting already.
     """
     files.make_private(folder)
     raw = _in_box(os.path.dirname(folder), raw)
@@ -34,7 +35,7 @@ def add(folder: str, raw: bytes) -> None:
 
 
 def _in_box(root: str, raw: bytes) -> bytes:
-    """An event of a sealed memory as only that can read it. Raises OSError."""
+    """The event, sealed if the memory is. Raises OSError."""
     try:
         public = files.read_ours(os.path.join(root, *PUBLIC), PUBLIC_BYTES)
     except FileNotFoundError:
@@ -45,7 +46,7 @@ def _in_box(root: str, raw: bytes) -> bytes:
 
 
 def count(folder: str) -> None:
-    """Count anew what waits, once something was taken. Raises OSError."""
+    """Update the size of the waiting events after some were removed. Raises OSError."""
     waiting = (
         info.st_size
         for name, info in files.entries(folder).items()

@@ -1,5 +1,5 @@
-"""Events that hooks wrote down, put together as exchanges: for programs whose sessions have no file
-that we read. Each event is taken once, by the moment in its name.
+"""Exchanges from the events that hooks stored: for programs without session files that we read.
+Each event is taken once, by the number in its name.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from cortex.system import files
 from cortex.system.errors import Damaged
 from cortex.terms.secrets import remove_secrets_in
 
-#: what such a session is called when no program is named, and what stands for its file
+#: kind of a session without the name of a program, and prefix that stands for its file
 NAME, FILE = "hook", "spool:"
-#: bytes of an event, and of its file, in which it may lie sealed
+#: longest event in bytes, and longest file, which may be sealed
 EVENT_BYTES_MAX = 64 << 10
 FILE_BYTES_MAX = EVENT_BYTES_MAX + 1024
-#: what makes an event's bytes of those of its file
+#: function from the bytes of a file to those of the event
 Unpack = Callable[[bytes], bytes]
 #: events that are put together at once
 EVENTS_MAX = 500
@@ -34,7 +34,7 @@ EVENTS_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a hook wrote down; see `cortex.front.hook`. `at`: UTC milliseconds."""
+    """An event from a hook; see `cortex.front.hook`. `at`: UTC milliseconds."""
 
     event: str
     at: int
@@ -49,7 +49,7 @@ class Event:
 
 
 def forget(folder: Path, sessions: Collection[str], unpack: Unpack = bytes) -> None:
-    """Remove what waits of these sessions. Raises OSError."""
+    """Remove the waiting events of these sessions. Raises OSError."""
     if not sessions:
         return
     for path, _, event in waiting(folder, sys.maxsize, unpack):
@@ -61,8 +61,8 @@ def forget(folder: Path, sessions: Collection[str], unpack: Unpack = bytes) -> N
 def waiting(
     folder: Path, most: int = EVENTS_MAX, unpack: Unpack = bytes
 ) -> Iterator[tuple[Path, int, Event | None]]:
-    """(file, its number, what is in it) in their order; None for a file that holds no event.
-    `unpack`: what makes an event's bytes of a file's.
+    """(file, its number, its event) in order; None for a file without a valid event. `unpack`: from
+    a file's bytes to the event's.
     """
     try:
         listed = files.entries(folder)
@@ -79,7 +79,7 @@ def waiting(
 
 
 def portion_of(events: Sequence[tuple[int, Event]], position: Position) -> Portion:
-    """The events of one session, by their numbers, after those that are known."""
+    """The portion of one session's events with numbers above `position`."""
     gathering = Gathering()
     for number, event in events:
         if number > position.offset:

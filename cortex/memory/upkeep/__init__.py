@@ -1,3 +1,3 @@
-"""Looking after memory: what is related, contradicts, recurs, fades. Pure functions over notes, and
-steps that write what they say in slices with a cursor. What finds notes is not here.
+"""Upkeep of memory: relations, contradictions, patterns, fading. Pure functions over notes, and
+jobs that store their results in slices with a cursor. Search is elsewhere.
 """

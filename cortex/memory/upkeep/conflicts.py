@@ -1,8 +1,7 @@
-"""Which of two notes the other one contradicts or ends. Pure.
+"""Judgement whether a newer note contradicts or ends an older one. Pure.
 
-Nothing is in conflict that is not about the same: a phrase like "no longer valid" says nothing
-about notes on other topics. What only looks alike, and a negation alone, end nothing: they are
-flagged.
+Only notes on the same topic can conflict: a phrase like "no longer valid" says nothing about other
+topics. A mere similarity with a negation ends nothing: it is flagged.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from dataclasses import dataclass
 from cortex.memory.upkeep.relations import same_topic
 from cortex.memory.upkeep.traits import Trait, jaccard, stems
 
-#: cosine, or share of words beside the negation, from which on one that negates contradicts
+#: cosine, or share of common words without the negation, from which on a negation contradicts
 CONTRADICTS, CONTRADICTS_WORDS = 0.80, 0.6
-#: confidence that a phrase of correction, and an opposite of what was done to a file, is meant so
+#: confidence of a phrase of correction, and of opposite changes to a file
 CORRECTS, OPPOSES = 0.8, 0.75
-#: share of the words of two titles beside their verbs from which on both are about one thing
+#: share of common words of two titles, without their verbs, from which on both are about one thing
 ONE_THING = 0.5
-#: characters of a text in which a negation counts: what it is about stands at its beginning
+#: characters of a text in which a negation counts: its subject is at the start
 BEGINNING_CHARS = 240
 
-#: what says that something was wrong or holds no more
+#: phrases that say that something was wrong or is no longer true
 _CORRECTION = re.compile(
     r"\b(?:that|this|it) (?:was|is) (?:wrong|incorrect|a mistake|not true)\b"
     r"|\bno longer (?:valid|true|holds?|applies|correct|needed|used?|the case)\b"
@@ -42,7 +41,7 @@ _CORRECTION = re.compile(
 _NEGATION = re.compile(
     r"\b(?:not|never|no longer|stopped|removed|deprecated|replaced|obsolete|cannot|\w+n't)\b"
 )
-#: what is done, and its opposite
+#: verbs and their opposites
 _OPPOSITES = tuple(
     (re.compile(rf"\b(?:{action})\b"), re.compile(rf"\b(?:{other})\b"))
     for action, other in (
@@ -62,7 +61,7 @@ _OPPOSITES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Of a newer note with an older. `closes`: the older holds no more."""
+    """A conflict of a newer note with an older. `closes`: the older one is no longer valid."""
 
     relation: str
     confidence: float
@@ -72,8 +71,8 @@ class Conflict:
 
 
 def judge(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
-    """What the newer note says about the older one, if they contradict each other. A note of one
-    who is believed less closes nothing.
+    """The conflict between the two notes, or None. A note with less trust never closes the older
+    one.
     """
     conflict = _opposes(newer, older, cosine) or _corrects(newer, older, cosine)
     if conflict is None:
@@ -83,7 +82,7 @@ def judge(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
 
 
 def corrects(trait: Trait) -> bool:
-    """Whether a note says that something was wrong, or holds no more."""
+    """Whether a note says that something was wrong, or is no longer true."""
     return bool(_CORRECTION.search(trait.text))
 
 
@@ -95,7 +94,7 @@ def _corrects(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
     correction = _CORRECTION.search(newer.text)
     if correction is None or not same_topic(newer, older, cosine) or corrects(older):
         return None
-    return Conflict("contradicts", CORRECTS, "correction", "says that it holds no more")
+    return Conflict("contradicts", CORRECTS, "correction", "says that it is no longer true")
 
 
 def _opposes(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
@@ -107,7 +106,7 @@ def _opposes(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
             does, did = first.search(now), second.search(then)
             if not does or not did or second.search(now) or first.search(then):
                 continue
-            # A file in common is not enough: what was added must be what is removed.
+            # A common file is not enough: the thing that was added must be the one removed.
             if jaccard(newer.title_words - stems(does[0]), older.title_words - stems(did[0])) >= ONE_THING:
                 reason = f"says “{does[0]}” after “{did[0]}” of the same file"
                 return Conflict("supersedes", OPPOSES, "opposition", reason)

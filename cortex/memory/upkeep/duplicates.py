@@ -1,4 +1,4 @@
-"""Notes that say nearly the same, in groups: suggested, never merged by themselves. Pure."""
+"""Groups of notes with nearly the same text: suggested, never merged automatically. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cortex.system.arrays import Array
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`primary`: what could be kept; the others by number, each with its cosine."""
+    """`primary`: the note to keep; the others by number, each with its cosine."""
 
     primary: int
     similar: tuple[tuple[int, float], ...]
@@ -24,8 +24,8 @@ class Group:
 
 
 def groups(traits: Sequence[Trait], cosines: Array, least: float) -> list[Group]:
-    """Each note in one group at most; the most important, then the newest, are the primaries.
-    `cosines`: [n, n]. The largest and closest groups first.
+    """Group notes by `cosines` [n, n] from `least` on; each is in one group at most, and the most
+    important, then the newest, are the primaries. The largest and closest groups come first.
     """
     order = sorted(range(len(traits)), key=lambda at: (-traits[at].importance, -traits[at].moment, at))
     taken: set[int] = set()

@@ -1,7 +1,8 @@
-"""The step that lets edges fade which nobody confirmed: what was only seen once, and of notes that
-nobody used since, leads nowhere after some months, and goes after some more.
+"""The upkeep job that fades edges: an automatic edge between unused notes stops counting after some
+months, and is removed after some more.
 
-What is left is kept beside the weight and made of it anew each time: twice changes nothing.
+The remaining share is stored beside the weight and computed from it each time: running it twice
+changes nothing.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from cortex.memory.upkeep.scores import days_between, remaining_share
 from cortex.memory.upkeep.state import EDGES, write_mark
 from cortex.memory.upkeep.work import Steps, Work
 
-#: edges of one slice that are looked at; that are removed at once
+#: edges examined in one slice; edges removed in one transaction
 LOOKED, REMOVED = 200, 10
-#: strength below which an edge goes
+#: strength below which an edge is removed
 GONE = 0.05
-#: relations that stay as they are: they say which notes hold
+#: relations that never fade: they determine which notes are valid
 _HOLDING = ("supersedes", "contradicts", "invalidated_by")
 
 _SOURCE, _TARGET = NOTE.alias("one"), NOTE.alias("other")
 
 
 def _sql_max(first: ColumnElement[Any], second: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Databases call it max or greatest."""
+    """The SQL maximum: databases call it max or greatest."""
     return case((first >= second, first), else_=second)
 
 
@@ -53,7 +54,7 @@ _FADE = update(EDGE).where(EDGE.c.number == bindparam("which")).values(faded=bin
 
 
 def fade_edges(work: Work) -> Steps:
-    """What is left of each edge that upkeep made; the use of either note begins anew."""
+    """Store the remaining share of each edge made by upkeep; a use of either note resets it."""
     cursor = work.mark(EDGES).cursor
     while True:
         with work.memory.store.database.read() as connection:

@@ -1,4 +1,6 @@
-"""The steps that look at age: relevance, forgetting, retention; and what keeps the store quick."""
+"""The upkeep jobs that depend on age: relevance, forgetting, retention; and optimisation of the
+store.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,11 @@ from cortex.memory.upkeep.state import DECAY, FORGETTING, MAINTENANCE, write_mar
 from cortex.memory.upkeep.traits import type_of
 from cortex.memory.upkeep.work import Steps, Work
 
-#: notes of one slice that are looked at; that are written at once
+#: notes examined in one slice; notes written in one transaction
 LOOKED, WRITTEN = 100, 5
-#: a relevance that differs by less is the same
+#: relevances that differ by less count as equal
 SAME = 0.001
-#: days that a question is kept in the log of questions
+#: days after which a query is deleted from the log
 QUERY_DAYS = 30
 
 _FADED = (NOTE.c.number, NOTE.c.importance, NOTE.c.relevance, NOTE.c.updated_at, NOTE.c.used_at)
@@ -39,7 +41,7 @@ _FADE = update(NOTE).where(NOTE.c.number == bindparam("which")).values(relevance
 
 
 def decay(work: Work) -> Steps:
-    """The relevance of each note that holds; importance stays as it was given."""
+    """Update the relevance of each active note; its importance stays."""
     cursor = work.mark(DECAY).cursor
     while True:
         query = select(*_FADED).where(NOTE.c.number > cursor, NOTE.c.state == "active")
@@ -66,7 +68,7 @@ def decay(work: Work) -> Steps:
 
 
 def _relevance(work: Work, note: Any) -> float:
-    """`note`: one, or its row. An edge that has faded does not count."""
+    """The relevance of a note, or of its row. A faded edge does not count."""
     links = work.memory.links.of(note.number)
     edges = [edge for edge in links if edge.relation != "contradicts" and edge.strength >= STRENGTH_MIN]
     mean = sum(edge.weight for edge in edges) / len(edges) if edges else 0.0
@@ -76,8 +78,8 @@ def _relevance(work: Work, note: Any) -> float:
 
 
 def forget(work: Work) -> Steps:
-    """Archive what faded and what nothing speaks for, where that is switched on; a dry run says
-    what it would be in any case.
+    """Archive faded notes without any reason to keep them, if forgetting is switched on; a dry run
+    always lists them.
     """
     if work.dry_run or work.memory.upkeep.settings.forgetting:
         old = (NOTE.c.state == "active") & (NOTE.c.updated_at <= work.now - YOUNG_DAYS * DAY_MS)
@@ -88,7 +90,7 @@ def forget(work: Work) -> Steps:
 
 
 def retain(work: Work, days: int) -> Steps:
-    """Mark as deleted what is older than so many days; 0: nothing."""
+    """Mark notes older than `days` as deleted; 0: none."""
     if days:
         old = (NOTE.c.state == "active") & (NOTE.c.updated_at < work.now - days * DAY_MS)
         yield from _set_state(
@@ -97,7 +99,7 @@ def retain(work: Work, days: int) -> Steps:
 
 
 def clean(work: Work) -> Steps:
-    """Mark as deleted what was superseded long ago."""
+    """Mark notes that were superseded long ago as deleted."""
     old = (NOTE.c.state == "superseded") & (NOTE.c.valid_until < work.now - SUPERSEDED_DAYS * DAY_MS)
     yield from _set_state(work, MAINTENANCE, "deleted", old, lambda standing: is_past(standing, work.now))
 
@@ -109,7 +111,7 @@ def _set_state(
     old: ColumnElement[bool],
     matches: Callable[[Standing], bool],
 ) -> Steps:
-    """Put the old notes that are chosen into a state, in slices."""
+    """Set the state of the old notes that match, in slices."""
     last = 0
     while True:
         query = select(NOTE.c.number).where(NOTE.c.number > last, old)
@@ -128,7 +130,7 @@ def _set_state(
 
 
 def _change_state(records: Records, notes: Sequence[Note], state: State) -> None:
-    """Those that read as they did when they were chosen: a colleague may have changed one."""
+    """Set the state of notes that were not changed meanwhile, for instance by a colleague."""
     current = {note.number: note for note in records.get([note.number for note in notes])}
     for note in notes:
         if current.get(note.number) == note:
@@ -150,7 +152,7 @@ def _standing(work: Work, note: Note) -> Standing:
 
 
 def prune_queries(work: Work) -> Steps:
-    """Remove what was asked long ago from the log of questions."""
+    """Delete old queries from their log."""
     old = QUERY_LOG.c.at < work.now - QUERY_DAYS * DAY_MS
     with work.memory.store.database.read() as connection:
         numbers = list(connection.execute(select(QUERY_LOG.c.number).where(old)).scalars())
@@ -162,7 +164,7 @@ def prune_queries(work: Work) -> Steps:
 
 
 def optimise(work: Work) -> Steps:
-    """Let the database renew what it knows of its tables, and take what is new of the words in."""
+    """Renew the database's statistics, and commit the word index."""
     if not work.dry_run:
         work.memory.store.database.optimise()
         yield

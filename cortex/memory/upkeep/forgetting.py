@@ -1,5 +1,5 @@
-"""Which notes may be forgotten, or deleted by their age. Pure; off unless somebody switched it on,
-and nothing is removed: a forgotten note is archived, one that is too old marked as deleted.
+"""Rules for forgetting notes, and for deleting them by age. Pure. Both are off by default and
+remove nothing: a forgotten note is archived, an old one marked as deleted.
 """
 
 from __future__ import annotations
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 from cortex.memory.upkeep.scores import DAY_MS, days_between
 
-#: relevance below which a note may be forgotten. The design's .01 lies below the floor of every
-#: note that is worth more than .03; this is the floor of one of importance .33
+#: relevance below which a note may be forgotten. The design's .01 is below the floor of every note
+#: with an importance above .03; this is the floor of a note of importance .33
 FORGOTTEN_BELOW = 0.1
-#: importance that protects, days that every note stays, and days since it was last used
+#: importance that protects a note; days that every note stays; days that a use protects it
 IMPORTANT, YOUNG_DAYS, USED_DAYS = 0.7, 90, 30
 #: types that are never forgotten
 PERMANENT_TYPES = frozenset(("decision", "discovery", "preference", "goal"))
-#: days that a note stays which another one superseded, where such notes are cleaned up at all
+#: days that a superseded note stays, if such notes are deleted at all
 SUPERSEDED_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is asked of a note; moments in milliseconds. `held`: a person or an agent connected
-    something with it; `liked`: somebody said that it is of use.
+    """The properties of a note that decide; moments in milliseconds. `is_connected`: a person or an
+    agent connected it with another note; `is_liked`: it was rated as useful.
     """
 
     type: str
@@ -41,7 +41,7 @@ def _is_protected(standing: Standing, now: int) -> bool:
 
 
 def may_be_forgotten(standing: Standing, now: int) -> bool:
-    """Whether it faded, and nothing speaks for it."""
+    """Whether a note faded and no rule protects it."""
     return (
         standing.relevance < FORGOTTEN_BELOW
         and standing.type not in PERMANENT_TYPES
@@ -51,10 +51,10 @@ def may_be_forgotten(standing: Standing, now: int) -> bool:
 
 
 def is_expired(standing: Standing, now: int, days: int) -> bool:
-    """Whether it is older than so many days, 0 for never, and nothing speaks for it."""
+    """Whether a note is older than `days` (0 for never) and no rule protects it."""
     return days > 0 and now - standing.created_at > days * DAY_MS and not _is_protected(standing, now)
 
 
 def is_past(standing: Standing, now: int) -> bool:
-    """Whether a note that was superseded has been so for long."""
+    """Whether a note was superseded long ago."""
     return bool(standing.valid_until) and now - standing.valid_until > SUPERSEDED_DAYS * DAY_MS

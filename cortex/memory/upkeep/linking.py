@@ -1,5 +1,5 @@
-"""The steps that connect notes: relations and conflicts of what changed, and associations among the
-newest.
+"""The upkeep jobs that connect notes: relations and conflicts of changed notes, and associations
+among the newest.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from cortex.memory.upkeep.state import ASSOCIATIONS, RELATIONS
 from cortex.memory.upkeep.traits import Trait
 from cortex.memory.upkeep.work import EDGES_MAX, Steps, Work, changed_notes
 
-#: neighbours by meaning that a note is compared with; one with more similar ones than GENERIC is
-#: too generic to be similar to any, as is a file that so many notes name
+#: nearest notes that a note is compared with; a note with more than GENERIC similar ones is too
+#: generic to be similar to any, as is a file named by more notes than that
 NEIGHBOURS, GENERIC = 20, 30
-#: notes that one is compared with at most
+#: most notes that a note is compared with
 CANDIDATES = 100
-#: edges that one note has at most from here
+#: most automatic edges of a note
 EDGES_EACH = 50
-#: files of a note by which others are looked for
+#: files of a note by which related notes are searched
 FILES = 20
-#: the newest notes that are associated with each other, how many of them in one slice (2 ms), and
-#: edges that are written at once (2 ms)
+#: newest notes that are associated with each other; how many of them in one slice (2 ms); edges in
+#: one transaction (2 ms)
 RECENT, AT_ONCE, WRITTEN = 100, 20, 5
 
 
@@ -49,8 +49,8 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """What is to be written for one note: edges to remove, new ones, and the notes that another one
-    ends, with what says so.
+    """The changes for one note: edges to remove, new ones, and the notes that another note ends,
+    with the conflict.
     """
 
     parted: tuple[Edge, ...]
@@ -59,7 +59,7 @@ class _Decision:
 
 
 def relate_changed(work: Work) -> Steps:
-    """Relations and conflicts between each note that changed and those that it may concern."""
+    """Find relations and conflicts between each changed note and its candidates."""
     for number, change in changed_notes(work, RELATIONS, lambda: work.counts["edges"] >= EDGES_MAX):
         if not work.is_active(number):
             continue
@@ -71,8 +71,8 @@ def relate_changed(work: Work) -> Steps:
 
 
 def associate_newest(work: Work) -> Steps:
-    """Associations among the newest notes: each with the few nearest of them. Two that read as they
-    did when this was there last are left as they are: what faded between them does not come back.
+    """Associate each of the newest notes with the few nearest of them. Two notes unchanged since
+    the last run are skipped, so an edge that faded between them does not come back.
     """
     since = work.mark(ASSOCIATIONS).last_run
     with work.memory.store.database.read() as connection:
@@ -111,7 +111,7 @@ def _is_new(work: Work, candidate: Link) -> bool:
 
 
 def _with_room(work: Work, links: Sequence[Link]) -> list[Link]:
-    """Those of them, in their order, with which no note has more edges than it may."""
+    """The links, in their order, that give no note more than EDGES_EACH edges."""
     edge_counts: dict[int, int] = {}
     accepted = []
     for candidate in links:
@@ -130,7 +130,7 @@ def _is_current(work: Work, candidate: Link, traits: dict[int, Trait]) -> bool:
 
 
 def _inspect(work: Work, number: int) -> Generator[None, None, _Decision]:
-    """What there is to say about one note; nothing is written."""
+    """The decision about one note; nothing is written."""
     subject = (yield from work.traits([number])).get(number)
     if subject is None:
         return _Decision((), (), ())
@@ -153,8 +153,8 @@ def _inspect(work: Work, number: int) -> Generator[None, None, _Decision]:
 def _following(
     work: Work, number: int, pairs: Sequence[_Pair], near: Sequence[tuple[int, float]]
 ) -> Generator[None, None, set[int]]:
-    """The notes right before and after this one in its session, where the older is among those that
-    are nearest in meaning to the newer: of some thousand notes any two are somewhat alike.
+    """The notes right before and after this one in its session, if the older of the two is among
+    the nearest in meaning to the newer: among some thousand notes any two are a little similar.
     """
     followers = set[int]()
     for pair in pairs:
@@ -173,8 +173,8 @@ def _following(
 
 
 def _candidates(work: Work, trait: Trait, near: Sequence[int]) -> list[int]:
-    """Notes that are near in meaning, name a file of it, stand beside it in its session, or were
-    connected with it before.
+    """Numbers of notes that are near in meaning, name one of its files, are its neighbours in the
+    session, or were connected with it before.
     """
     catalog, number = work.memory.catalog, trait.number
     adjacent = (int(catalog["before"][number]), int(catalog["after"][number]))
@@ -236,8 +236,8 @@ def _decide(
 
 
 def _conflicts(pairs: Sequence[_Pair], number: int) -> tuple[dict[int, Conflict], set[int]]:
-    """Other → conflict; and the others that are left to what they say about this note when they are
-    looked at themselves. A correction is about one note: the nearest of the older ones.
+    """{other note: conflict}, and the other notes that are left until they are inspected
+    themselves. A correction is about one note: the nearest of the older ones.
     """
     conflicts, left, corrected = dict[int, Conflict](), set[int](), list[tuple[_Pair, Conflict]]()
     for pair in pairs:
@@ -262,8 +262,8 @@ def _flag(pair: _Pair, conflict: Conflict) -> Link:
 
 
 def _is_gone(edge: Edge, wanted: dict[int, Link | None], number: int) -> bool:
-    """Whether the detectors do not say any more what the edge does; an association gives way to
-    whatever they say.
+    """Whether the detectors no longer find the edge's relation; an association is replaced by any
+    relation that they find.
     """
     other = _other(edge, number)
     proposal = wanted.get(other)
@@ -279,8 +279,8 @@ def _is_gone(edge: Edge, wanted: dict[int, Link | None], number: int) -> bool:
 
 
 def _write(work: Work, number: int, decision: _Decision, change: int) -> Steps:
-    """All about one note, the cursor with the last of it. What is not as it was when this was found
-    is left out: it changed, so it is looked at again.
+    """Write the decision about one note, the cursor with the last of it. Notes that changed
+    meanwhile are skipped: they are inspected again.
     """
     room = min(
         EDGES_MAX - work.counts["edges"], EDGES_EACH - _automatic_count(work, number) + len(decision.parted)
@@ -319,7 +319,7 @@ def _write(work: Work, number: int, decision: _Decision, change: int) -> Steps:
 
 
 def _current_links(work: Work, links: Sequence[Link]) -> list[Link]:
-    """Those of them whose notes still hold, counted."""
+    """The links between notes that are still active, counted."""
     current = [candidate for candidate in links if all(work.is_active(end) for end in candidate.pair)]
     for candidate in current:
         _count(work, candidate)
@@ -327,7 +327,7 @@ def _current_links(work: Work, links: Sequence[Link]) -> list[Link]:
 
 
 def _end(records: Records, pair: _Pair) -> None:
-    """The older note holds no more, and stays."""
+    """Mark the older note as superseded."""
     for old in records.get([pair.older.number]):
         by = pair.newer.number
         if old.state == "active":  # a colleague may have deleted it meanwhile
@@ -356,7 +356,7 @@ def _count(work: Work, candidate: Link) -> None:
 
 
 def _is_full(work: Work, number: int) -> bool:
-    """Whether a note has as many edges from here as it may."""
+    """Whether a note has as many automatic edges as it may."""
     return _automatic_count(work, number) >= EDGES_EACH
 
 

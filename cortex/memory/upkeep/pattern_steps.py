@@ -1,4 +1,4 @@
-"""Patterns in the store: the step that finds them among what changed, and how they are told."""
+"""The upkeep job that finds patterns among changed notes, and the rows of patterns for answers."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from cortex.memory.upkeep.state import MERGED, PATTERNS, write_mark
 from cortex.memory.upkeep.traits import Trait, jaccard, stems
 from cortex.memory.upkeep.work import Steps, Work, changed_notes
 
-#: neighbours that a note is compared with, and the newest notes of a pattern that describe it
+#: nearest notes that a note is compared with; newest notes of a pattern that describe it
 NEIGHBOURS, DESCRIBING = 20, 50
-#: what stands for a pattern that a dry run would make
+#: number of a new pattern in a dry run
 _NEW = -1
 
 Members = dict[int, int]
 
 
 def find_patterns(work: Work) -> Steps:
-    """Each note that changed joins the pattern that it is like, or makes one with others."""
+    """Add each changed note to a similar pattern, or make a new one of it and others."""
     foreseen: Members = {}
     looked = set[int]()
     for number, change in changed_notes(work, PATTERNS, lambda: False):
@@ -80,13 +80,13 @@ def _join_or_make(work: Work, number: int, foreseen: Members, change: int) -> St
 
 
 def _same_project(traits: Sequence[Trait]) -> list[Trait]:
-    """The first and those that see it, so that no project learns of another's notes."""
+    """The first note and those visible in its project, so that no project sees another's notes."""
     project = traits[0].project
     return [trait for trait in traits if trait.everywhere or trait.project == project]
 
 
 def _accepts(work: Work, pattern: int, trait: Trait) -> Generator[None, None, bool]:
-    """Whether the note fits the pattern, and whoever sees one of them sees the other."""
+    """Whether the note fits the pattern, and is visible in the same projects as its notes."""
     with work.memory.store.database.read() as connection:
         query = select(PATTERN.c.signature).where(PATTERN.c.number == pattern)
         signature = connection.execute(query).scalar() or ()
@@ -111,7 +111,7 @@ def _make(work: Work, group: Sequence[Trait], change: int) -> None:
 
 
 def _refresh(work: Work, pattern: int, new: Sequence[int], change: int) -> Steps:
-    """Put notes to the pattern, and tell it anew by the notes that hold now."""
+    """Add notes to the pattern, and describe it again by its active notes."""
     if work.dry_run or pattern == _NEW:
         return
     with work.memory.store.database.read() as connection:
@@ -133,8 +133,8 @@ def _refresh(work: Work, pattern: int, new: Sequence[int], change: int) -> Steps
 
 
 def _merge(work: Work, pattern: int) -> Steps:
-    """Of two patterns that turned out to be one, that with fewer notes becomes part of the other;
-    it keeps its own notes, so that it goes when one of them is forgotten for good.
+    """Merge two patterns with the same meaning: the one with more notes gets the notes of the
+    other, which keeps them too, so that it is removed when one of them is erased.
     """
     with work.memory.store.database.read() as connection:
         active = select(PATTERN.c.number, PATTERN.c.signature).where(PATTERN.c.status == "active")
@@ -159,7 +159,9 @@ def _merge(work: Work, pattern: int) -> Steps:
 
 
 def _mean_the_same(work: Work, notes: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether two patterns that share their words mean the same, and are seen by the same."""
+    """Whether two patterns with common words mean the same, and are visible in the same
+    projects.
+    """
     audiences = [{note.project for note in group if note.scope != "global"} for group in (notes, others)]
     numbers = [[note.number for note in group[-DESCRIBING:]] for group in (notes, others)]
     cosines = work.memory.vectors.against(*numbers)
@@ -216,8 +218,8 @@ def _count(connection: Connection, pattern: int) -> int:
 def pattern_rows(
     connection: Connection, *, project: str, kind: str, query: str, status: str
 ) -> list[dict[str, Any]]:
-    """The patterns of whose notes the project ("" for all) sees each one, the surest first; with a
-    query those that hold most of its words first, and none that holds none.
+    """The patterns of which the project ("" for all) sees every note, the surest first; with a
+    query those with most of its words first, and none without any.
     """
     matches = []
     query_words = stems(query)

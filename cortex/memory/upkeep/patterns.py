@@ -1,6 +1,5 @@
-"""What recurs: notes that are alike, from more than one session. Pure.
-
-How often a pattern was seen is how many notes it has, each counted once however often it is read.
+"""Patterns: similar notes from more than one session. Pure. The frequency of a pattern is its
+number of notes.
 """
 
 from __future__ import annotations
@@ -17,23 +16,24 @@ Type = Literal[
     "workflow", "preference", "best_practice", "anti_pattern", "tooling", "bug", "refactor", "architecture"
 ]
 
-#: what two notes must share, words and meaning by halves, to be of one pattern
+#: least similarity of two notes of one pattern: the mean of common words and cosine
 FUSED = 0.45
-#: share of a pattern's words that a note must share to join it
+#: share of common words from which on a note joins a pattern
 JOINS = 0.3
-#: notes and sessions that make a pattern
+#: least notes and sessions of a pattern
 NOTES, SESSIONS = 3, 2
-#: share of their words, and mean cosine of their notes, from which on two patterns are one
+#: share of common words, and mean cosine of their notes, from which on two patterns are merged
 MERGES, MERGES_COSINE = 0.5, 0.55
-#: characters of a word of a title that counts
+#: least characters of a title's word in a signature
 WORD_CHARS = 4
-#: share of the notes that hold a word of the pattern
+#: share of the notes that must contain a word of the pattern
 COMMON_SHARE = 0.5
-#: confidence: at first, for the notes, of how many; for two projects, and for five
+#: confidence: base; for notes, and the number for all of it; for two projects, and for five
 CONFIDENCE, BY_NOTES, NOTES_MOST, TWO, FIVE = 0.3, 0.4, 10, 0.1, 0.2
 #: characters of a recommendation
 RECOMMENDATION_CHARS = 300
-#: labels and types → the pattern's type; the first that holds for most of its notes
+#: label → type of the pattern; the first that applies to at least half of its notes, labels before
+#: types
 _BY_LABEL: dict[str, Type] = {
     "anti-pattern": "anti_pattern",
     "best-practice": "best_practice",
@@ -48,13 +48,13 @@ _BY_TYPE: dict[str, Type] = {
     "decision": "architecture",
     "preference": "preference",
 }
-#: types of a note that say what to do
+#: types of notes with advice
 _ADVICE = ("preference", "pattern", "decision")
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What several notes have in common; `seen`: the moment of the newest."""
+    """A pattern of notes; `last_seen`: the moment of the newest."""
 
     name: str
     type: Type
@@ -68,17 +68,17 @@ class Pattern:
 
 
 def read_type(spelling: str) -> str:
-    """Both spellings are one: anti-pattern and anti_pattern."""
+    """Normalise a type: anti-pattern and anti_pattern are one."""
     return spelling.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def signature(trait: Trait) -> frozenset[str]:
-    """The words that a note is known by."""
+    """The characteristic words of a note: labels, and longer words of the title."""
     return trait.labels | {word for word in trait.title_words if len(word) >= WORD_CHARS}
 
 
 def are_alike(trait: Trait, other: Trait, cosine: float) -> bool:
-    """Whether two notes may be of one pattern."""
+    """Whether two notes may belong to one pattern."""
     return (jaccard(signature(trait), signature(other)) + max(0.0, cosine)) / 2 >= FUSED
 
 
@@ -87,24 +87,23 @@ def fits_signature(trait: Trait, words: Iterable[str]) -> bool:
 
 
 def distinct_sessions(traits: Iterable[Trait]) -> set[str]:
-    """A note without a session belongs to its day."""
+    """The sessions of the notes; a note without one belongs to its day."""
     return {trait.session or f"day {trait.moment // DAY_MS}" for trait in traits}
 
 
 def is_pattern(traits: Sequence[Trait]) -> bool:
-    """Whether these notes are a pattern."""
     return len({trait.number for trait in traits}) >= NOTES and len(distinct_sessions(traits)) >= SESSIONS
 
 
 def adviser(traits: Sequence[Trait]) -> Trait | None:
-    """The note that says best what to do, of those that do."""
+    """The most important note with advice, None if there is none."""
     advice = [trait for trait in traits if trait.type in _ADVICE]
     return max(advice, key=lambda trait: (trait.importance, trait.order), default=None)
 
 
 def describe(traits: Sequence[Trait], advice: str, count: int) -> Pattern:
-    """What these notes have in common; `advice`: what their adviser says; `count`: how many there
-    are in all, of which these are some.
+    """Describe the pattern of these notes; `advice`: the text of their `adviser`; `count`: the
+    number of all its notes.
     """
     words = signature_of(traits)
     middle = max(traits, key=lambda trait: (jaccard(signature(trait), set(words)), trait.order))
@@ -128,7 +127,7 @@ def describe(traits: Sequence[Trait], advice: str, count: int) -> Pattern:
 
 
 def signature_of(traits: Sequence[Trait]) -> tuple[str, ...]:
-    """The words that at least half of the notes hold, the most common first."""
+    """The words that at least half of the notes contain, the most common first."""
     counts = Counter(word for trait in traits for word in signature(trait))
     common = [word for word, times in counts.items() if times >= COMMON_SHARE * len(traits)]
     return tuple(sorted(common, key=lambda word: (-counts[word], word)))

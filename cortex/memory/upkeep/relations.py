@@ -1,8 +1,7 @@
-"""How two notes are related: each detector says what it sees, the best one counts. Pure.
+"""Relations between two notes: several detectors propose one, and the surest wins. Pure.
 
-A relation goes from the newer note to the older. What two notes have in common is never enough by
-itself where it is common to all: each rule asks for a topic that they share, or for the phrase that
-names the other one.
+A relation goes from the newer note to the older. Properties common to all notes are never enough:
+each rule needs a common topic, or a phrase that names the other note.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from cortex.memory.upkeep.traits import Trait, jaccard, stems
 from cortex.system.arrays import Array
 
-#: who says that there is an edge, of those that are made here; other edges are told
+#: detections of automatic edges; other edges come from people and agents
 PAIRWISE = (
     "file_overlap",
     "concept_overlap",
@@ -29,40 +28,40 @@ PAIRWISE = (
 )
 ASSOCIATED = "creative_association"
 AUTOMATIC = frozenset((*PAIRWISE, ASSOCIATED, "correction", "opposition"))
-#: confidence below which nothing is said: what `find_related_observations` shows at least
+#: confidence below which no edge is made: the least that `find_related_observations` lists
 LEAST = 0.5
-#: cosine from which on two notes are similar, are about one topic, are not strangers. The built-in
-#: model gives two notes about one thing .6 to .9, and strangers −.1 to .35
+#: cosine from which on two notes are similar; share a topic; are not unrelated. The built-in model
+#: gives two notes about one thing .6 to .9, and unrelated ones −.1 to .35
 SIMILAR, TOPIC, AKIN = 0.75, 0.55, 0.35
-#: share of words from which on two notes are about one topic
+#: share of common words from which on two notes share a topic
 TOPIC_WORDS = 0.25
-#: of shared files: at first, for each, at most
+#: confidence from common files: base, for each, at most
 FILES, FILE, FILES_MOST = 0.5, 0.1, 0.95
-#: of shared labels: at first, for the share, for each that weighs more
+#: confidence from common labels: base, for their share, for each important label
 LABELS, LABELS_SHARE, LABEL_MORE = 0.3, 0.5, 0.1
 WEIGHTY = frozenset("security architecture gotcha anti-pattern best-practice error-handling".split())
-#: of one session: at first, for being near, and milliseconds of being near at all
+#: confidence from one session: base, for nearness; milliseconds that count as near
 SESSION, SESSION_NEAR, SESSION_MS = 0.3, 0.4, 5 * 60_000
-#: of a phrase: at first; then what each adds
+#: base confidence of a phrase
 PHRASE = 0.4
-#: share of the words of a title that a sentence holds which names it, and how many at least
+#: share of a title's words, and their least number, with which a sentence names the note
 TITLE_SHARE, TITLE_WORDS = 0.6, 2
-#: cosine from which on work explains what was found out, and notes share a theme
+#: cosine from which on work explains a finding; cosine of a common theme; confidence of the former
 EXPLAINS_FROM, THEME_FROM, EXPLAINS = 0.5, 0.7, 0.7
-#: partners of one note by association
+#: most associations of a note
 PARTNERS = 3
 
-#: (newer, older) → what sharing a file means, and what it adds
+#: (newer, older) type → relation of notes with a common file, additional confidence
 _BY_FILE = {
     ("bugfix", "decision"): ("fixes", 0.2),
     ("bugfix", "feature"): ("fixes", 0.2),
     ("refactor", "discovery"): ("evolves_from", 0.15),
     ("feature", "decision"): ("depends_on", 0.15),
 }
-#: newer that changed a file after one of its type, about the same topic. Not `supersedes`: what
-#: only looks alike ends nothing
+#: for notes of one type on one topic that changed the same file; not `supersedes`: similarity alone
+#: ends nothing
 _SAME_TYPE = ("evolves_from", 0.1)
-#: (newer, older) → relation, confidence, whether it goes from the older to the newer
+#: (newer, older) type → relation, confidence, whether it goes from the older to the newer
 _PROGRESSION = {
     ("bugfix", "discovery"): ("leads_to", 0.6, True),
     ("feature", "discovery"): ("leads_to", 0.5, True),
@@ -76,8 +75,8 @@ _PROGRESSION = {
     ("refactor", "bugfix"): ("evolves_from", 0.5, False),
     ("pattern", "discovery"): ("summarizes", 0.5, False),
 }
-#: phrase → relation to what the sentence names, what it adds to PHRASE, whether it goes the other
-#: way
+#: phrase → relation to the note that the sentence names, additional confidence, whether it goes the
+#: other way
 _PHRASES: tuple[tuple[re.Pattern[str], str, float, bool], ...] = tuple(
     (re.compile(rf"\b(?:{phrase})\b"), relation, more, back)
     for phrase, relation, more, back in (
@@ -107,7 +106,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge that should be there; `reason` holds no text of a note."""
+    """A proposed edge; `reason` contains no text of a note."""
 
     source: int
     target: int
@@ -122,9 +121,9 @@ class Link:
 
 
 def relate(newer: Trait, older: Trait, cosine: float, *, follows: bool = False) -> Link | None:
-    """The best of what the detectors see, None for nothing worth saying. `follows`: the newer is
-    the next one of the same session, and no stranger to it. Likeness and nearness count where
-    nothing better is seen.
+    """The surest relation of two notes, None if there is none. `follows`: the newer is the next
+    note of the same session, and similar. Similarity and nearness count if no better relation is
+    found.
     """
     detected = max(_detections(newer, older, cosine), key=lambda link: link.confidence, default=None)
     if detected is not None and detected.confidence >= LEAST:
@@ -138,13 +137,13 @@ def relate(newer: Trait, older: Trait, cosine: float, *, follows: bool = False) 
 
 
 def same_topic(newer: Trait, older: Trait, cosine: float) -> bool:
-    """Whether two notes are about the same, by meaning or by words."""
+    """Whether two notes share a topic, by meaning or by words."""
     return cosine >= TOPIC or jaccard(newer.words, older.words) >= TOPIC_WORDS
 
 
 def associate(traits: Sequence[Trait], cosines: Array, some: Sequence[int] | None = None) -> list[Link]:
-    """What work explains what was found out, and notes that share a theme: among all pairs, each
-    note (or those at `some` places) with its PARTNERS nearest only. `cosines`: [n, n].
+    """Associations among all pairs: work that explains a finding, and a common theme. Each note (or
+    those at the indices `some`) is compared with its PARTNERS nearest only. `cosines`: [n, n].
     """
     by_pair: dict[tuple[int, int], Link] = {}
     for at in range(len(traits)) if some is None else some:
@@ -159,13 +158,13 @@ def associate(traits: Sequence[Trait], cosines: Array, some: Sequence[int] | Non
 
 
 def _are_related(newer: Trait, older: Trait, cosine: float) -> bool:
-    """Whether two notes are no strangers."""
+    """Whether two notes are somewhat similar, or share a label."""
     return cosine >= AKIN or bool(newer.labels & older.labels)
 
 
 def _in_context(newer: Trait, older: Trait, cosine: float) -> bool:
-    """Whether two neighbours of a session have more in common than that: their meaning, and beside
-    it a tag, a file or some words.
+    """Whether two neighbours in a session have more in common: their meaning, and a label, a file
+    or some words.
     """
     is_connected = bool(newer.labels & older.labels or newer.files & older.files)
     return cosine >= AKIN and (is_connected or len(newer.words & older.words) >= TITLE_WORDS)
@@ -223,8 +222,8 @@ def _progress(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
 
 
 def _mentions(newer: Trait, older: Trait) -> Iterator[Link]:
-    """Sentences of the newer note that name the older one: by number or id, or by most of the words
-    of its title.
+    """Relations from sentences of the newer note that name the older one: by number or id, or by
+    most words of its title.
     """
     by_number = re.compile(rf"(?:#|\bnote ){older.number}\b|{re.escape(older.id.lower() or '#')}\b")
     shared_words = older.title_words & newer.words

@@ -1,5 +1,5 @@
-"""Upkeep as it is asked for and as the clock runs it: cycles of steps, maintenance, suggestions,
-and what is known of them. One run at a time; a question is answered between any two slices.
+"""Upkeep runs, on request and by the clock: consolidation cycles, maintenance, suggestions,
+statistics. One run at a time; requests are answered between any two slices.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from cortex.system.errors import BadRequest
 Cycle = Literal["all", "decay", "associations", "forgetting"]
 Long = Generator[None, None, dict[str, Any]]
 
-#: step → what it does
+#: job → its function
 STEPS: Mapping[str, Callable[[Work], Steps]] = {
     RELATIONS: relate_changed,
     ASSOCIATIONS: associate_newest,
@@ -51,28 +51,28 @@ STEPS: Mapping[str, Callable[[Work], Steps]] = {
     DECAY: fading.decay,
     FORGETTING: fading.forget,
 }
-#: cycle → its steps, in their order: what fades depends on what is related
+#: cycle → its jobs in order: fading depends on relations
 CYCLES: Mapping[str, tuple[str, ...]] = {
     "all": tuple(STEPS),
     "associations": (RELATIONS, ASSOCIATIONS, PATTERNS),
     "decay": (EDGES, DECAY),
     "forgetting": (FORGETTING,),
 }
-#: steps that go on from where they were
+#: jobs that continue from their cursor
 _FOLLOWING = (RELATIONS, PATTERNS)
-#: notes that are compared with each other for suggestions, the newest, and how many at once
+#: newest notes that are compared for suggestions; how many in one slice
 COMPARED, ROWS = 1_000, 50
-#: bounds of what is asked for
+#: bounds of arguments
 SIMILARITY_MIN, SIMILARITY_MAX, GROUPS_MAX, PATTERNS_MAX = 0.5, 1.0, 50, 100
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
 
 
 def run_consolidation(library: Library, *, cycle: Cycle = "all", dry_run: bool = False) -> Long:
-    """Look after all that is remembered, at most 500 notes and 2 000 edges a run: relate what
-    changed, find patterns, let relevance fade, forget where that is switched on. {"status",
-    "cycle", "dry_run", "duration_ms", "changes", "remaining", "steps": {step: numbers}}, and one by
-    one what was superseded and archived.
+    """Relate changed notes, find patterns, let relevance fade, and forget if that is switched on;
+    at most 500 notes and 2 000 edges a run. Return {"status", "cycle", "dry_run", "duration_ms",
+    "changes", "remaining", "steps": {job: counts}}, and the superseded and archived notes. Raises
+    BadRequest.
     """
     if cycle not in CYCLES:
         raise BadRequest(f"cycle is {cycle!r}; it is one of {', '.join(CYCLES)}.")
@@ -107,20 +107,20 @@ def _cycle(memory: Memory, cycle: str, project: str, *, dry_run: bool) -> Long:
 
 
 def _visible_details(work: Work, project: str) -> dict[str, list[dict[str, Any]]]:
-    """What was done to notes that the project sees, one by one."""
+    """The changed notes that the project sees."""
     mask = work.memory.catalog.mask(Selection(project=project, states=STATES))
-    return {what: [row for row in rows if mask[row["number"]]] for what, rows in work.details.items()}
+    return {change: [row for row in rows if mask[row["number"]]] for change, rows in work.details.items()}
 
 
 def _changes(steps: Mapping[str, Mapping[str, int]]) -> int:
-    """What is otherwise than before. An edge counts once, not by its relation again."""
+    """The number of changes. An edge counts once, without its count by relation."""
     counted = frozenset("edges removed superseded patterns joined merged changed faded archived".split())
     return sum(count for numbers in steps.values() for name, count in numbers.items() if name in counted)
 
 
 @contextmanager
 def _running(memory: Memory, what: str) -> Iterator[bool]:
-    """Whether it may be carried out: nothing of upkeep is, here or elsewhere in the team."""
+    """Yield whether the run may start: no other upkeep runs, here or elsewhere in the team."""
     if memory.upkeep.running:
         yield False
         return
@@ -134,16 +134,15 @@ def _running(memory: Memory, what: str) -> Iterator[bool]:
 
 def _busy(memory: Memory) -> dict[str, Any]:
     running = memory.upkeep.running or "on another machine"
-    return {"status": "running", "message": f"Upkeep ({running}) is being carried out; ask again later."}
+    return {"status": "running", "message": f"Upkeep ({running}) is running; try again later."}
 
 
 def trigger_maintenance(library: Library, *, dry_run: bool = False) -> Long:
-    """Delete what the settings say is too old, remove old questions from their log, and let the
-    database renew what it knows of itself: {"status", "message", "dry_run", "duration_ms",
-    "deleted_count", "queries_pruned"}, and what was deleted one by one.
-
-    What would be deleted by its age is only shown the first time after memory.retention_days or
-    memory.cleanup_superseded was changed; asked again, it is done.
+    """Delete notes beyond the age in the settings, delete old queries from their log, and optimise
+    the database: {"status", "message", "dry_run", "duration_ms", "deleted_count",
+    "queries_pruned"}, and the deleted notes. The first time after a change of memory.retention_days
+    or memory.cleanup_superseded, deletions by age are only listed; the second call carries them
+    out.
     """
     return _maintain(library.memory, library.project, dry_run=dry_run)
 
@@ -187,7 +186,7 @@ def _maintain(memory: Memory, project: str, *, dry_run: bool, by_clock: bool = F
 
 
 def _show(work: Work, state: Mapping[str, Any]) -> None:
-    """A dry run writes nothing but that it was seen."""
+    """Store of a dry run only that its list was shown."""
     new_state = dict(work.mark(MAINTENANCE).state) | {"shown": state["shown"]}
     with work.memory.store.database.write() as connection:
         write_mark(connection, MAINTENANCE, state=new_state)
@@ -196,13 +195,13 @@ def _show(work: Work, state: Mapping[str, Any]) -> None:
 def _say(work: Work, *, was_shown: bool, dry_run: bool) -> str:
     count = work.counts["deleted"]
     if dry_run or not was_shown:
-        more = "" if dry_run else " Ask again to do it."
+        more = "" if dry_run else " Call again to do it."
         return f"{count} notes would be marked as deleted.{more}"
     return f"{count} notes were marked as deleted; the store was optimised."
 
 
 def get_maintenance_stats(library: Library) -> dict[str, Any]:
-    """What is set, when upkeep ran last, how long it took, and what it did so far."""
+    """The settings of upkeep, its last runs with their duration, and totals."""
     memory = library.memory
     settings = memory.upkeep.settings
     with memory.store.database.read() as connection:
@@ -230,10 +229,9 @@ def get_maintenance_stats(library: Library) -> dict[str, Any]:
 def suggest_consolidations(
     library: Library, *, min_similarity: float = 0.8, limit: int = 10, offset: int = 0
 ) -> Long:
-    """Groups of notes that say nearly the same, among the newest 1 000; nothing is changed.
-
-    {"groups": [{"primary", "similar", "avg_similarity", "reason"}], "total_analyzed",
-    "groups_found", "min_similarity", "recommendation", "next_offset" while there are more}.
+    """Groups of nearly equal notes among the newest 1 000; nothing is changed. {"groups":
+    [{"primary", "similar", "avg_similarity", "reason"}], "total_analyzed", "groups_found",
+    "min_similarity", "recommendation", "next_offset" if there are more}. Raises BadRequest.
     """
     if not SIMILARITY_MIN <= min_similarity <= SIMILARITY_MAX:
         raise BadRequest(f"min_similarity is {min_similarity}; it must be between {SIMILARITY_MIN} and 1.")
@@ -278,7 +276,7 @@ def _suggest(memory: Memory, project: str, least: float, page: slice) -> Long:
         "total_analyzed": len(trait_numbers),
         "groups_found": len(clusters),
         "min_similarity": least,
-        "recommendation": "Look at each group; merge_observations joins two notes and keeps what both say."
+        "recommendation": "Check each group; merge_observations joins two notes and keeps the facts of both."
         if clusters
         else "No two notes say the same.",
     } | ({"next_offset": page.stop} if page.stop < len(clusters) else {})
@@ -293,8 +291,8 @@ def get_patterns(
     limit: int = 20,
     offset: int = 0,
 ) -> dict[str, Any]:
-    """{"patterns", "count", "total_count", "next_offset" while there are more}: what recurs in at
-    least three notes of two sessions; all that is asked for must hold.
+    """{"patterns", "count", "total_count", "next_offset" if there are more}: patterns of at least
+    three notes from two sessions that match all arguments. Raises BadRequest.
     """
     _check_page(limit, PATTERNS_MAX, offset)
     with library.memory.store.database.read() as connection:
@@ -308,12 +306,12 @@ def _check_page(limit: int, most: int, offset: int) -> None:
     if not 1 <= limit <= most:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {most}.")
     if offset < 0:
-        raise BadRequest(f"offset is {offset}; it is 0 or more.")
+        raise BadRequest(f"offset is {offset}; it must be 0 or more.")
 
 
 def due_upkeep(memory: Memory) -> Long | None:
-    """What the clock says is to be done: consolidation when something changed since the last one,
-    or a day passed; with it maintenance, once a day. None for nothing.
+    """The run that is due by the clock: consolidation if notes changed since the last one, or after
+    a day; with maintenance once a day. None if nothing is due.
     """
     settings = memory.upkeep.settings
     if not settings.upkeep_hours or memory.upkeep.running:

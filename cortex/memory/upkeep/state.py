@@ -1,4 +1,4 @@
-"""What upkeep keeps of itself: how far each step has come, and what is set. No notes."""
+"""The state of upkeep: the cursor of each job, and the settings. No notes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sqlalchemy import Connection, delete, insert, select, update
 from cortex.memory.tables import PATTERN, PATTERN_NOTE, UPKEEP
 from cortex.settings.table import Memory as Settings
 
-#: the status of a pattern that became part of another one
+#: status of a pattern that was merged into another one
 MERGED = "merged"
-#: the steps that have a row of their own
+#: names of the jobs with a row
 RELATIONS, ASSOCIATIONS, PATTERNS, EDGES, DECAY, FORGETTING, MAINTENANCE, CYCLE = (
     "relations", "associations", "patterns", "edges", "decay", "forgetting", "maintenance", "cycle",
 )  # fmt: skip
@@ -21,7 +21,7 @@ RELATIONS, ASSOCIATIONS, PATTERNS, EDGES, DECAY, FORGETTING, MAINTENANCE, CYCLE 
 
 @dataclass(slots=True)
 class Upkeep:
-    """`running`: what is being carried out now; there is one at a time."""
+    """`running`: the name of the current run, "" for none."""
 
     settings: Settings = field(default_factory=Settings)
     running: str = ""
@@ -29,7 +29,7 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a step has come; `state`: numbers of its own; moments in milliseconds."""
+    """The cursor of a job; `state`: further numbers; moments in milliseconds."""
 
     cursor: int = 0
     state: Mapping[str, Any] = field(default_factory=dict)
@@ -43,15 +43,15 @@ def read_mark(connection: Connection, name: str) -> Mark:
 
 
 def write_mark(connection: Connection, name: str, **values: Any) -> None:
-    """Change these fields, in the transaction that did the work."""
+    """Change these columns, in the transaction with the work."""
     done = connection.execute(update(UPKEEP).where(UPKEEP.c.name == name).values(**values))
     if not done.rowcount:
         connection.execute(insert(UPKEEP).values(**({"name": name, "cursor": 0, "state": {}} | values)))
 
 
 def forget_patterns(connection: Connection, notes: Sequence[int]) -> None:
-    """Remove the patterns that notes belong to, which tell what they said; what is left of them is
-    looked at again.
+    """Delete the patterns of these notes, for they quote them; the other notes are examined
+    again.
     """
     of = select(PATTERN_NOTE.c.pattern).where(PATTERN_NOTE.c.note.in_(notes))
     if connection.execute(delete(PATTERN).where(PATTERN.c.number.in_(of))).rowcount:

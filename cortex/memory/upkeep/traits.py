@@ -1,4 +1,4 @@
-"""What upkeep asks of a note: its type, its words, its files, where and when it was made. Pure."""
+"""The features of a note for upkeep: type, words, files, origin. Pure."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from cortex.memory.note import Note, Trust
 from cortex.memory.text import question_words
 from cortex.terms import tokens
 
-#: characters of a body that are compared: what it is about stands at its beginning
+#: characters of a body that are compared: its subject is at the start
 BODY_CHARS = 2_000
-#: what changes something, so that the files it names are those it changed when nobody said more
+#: types of changes: files of such a note count as modified if nothing else is known
 CHANGES = frozenset(("bugfix", "feature", "refactor", "change"))
-#: who is believed more; a note never ends what somebody said who is believed more than its writer
+#: rank of trust; a note never ends a note with a higher rank
 RANK: dict[Trust, int] = {"user": 3, "agent": 2, "tool": 1, "import": 1}
 _TYPES = {"fact": "discovery", "event": "change"}
 
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """One note. `type`: as in a coding session, else its kind; `touched`: the files it changed;
-    `words` and `titled`: stems of all of it and of its title; `text`: both in lower case; `trust`:
-    how much its writer is believed; `stamp`: which form of the note this is.
+    """The features of a note. `type`: as in a coding session, else its kind; `modified`: the files
+    that it changed; `words` and `title_words`: stems of all of it and of its title; `text`: all of
+    it in lower case; `trust`: rank of its author; `stamp`: the time of its last change.
     """
 
     number: int
@@ -45,7 +45,7 @@ class Trait:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Of two notes the one with the greater is the newer."""
+        """Sort key: the newer note has the greater one."""
         return self.moment, self.number
 
     def meets(self, other: Trait) -> bool:
@@ -54,7 +54,7 @@ class Trait:
 
 
 def type_of(note: Note) -> str:
-    """The type of an observation: as it was told, else what its kind stands for."""
+    """The type of an observation: as stored, else as its kind implies."""
     return note.obs_type or _TYPES.get(note.kind, note.kind)
 
 
@@ -85,14 +85,14 @@ def trait_of(note: Note) -> Trait:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Of the words that say something."""
+    """The stems of the content words."""
     if not tokens.words(text):
         return frozenset()
     return frozenset(question_words(text))
 
 
 def jaccard(some: AbstractSet[str], others: AbstractSet[str]) -> float:
-    """What two sets share of what they are together, 0 for two empty ones."""
+    """The share of common elements of two sets; 0 for two empty ones."""
     shared = len(some & others)
     together = len(some) + len(others) - shared
     return shared / together if together else 0.0

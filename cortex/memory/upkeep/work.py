@@ -1,5 +1,5 @@
-"""One run of upkeep: what it may do, what it saw, what it counted, and how it writes: each change
-in one transaction with the cursor that says how far the step has come.
+"""One run of upkeep: its limits, caches and counts, and its writes: each change in one transaction
+with the job's cursor.
 """
 
 from __future__ import annotations
@@ -21,29 +21,32 @@ from cortex.system.arrays import Array
 if TYPE_CHECKING:
     from cortex.memory.recall import Memory
 
-#: notes and edges of one run of one step
+#: most notes and edges of a job in one run
 NOTES_MAX, EDGES_MAX = 500, 2_000
-#: changes that are read at once, and notes
+#: changes read in one batch, and notes
 PAGE, READ = 500, 10
-#: notes after which a cursor is kept though there was nothing to write
+#: notes after which a cursor is stored without other writes
 CURSOR_EACH = 100
-#: what was done that is told one by one
+#: most changed notes that are listed
 DETAILS_MAX = 20
 
-#: long work: a slice of at most 5 ms a step
+#: long work in slices of at most 5 ms
 Steps = Generator[None, None, None]
 
 
 @dataclass(slots=True)
 class Work:
-    """`dry_run`: nothing is written, so `ended` and `made` remember what would have been."""
+    """`dry_run`: nothing is written; `ended` and `related_pairs` hold the changes it would have
+    made.
+    """
 
     memory: Memory
     now: int
     dry_run: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     details: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    #: notes that hold no more, pairs that are related and edges that are gone, by this run
+    #: of this run: notes that are no longer valid, pairs that are related, and edges that are
+    #: removed
     ended: set[int] = field(default_factory=set)
     related_pairs: set[tuple[int, int]] = field(default_factory=set)
     gone: set[int] = field(default_factory=set)
@@ -54,14 +57,14 @@ class Work:
             return read_mark(connection, name)
 
     def keep(self, name: str, **values: Any) -> None:
-        """Keep how far a step has come, where there was nothing else to write."""
+        """Store a job's cursor without other writes."""
         if not self.dry_run:
             with self.memory.store.database.write() as connection:
                 write_mark(connection, name, **values)
 
     def write(self, name: str, change: Callable[[Records], None], **values: Any) -> None:
-        """Change notes and edges, and keep how far the step has come, in one transaction that can
-        be taken back by the name of its operation.
+        """Change notes and edges and store the job's cursor, in one transaction that can be undone
+        by the name of its operation.
         """
         if self.dry_run:
             return
@@ -81,21 +84,21 @@ class Work:
             self.details[what].append(row)
 
     def is_active(self, number: int) -> bool:
-        """Whether the note is active, as this run leaves it."""
+        """Whether the note is active after the changes of this run."""
         return number not in self.ended and self.memory.catalog.is_active(number)
 
     def mask(self, trait: Trait) -> Array:
-        """The active notes that who sees this one may see."""
+        """The active notes that the note's project sees."""
         return self.memory.catalog.mask(Selection(project=trait.project))
 
     def is_unchanged(self, trait: Trait) -> bool:
-        """Whether the note still reads as it did when this was made of it."""
+        """Whether the note is active and unchanged since the trait was made."""
         return (
             self.is_active(trait.number) and int(self.memory.catalog["updated"][trait.number]) == trait.stamp
         )
 
     def traits(self, numbers: Sequence[int]) -> Generator[None, None, dict[int, Trait]]:
-        """Of the notes that are there, read in slices."""
+        """{number: trait} of the notes that exist, read in slices."""
         new = [number for number in numbers if not self._is_cached(number)]
         for at in range(0, len(new), READ):
             for note in self.memory.store.notes_by_number(new[at : at + READ]):
@@ -109,8 +112,8 @@ class Work:
 
 
 def changed_notes(work: Work, name: str, done: Callable[[], bool]) -> Iterator[tuple[int, int]]:
-    """(note, the change up to which all is done when this note is) for what changed since the step
-    `name` was there, at most NOTES_MAX notes, until `done`. The cursor is kept.
+    """(note, change up to which all is done after this note) for the notes changed since the cursor
+    of the job `name`, at most NOTES_MAX, until `done`. Stores the cursor.
     """
     start = cursor = saved = work.mark(name).cursor
     count = 0
@@ -136,7 +139,7 @@ def _save_cursor(work: Work, name: str, saved: int, cursor: int) -> None:
 
 
 def remaining(work: Work, name: str) -> int:
-    """Notes that changed since the step was there."""
+    """The number of notes that changed since the job's cursor."""
     query = select(func.count(CHANGE.c.of.distinct())).where(
         CHANGE.c.what == "note", CHANGE.c.number > work.mark(name).cursor
     )

@@ -1,4 +1,4 @@
-"""What the rules of upkeep say about notes and pairs of them, without a store."""
+"""The rules of upkeep for notes and pairs of notes, without a store."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ NOW = 1_800_000_000_000
 
 
 def trait(number, title, body="", *, kind="discovery", at=0, session="", trust="agent", **fields):
-    """A note of minute `at`."""
+    """A trait of a note from minute `at`."""
     source = Source("a", session, "mcp", trust)
     note = Note(title, body, number=number, id=f"id-{number}", obs_type=kind, source=source, **fields)
     return trait_of(
@@ -27,7 +27,7 @@ def trait(number, title, body="", *, kind="discovery", at=0, session="", trust="
 
 
 def pair(first, second, **fields):
-    """(the newer, the older) note of these types, about the login page."""
+    """Two traits of these types about the login page: (newer, older)."""
     older = trait(1, "The login page keeps a cookie", kind=second, **fields)
     newer = trait(2, "The login page and its cookie", kind=first, at=1, **fields)
     return newer, older
@@ -48,7 +48,7 @@ def pair(first, second, **fields):
         ("discovery", "discovery", {}, ("similar_to", "embedding_similarity")),
     ],
 )
-def test_each_detector_says_what_it_sees(first, second, fields, expected):
+def test_each_detector_finds_its_relation(first, second, fields, expected):
     link = relate(*pair(first, second, **fields), 0.8)
     assert (link.relation, link.detection) == expected
     assert 0.5 <= link.confidence <= 1
@@ -78,7 +78,7 @@ def test_each_detector_says_what_it_sees(first, second, fields, expected):
         ("It is similar to", "similar_to", False),
     ],
 )
-def test_a_phrase_that_names_another_note_says_how_they_are_related(phrase, relation, back):
+def test_a_phrase_that_names_another_note_gives_their_relation(phrase, relation, back):
     older = trait(1, "Nightly export of invoices")
     for body in (f"{phrase} the nightly export of invoices.", f"{phrase} note 1."):
         link = relate(trait(2, "Clock drift", body, at=1), older, 0.0)
@@ -88,19 +88,19 @@ def test_a_phrase_that_names_another_note_says_how_they_are_related(phrase, rela
     assert relate(other, older, 0.0) is None
 
 
-def test_each_type_of_relation_has_something_that_detects_it():
-    phrases = test_a_phrase_that_names_another_note_says_how_they_are_related.pytestmark[0].args[1]
+def test_each_type_of_relation_has_a_detector():
+    phrases = test_a_phrase_that_names_another_note_gives_their_relation.pytestmark[0].args[1]
     assert {relation for _, relation, _ in phrases} == set(RELATIONS)
 
 
 @pytest.mark.parametrize("first", ["bugfix", "refactor", "feature", "change", "discovery"])
-def test_a_file_or_a_type_in_common_relates_no_strangers(first):
+def test_a_common_file_or_type_does_not_relate_unrelated_notes(first):
     older = trait(1, "Colours of the theme", kind="decision", files=("app.py",), session="s")
     newer = trait(2, "Queue is drained slowly", kind=first, files=("app.py",), session="s", at=1)
     assert relate(newer, older, 0.1, follows=True) is None
 
 
-def test_the_next_note_of_a_session_is_related_when_nothing_better_is_seen():
+def test_the_next_note_of_a_session_is_related_if_no_better_relation_is_found():
     first, second = "The parser drops commas", "Commas and the parser"
     older, newer = trait(1, first, session="s"), trait(2, second, session="s", at=1)
     assert relate(newer, older, 0.4, follows=True).detection == "temporal_proximity"
@@ -117,13 +117,13 @@ def test_the_next_note_of_a_session_is_related_when_nothing_better_is_seen():
         ("The post office is closed", (), 0.4, True),
     ],
 )
-def test_neighbours_of_a_session_need_meaning_and_something_beside_it(title, labels, cosine, related):
+def test_neighbours_in_a_session_need_similar_meaning_and_a_common_feature(title, labels, cosine, related):
     older = trait(1, "A closed post office", session="s", labels=("mail",))
     newer = trait(2, title, session="s", at=1, labels=labels)
     assert (relate(newer, older, cosine, follows=True) is not None) == related
 
 
-def test_a_correction_contradicts_what_it_is_about_and_nothing_else():
+def test_a_correction_contradicts_only_its_subject():
     older = trait(1, "Sessions are kept in Redis", kind="decision")
     newer = trait(2, "Sessions are no longer kept in Redis", kind="decision", at=1)
     conflict = judge(newer, older, 0.65)
@@ -131,7 +131,7 @@ def test_a_correction_contradicts_what_it_is_about_and_nothing_else():
     assert judge(newer, trait(3, "Invoices are numbered per year", kind="decision"), 0.1) is None
 
 
-def test_two_decisions_that_have_nothing_in_common_are_no_contradiction():
+def test_two_unrelated_decisions_are_no_contradiction():
     older, newer = (
         trait(1, "Use PostgreSQL", kind="decision"),
         trait(2, "Never use tabs", kind="decision", at=1),
@@ -140,7 +140,7 @@ def test_two_decisions_that_have_nothing_in_common_are_no_contradiction():
     assert associate([older, newer], np.array([[1, -0.1], [-0.1, 1]])) == []
 
 
-def test_the_opposite_done_to_the_same_file_ends_what_was_done():
+def test_an_opposite_change_of_the_same_file_ends_the_first():
     older = trait(1, "Added the rate limiter", kind="feature", modified=("limit.py",), files=("limit.py",))
     newer = trait(
         2, "Removed the rate limiter", kind="change", at=1, modified=("limit.py",), files=("limit.py",)
@@ -151,7 +151,7 @@ def test_the_opposite_done_to_the_same_file_ends_what_was_done():
     assert not judge(elsewhere, older, 0.9).closes
 
 
-def test_the_opposite_done_to_another_thing_of_the_same_file_ends_nothing():
+def test_an_opposite_change_of_another_thing_in_the_same_file_ends_nothing():
     where = {"modified": ("sums.py",), "files": ("sums.py",)}
     older = trait(1, "The parser splits totals", kind="change", **where)
     newer = trait(2, "The cart merges totals", kind="change", at=1, **where)
@@ -159,14 +159,14 @@ def test_the_opposite_done_to_another_thing_of_the_same_file_ends_nothing():
     assert conflict is None or not conflict.closes
 
 
-def test_who_is_believed_less_ends_nothing():
+def test_a_note_with_less_trust_ends_nothing():
     older = trait(1, "Sessions are kept in Redis", kind="decision", trust="user")
     newer = trait(2, "Sessions are no longer kept in Redis", kind="decision", at=1)
     assert not judge(newer, older, 0.65).closes
 
 
 @pytest.mark.parametrize(("cosine", "expected"), [(0.85, "negation"), (0.5, None)])
-def test_a_negation_of_what_is_alike_is_flagged_and_ends_nothing(cosine, expected):
+def test_a_negation_of_a_similar_note_is_flagged_and_ends_nothing(cosine, expected):
     older = trait(1, "The parser accepts trailing commas in maps")
     newer = trait(2, "Trailing commas: maps in our grammar can not have them", at=1)
     conflict = judge(newer, older, cosine)
@@ -174,7 +174,7 @@ def test_a_negation_of_what_is_alike_is_flagged_and_ends_nothing(cosine, expecte
     assert conflict is None or not conflict.closes
 
 
-def test_work_explains_what_was_found_out_and_notes_share_a_theme():
+def test_associations_are_explanations_and_common_themes():
     found_out, work = trait(1, "Cookies get lost"), trait(2, "Cookies are kept", kind="feature", at=1)
     theme, far = trait(3, "Cookies of the login", at=2), trait(4, "Colours", at=3)
     cosines = np.eye(4)
@@ -203,7 +203,7 @@ def test_relevance_keeps_its_bounds_and_falls_with_age_and_with_time_without_use
 
 
 @given(share)
-def test_relevance_of_what_is_new_is_its_importance(importance):
+def test_the_relevance_of_a_new_note_is_its_importance(importance):
     assert relevance(importance, 0, 0, 0, 0) == pytest.approx(importance, abs=1e-4)
 
 
@@ -229,7 +229,7 @@ FADED = {
         {"is_liked": True},
     ],
 )
-def test_what_something_speaks_for_is_not_forgotten(other):
+def test_a_protected_note_is_not_forgotten(other):
     assert may_be_forgotten(Standing(**FADED), NOW)
     assert not may_be_forgotten(Standing(**FADED | other), NOW)
 

@@ -1,4 +1,4 @@
-"""Upkeep of small stores in which relations, corrections and repetitions were planted."""
+"""Upkeep runs over small stores with planted relations, corrections and repetitions."""
 
 import sqlite3
 
@@ -57,7 +57,7 @@ WORLD = (
 
 
 class Clock:
-    """A moment that a test moves."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -109,7 +109,7 @@ def states(memory):
 
 
 def reset(data):
-    """Let every step begin anew."""
+    """Reset the cursors of all jobs."""
     with sqlite3.connect(data / NAME) as connection:
         connection.execute("UPDATE upkeep SET cursor = 0")
     connection.close()
@@ -129,7 +129,7 @@ EXPECTED = {
 }
 
 
-def test_what_was_planted_is_found_and_nothing_else(memory):
+def test_upkeep_finds_the_planted_relations_and_no_others(memory):
     fill(memory)
     answer = run(memory)
     assert edges(memory) == EXPECTED
@@ -140,7 +140,7 @@ def test_what_was_planted_is_found_and_nothing_else(memory):
     assert [pattern["observation_ids"] for pattern in patterns(memory)] == [[7, 8, 9]]
 
 
-def test_what_is_superseded_is_kept_with_the_time_until_which_it_was_believed(memory, clock):
+def test_a_superseded_note_is_kept_with_the_end_of_its_validity(memory, clock):
     fill(memory)
     before = clock.now
     clock.pass_days(1)
@@ -152,7 +152,7 @@ def test_what_is_superseded_is_kept_with_the_time_until_which_it_was_believed(me
     assert (old.state, old.superseded_by, old.valid_until) == ("superseded", 2, clock.now)
 
 
-def test_what_was_associated_before_it_was_looked_at_is_ended_and_related_all_the_same(memory):
+def test_notes_associated_earlier_are_still_ended_and_related(memory):
     fill(memory)
     list(associate_newest(Work(memory.memory, NOW)))
     assert {"creative_association"} == set(edges(memory).values())
@@ -161,7 +161,7 @@ def test_what_was_associated_before_it_was_looked_at_is_ended_and_related_all_th
     assert [number for number, state in states(memory).items() if state != "active"] == [1, 3]
 
 
-def test_a_second_run_changes_nothing_even_when_it_begins_anew(data, clock):
+def test_a_second_run_changes_nothing_even_from_the_start(data, clock):
     with open_library(data, clock) as memory:
         fill(memory)
         run(memory)
@@ -174,7 +174,7 @@ def test_a_second_run_changes_nothing_even_when_it_begins_anew(data, clock):
         assert edges(memory) == EXPECTED
 
 
-def test_a_dry_run_says_what_would_be_done_and_does_nothing(memory):
+def test_a_dry_run_reports_the_changes_and_makes_none(memory):
     fill(memory)
     reached = memory.memory.store.reached
     foreseen = run(memory, dry_run=True)
@@ -187,7 +187,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(memory):
 
 
 @pytest.mark.parametrize("slices", [1, 9, 23, 40])
-def test_upkeep_that_is_broken_off_goes_on_where_it_was(data, clock, slices):
+def test_interrupted_upkeep_goes_on_from_its_cursor(data, clock, slices):
     with open_library(data, clock) as memory:
         fill(memory)
         steps = carry_out(memory, "run_consolidation", {})
@@ -202,7 +202,7 @@ def test_upkeep_that_is_broken_off_goes_on_where_it_was(data, clock, slices):
         assert finish(memory.doctor())["healthy"]
 
 
-def test_questions_and_writes_between_two_slices_are_heard(memory):
+def test_queries_and_writes_between_two_slices_are_respected(memory):
     fill(memory)
     steps = carry_out(memory, "run_consolidation", {})
     assert carry_out(memory, "get_maintenance_stats", {})["running"] is False
@@ -215,7 +215,7 @@ def test_questions_and_writes_between_two_slices_are_heard(memory):
     assert finish(memory.doctor())["healthy"]
 
 
-def test_what_reads_otherwise_now_is_looked_at_again(memory):
+def test_a_changed_note_is_examined_again(memory):
     fill(memory)
     run(memory)
     memory.edit(6, title="Release notes are written by hand", body="Nobody generates them.")
@@ -225,7 +225,7 @@ def test_what_reads_otherwise_now_is_looked_at_again(memory):
     assert related == {(10, "similar_to", 5)}
 
 
-def test_what_somebody_connected_or_took_back_is_left_as_it_is(memory):
+def test_edges_made_or_undone_by_people_are_left_alone(memory):
     fill(memory)
     memory.relate(6, 5, "supports")
     run(memory)
@@ -237,7 +237,7 @@ def test_what_somebody_connected_or_took_back_is_left_as_it_is(memory):
 
 
 @pytest.mark.of_the_file
-def test_undo_takes_back_what_somebody_wrote_and_upkeep_by_its_name(memory, data):
+def test_undo_reverts_the_latest_write_and_upkeep_only_by_its_id(memory, data):
     fill(memory)
     run(memory)
     assert memory.undo()["nodes"][0]["number"] == 10
@@ -258,7 +258,7 @@ def test_notes_of_other_projects_are_never_related_nor_make_a_pattern(memory):
     assert patterns(memory, project="all") == []
 
 
-def test_a_note_that_is_like_very_many_is_similar_to_none(memory):
+def test_a_note_similar_to_very_many_is_similar_to_none(memory):
     memory.import_records(
         [{"note": {"title": f"Nightly build number {at} passed", "kind": "event"}} for at in range(40)]
     )
@@ -286,7 +286,7 @@ def test_a_pattern_counts_notes_and_not_how_often_they_were_read(data, clock):
         assert [(pattern["frequency"], pattern["confidence"]) for pattern in patterns(memory)] == [(4, 0.46)]
 
 
-def test_all_that_is_asked_of_patterns_must_hold(memory):
+def test_patterns_match_all_given_arguments(memory):
     fill(memory)
     advice = (("x", "One"), ("y", "Two"), ("z", "Three"))
     for session, word in advice:
@@ -306,7 +306,7 @@ def test_all_that_is_asked_of_patterns_must_hold(memory):
 
 
 @pytest.mark.of_the_file
-def test_a_pattern_without_its_notes_is_none_and_tells_nothing_of_what_was_erased(memory, data):
+def test_a_pattern_goes_with_its_notes_and_quotes_nothing_erased(memory, data):
     fill(memory)
     run(memory)
     copy = finish(memory.back_up())["file"]
@@ -322,7 +322,7 @@ def test_a_pattern_without_its_notes_is_none_and_tells_nothing_of_what_was_erase
         connection.close()
 
 
-def test_relevance_fades_importance_stays_and_what_faded_comes_after_its_equal(memory, clock):
+def test_relevance_fades_importance_stays_and_a_faded_note_ranks_after_its_equal(memory, clock):
     memory.store("Deploys go through the blue cluster", importance=0.6)
     run(memory, "decay")
     assert memory.memory.store.need(1).relevance == 0.6
@@ -355,7 +355,7 @@ def plant_faded(memory):
     memory.store("Moved the old script", kind="event", obs_type="change", importance=0.8)
 
 
-def test_nothing_is_forgotten_unless_it_was_switched_on_and_then_it_is_archived(data, clock):
+def test_forgetting_must_be_switched_on_and_archives(data, clock):
     with open_library(data, clock) as memory:
         plant_faded(memory)
         clock.pass_days(400)
@@ -373,7 +373,7 @@ def maintain(memory, **arguments):
     return finish(carry_out(memory, "trigger_maintenance", arguments))
 
 
-def test_nothing_is_deleted_by_its_age_before_it_was_shown(data, clock):
+def test_nothing_is_deleted_by_age_before_it_was_listed(data, clock):
     with open_library(data, clock) as memory:
         plant_faded(memory)
         clock.pass_days(40)
@@ -391,7 +391,7 @@ def test_nothing_is_deleted_by_its_age_before_it_was_shown(data, clock):
         assert stats["total_optimizes"] == 4
 
 
-def test_what_was_superseded_long_ago_is_cleaned_up_where_that_is_switched_on(data, clock):
+def test_notes_superseded_long_ago_are_deleted_if_that_is_switched_on(data, clock):
     with open_library(data, clock, cleanup_superseded=True) as memory:
         fill(memory)
         run(memory)
@@ -420,7 +420,7 @@ def test_near_duplicates_are_suggested_and_stay(memory):
         ("get_patterns", {"limit": 0}, "limit is 0; it must be between 1 and 100"),
     ],
 )
-def test_what_cannot_be_asked_for_is_one_sentence(memory, name, arguments, sentence):
+def test_invalid_arguments_are_one_sentence(memory, name, arguments, sentence):
     with pytest.raises(BadRequest, match=sentence):
         carry_out(memory, name, arguments)
 
@@ -436,7 +436,7 @@ def worker(data):
     worker.close()
 
 
-def test_by_the_clock_upkeep_runs_when_nobody_asks_and_ends_when_somebody_does(worker):
+def test_upkeep_by_the_clock_runs_while_idle_and_ends_at_a_call(worker):
     for _, kind, _, title, body, _ in WORLD:
         worker.call(call("store", title=title, body=body, kind=kind))
     slices = worker.background()
@@ -457,19 +457,19 @@ def test_upkeep_by_the_clock_can_be_switched_off(data):
     worker.close()
 
 
-def test_long_work_on_a_store_that_was_let_go_of_meanwhile_ends(worker):
+def test_long_work_ends_when_its_store_is_closed(worker):
     for _, kind, _, title, body, _ in WORLD:
         worker.call(call("store", title=title, body=body, kind=kind))
     for slices in (worker.background(), worker.call(call("suggest_consolidations"))):
         next(slices)
         worker.close()
-        with pytest.raises(Unavailable, match="let go of"):
+        with pytest.raises(Unavailable, match="was closed meanwhile"):
             next(slices)
         worker.ready()
     assert worker.ready().memory.upkeep.running == ""
 
 
-def test_a_note_has_fifty_edges_from_upkeep_at_most(memory):
+def test_a_note_has_at_most_fifty_automatic_edges(memory):
     files = [f"src/part{at}.py" for at in range(3)]
     memory.import_records(
         [

@@ -1,4 +1,4 @@
-"""What upkeep lets go with time, and what it makes one: edges, and patterns."""
+"""Upkeep over months: edges that fade, and patterns that merge."""
 
 import random
 import sqlite3
@@ -28,11 +28,11 @@ def memory(data, clock):
 
 
 def reached(memory, number):
-    """The notes that a walk from this one comes to."""
+    """The numbers of the notes within one step of this one."""
     return {node["number"] for node in memory.traverse(number, depth=1)["nodes"]} - {number}
 
 
-def test_an_edge_that_nobody_confirms_leads_nowhere_and_then_goes(data, clock):
+def test_an_unconfirmed_edge_stops_counting_and_is_then_removed(data, clock):
     with open_library(data, clock) as memory:
         fill(memory)
         memory.relate(10, 5)
@@ -55,7 +55,7 @@ def test_an_edge_that_nobody_confirms_leads_nowhere_and_then_goes(data, clock):
         assert finish(memory.doctor())["healthy"]
 
 
-def test_who_uses_a_note_confirms_its_edges(memory, clock):
+def test_using_a_note_confirms_its_edges(memory, clock):
     fill(memory)
     run(memory)
     clock.pass_days(390)
@@ -67,7 +67,7 @@ def test_who_uses_a_note_confirms_its_edges(memory, clock):
     assert reached(memory, 8) == set()
 
 
-def test_edges_of_what_is_important_stay_longer(memory, clock):
+def test_edges_of_important_notes_stay_longer(memory, clock):
     fill(memory)
     memory.edit(6, importance=1.0)
     run(memory)
@@ -87,7 +87,7 @@ def test_fading_in_a_dry_run_changes_nothing(memory, clock):
 
 
 def plant_two_patterns(memory):
-    """Two patterns, of which the second reads like the first later."""
+    """Store two patterns; the second later reads like the first."""
     fill(memory)
     for session in ("x", "y", "z"):
         of = memory.of(source=Source("agent", session, "mcp"))
@@ -99,7 +99,7 @@ def plant_two_patterns(memory):
         memory.edit(number, title=title, body="The clock is not frozen.")
 
 
-def test_two_patterns_that_turn_out_to_be_one_are_one(memory, data):
+def test_two_patterns_with_the_same_meaning_are_merged(memory, data):
     plant_two_patterns(memory)
     foreseen = run(memory, dry_run=True)["steps"]["patterns"].get("merged", 0)
     assert len(patterns(memory)) == 2
@@ -123,7 +123,7 @@ def test_patterns_of_two_projects_stay_two(memory):
     assert [row["status"] for row in patterns(memory, project="all", status="")] == ["active", "active"]
 
 
-def test_a_session_is_no_chain_of_notes_that_any_two_of_which_are_as_near(memory, clock):
+def test_notes_of_a_session_are_not_chained_by_equal_similarity(memory, clock):
     chance = random.Random(6)
     for at in range(80):
         clock.now += 20_000

@@ -1,1 +1,1 @@
-"""The steps, in their order."""
+"""The migration steps, in their order."""

@@ -1,4 +1,4 @@
-"""What an operation did, so that it can be taken back; what was forgotten for good."""
+"""The changes of an operation, for `undo`; hashes of contents that were forgotten for good."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The third version: which projects' notes are those of another."""
+"""Projects that share the notes of another project."""
 
 from __future__ import annotations
 

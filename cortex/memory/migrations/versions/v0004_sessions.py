@@ -1,4 +1,4 @@
-"""Sessions and what was said in them, patterns, queries, feedback, upkeep; more of each note."""
+"""Sessions and their exchanges, patterns, queries, feedback, upkeep; more columns of a note."""
 
 from __future__ import annotations
 

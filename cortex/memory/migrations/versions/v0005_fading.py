@@ -1,4 +1,4 @@
-"""What is left of an edge that nobody confirmed."""
+"""The share of an edge's weight that is left after fading."""
 
 from __future__ import annotations
 

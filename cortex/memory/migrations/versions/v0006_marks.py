@@ -1,4 +1,4 @@
-"""By what an index knows the log of changes again."""
+"""The random mark by which an index recognises the log of changes."""
 
 from __future__ import annotations
 
