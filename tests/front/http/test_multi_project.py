@@ -84,8 +84,8 @@ def test_a_filter_that_leaves_nothing_is_named_over_all_projects(city):
     ("arguments", "why"),
     [
         ({"projects": ["api-*"], "project": "hidden"}, "Pass `project` for one project or `projects`"),
-        ({"projects": ["api-*"], "scope": "all"}, "`projects` asks for code alone"),
-        ({"projects": ["api-*"], "kind": "decision"}, "`projects` asks for code alone"),
+        ({"projects": ["api-*"], "scope": "all"}, "`projects` searches code alone"),
+        ({"projects": ["api-*"], "kind": "decision"}, "`projects` searches code alone"),
         ({"projects": ["nope"]}, "There is no project 'nope'; there are: api-orders, api-users, hidden."),
         ({"projects": ["hiden"]}, r"There is no project 'hiden' \(did you mean 'hidden'\?\)"),
         ({"projects": 7}, "There is no project '7'"),
