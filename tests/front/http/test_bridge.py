@@ -145,7 +145,7 @@ def test_without_a_server_tools_are_listed_and_every_call_says_how_to_start_one(
     assert [tool["name"] for tool in listed["result"]["tools"]] == list(OFFERED)
     sentences = {answer["error"]["message"] for answer in answers}
     assert sentences == {
-        "There is no Cortex server at http://127.0.0.1:9 (Nobody answers there): start `cortex serve` there."
+        "There is no Cortex server at http://127.0.0.1:9 (Nothing answers there): start `cortex serve` there."
     }
 
 
@@ -226,7 +226,7 @@ def test_a_server_of_another_version_is_said_once(breaking, caplog):
 
 def test_a_wrong_token_is_one_sentence_that_says_where_the_right_one_is(server):
     answer = bridged(server.url, lambda line: line.ask(INITIALIZE), "a-wrong-token-of-ours")
-    assert answer["error"]["message"] == "The token is wrong; `cortex token` prints the one that is right."
+    assert answer["error"]["message"] == "The token is wrong; `cortex token` prints the right one."
 
 
 def test_a_call_that_nobody_answers_there_says_why(own_server, monkeypatch):
