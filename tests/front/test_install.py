@@ -165,7 +165,7 @@ def test_edits_since_the_installation_stay(home, capsys):
     assert json.loads(servers.read_text()) == {"mcpServers": {"git": {"command": "git"}}}
     assert agents.read_text() == "Mine.\n\n"
     assert "mcp_servers.cortex" in config.read_text()
-    assert f"{config} stays as it is" in capsys.readouterr().err
+    assert f"{config} stays unchanged" in capsys.readouterr().err
 
 
 def test_another_program_takes_the_place_of_the_one_before(home, tmp_path, monkeypatch):
