@@ -224,7 +224,7 @@ def test_a_clone_that_was_made_to_be_read_is_not_written_about(front):
         ("cortex_relate", {"from_id": "1", "to_id": "2", "project": "ada/lib"}),
     )
     assert read["project"] == "ada/lib"
-    assert "here to be read" in str(refused)
+    assert "is read-only" in str(refused)
 
 
 def test_few_projects_are_held_open_and_none_is_let_go_while_it_is_asked(front, write):
