@@ -130,7 +130,7 @@ def test_two_that_say_the_same_are_merged_from_where_they_are_suggested(page, st
     first = store("The payment provider limits us to twenty calls a second", body=body, tags=["a"])
     second = store("The payment provider allows us twenty calls a second", body=body, tags=["b"])
     page.open("/memory?tab=quality")
-    page.shows("How complete notes are")
+    page.shows("Completeness of notes")
     page.one("button[data-change=merge]").click()
     shows_done(page, "Merged")
     states = {number: note(number)["state"] for number in (first, second)}
