@@ -77,9 +77,9 @@ def test_notes_are_shown_in_time_and_what_would_be_markup_stays_text(page, store
     rows = [row.text for row in page.all(".notes > li")]
     assert [HOSTILE in row for row in rows[:2]] == [True, False]
     page.open("/memory?kind=goal")
-    page.one(".notes > li > a").click()
+    page.find(".notes > li > a").click()
     page.shows(f"A body, {HOSTILE}", "#note .text")
-    assert page.one("#note").get_attribute("data-note") == str(number)
+    assert page.find("#note").get_attribute("data-note") == str(number)
     assert page.text("#note-title") == f"#{number} {HOSTILE}"
     assert not page.all("main img, main script")
     page.open("/memory?q=how often does the lighthouse blink")
@@ -91,19 +91,19 @@ def test_notes_are_shown_in_time_and_what_would_be_markup_stays_text(page, store
 def test_an_edit_changes_the_store_is_a_revision_and_is_taken_back(page, store, note):
     number = store("The port is 8080", body="Since the beginning.", tags=["ops"])
     page.open(f"/memory?note={number}")
-    page.one("[data-opens=edit]").click()
+    page.find("[data-opens=edit]").click()
     page.type("#edit-title", "The port is 9090")
     page.type("#edit-tags", "ops, net")
-    page.one("#edit button.main").click()
+    page.find("#edit button.main").click()
     shows_done(page, "Changed: tags, title.")
     now = note(number)
     assert (now["title"], now["concepts"]) == ("The port is 9090", ["ops", "net"])
     page.shows("The port is 8080", ".revisions del")
-    page.one("#done-undo").click()
+    page.find("#done-undo").click()
     shows_done(page, "Taken back")
     assert note(number)["title"] == "The port is 8080"
-    page.one("[data-opens=edit]").click()
-    page.one("#edit button.main").click()
+    page.find("[data-opens=edit]").click()
+    page.find("#edit button.main").click()
     page.shows("Nothing was changed.", "#said")
 
 
@@ -131,14 +131,14 @@ def test_two_that_say_the_same_are_merged_from_where_they_are_suggested(page, st
     second = store("The payment provider allows us twenty calls a second", body=body, tags=["b"])
     page.open("/memory?tab=quality")
     page.shows("Completeness of notes")
-    page.one("button[data-change=merge]").click()
+    page.find("button[data-change=merge]").click()
     shows_done(page, "Merged")
     states = {number: note(number)["state"] for number in (first, second)}
     assert sorted(states.values()) == ["active", "superseded"]
     active = next(number for number, state in states.items() if state == "active")
     assert sorted(note(active)["concepts"]) == ["a", "b"]
     page.open("/memory?tab=changes")
-    page.one("button[data-change=undo]").click()
+    page.find("button[data-change=undo]").click()
     shows_done(page, "Taken back")
     assert {note(number)["state"] for number in (first, second)} == {"active"}
 
@@ -146,20 +146,20 @@ def test_two_that_say_the_same_are_merged_from_where_they_are_suggested(page, st
 def test_a_note_is_superseded_by_another_and_tells_its_relation(page, store, note):
     old, new = store("We deploy on Fridays"), store("We deploy on Mondays")
     page.open(f"/memory?note={old}")
-    page.one("[data-opens=supersede]").click()
+    page.find("[data-opens=supersede]").click()
     page.type("#supersede-by", f"#{new}")
     page.press(Keys.ENTER)
     shows_done(page, "Superseded")
     assert (note(old)["state"], note(old)["superseded_by"]) == ("superseded", new)
     page.shows("← supersedes", ".relations")
-    page.one(".relations a").click()
+    page.find(".relations a").click()
     page.shows("We deploy on Mondays", "#note-title")
 
 
 def test_what_cannot_be_done_is_said_and_changes_nothing(page, store, note):
     number = store("The mast is made of larch")
     page.open(f"/memory?note={number}")
-    page.one("[data-opens=merge]").click()
+    page.find("[data-opens=merge]").click()
     page.type("#merge-into", "999999")
     page.press(Keys.ENTER)
     page.shows("There is no note '999999'", "#said")
@@ -169,18 +169,18 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(page, store, note):
 
 def test_what_an_agent_stores_meanwhile_is_said(page, store):
     page.open("/memory")
-    page.one("#changed[data-state=followed]")
-    assert not page.one("#changed").is_displayed()
+    page.find("#changed[data-state=followed]")
+    assert not page.find("#changed").is_displayed()
     store("The anchor weighs a ton")
     page.shows("Memory changed since this was shown.", "#changed:not([hidden])")
-    page.one("#changed a").click()
+    page.find("#changed a").click()
     page.shows("The anchor weighs a ton", ".notes")
 
 
 def test_a_session_is_found_and_read_exchange_by_exchange(page, session):
     page.open("/memory?tab=sessions&q=lighthouse harbour")
-    page.one(".notes mark")
-    page.one(".notes > li > a").click()
+    page.find(".notes mark")
+    page.find(".notes > li > a").click()
     page.shows("Of the lighthouse.", ".exchanges > li:first-child")
     page.shows(f"Why {HOSTILE}?", ".exchanges > li:first-child")
     page.shows("Of the harbour.", ".exchanges > li:last-child")
@@ -191,8 +191,8 @@ def test_a_session_is_found_and_read_exchange_by_exchange(page, session):
 def test_trends_are_drawn_and_told_as_a_table(page, store):
     store("The tide was high today")
     page.open("/memory?tab=trends&days=7")
-    page.one("#plot[data-state=drawn] canvas")
-    page.one("details > summary").click()
+    page.find("#plot[data-state=drawn] canvas")
+    page.find("details > summary").click()
     page.shows("Notes", "details table")
     page.shows("In all")
 
@@ -243,7 +243,7 @@ def test_every_part_is_right_at_every_width_light_and_dark_and_for_who_does_not_
 ):
     number = store("The rudder is of steel", body="Since the storm.", facts=["It held."], tags=["ship"])
     page.open(f"/memory?{address}={number}" if address == "note" else f"/memory?{address}")
-    page.one("#main")
+    page.find("#main")
     page.size(2560)
     assert page.overflows() <= 0
     assert address != "note" or page.serious_faults() == []  # of the light colours it has all
