@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from cortex.front.tools import TOOLS
 from cortex.system.errors import BadRequest, NotFound
 
-#: what each tool needs beside the argument that is drawn
+#: required arguments of each tool besides the generated one
 NEEDED = {
     "cortex_graph": {"operation": "callers", "target": "rotate"},
     "cortex_pattern": {"pattern": "f($A)", "language": "python"},
     "cortex_outline": {},
     "find_related": {"file": "src/auth/session.py"},
 }
-#: what turns a search into one of memory, whose tools have tests of their own
+#: arguments that turn a search into one of memory, which has tests of its own
 OF_MEMORY = {("cortex_search", name) for name in ("scope", "as_of", "project")}
 TEXTS = [
     (tool, name)

@@ -152,7 +152,7 @@ def whole_numbers():
                 yield name, argument
 
 
-#: what is needed beside, where no sample of its type is understood
+#: required arguments without a valid sample of their type
 NEEDED = {
     "cortex_graph": {"operation": "callers", "target": "x"},
     "cortex_pattern": {"pattern": "x", "language": "go"},
@@ -160,7 +160,7 @@ NEEDED = {
 
 
 def needed(tool, argument):
-    """The other arguments without which `tool` is not asked."""
+    """Return the other required arguments of `tool`."""
     if tool in NEEDED:
         return NEEDED[tool]
     schema = TOOLS[tool].schema

@@ -49,7 +49,7 @@ def show_login(token: str) -> str:
 
 
 class Desk:
-    """A project that is indexed, and a memory, in this process."""
+    """An indexed project and a memory in this process."""
 
     def __init__(self, served, memory):
         self.served, self.memory = served, memory

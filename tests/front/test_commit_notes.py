@@ -18,7 +18,7 @@ GIT = Source(channel="git", trust="import")
 
 
 class Repository:
-    """A repository with commits, and the memory that they go to."""
+    """A repository with commits, and the memory that imports them."""
 
     def __init__(self, root, library):
         self.root, self.library, self.operations = root, library.of(project="here"), []

@@ -16,7 +16,7 @@ from cortex.front.tools import TOOLS
 from cortex.system import git
 from tests.conftest import open_project
 
-#: seconds that git has here, for a machine that is busy
+#: seconds that git has here: the machine may be busy
 WHILE_S = 60.0
 STORE = "src/store.py"
 TEXT = '''"""Where sums are kept."""
@@ -35,7 +35,7 @@ def settle_ledger(ledger: list[int]) -> int:
 
 
 class AtOnce(Executor):
-    """Runs what it is given before it gives back: git has spoken when a question goes on."""
+    """An executor that runs each task at once: git has answered before a query continues."""
 
     def submit(self, call, /, *arguments, **more):
         done = Future()
@@ -44,7 +44,7 @@ class AtOnce(Executor):
 
 
 class Repository:
-    """A project with its history, indexed as it stands."""
+    """An indexed project with its history."""
 
     def __init__(self, root):
         self.root = root
@@ -126,7 +126,7 @@ def test_what_is_not_committed_is_said_of_the_changed_lines_alone(repository):
     repository.write(STORE, "import math\n\n" + TEXT.replace("sum(ledger)", "math.fsum(ledger)"))
     answer = repository.ask("cortex_explore", query="how is an amount added to the ledger and settled")
     assert changed(answer) == {
-        "add_sum": f"{first} 2026-01-01 Keep sums",  # which has only moved
+        "add_sum": f"{first} 2026-01-01 Keep sums",  # only moved
         "settle_ledger": NOT_COMMITTED,
     }
 
@@ -160,7 +160,7 @@ def test_a_question_waits_for_nothing_that_git_has_not_said(repository, monkeypa
 
     monkeypatch.setattr(git, "ask", ask_when_released)
     assert asyncio.run(ask_at_once()) == ""
-    assert commits.tell(STORE, line) == f"{first} 2026-01-01 Keep sums"  # the loop's end waits
+    assert commits.tell(STORE, line) == f"{first} 2026-01-01 Keep sums"  # the end of the loop waits for it
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "  \n"])

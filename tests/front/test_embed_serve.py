@@ -1,4 +1,4 @@
-"""`cortex embed serve`: whom it answers, over real connections of this machine."""
+"""`cortex embed serve`: accepted and refused requests, over real connections of this machine."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_taken_port_is_told(place):
         open_server(open_static(), place.host, place.port),
     ):
         pass
-    assert place.embed() == 200  # the token of the one that serves is still there
+    assert place.embed() == 200  # the running server's token is still there
 
 
 def test_more_connections_than_there_are_threads_for_are_hung_up(monkeypatch):

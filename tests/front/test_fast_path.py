@@ -1,4 +1,4 @@
-"""What is answered without the SDK: as the SDK answers, and once."""
+"""Answers without the SDK: equal to the SDK's, and each sent once."""
 
 import asyncio
 import os
@@ -57,7 +57,7 @@ def call(number, name, **arguments):
     return request(number, "tools/call", name=name, arguments=arguments)
 
 
-#: what is asked without parameters, beside the list of tools
+#: methods without parameters, besides the list of tools
 PLAIN = ("ping", "prompts/list", "resources/list", "resources/templates/list")
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -111,7 +111,7 @@ def test_early_answers_equal_the_answers_of_the_sdk(sample, version):
     def parsed_answers(lines):
         answers = [orjson.loads(line) for line in lines]
         for answer in answers:
-            if answer["id"] == "three":  # whose text says how long it took
+            if answer["id"] == "three":  # its text has the duration
                 text = orjson.loads(answer["result"]["content"][0]["text"])
                 answer["result"]["content"][0]["text"] = text | {"metadata": None, "index": None}
         return answers
@@ -146,7 +146,7 @@ def test_an_unusual_first_message_leaves_everything_to_the_sdk(sample, first):
     messages = [first, INITIALIZED, request(1, "ping"), call(2, "cortex_exact", query="store", limit="many")]
 
     async def run():
-        early = FastPath(TOOLS, Twin(sample), None)  # nothing is said: there is nobody to say it to
+        early = FastPath(TOOLS, Twin(sample), None)  # no answer: the client has gone
         early.begin(arrive(messages))
         return [orjson.loads(line.text) async for line in early]
 
@@ -219,7 +219,7 @@ def test_a_tool_of_memory_waits_for_no_index(sample, tmp_path):
 
     answer, left = converse(link, talk)
     assert answer["id"] == 2
-    assert "no way to memory" in answer["error"]["message"]  # as this link has none
+    assert "no way to memory" in answer["error"]["message"]  # this link has none
     assert left == ["initialize", "notifications/initialized", "tools/call"]
 
 
@@ -330,13 +330,13 @@ def test_a_cancelled_call_is_given_up_and_nothing_is_said_to_it(sample):
         await say(call(1, "cortex_outline"))
         await link.begun.acquire()
         cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-        await say(cancel | {"params": {"requestId": True}})  # which is no id
+        await say(cancel | {"params": {"requestId": True}})  # not a valid id
         await say(call(2, "cortex_exact", query="store", limit=1))
         second = orjson.loads(await hear())["id"]
         assert link.given_up == 0
         await say(cancel)
         await say(call(1, "cortex_exact", query="store", limit=1))  # the id is free again
-        return second, orjson.loads(await hear()), link.given_up  # the end gives all up
+        return second, orjson.loads(await hear()), link.given_up  # the end cancels all
 
     second, last, given_up = converse(link, talk)
     assert (second, last["id"], given_up) == (2, 1, 1)

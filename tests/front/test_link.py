@@ -1,4 +1,4 @@
-"""A front's way to the workers while it has none yet."""
+"""The connection of a front to its workers before they run."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ def config(tmp_path):
 
 
 def call(config, tool, **arguments):
-    """What a call gets of a front whose set is being started: nobody has tried it yet."""
+    """Return the result of a call by a front with a starting set that has not been tried yet."""
 
     async def ask():
         async with asyncio.timeout(HANGS_S):

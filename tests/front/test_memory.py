@@ -387,7 +387,7 @@ def test_what_is_deleted_is_not_found_and_comes_back_when_it_is_made_active(wind
 def test_what_is_superseded_is_believed_no_more_but_was(window):
     old = window.ask("cortex_store", title="The port of the service is 8080")
     then = time.time_ns() // 1_000_000
-    until(lambda: time.time_ns() // 1_000_000 > then)  # what is stored within it was known then
+    until(lambda: time.time_ns() // 1_000_000 > then)  # notes stored in between count as of then
     new = window.ask("cortex_store", title="The port of the service is 9090", supersedes=[old["id"]])
 
     def found_ids(tool, **others):

@@ -1,4 +1,4 @@
-"""A front's way to memory: nothing before the first call, then one sentence for what is wrong."""
+"""The connection of a front to memory: none before the first call; faults are one sentence."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from cortex.settings.config import load_data
 from cortex.settings.data import DataFolder
 from cortex.system.errors import Misconfigured, Unavailable
 
-#: seconds that a call has, of which none should be used up
+#: deadline of a call in seconds; a test should use none of it
 DEADLINE_S = 30.0
 
 
@@ -81,7 +81,7 @@ def test_a_question_of_code_is_told_what_a_memory_that_runs_knows(data):
     with Cortex.open(data, embedded=True) as memory:
         memory.store("The port is 8080")
         stats = None
-        for _ in range(100):  # the first ones may find the machine busy
+        for _ in range(100):  # the machine may be busy at first
             stats = stats or glance(lambda: DataFolder(data))
         assert stats["node_count"] == 1
 
@@ -93,7 +93,7 @@ def test_a_memory_is_left_alone_when_it_is_silent_and_not_while_it_is_being_conn
     monkeypatch.setattr("cortex.front.memory_link.CONNECT_S", connect_s)
     data = DataFolder(tmp_path / "data")
     data.runtime_dir.mkdir(parents=True)
-    (data.runtime_dir / "memory.1.sock").touch()  # nobody answers there
+    (data.runtime_dir / "memory.1.sock").touch()  # nothing answers there
 
     async def run():
         remembering = MemoryLink(lambda: data)

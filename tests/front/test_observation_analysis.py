@@ -1,4 +1,4 @@
-"""The tools of observations that tell of many: quality, trends, scores, questions, health."""
+"""The tools of observations that analyse many: quality, trends, scores, queries, health."""
 
 import orjson
 import pytest

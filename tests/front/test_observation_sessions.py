@@ -1,4 +1,4 @@
-"""What was said, read by its id: a session, an exchange whole, and sessions beside notes."""
+"""Sessions and exchanges by id: a session, a whole exchange, and sessions next to notes."""
 
 import orjson
 import pytest

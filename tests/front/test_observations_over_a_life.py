@@ -1,4 +1,4 @@
-"""The tools of observations after the life of a project: each answers what is known of it."""
+"""The tools of observations after the simulated life of a project, against known answers."""
 
 from shutil import copytree
 
@@ -18,7 +18,7 @@ PLANTED = plant(LIFE)
 
 @pytest.fixture(scope="module")
 def known_life(tmp_path_factory, serve, empty):
-    """That life, told to a memory that was looked after, beside its project."""
+    """The life in a memory with upkeep, next to its project."""
     root = tmp_path_factory.mktemp("life") / "project"
     write_project(root)
     with Library.open(copytree(empty, root.parent / "data")) as library:

@@ -1,4 +1,4 @@
-"""One front and several projects: which of them a call is for, and what it says of that."""
+"""One front and several projects: the choice of a call's project, and its name in the answer."""
 
 import asyncio
 
@@ -18,12 +18,12 @@ from tests.wait_until import until_async
 
 
 class Counting:
-    """In place of a Link: says what it was asked, and keeps a call open while it is told to."""
+    """A fake Link that records its calls, and blocks them on request."""
 
     links: list
-    #: the project whose calls wait, and for what
+    #: (project with blocked calls, event that they wait for)
     holds: tuple = ("", None)
-    #: the project that cannot be asked
+    #: the project that is not reachable
     away: str = ""
 
     def __init__(self, config):
@@ -59,7 +59,7 @@ class Counting:
 
 @pytest.fixture
 def front(tmp_path, monkeypatch):
-    """A front of the project `home`; its links are in `made`."""
+    """A front of the project `home`; its links are in `Counting.links`."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(Counting, "links", [], raising=False)
@@ -81,7 +81,7 @@ def write(tmp_path):
 
 
 def ask(front, *calls):
-    """The answers; of a call that fails its error."""
+    """Return the answers; for a failed call its error."""
 
     async def run():
         answers = []

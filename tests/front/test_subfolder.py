@@ -1,4 +1,4 @@
-"""What is asked and answered of a folder that is served from the index around it, in its paths."""
+"""Arguments and answers of a folder that the index around it serves, in its own paths."""
 
 import asyncio
 
@@ -51,7 +51,7 @@ SUBFOLDER = Subfolder("packages/api", ROOT, Listed())
         ("../../lib/crypto:seal", "lib/crypto:seal"),
         ("../..", ""),
         ("app/[id]/(group)/page.tsx", "packages/api/app/[id]/(group)/page.tsx"),
-        # names, and what is elsewhere or nowhere, the workers look for
+        # the workers resolve names, and paths that are elsewhere or do not exist
         ("Session.refresh", "Session.refresh"),
         ("auth", "auth"),
         ("main", "main"),

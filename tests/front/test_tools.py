@@ -18,7 +18,7 @@ from cortex.terms.observations import REQUIRED, ROWS, fields_of
 
 
 def least(tool):
-    """The fewest arguments that a tool can be called with."""
+    """Return the fewest arguments of a valid call."""
     if tool.name in ROWS:
         needed = [argument for argument, _, default in fields_of(tool.name) if default is REQUIRED]
         return {name: {"ids": ["1"], "tags": ["x"], "boost": 0.1}.get(name, "1") for name in needed}
@@ -35,7 +35,7 @@ def least(tool):
 
 
 def required(tool):
-    """The arguments without which the schema refuses a call; two tools take one of two."""
+    """Return the arguments that the schema requires; two tools need one of two."""
     return [] if tool.name in ("cortex_explore", "find_related") else list(least(tool))
 
 
@@ -152,7 +152,7 @@ def test_toolsets_are_chosen_by_name():
 
 
 class Nobody:
-    """A client without any worker."""
+    """A client without workers."""
 
     async def ask(self, worker, message, deadline_s):
         raise Unavailable(

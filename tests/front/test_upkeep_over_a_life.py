@@ -1,4 +1,4 @@
-"""Upkeep after the life of a project: it finds what was planted there, and tells it."""
+"""Upkeep after the simulated life of a project: it finds the planted patterns and conflicts."""
 
 import orjson
 import pytest
@@ -13,7 +13,7 @@ PLANTED = plant(LIFE)
 
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory):
-    """(the memory after that life, title → number, what upkeep said, each in its turn)."""
+    """(the memory after the life, title → number, reports of upkeep in order)."""
     with Library.open(tmp_path_factory.mktemp("planted") / "memory") as library:
         numbers, shop = store_life(library, LIFE), library.of(project="shop")
         answers = [
@@ -35,7 +35,7 @@ def ask(lived, open_window):
 
 
 def pairs(lived, relation):
-    """(the older title, the newer) of each relation of that kind."""
+    """Return (older title, newer title) of each relation of a kind."""
     titles = {number: title for title, number in lived[1].items()}
     edges = lived[0].memory.store.edges_after(0, 10_000)
     return {(titles[edge.target], titles[edge.source]) for edge in edges if edge.relation == relation}

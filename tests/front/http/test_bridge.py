@@ -1,4 +1,4 @@
-"""`cortex mcp --server`: messages pass unchanged, servers come and go, and the client is told."""
+"""`cortex mcp --server`: messages pass unchanged; the client is informed about lost servers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def call(number, tool, **arguments):
 
 
 class BridgeClient:
-    """A client on standard input: what it was told, by the id of what it asked."""
+    """A client on standard input; `answers` by the id of the request."""
 
     def __init__(self, url, token=TOKEN):
         self.answers = {}
@@ -63,7 +63,7 @@ class BridgeClient:
 
 
 def bridged(url, talk, token=TOKEN):
-    """What `talk(line)` gives of a client behind a bridge to `url`."""
+    """Return the result of `talk(line)` for a client behind a bridge to `url`."""
 
     async def run():
         line = BridgeClient(url, token)
@@ -172,7 +172,7 @@ def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(s
 
 
 class Breaking(http.server.BaseHTTPRequestHandler):
-    """A server that takes each message and hangs up."""
+    """A server that accepts each message and closes the connection."""
 
     methods: list[str] = []  # noqa: RUF012 - one for each test
 
@@ -185,7 +185,7 @@ class Breaking(http.server.BaseHTTPRequestHandler):
         self.methods.append(orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))["method"])
 
     def log_message(self, *_args):
-        """Nothing is logged."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_a_call_that_nobody_answers_there_says_why(own_server, monkeypatch):
 
 @pytest.fixture
 def certified(tmp_path):
-    """(certificate, key) of 127.0.0.1, which nobody knows."""
+    """(certificate, key) of 127.0.0.1 without a known authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = dt.datetime.now(dt.UTC)

@@ -1,4 +1,4 @@
-"""MCP over HTTP through the official client: Streamable HTTP in both eras, HTTP+SSE, sessions."""
+"""MCP over HTTP with the official client: Streamable HTTP in both protocols, HTTP+SSE, sessions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def mode(request):
 
 
 def talk(server, ask, mode="legacy", token=TOKEN, sse=False):
-    """What `ask(client)` gets through the official client."""
+    """Return the result of `ask(client)` for the official client."""
     headers = {"Authorization": f"Bearer {token}"}
 
     async def run():
@@ -163,7 +163,7 @@ def test_a_client_is_told_what_is_logged_while_it_is_answered_and_nothing_of_oth
 
 
 def opened(server, token=TOKEN):
-    """The id of a new session."""
+    """Return the id of a new session."""
     status, headers, _ = server.ask(
         "POST", "/mcp", INITIALIZE, Accept=ACCEPT, Authorization=f"Bearer {token}"
     )
@@ -268,4 +268,4 @@ def test_events_are_not_replayed_to_another_token(own_server, tmp_path, monkeypa
 
 
 async def _nobody(_event):
-    """Who was missed is not looked at."""
+    """Do nothing."""

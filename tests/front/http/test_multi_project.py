@@ -125,7 +125,7 @@ def test_a_hidden_project_looks_like_a_missing_project(city):
 
 
 def test_nothing_that_a_token_gets_holds_the_name_of_another_project(city):
-    search(city, "*")  # all of them are open
+    search(city, "*")  # all are open
     restrict(city, "api-*")
     replies = [
         city.ask("GET", "/v1/tools"),

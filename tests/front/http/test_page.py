@@ -1,4 +1,4 @@
-"""The page in a browser: its frame, searching, the project, the machinery."""
+"""The page in a browser: its frame, search, the project, the server's health."""
 
 from __future__ import annotations
 

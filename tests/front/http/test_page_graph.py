@@ -11,7 +11,7 @@ from tests.wait_until import until
 
 REFRESH = "src/auth/session:SessionStore.refresh_token"
 LOGIN = "src/web/login:show_login"
-#: what the picture is made of: its edges as source, target, classes, and the dashes of their lines
+#: script for the edges of the picture: source, target, class, and line style
 DRAWN = """return document.getElementById("drawing")._cyreg.cy.edges().map(
   (edge) => [edge.source().id(), edge.target().id(), edge.classes()[0], edge.style("line-style")])"""
 PLACE = """const cy = document.getElementById("drawing")._cyreg.cy;

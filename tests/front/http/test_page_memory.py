@@ -1,4 +1,4 @@
-"""Memory in a browser: read, changed, each change taken back; the store is asked what is so."""
+"""Memory in a browser: reading, changes and their undo, checked in the store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.wait_until import BOUND_S, until
 
 @pytest.fixture
 def store(town):
-    """Store a note through the server; its number."""
+    """Store a note through the server and return its number."""
 
     def store(title, **more):
         status, _, answer = town.server.ask("POST", "/v1/tools/cortex_store", {"title": title, **more})
@@ -37,9 +37,9 @@ def note(town):
     return note
 
 
-@pytest.fixture(scope="session")  # as the town is: a session is read once
+@pytest.fixture(scope="session")  # as the town: a session is read once
 def session(town):
-    """A session that was read: what a person asked, and what was answered."""
+    """A session in memory, with questions and answers."""
     exchange = {
         "begins": True,
         "at": 1_772_359_200_000,
@@ -59,14 +59,14 @@ def session(town):
         library = town.server.link.memory.library
         reader = MemoryInProcess(library, channel="sessions", trust="user")
         done = await reader.call("take_session", {"portion": portion}, writes=True)
-        library.memory.exchange_index.close()  # a worker does by the clock
+        library.memory.exchange_index.close()  # a worker does it periodically
         return done["taken"]
 
     assert asyncio.run_coroutine_threadsafe(take(), town.server.loop).result(BOUND_S)
 
 
 def shows_done(page, words):
-    """Wait until it is said what was done."""
+    """Wait until the page reports a change."""
     page.shows(words, "#done:not([hidden])")
 
 

@@ -1,4 +1,4 @@
-"""What the views are made of, without a browser: code and its marks, tiles, who may see what."""
+"""Parts of the views without a browser: code and its marks, tiles, access rights."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ def publish(root, served):
 
 
 def repeat(announcer, generation, ending):
-    """A listener that connects late has missed what was announced before."""
+    """Announce again and again: a listener that connects late misses earlier announcements."""
     while not ending.wait(0.05):
         announcer.announce(Reload(generation))
 

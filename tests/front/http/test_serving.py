@@ -1,4 +1,4 @@
-"""Where a server listens, and what it says when it cannot."""
+"""The address of a server, and its errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.front.http.conftest import serving
 
 @pytest.fixture
 def taken():
-    """A port that this process has."""
+    """A port in use by this process."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()

@@ -1,4 +1,4 @@
-"""How a browser comes in: a link that opens once, a cookie that may what its token may."""
+"""Entry of a browser: a link that works once, a cookie with the rights of its token."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ KIND = "text/html,application/xhtml+xml"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The user's configuration, of each test alone."""
+    """The user's configuration, a new one for each test."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return tmp_path / "config" / "cortex"
 
 
 def come_in(server):
-    """The Cookie header of a new visit."""
+    """Return the Cookie header of a new visit."""
     path = server.ask("POST", "/enter", {})[2]["path"]
     status, headers, _ = server.ask("GET", path, Authorization=None)
     assert status == 200
@@ -129,11 +129,9 @@ def test_codes_and_visits_end_and_are_bounded():
 
 
 def test_with_the_users_token_gone_nobodys_visit_opens_nothing(own_server, folder):
-    """The digest of a token that is gone is empty, and so is that of no visit."""
-    assert (
-        own_server.status("GET", "/v1/tools") == 200
-    )  # it listens before it has looked whose token there is
+    """A deleted token has an empty digest, as an unknown visit has."""
+    assert own_server.status("GET", "/v1/tools") == 200  # the server listens before it reads the token
     own_token(make=True)
-    assert own_server.status("GET", "/v1/tools") == 401  # the server's was another
+    assert own_server.status("GET", "/v1/tools") == 401  # the server had another token
     (folder / "token").unlink()
     assert visited(own_server, "GET", "/v1/tools", Cookie=f"cortex-{own_server.port}=x")[0] == 401
