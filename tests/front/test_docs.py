@@ -1,5 +1,5 @@
-"""docs/TOOLS.md, docs/CONFIG.md and docs/RANKING.md say what the code does; the agents' texts hold
-the routing rules.
+"""docs/TOOLS.md, docs/CONFIG.md and docs/RANKING.md match the code; the agents' texts have the
+routing rules.
 """
 
 import dataclasses

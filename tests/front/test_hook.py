@@ -1,5 +1,5 @@
-"""`cortex-hook`: whatever comes in, it ends well; what it keeps is clean, and what it prints is the
-last briefing of exactly this project.
+"""`cortex-hook`: ends well for any input, writes events without secrets, and prints the last
+briefing of exactly this project.
 """
 
 import io
@@ -202,7 +202,7 @@ def test_a_session_begins_with_the_last_briefing_of_exactly_this_project(tell, t
     assert tell("session-start", {"cwd": "shop"}) == ""
 
 
-def test_a_session_begins_with_the_briefing_of_a_sealed_memory_whose_plain_bytes_lie_on_the_disk(
+def test_a_session_begins_with_the_briefing_of_a_sealed_memory_with_plain_bytes_on_disk(
     tell, tmp_path, monkeypatch
 ):
     """Where nothing is in memory, and a person permitted it."""

@@ -1,5 +1,5 @@
-"""The lines of standard input: every one that is no message gets its JSON-RPC error, with its id
-when that can be told.
+"""The lines of standard input: every invalid one gets a JSON-RPC error, with its id if that is
+clear.
 """
 
 import asyncio

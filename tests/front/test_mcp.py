@@ -341,7 +341,7 @@ def test_a_client_with_several_roots_may_name_one_of_them(rootless, sample, tmp_
 
 
 @pytest.mark.parametrize("uris", [[], ["file:///no/such/folder"]])
-def test_without_a_root_that_exists_every_tool_says_what_to_set(rootless, uris):
+def test_without_an_existing_root_every_tool_names_the_setting(rootless, uris):
     async def roots(_context):
         return ListRootsResult(roots=[Root(uri=uri) for uri in uris])
 
@@ -373,7 +373,7 @@ def test_a_client_of_the_newest_protocol_is_not_asked_for_roots(rootless):
     assert (caught.value.code, contexts) == (-32603, [])
 
 
-def test_warnings_are_told_to_a_handshake_client_that_asks_for_them(project):
+def test_a_handshake_client_gets_the_warnings_that_it_requests(project):
     heard = []
 
     async def run():

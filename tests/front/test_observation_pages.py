@@ -214,7 +214,7 @@ THEN = (
 )
 
 
-def test_every_list_tells_what_was_believed_then(window, library):
+def test_every_list_can_show_an_earlier_state(window, library):
     clock = itertools.count(BEGIN, 1_000)
     library.memory.now = library.memory.store._now = lambda: next(clock)
     fields = {"obs_type": "bugfix", "files": ["src/old.py"], "tags": ["old", "net"]}

@@ -112,7 +112,7 @@ def test_with_one_project_nothing_is_added_to_tools_arguments_or_answers(front):
     assert "There is no argument `project`" in str(refused)
 
 
-def test_a_project_that_is_named_is_asked_without_the_name_and_the_answer_says_it(front, write):
+def test_a_named_project_gets_the_call_without_the_name_and_the_answer_has_it(front, write):
     write("shop")
     assert names(front) == ("home", "shop")
     default, by_own_name, other = ask(
@@ -130,7 +130,7 @@ def test_a_project_that_is_named_is_asked_without_the_name_and_the_answer_says_i
     assert [link.closed for link in Counting.links] == [1, 1]
 
 
-def test_its_own_name_is_taken_before_anybody_asked_which_there_are(front, write):
+def test_the_own_name_is_accepted_before_the_names_are_read(front, write):
     write("shop")
     [answer] = ask(front, ("cortex_exact", {"query": "x", "project": "home"}))
     assert (answer["project"], answer["root"]) == ("home", "home")
@@ -179,7 +179,7 @@ def test_an_unknown_project_is_one_sentence_with_those_there_are(front, write):
     assert len(Counting.links) == 1
 
 
-def test_a_file_that_cannot_be_understood_is_told_to_who_names_a_project_and_hides_no_tool(front, write):
+def test_an_unreadable_list_is_an_error_for_a_named_project_and_hides_no_tool(front, write):
     write("shop", more="other: 1\n")
     assert names(front) == ()
     [answer, refused] = ask(
@@ -189,7 +189,7 @@ def test_a_file_that_cannot_be_understood_is_told_to_who_names_a_project_and_hid
     assert isinstance(refused, Misconfigured)
 
 
-def test_a_project_of_notes_stays_an_argument_of_what_asks_memory(front, write):
+def test_a_project_of_notes_stays_an_argument_of_memory_tools(front, write):
     write("shop")
     asyncio.run(front.names())
     ask(
@@ -281,9 +281,7 @@ def test_several_projects_are_reached_by_names_and_globs_in_the_order_of_their_n
     assert all(link.opened == link.closed == 1 for link in Counting.links[1:])
 
 
-def test_one_that_cannot_be_reached_is_told_with_its_reason_and_the_others_are_reached(
-    front, write, monkeypatch
-):
+def test_an_unreachable_project_has_its_reason_and_the_others_are_reached(front, write, monkeypatch):
     write("shop", "old")
     monkeypatch.setattr(Counting, "away", "old")
     [answer] = ask(front, ("cortex_exact", {"query": "x", "projects": ["*"]}))

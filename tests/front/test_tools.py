@@ -1,6 +1,4 @@
-"""Tools as agents see them: schemas that every client can read, and arguments checked with one
-clear sentence.
-"""
+"""Tools as agents see them: schemas for every client, and one clear sentence for wrong arguments."""
 
 import asyncio
 import time
@@ -124,7 +122,7 @@ def test_a_function_makes_a_tool(tmp_path):
 
 
 @pytest.mark.parametrize("reads", [True, False])
-def test_clients_are_told_whether_a_tool_reads_or_writes(reads):
+def test_clients_see_whether_a_tool_reads_or_writes(reads):
     async def note(context, *, text: str) -> dict:
         """Keeps a text, or looks one up."""
         return {"text": text}

@@ -50,14 +50,14 @@ def test_only_near_duplicates_are_suggested(lived):
     assert sorted(map(sorted, near)) == sorted(sorted(pair) for pair in planted)
 
 
-def test_what_was_corrected_is_contradicted_and_nothing_else(ask, lived):
+def test_corrected_notes_are_contradicted_and_no_others(ask, lived):
     assert pairs(lived, "contradicts") == PLANTED.contradicted
     for old, new in PLANTED.contradicted:
         relations = ask("get_observation_relationships", id=str(lived[1][old]), max_depth=1)["relations"]
         assert (new, "contradicts") in {(edge["source_title"], edge["type"]) for edge in relations}
 
 
-def test_what_was_undone_is_ended_by_what_undid_it(ask, lived):
+def test_an_undone_note_ends_with_its_undoing(ask, lived):
     assert pairs(lived, "supersedes") == PLANTED.undone
     for old, new in PLANTED.undone:
         assert ask("get_observation", id=str(lived[1][old]))["superseded_by"] == lived[1][new]
@@ -71,7 +71,7 @@ def test_near_duplicates_stay_active(ask, lived):
         assert ask("get_observation", id=str(lived[1][title]))["state"] == "active"
 
 
-def test_what_happened_in_several_sessions_is_one_pattern(ask, lived):
+def test_an_event_of_several_sessions_is_one_pattern(ask, lived):
     numbers = {lived[1][title] for title in PLANTED.recurring}
     patterns = [
         pattern for pattern in ask("get_patterns")["patterns"] if numbers & set(pattern["observation_ids"])

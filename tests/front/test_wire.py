@@ -1,6 +1,4 @@
-"""What leaves a front: at once where the client takes it, in a thread where it reads slowly, and
-always whole.
-"""
+"""Output of a front: at once if the client reads it, in a thread for a slow client, always whole."""
 
 import asyncio
 import os

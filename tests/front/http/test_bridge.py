@@ -75,7 +75,7 @@ def bridged(url, talk, token=TOKEN):
     return asyncio.run(asyncio.wait_for(run(), 2 * BOUND_S))
 
 
-def test_answers_and_errors_pass_as_the_server_says_them(server):
+def test_answers_and_errors_pass_unchanged(server):
     async def talk(line):
         return (
             await line.greet(),
@@ -92,7 +92,7 @@ def test_answers_and_errors_pass_as_the_server_says_them(server):
     assert (refused["error"]["code"], unknown["error"]["code"]) == (-32602, -32601)
 
 
-def test_a_server_without_streamable_http_is_spoken_to_by_the_older_transport(server):
+def test_a_server_without_streamable_http_is_reached_by_the_older_transport(server):
     async def talk(line):
         hello = await line.greet()
         return hello, await line.ask(call(2, "cortex_exact", query="rotate"))
@@ -149,7 +149,7 @@ def test_without_a_server_tools_are_listed_and_every_call_says_how_to_start_one(
     }
 
 
-def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(sample, monkeypatch):
+def test_a_restarted_server_gets_a_new_session(sample, monkeypatch):
     monkeypatch.setattr(bridging, "AGAIN_S", BOUND_S)
 
     async def talk(line, server, restart):
@@ -199,7 +199,7 @@ def breaking():
         thread.join()
 
 
-def test_a_question_that_was_lost_is_asked_once_more_and_a_write_never(breaking):
+def test_a_lost_read_is_repeated_once_and_a_write_never(breaking):
     url = f"http://127.0.0.1:{breaking.server_address[1]}"
 
     async def talk(line):
@@ -214,7 +214,7 @@ def test_a_question_that_was_lost_is_asked_once_more_and_a_write_never(breaking)
     assert "whether this was done is not known" in written["error"]["message"]
 
 
-def test_a_server_of_another_version_is_said_once(breaking, caplog):
+def test_another_version_of_a_server_is_logged_once(breaking, caplog):
     async def talk(line):
         await line.ask(call(1, "cortex_store", title="x"))
         await line.ask(call(2, "cortex_store", title="x"))
@@ -229,7 +229,7 @@ def test_a_wrong_token_is_one_sentence_that_says_where_the_right_one_is(server):
     assert answer["error"]["message"] == "The token is wrong; `cortex token` prints the right one."
 
 
-def test_a_call_that_nobody_answers_there_says_why(own_server, monkeypatch):
+def test_a_call_without_a_worker_returns_its_reason(own_server, monkeypatch):
     monkeypatch.setattr(bridging, "AGAIN_S", 0.3)
 
     async def talk(line):
@@ -291,7 +291,7 @@ def test_a_certificate_that_is_not_trusted_is_one_sentence_and_one_that_is_serve
         ("http://box.lan", "https"),
     ],
 )
-def test_a_url_that_is_none_or_unsafe_is_refused(url, words):
+def test_an_invalid_or_unsafe_url_is_refused(url, words):
     with pytest.raises(Misconfigured, match=words):
         check_url(url)
 

@@ -116,7 +116,7 @@ def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own_server
     assert own_server.status("POST", "/v1/tools/cortex_recall", {"query": "x"}) == 403
 
 
-def test_a_token_for_some_projects_is_told_no_note_beside_code(own_server):
+def test_a_token_for_some_projects_gets_code_without_notes(own_server):
     own_server.token = add_named("here", "read", 0.0, (own_server.link.served.config.root.name,))
     assert own_server.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
     own_server.token = add_named("all", "read", 0.0)
@@ -173,7 +173,7 @@ def test_wrong_tokens_are_counted_by_address_with_a_bound(monkeypatch):
     assert list(failures._failing) == ["one", "three"]
 
 
-def test_the_users_token_is_made_once_private_and_stands_in_no_answer(folder):
+def test_the_users_token_is_made_once_with_a_private_file(folder):
     token = own_token(make=True)
     assert own_token() == own_token(make=True) == token
     assert (folder / "token").stat().st_mode & 0o777 == 0o600
@@ -207,7 +207,7 @@ def test_a_damaged_file_of_tokens_opens_nothing_and_keeps_the_users_own(own_serv
     assert own_server.status("GET", "/v1/tools", Authorization="Bearer a-token-of-nobody") == 401
 
 
-def test_every_token_is_compared_whatever_was_found_before(monkeypatch, folder):
+def test_every_token_is_compared_after_a_match_too(monkeypatch, folder):
     """A comparison that ends early would reveal the token by its time."""
     for name in ("one", "two", "three"):
         add_named(name, "read", 0.0)

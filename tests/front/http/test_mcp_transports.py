@@ -120,7 +120,7 @@ def test_a_token_that_may_only_read_stores_nothing_over_mcp(own_server, mode, tm
     assert not own_server.link.calls
 
 
-def test_memory_is_told_who_speaks(own_server):
+def test_memory_gets_the_name_of_the_client(own_server):
     talk(own_server, lambda client: client.call_tool("cortex_exact", {"query": "rotate"}))
     [(_, caller)] = own_server.link.calls
     assert (caller.agent, caller.channel) == ("mcp", "mcp")
@@ -128,7 +128,7 @@ def test_memory_is_told_who_speaks(own_server):
 
 
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_client_is_told_what_is_logged_while_it_is_answered_and_nothing_of_others(own_server, monkeypatch):
+def test_a_client_gets_log_messages_of_its_own_requests_alone(own_server, monkeypatch):
     own_server.link.fault = ZeroDivisionError("a fault of this test")
     monkeypatch.setattr(logging.getLogger("cortex"), "propagate", False)
 
@@ -206,7 +206,7 @@ def test_sessions_and_streams_that_their_clients_left_leave_nothing_behind(own_s
     own_server.wait_released(before)
 
 
-def test_what_is_no_message_of_mcp_is_refused_and_the_next_is_answered(server):
+def test_an_invalid_message_is_refused_and_the_next_is_answered(server):
     assert server.status("POST", "/mcp", b"{", Accept=ACCEPT, Content_Type="application/json") == 400
     assert server.status("POST", "/message?session_id=x", {"jsonrpc": "2.0"}) == 400
     assert opened(server)

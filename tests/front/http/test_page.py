@@ -33,7 +33,7 @@ def test_typing_searches_and_the_newest_question_wins(page):
         ("meaning", "expired sessions", "python"),
     ],
 )
-def test_each_way_of_searching_finds_marks_and_says_why(page, way, query, language):
+def test_each_query_type_finds_marks_and_gives_reasons(page, way, query, language):
     page.open(f"/search?way={way}&language={language}")
     page.type("#query", query)
     page.shows("src/auth/session.py", "#results")
@@ -86,7 +86,7 @@ def test_a_saved_file_shows_up_without_reloading(page, town):
     assert page.js("return window.before")
 
 
-def test_the_project_is_shown_and_follows_what_is_saved(page, town):
+def test_the_view_of_the_project_follows_saved_files(page, town):
     page.open("/project")
     page.shows("python")
     page.shows("src/auth/session.py")
@@ -117,7 +117,7 @@ def test_the_machinery_shows_calls_checks_and_logs(page, town):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_view_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(page, name):
+def test_a_view_is_right_at_every_width_light_and_dark_and_accessible(page, name):
     page.open(f"/{name}" + ("?way=words&q=refresh_token" if name == "search" else ""))
     page.find("#fresh[data-state=fine]")
     if name == "search":

@@ -73,7 +73,7 @@ def test_an_impact_is_a_tree(page):
     assert not below.is_displayed()
 
 
-def test_a_path_is_told_step_by_step(page):
+def test_a_path_is_shown_step_by_step(page):
     page.open("/graph?of=show_login&to=rotate&way=path")
     assert drawn(page) == 3
     names = [link.text for link in page.all(".way > li > a.mono:first-of-type")]
@@ -96,7 +96,7 @@ def test_a_name_that_may_mean_others_is_asked_about(page, query, right):
 
 
 @pytest.mark.parametrize("symbol", [HOSTILE, "nothing_of_that_name"])
-def test_what_is_not_there_is_said_as_it_was_asked(page, symbol):
+def test_a_missing_symbol_is_reported_as_it_was_typed(page, symbol):
     page.open("/graph")
     page.type("#of", symbol)
     page.press(Keys.ENTER)
@@ -120,7 +120,7 @@ def test_a_picture_of_another_width_is_cut_until_it_is_drawn_again(page):
 
 
 @pytest.mark.parametrize("way", ["around", "impact", "path"])
-def test_every_way_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(page, way):
+def test_every_query_type_is_right_at_every_width_light_and_dark_and_accessible(page, way):
     page.open(f"/graph?of=show_login&to=rotate&way={way}" if way == "path" else f"/graph?of=rotate&way={way}")
     drawn(page)
     page.size(2560)

@@ -70,7 +70,7 @@ def shows_done(page, words):
     page.shows(words, "#done:not([hidden])")
 
 
-def test_notes_are_shown_in_time_and_what_would_be_markup_stays_text(page, store):
+def test_notes_are_shown_by_time_and_markup_stays_text(page, store):
     number = store(HOSTILE, body=f"A body, {HOSTILE}", facts=[HOSTILE], kind="goal", occurred_at="2026-01-02")
     store("The lighthouse blinks twice", occurred_at="2026-01-01")
     page.open("/memory?until=2026-01-03")
@@ -156,7 +156,7 @@ def test_a_note_is_superseded_by_another_and_tells_its_relation(page, store, not
     page.shows("We deploy on Mondays", "#note-title")
 
 
-def test_what_cannot_be_done_is_said_and_changes_nothing(page, store, note):
+def test_an_impossible_change_is_reported_and_changes_nothing(page, store, note):
     number = store("The mast is made of larch")
     page.open(f"/memory?note={number}")
     page.find("[data-opens=merge]").click()
@@ -167,7 +167,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(page, store, note):
     assert any("400" in fault or "404" in fault for fault in page.faults())  # the browser logs the refusal
 
 
-def test_what_an_agent_stores_meanwhile_is_said(page, store):
+def test_a_note_that_an_agent_stores_meanwhile_is_announced(page, store):
     page.open("/memory")
     page.find("#changed[data-state=followed]")
     assert not page.find("#changed").is_displayed()
@@ -188,7 +188,7 @@ def test_a_session_is_found_and_read_exchange_by_exchange(page, session):
     page.shows("2 exchanges")
 
 
-def test_trends_are_drawn_and_told_as_a_table(page, store):
+def test_trends_are_drawn_and_shown_as_a_table(page, store):
     store("The tide was high today")
     page.open("/memory?tab=trends&days=7")
     page.find("#plot[data-state=drawn] canvas")
@@ -232,15 +232,13 @@ def test_a_read_only_visitor_sees_no_buttons_and_cannot_change_notes(town, store
 @pytest.mark.parametrize(
     "body", [{"what": "erase", "note": "1"}, {"what": "edit", "note": ""}, {"what": "edit", "note": 7}, {}]
 )
-def test_a_change_that_is_none_is_one_sentence(town, body):
+def test_an_invalid_change_is_one_sentence(town, body):
     status, _, answer = town.server.ask("POST", "/page/memory/change", body)
     assert (status, answer["error"]["code"]) == (400, "bad_request")
 
 
 @pytest.mark.parametrize("address", ["note", "tab=sessions", "tab=quality", "tab=trends", "tab=changes"])
-def test_every_part_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(
-    page, store, session, address
-):
+def test_every_tab_is_right_at_every_width_light_and_dark_and_accessible(page, store, session, address):
     number = store("The rudder is of steel", body="Since the storm.", facts=["It held."], tags=["ship"])
     page.open(f"/memory?{address}={number}" if address == "note" else f"/memory?{address}")
     page.find("#main")
