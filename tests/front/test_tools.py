@@ -1,4 +1,4 @@
-"""Tools as agents see them: schemas for every client, and one clear sentence for wrong arguments."""
+"""Tools as agents see them: schemas for every client, and one sentence for wrong arguments."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Output of a front: at once if the client reads it, in a thread for a slow client, always whole."""
+"""Output of a front: at once if the client reads it, in a thread for a slow one, always whole."""
 
 import asyncio
 import os

@@ -277,7 +277,7 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Fields], Fields], Callable[[Fields],
         _merge,
         lambda answer: f"Merged #{answer['source_id']} into #{answer['target_id']} {answer['target_title']}",
     ),
-    "supersede": ("bulk_mark_superseded", _supersede, lambda _answer: "Marked as superseded."),
+    "supersede": ("bulk_mark_superseded", _supersede, lambda _answer: "Superseded."),
     "undo": ("memory_undo", lambda body: {"undone": _note_id(body, "operation")}, _describe_undo),
 }
 
