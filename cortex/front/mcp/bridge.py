@@ -39,7 +39,7 @@ PAUSE_S, PAUSE_MAX_S = 0.1, 2.0
 #: seconds to finish requests after the client has closed our input
 ANSWER_S = 15.0
 #: the error of a write whose server went away before it answered
-UNKNOWN = "The server went away: whether this was done is not known. Look before you ask again."
+UNKNOWN = "The server went away during this call, so its outcome is unknown. Check it before you call again."
 #: a client's message after `initialize` was answered
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 

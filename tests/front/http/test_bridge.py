@@ -211,7 +211,7 @@ def test_a_lost_read_is_repeated_once_and_a_write_never(breaking):
     read, reads_sent, written, sent = bridged(url, talk)
     assert (reads_sent, sent) == (2, 3)
     assert "connection broke" in read["error"]["message"]
-    assert "whether this was done is not known" in written["error"]["message"]
+    assert "its outcome is unknown" in written["error"]["message"]
 
 
 def test_another_version_of_a_server_is_logged_once(breaking, caplog):

@@ -71,7 +71,7 @@ async def cortex_search(
     context: QueryContext,
     *,
     query: Annotated[str, Meta(description="A question, names, or a pasted text.")],
-    scope: Annotated[Literal["code", "memory", "all"], Meta(description="What to search.")] = "code",
+    scope: Annotated[Literal["code", "memory", "all"], Meta(description="memory: notes.")] = "code",
     kind: Annotated[str, Meta(description="Kind of note; implies memory.")] = "",
     limit: Limit = LIMIT,
     chunk_types: ChunkTypes = (),
