@@ -1,5 +1,6 @@
-"""What models send for an argument → what the tool takes: lists as one text, numbers as texts,
-names of languages, paths in any spelling. What an argument means beyond that, the tools say.
+"""Conversion of arguments as models send them to the types that tools take.
+
+Models send lists as one text, numbers as texts, names of languages and paths in any spelling.
 """
 
 from __future__ import annotations
@@ -14,48 +15,47 @@ from cortex.terms.bounds import clamp
 from cortex.terms.languages import canonical
 from cortex.terms.spelling import path_below, read_file_lines, read_globs, read_list
 
-#: items of a list: each is looked for among all files, tags or ids
+#: maximum of items in a list: each is looked up among all files, tags or ids
 ITEMS_MAX = 256
-#: of a list of ids, which are looked up at once
+#: the same for a list of ids, which are looked up together
 IDS_MAX = 1_000
-#: texts that stand for an argument that was left out, but for texts
+#: texts that mean a missing argument, except where the argument is free text
 _NOTHING = frozenset(("null", "none", "undefined", "nil"))
 _TRUE, _FALSE = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
 _INTEGER = re.compile(r"[+-]?\d{1,1000}(?:\.0*)?")
-#: how far whole numbers go: the bounds of every argument lie within, and messages hold no more than
-#: 64 bits
+#: bound for whole numbers: beyond those of every argument, and within the 64 bits of messages
 INTEGER_MAX = 2**53
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-#: words for every language
+#: words that mean all languages
 _ANY = frozenset(("all", "any", "*", "auto"))
 
-#: arguments that name a language; that are globs; that are lists of tags; that are one path
+#: arguments that name a language; that are globs; that are one path
 _LANGUAGES = frozenset(("lang", "language"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns"))
 _PATHS = frozenset(("path", "file"))
-#: arguments that are texts of several values, by commas
+#: arguments that are one text of several values, separated by commas
 _LISTED = frozenset(("concepts", "files", "obs_type", "type", "include"))
-#: arguments whose items are sentences, which commas do not part
+#: arguments with sentences as items: commas do not separate them
 _SENTENCES = frozenset(("facts",))
-#: arguments in which the root's own path is left out, wherever it stands
+#: arguments from which the path of the root is removed, at any position
 _NAMES = frozenset(("target", "to", "chunk_id"))
 
 
 def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments in the types of `schema` (a tool's), as far as they can be meant so; the others
-    as they are. Arguments that say nothing are left out.
+    """Return the arguments converted to the types of a tool's `schema`.
 
-    Raises BadRequest for a text that cannot be sent on.
+    A value that cannot be converted stays as it is; one that means "none" is left out. Raises
+    BadRequest for a text with a lone surrogate and for a list with too many items.
     """
     typed = {}
     for name, value in arguments.items():
-        if name != "query":  # which says it in its own words
+        if name != "query":  # has error messages of its own
             _check_text(name, value)
         if name in _SENTENCES and isinstance(value, str) and not value.lstrip().startswith("["):
-            value = value.splitlines()  # noqa: PLW2901 - the value as it is meant
+            value = value.splitlines()  # noqa: PLW2901 - the converted value
         field = schema["properties"].get(name)
         if name in _LISTED and isinstance(value, list | tuple) and field and field.get("type") == "string":
-            value = ",".join(map(str, value))  # noqa: PLW2901 - the value as it is meant
+            value = ",".join(map(str, value))  # noqa: PLW2901 - the converted value
         meant = value if field is None else _convert(field, value)
         if meant is not None:
             typed[name] = _language(meant) if name in _LANGUAGES and isinstance(meant, str) else meant
@@ -63,9 +63,9 @@ def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) ->
 
 
 def locate_arguments(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
-    """The arguments with paths and globs as the index of the project in `root` names them.
+    """Return the arguments with paths and globs relative to the project's `root`, as in its index.
 
-    Raises BadRequest for a glob that cannot be read.
+    Raises BadRequest for an invalid glob.
     """
     converted = dict(arguments)
     for name, value in arguments.items():
@@ -99,8 +99,8 @@ def _locate_text(name: str, value: str, root: str) -> str:
 
 
 def _check_globs(globs: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """The globs of an argument. Raises BadRequest for one that cannot be read."""
-    if globs:  # what reads them costs an import
+    """Return `globs`, the value of the argument `name`. Raises BadRequest for an invalid one."""
+    if globs:  # the parser is imported only when needed
         from cortex.terms.globs import check_globs
 
         check_globs(globs, f"`{name}`")
@@ -108,7 +108,11 @@ def _check_globs(globs: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 
 def _globs(values: tuple[str, ...], root: str, *, keep: bool) -> tuple[str, ...]:
-    """The globs; one for the whole project leaves no filter, or with `keep` a filter of all."""
+    """Return the globs relative to `root`.
+
+    For a glob that means the whole project: with `keep` it becomes "**", else the result is empty
+    (no filter).
+    """
     all_globs: list[str] = []
     for value in values:
         globs = read_globs(value, root)
@@ -121,7 +125,7 @@ def _globs(values: tuple[str, ...], root: str, *, keep: bool) -> tuple[str, ...]
 
 
 def _tag(tag: str, root: str) -> str:
-    """A tag, which may be a file's path."""
+    """Return a tag; the path of a file becomes relative to `root`."""
     if "/" not in tag and "\\" not in tag and ":" not in tag:
         return tag.strip()
     return read_file_lines(path_below(tag.strip(), root)).path
@@ -156,7 +160,9 @@ def _as_list(items: Mapping[str, Any], value: Any) -> Any:
 
 
 def _as_text(field: Mapping[str, Any], value: Any) -> Any:
-    """A text; for one of several words that one, in any case, singular or plural."""
+    """Return the value as a text. For an enum: the member that it means, in any case, singular or
+    plural.
+    """
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = json.dumps(value)
     choices = field.get("enum")
@@ -184,5 +190,7 @@ _PLAIN: dict[str, Callable[[str], Any]] = {"integer": _as_number, "boolean": _as
 
 
 def _language(name: str) -> str:
-    """The language's own name; of one that is not known the text, for a worker to say so."""
+    """Return the canonical name of a language, "" for all. An unknown name stays: a worker reports
+    it.
+    """
     return "" if name.strip().lower() in _ANY else canonical(name) or name.strip().lower()

@@ -1,6 +1,4 @@
-"""The commits of the projects that memory knows, handed over by who reads sessions: also where no
-window of an agent is open.
-"""
+"""Import of commits into memory by the process that reads sessions: it needs no open agent."""
 
 from __future__ import annotations
 
@@ -18,23 +16,25 @@ from cortex.system.errors import Misconfigured
 
 #: seconds between two looks at one project: windows look themselves, and each look starts git
 LOOK_S = 300.0
-#: the setting by which a project says that its commits are not kept
+#: the setting with which a project refuses that its commits become notes
 _SETTING = "memory.git"
 
-#: (operation, arguments, whether it writes, project, its number) → what the memory worker answers
+#: (operation, arguments, whether it writes, project, operation id) → the memory worker's answer
 Call = Callable[[str, Mapping[str, Any], bool, str, str], Awaitable[dict[str, Any]]]
 
 
 class CommitFeed:
-    """`settings`: the person's own."""
+    """Imports new commits of the projects in memory. `settings`: the user's own."""
 
     def __init__(self, call: Call, settings: Memory) -> None:
         self._call, self._settings = call, settings
         self._histories: dict[str, tuple[CommitHistory, float]] = {}
 
     async def look(self, places: Mapping[str, str], stop: Callable[[], bool] = lambda: False) -> int:
-        """Hand over what is new in these projects, by their folders; how many commits that were.
-        Raises CortexError when the memory worker does not answer.
+        """Import the new commits of `places` (project → folder) and return their number.
+
+        Each project is looked at once in LOOK_S. `stop` is checked before each. Raises CortexError
+        when the memory worker does not answer.
         """
         brought = 0
         for project, place in places.items() if self._settings.git else ():
@@ -60,7 +60,7 @@ class CommitFeed:
         return tell
 
     def _takes_commits(self, project: str, place: str) -> bool:
-        """Whether that folder is the project's still, and the project does not refuse it."""
+        """Whether the folder still has this project, and the project does not refuse the import."""
         folder = Path(place)
         if not place or not folder.is_dir() or identity_of(folder, self._settings.remotes) != project:
             return False

@@ -1,4 +1,4 @@
-"""An answer that its filters leave empty: which of them did, and what there would be without it."""
+"""Suggestions for empty answers: the filter that excluded all hits, and their number without it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import orjson
 
 from cortex.system.errors import CortexError
 
-#: arguments that only leave something out
+#: arguments that only exclude hits
 FILTERS = (
     "paths",
     "exclude_paths",
@@ -20,9 +20,9 @@ FILTERS = (
     "exclude_patterns",
     "min_score",
 )
-#: seconds that a call must have left to be asked once more
+#: seconds that a call must have left to be repeated
 LEFT_S = 2.0
-#: characters of a filter's value that are shown
+#: maximum of shown characters of a filter's value
 SHOWN_CHARS_MAX = 80
 
 Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -31,9 +31,9 @@ Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 async def name_filter(
     ask: Ask, arguments: Mapping[str, Any], answer: dict[str, Any], left_s: Callable[[], float]
 ) -> dict[str, Any]:
-    """The answer; an empty one with a `suggestion` that names the filter that made it so.
+    """Return the answer; an empty one with a "suggestion" that names the filter responsible.
 
-    `ask` gives the answer to other arguments. Each filter is left out alone, then all of them.
+    `ask` repeats the call with other arguments: without each filter alone, then without all.
     """
     filters = [name for name in FILTERS if arguments.get(name) not in (None, "", (), 0)]
     if not filters or count_of(answer) != 0 or not _is_served(answer):
@@ -58,13 +58,13 @@ async def name_filter(
 
 
 def _is_served(answer: Mapping[str, Any]) -> bool:
-    """Whether there is something that a filter could leave out."""
+    """Whether a generation is served, so that a filter can exclude anything."""
     index = answer.get("index", {})
     return bool(index.get("generation") or index.get("generations"))
 
 
 def count_of(answer: Mapping[str, Any]) -> int:
-    """How many an answer found; -1 for an answer that is no list of hits."""
+    """Return the number of hits in an answer; -1 for an answer that is no list of hits."""
     hits = answer.get("results", answer.get("hits"))
     if not isinstance(hits, list):
         return -1

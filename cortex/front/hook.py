@@ -1,6 +1,8 @@
-"""`cortex-hook EVENT`: an agent's program tells what happens in a session; at its start it gets the
-last briefing of its project. It asks nobody, imports the standard library and what needs no more,
-and never ends with an error: an agent must not wait for it, or stop because of it.
+"""`cortex-hook EVENT`: writes an event of an agent's session to the spool; at a session's start it
+prints the last briefing of the project.
+
+It calls no worker, imports little beyond the standard library, and never ends with an error: an
+agent must not wait for it or stop because of it.
 """
 
 from __future__ import annotations
@@ -18,32 +20,32 @@ from cortex.memory.transcripts.tags import BRIEFING, plain
 from cortex.system import files, hosts
 from cortex.terms.secret_formats import FORMATS
 
-#: what may be told: the words after `cortex-hook`
+#: events: the word after `cortex-hook`
 EVENTS = ("session-start", "prompt", "tool-use", "stop", "session-end")
-#: seconds after which it gives up, whatever it waits for
+#: seconds after which the process ends
 PATIENCE_S = 2.0
-#: bytes of an event as it comes, and as it is kept; characters of one text
+#: maxima: bytes of an event as read, and as written; characters of one text
 READ_BYTES_MAX, EVENT_BYTES_MAX = 4 << 20, 64 << 10
 TEXT_CHARS_MAX = 16_000
-#: bytes of a briefing, with its marks
+#: maximum of bytes of a briefing, with its marks
 BRIEFING_BYTES_MAX = 9_000
 #: the folder of rendered briefings, in the folder of memory
 BRIEFINGS = "briefings"
-#: the file beside the briefings that names the person's remotes, one a line, and bytes of it
+#: the file with the user's remotes, one a line, next to the briefings; maximum of its bytes
 REMOTES, REMOTES_BYTES_MAX = "remotes", 64 << 10
-#: the folder below it that there is of a sealed memory
+#: the folder in that of memory if memory is sealed
 SEALED = "sealed"
-#: the variable that names another folder, and where it is otherwise
+#: the variable with the folder of memory, and its default below the home folder
 VARIABLE, DATA_DIR = "CORTEX_MEMORY_DATA_DIR", ".cortex/default"
-#: tools that change the file that they name
+#: tools that change the file in their input
 _MODIFIES = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
-#: what every line has that may hold a secret: a long run of letters and digits, or a name for one
+#: every line that may contain a secret matches: a long run of letters and digits, or a word for one
 _HINT = re.compile(r"(?i)[A-Za-z0-9_+/=.-]{20}|key|pass|pwd|secret|token|://")
 _LINES = re.compile(r"[^\n]+")
 
 
 def main() -> int:
-    """One event, as a process of its own; always 0."""
+    """Handle one event as a process; return 0 always."""
     with contextlib.suppress(BaseException):
         hosts.end_within(PATIENCE_S)
         tell(sys.argv[1:])
@@ -51,7 +53,7 @@ def main() -> int:
 
 
 def tell(arguments: list[str]) -> None:
-    """One event: its name, then `--data-dir DIR`. Whatever goes wrong is nobody's business."""
+    """Handle one event. `arguments`: its name, then `--data-dir DIR`. All errors are suppressed."""
     with contextlib.suppress(BaseException):
         _run(arguments)
         sys.stdout.flush()
@@ -79,13 +81,13 @@ def _data_dir(options: list[str]) -> str:
 
 
 def _text(payload: dict[str, Any], *names: str) -> str:
-    """The first of these fields that is a text, without halves of characters."""
+    """Return the first of these fields that is a text, lone surrogates replaced; "" for none."""
     text = next((payload[name] for name in names if isinstance(payload.get(name), str)), "")
     return text.encode("utf-8", "replace").decode()
 
 
 def _make_record(event: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of an event, of Claude Code's form or of the general one; {} for nothing."""
+    """Return the record of an event in Claude Code's format or the general one."""
     tool_input = payload.get("tool_input")
     paths = payload.get("files")
     if isinstance(tool_input, dict):
@@ -106,7 +108,7 @@ def _make_record(event: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _clean(text: str) -> str:
-    """Without what is private, what programs put in, and secrets."""
+    """Return a text without private parts, text inserted by programs, and secrets."""
     cleaned = plain(text)[:TEXT_CHARS_MAX] if text else ""
     if not _HINT.search(cleaned):
         return cleaned
@@ -119,7 +121,7 @@ def _clean(text: str) -> str:
 
 
 def _spool(folder: str, record: dict[str, Any]) -> None:
-    """Write it down for the process that reads sessions, unless too much waits already."""
+    """Write a record to the spool for the process that reads sessions, unless the spool is full."""
     raw = json.dumps(record).encode()
     if len(raw) > EVENT_BYTES_MAX:
         raw = json.dumps(record | {"text": record["text"][: TEXT_CHARS_MAX // 8], "files": []}).encode()
@@ -127,7 +129,7 @@ def _spool(folder: str, record: dict[str, Any]) -> None:
 
 
 def _briefing(folder: str, cwd: str) -> str:
-    """The last briefing that was rendered for exactly this project; "" for none."""
+    """Return the last rendered briefing of the project in `cwd`; "" for none."""
     if not os.path.isabs(cwd):
         return ""
     from pathlib import Path
@@ -147,19 +149,19 @@ def _briefing(folder: str, cwd: str) -> str:
 
 
 def _rendered_folder(folder: str) -> str:
-    """Where briefings lie: of a sealed memory where its plain bytes do, while it is served."""
+    """Return the folder of the briefings: for a sealed memory the plain copy of a served one."""
     sealed = os.path.join(folder, SEALED)
     if not os.path.lexists(sealed):
         return folder
     from cortex.sealing.places import permit_disk, plain_of
     from cortex.settings.home import cache_base
 
-    permit_disk(cache_base())  # who rendered them was permitted to; here they are only read
+    permit_disk(cache_base())  # their writer had permission; here they are only read
     return os.fspath(plain_of(sealed) / "home")
 
 
 def _remotes(folder: str) -> list[str]:
-    """The remotes whose clones are one project, as who rendered the briefings was told."""
+    """Return the remotes whose clones are one project, as used when the briefings were rendered."""
     try:
         return files.read_plain(os.path.join(folder, BRIEFINGS, REMOTES), REMOTES_BYTES_MAX).decode().split()
     except OSError:

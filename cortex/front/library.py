@@ -1,7 +1,7 @@
-"""Memory for a Python program: `with Cortex.open(path) as memory: memory.store("…")`.
+"""Memory for Python programs: `with Cortex.open(path) as memory: memory.store("…")`.
 
-A program is a front as an agent's is: it attaches to the memory set, which starts when there is
-none. Embedded, it serves the store itself, to others as well. Nothing leaves the machine.
+The program attaches to the memory set as an agent's front does, and starts it when none runs.
+Embedded, it serves the store itself, to other processes as well. Nothing leaves the machine.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ from ipc.client import Client
 from ipc.locks import holder_of
 from ipc.service import Serving
 
-#: seconds that a program waits at least for an answer: nobody watches it, and the first call of all
-#: makes the store
+#: minimum of seconds that a program waits for an answer: the first call of all creates the store
 PATIENCE_S = 30.0
 #: seconds in which everything must be closed
 CLOSE_S = 5.0
 
 
 class Cortex:
-    """One person's memory. Any thread may use it; each call returns when it is answered.
+    """The memory of one user. Methods block until the answer; any thread may call them.
 
-    Every method raises what the operation raises (BadRequest, NotFound, TooLarge), Unavailable with
-    one sentence, and for a write that may have been carried out its `operation_id`: with the same
-    it can be asked again, and is done once.
+    Every method raises the errors of its operation (BadRequest, NotFound, TooLarge), and
+    Unavailable with one sentence. If a write may have been carried out, the error has its
+    `operation_id`: repeat the call with it, and it is carried out once.
     """
 
     def __init__(self, data: DataFolder, caller: Caller, *, embedded: bool) -> None:
@@ -62,13 +61,13 @@ class Cortex:
         agent: str = "",
         embedded: bool = False,
     ) -> Cortex:
-        """The memory in the data folder `path`, by default the one that is configured; it is made
-        when it is missing.
+        """Open the memory in the data folder `path`, by default the configured one; create it when
+        it is missing.
 
-        `project`: whose notes these are, as a name of your own or a Path in it; "" asks all. It is
-        the same memory for agents and programs of this user, all at once. `embedded`: without any
-        other process; others are then served by this one. Raises Misconfigured for a folder that
-        cannot be used, and embedded for one that another process serves.
+        `project`: the project of the notes, as any name or a Path in it; "" for all. Agents and
+        programs of this user share the memory. `embedded`: start no other process; this one serves
+        the store, to others as well. Raises Misconfigured for an unusable folder, and with
+        `embedded` for one that another process serves.
         """
         flags = {"memory": {"data_dir": str(Path(path).expanduser().absolute())}} if path else None
         data = configuration.load_data(flags)
@@ -86,7 +85,7 @@ class Cortex:
         self.close()
 
     def close(self) -> None:
-        """Let go; safe to call twice."""
+        """Close the connection; safe to call twice."""
         if self._closed:
             return
         self._closed = True
@@ -105,7 +104,7 @@ class Cortex:
         writes: bool,
         operation_id: str = "",
     ) -> dict[str, Any]:
-        """What the operation answers: every method is such a call. docs/MEMORY.md lists them."""
+        """Call an operation and return its answer. docs/MEMORY.md lists the operations."""
         if self._closed:
             raise Unavailable("This memory was closed; open it again.")
         until = time.monotonic() + max(PATIENCE_S, self._data.deadline_s)
@@ -125,12 +124,11 @@ class Cortex:
         operation_id: str = "",
         **more: Any,
     ) -> dict[str, Any]:
-        """Remember something: {"id", "message"}, with "deduplicated" when it was there already,
-        "removed" when it held secrets, and "warnings" that say how it could be found better.
-        `scope` "global": for all projects. `more`: facts, files, anchors, metadata, obs_type,
-        occurred_at, supersedes.
+        """Store a note and return {"id", "message"}; it is on the disk when this returns.
 
-        It is on the disk when this returns.
+        Further keys: "deduplicated" if the note existed, "removed" if secrets were removed,
+        "warnings" with advice on how to make it easier to find. `scope` "global": for all projects.
+        `more`: facts, files, anchors, metadata, obs_type, occurred_at, supersedes.
         """
         fields = {
             "title": title,
@@ -143,54 +141,59 @@ class Cortex:
         return self._write("store", fields | more, operation_id)
 
     def edit(self, node_id: str | int, *, operation_id: str = "", **changes: Any) -> dict[str, Any]:
-        """Change fields of a note, or its `state`; what it held before is kept."""
+        """Change fields of a note, or its `state`; the history has the former values."""
         return self._write("store", {"id": node_id} | changes, operation_id)
 
     def relate(
         self, from_id: str | int, to_id: str | int, relation: str = "relates-to", *, operation_id: str = ""
     ) -> dict[str, Any]:
-        """Connect two notes: {"id", "message"}; an edge that is there already keeps its id."""
+        """Connect two notes and return {"id", "message"}; an existing edge keeps its id."""
         return self._write("relate", {"from_id": from_id, "to_id": to_id, "relation": relation}, operation_id)
 
     def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
-        """Mark a note as deleted: no question finds it any more."""
+        """Mark a note as deleted: no query finds it any more."""
         return self._write("forget", {"node_id": node_id}, operation_id)
 
     def undo(self, undone: str = "", *, operation_id: str = "") -> dict[str, Any]:
-        """Take back the operation of that number, "" for the last one."""
+        """Revert the operation with the number `undone`, "" for the last one."""
         return self._write("undo", {"undone": undone}, operation_id)
 
     def search(self, query: str, *, limit: int = 10, **more: Any) -> list[dict[str, Any]]:
-        """The notes that a question is about, by words and meaning; none when none is. `more`:
-        kind, tags, as_of (a moment: what was believed then), include.
+        """Return the notes that match a question, by words and meaning.
+
+        `more`: kind, tags, as_of (a moment: the notes as of then), include.
         """
         return self._results("search", {"query": query, "limit": limit} | more)
 
     def recall(self, query: str, *, limit: int = 10, alpha: float = 0.7, **more: Any) -> list[dict[str, Any]]:
-        """As `search`, with what is connected to it: alpha 1 asks words and meaning alone, 0 the
-        graph. `explain` says what each score is made of. `more`: kind, as_of, include, explain.
+        """As `search`, with connected notes: `alpha` 1 counts words and meaning alone, 0 the graph.
+
+        `more`: kind, as_of, include, explain (adds the signals of each score).
         """
         return self._results("recall", {"query": query, "limit": limit, "alpha": alpha} | more)
 
     def timeline(self, anchor: str | int = "", **more: Any) -> dict[str, Any]:
-        """Notes in the order in which they happened, around one or between two moments."""
+        """Return notes in order of time, before and after `anchor` or between two moments."""
         return self.call("timeline", {"anchor": anchor} | more, writes=False)
 
     def traverse(self, node_id: str | int, *, depth: int = 2, direction: str = "both") -> dict[str, Any]:
-        """What is connected to a note, in at most `depth` steps."""
+        """Return the notes connected to a note, in at most `depth` steps."""
         arguments = {"node_id": node_id, "depth": depth, "direction": direction}
         return self.call("traverse", arguments, writes=False)
 
     def briefing(self, agent_id: str = "default", **more: Any) -> dict[str, Any]:
-        """{"briefing": Markdown}: what to know before one begins. `more`: compact, tokens."""
+        """Return {"briefing": Markdown}, a summary for the start of a session.
+
+        `more`: compact, tokens.
+        """
         return self.call("briefing", {"agent_id": agent_id} | more, writes=False)
 
     def node(self, node_id: str | int) -> dict[str, Any]:
-        """A note with its edges, and the notes at their other ends."""
+        """Return a note with its edges, and the notes at their other ends."""
         return self.call("node", {"node_id": node_id}, writes=False)
 
     def stats(self) -> dict[str, Any]:
-        """How much is remembered."""
+        """Return the counts of notes and edges."""
         return self.call("stats", writes=False)
 
     def _write(self, operation: str, arguments: dict[str, Any], operation_id: str) -> dict[str, Any]:
@@ -213,7 +216,10 @@ class Cortex:
 
 
 def _serve(data: DataFolder) -> Serving:
-    """The store's owner, in a thread of this process, for us and all others."""
+    """Serve the store in a thread of this process, to all processes of the user.
+
+    Raises Misconfigured when another process serves it.
+    """
     from cortex.memory.serving import open_worker
 
     open_runtime(data)

@@ -1,6 +1,4 @@
-"""A front's way to the workers: holds the set of its project, makes it again when it is lost, calls
-tools.
-"""
+"""The connection of a front to its project's workers: keeps their set alive and calls tools."""
 
 from __future__ import annotations
 
@@ -43,27 +41,30 @@ from ipc.client import Client
 
 log = logging.getLogger(__name__)
 
-#: seconds that a call waits for a set that is being started, of those that it has
+#: seconds of its deadline that a call waits for a starting set
 READY_S = 8.0
-#: seconds that a call must have left to be tried on another set
+#: seconds that a call must have left to be repeated on another set
 LAST_TRY_S = 1.5
-#: seconds between two looks at a set that is coming back
+#: seconds between two checks of a set that is restarting
 LOOK_S = 0.05
-#: seconds between two tries to get a set: the first time, and at most
+#: seconds between two tries to attach to a set: first and maximum
 RETRY_S, RETRY_MAX_S = 1.0, 10.0
-#: seconds in which refused lines are gathered before the set is told how many there were
+#: seconds in which refused lines are counted before the count is sent to the set
 TELL_S = 0.5
 
 
-#: (names and globs, until when) → the projects that they mean, as they can be asked
+#: (names and globs, deadline) → the projects that they mean, connected
 Others = Callable[[Sequence[str], float], Awaitable[Sequence[Member]]]
 
 
 class Link:
-    """Make, use and close it in one event loop. `start`: start a set when none runs."""
+    """A connection to one project. Make, use and close it in one event loop.
+
+    `start`: start a set when none runs.
+    """
 
     def __init__(self, config: Config, *, start: bool = True, channel: str = "mcp") -> None:
-        """`channel`: who speaks through this front, as memory distinguishes them."""
+        """`channel`: the kind of front ("mcp", "cli", …), which memory records with each note."""
         self.config = config
         self.freshness = Freshness(config)
         self._start = start
@@ -85,14 +86,14 @@ class Link:
         self._refusal_task: asyncio.Task[None] | None = None
         self._supervisor = 0
         self._settled = 0.0
-        #: what the first answer says beside what was asked
+        #: sentences for the index block of the first answer
         news = [describe_egress(config), say_ignored(config.root, config.ignored)]
         if config.subfolder and channel == "mcp":
             news.append(say_subfolder(config))
         self._news = " ".join(filter(None, news))
 
     def open(self) -> None:
-        """Begin to get the set; returns at once."""
+        """Begin to attach to the set; returns at once."""
         self._task = asyncio.create_task(self._attach())
 
     async def close(self) -> None:
@@ -113,12 +114,13 @@ class Link:
         await self._client.close()
 
     def name(self, agent: str) -> None:
-        """What the client calls itself: memory keeps it with what it is told."""
+        """Set the client's name, which memory records with each note."""
         self._caller = replace(self._caller, agent=agent)
 
     def caller_for(self, caller: Caller | None = None) -> Caller:
-        """In whose name memory is asked, by default this front's; the project is found out with the
-        first call.
+        """Return the caller for memory, by default this front's, with project and folder filled in.
+
+        The project's identity is read at the first call.
         """
         if not self._caller.project:
             project = identity_of(self.config.root, self.config.memory.remotes)
@@ -129,11 +131,11 @@ class Link:
 
     @property
     def keeps_commits(self) -> bool:
-        """Whether commits are handed to memory when it is asked."""
+        """Whether a call to memory also imports new commits."""
         return self._history is not None
 
     def count_refused(self) -> None:
-        """A line of the client's was no message: told to the set, for `cortex status`."""
+        """Count a line of the client that was no message; the set shows them in `cortex status`."""
         self._refused += 1
         if self._refusal_task is None or self._refusal_task.done():
             self._refusal_task = asyncio.create_task(self._report_refused_soon())
@@ -155,10 +157,10 @@ class Link:
         caller: Caller | None = None,
         others: Others | None = None,
     ) -> dict[str, Any]:
-        """The tool's answer, to be dumped by orjson. `caller`: who asks, where one front speaks for
-        several. `others`: whom a question to several projects asks.
+        """Return the tool's answer, for orjson to serialise.
 
-        Raises BadRequest, and Unavailable with one sentence.
+        `caller`: the client, if one front serves several. `others`: connects the projects of a
+        call to several. Raises BadRequest, and Unavailable with one sentence.
         """
         began = time.monotonic()
         try:
@@ -179,7 +181,7 @@ class Link:
     async def call_patiently(
         self, tool: Tool, arguments: Mapping[str, Any], patience_s: float
     ) -> dict[str, Any]:
-        """As `call`, asked again for so long while the workers are starting."""
+        """As `call`, repeated for `patience_s` while the workers are starting."""
         until = time.monotonic() + patience_s
         while True:
             try:
@@ -196,14 +198,14 @@ class Link:
         checked = tool.check(arguments)
         if not tool.reads and is_read_only(self.config.root):
             raise BadRequest(
-                f"{self.config.root.name} is here to be read, and {tool.name} writes: ask in another project."
+                f"{self.config.root.name} is read-only here, and {tool.name} writes. Call it in another project."
             )
         asks = tool.asks(msgspec.structs.asdict(checked))
         if asks != "code" and self._history is not None:
             self._history.look(self._tell_commits)
         if asks != "code" and self._backfill is not None:
             self._backfill.look(self._context(until, caller))
-        if asks == "memory":  # which needs no index
+        if asks == "memory":  # needs no index
             return await tool.call(self._context(until, caller), checked)
         self._memory_link.warm()
         while True:
@@ -212,11 +214,11 @@ class Link:
             supervisor = self._supervisor
             try:
                 answer = await tool.call(self._context(until, caller), checked)
-                starting.check_root(self.config)  # of one that is gone, everything has gone already
+                starting.check_root(self.config)  # a deleted project looks like one without hits
                 return self._add_news(answer)
             except Unavailable:
                 starting.check_root(self.config)
-                # A set that ended while it was asked has a successor that was not.
+                # If the set ended during the call, the call is repeated on its successor.
                 if time.monotonic() > until - LAST_TRY_S or not (
                     self._is_lost or self._current_supervisor != supervisor
                 ):
@@ -225,7 +227,7 @@ class Link:
     async def _ask_others(
         self, tool: Tool, arguments: Mapping[str, Any] | None, others: Others
     ) -> dict[str, Any]:
-        """What the tool answers of several projects: this one is asked only where it is among
+        """Return the tool's answer for several projects; this one is not asked unless it is among
         them.
         """
         until = time.monotonic() + self.config.server.deadline_s
@@ -237,17 +239,19 @@ class Link:
         return await tool.call(context, tool.check(arguments))
 
     async def reach(self, until: float) -> QueryContext:
-        """What one of several projects is asked with, once there is a set. Raises Unavailable, also
-        for a part, whose paths would be the whole's; and Misconfigured.
+        """Return the context for a call to this project among several, once it has a set.
+
+        Raises Misconfigured, and Unavailable; also for a subfolder, for the answers of several
+        projects are not translated into its paths.
         """
         if self.config.subfolder:
             raise Unavailable(
-                f"This folder is a part of {self.config.root.name}; name that to ask it with others."
+                f"This folder is a part of {self.config.root.name}; name that project to ask it with others."
             )
         if self._task is None:
             self._task = asyncio.create_task(self._attach())
         starting.check_root(self.config)
-        # Half of the time is left for the question itself.
+        # Half of the time remains for the call itself.
         await self.ready(time.monotonic() + max(0.0, until - time.monotonic()) / 2 + 1.0)
         return self._context(until, None)
 
@@ -274,7 +278,7 @@ class Link:
         )
 
     async def _worker_state(self, worker: str) -> Standing:
-        """How a worker stands that is not there, as the supervisor says it."""
+        """Return the state of a worker that did not answer, from the supervisor."""
         if self._attachment is None:
             return "" if self._fault else "starting"
         status = await asyncio.to_thread(attach.set_status, self.config)
@@ -286,7 +290,7 @@ class Link:
         return "restarting" if process["restarts"] or process["last_error"] else "starting"
 
     def _add_news(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """The answer, the first one with a sentence about settings that are ignored."""
+        """Return the answer; the first one gets the news in its index block."""
         if self._news:
             index = answer.get("index", {})
             message = f"{self._news} {index.get('message', '')}".rstrip()
@@ -294,9 +298,10 @@ class Link:
         return answer
 
     async def ready(self, until: float) -> None:
-        """Wait until there is a set, at most READY_S; where nothing is served yet only as long as a
-        call waits for that, for the answer needs no worker then. Raises Unavailable when there is
-        none that we may use.
+        """Wait for a set, at most READY_S. Raises Unavailable when there is none that we may use.
+
+        Before the first generation is served, wait at most FIRST_GENERATION_S: that answer needs no
+        worker.
         """
         served = self.freshness.serves(self.freshness.current())
         until = min(until - 1.0, time.monotonic() + (READY_S if served else FIRST_GENERATION_S))
@@ -314,17 +319,17 @@ class Link:
 
     @property
     def problem(self) -> str:
-        """One sentence when this front has no set that it may use, "" otherwise."""
+        """One sentence if this front has no set that it may use, "" otherwise."""
         return self._attachment.problem if self._attachment is not None else self._fault
 
     @property
     def _is_lost(self) -> bool:
-        """Whether the set has gone and is being made again."""
+        """Whether the set ended and is being restarted."""
         return self._attachment is not None and not self._attachment.connected and not self.problem
 
     @property
     def _current_supervisor(self) -> int:
-        """What tells the supervisor that we are attached to from others; 0 for none."""
+        """A number that identifies the attached supervisor: its birth or its pid; 0 for none."""
         hello = self._attachment.hello if self._attachment is not None else {}
         return int(hello.get("born") or hello.get("pid", 0))
 
@@ -351,17 +356,17 @@ class Link:
 
 
 def say_subfolder(config: Config) -> str:
-    """Where the answers of a part come from, and what is outside of it, as an agent writes it."""
+    """Return a sentence for agents: which index serves a subfolder, and how to search outside."""
     upward = "../" * (config.subfolder.count("/") + 1)
     return (
-        f"{config.subfolder} is served from the index of {config.root.name}: paths that begin with ../ lie outside of it, "
+        f"{config.subfolder} is served from the index of {config.root.name}: paths that begin with ../ are outside of it, "
         f'and paths ["{upward}**"] searches all of {config.root.name}.'
     )
 
 
 def _keeps_commits(config: Config) -> bool:
-    """Whether the person keeps commits as notes, the project does not refuse it, and is not only
-    here to be read.
+    """Whether commits become notes: the user's setting allows it, the project does not refuse it
+    and is not read-only.
     """
     if not config.memory.git or is_read_only(config.root):
         return False

@@ -1,6 +1,4 @@
-"""A front's way to the memory set: nothing at all until the first call of memory, then a hold on
-the set and a client of its own.
-"""
+"""The connection of a front to the memory set, made at the first call to memory."""
 
 from __future__ import annotations
 
@@ -17,22 +15,25 @@ from cortex.system.errors import CortexError, Unavailable
 from ipc.client import Client
 from ipc.messages import MemoryCall
 
-#: seconds of a call that are kept for saying that the set does not come
+#: seconds of a call reserved for the error that the set did not start
 SAYING_S = 0.5
-#: seconds in which questions of code do not ask a memory that did not answer one
+#: seconds for which questions about code skip a memory that did not answer
 QUIET_S = 10.0
-#: seconds that a process which asks once waits for a memory that runs: each of its connections is
-#: the first one, which takes some 80 ms
+#: seconds that a process with one call waits for a running memory: its connection is always the
+#: first one, which takes some 80 ms
 ONCE_S = 0.3
-#: seconds that the first connection to a set that runs may take, beside a question of code
+#: maximum of seconds of the first connection to a running set, during a question about code
 CONNECT_S = 1.0
-#: seconds between two looks whether a set runs that was not there
+#: seconds between two checks whether a set runs
 LOOK_S = 1.0
 
 
 class MemoryLink:
-    """Make, use and close it in one event loop. `find` says where memory is; it is asked with the
-    first call, and may raise; `glance_s`: how long a question of code waits for a set that runs.
+    """A connection to memory. Make, use and close it in one event loop.
+
+    `find` returns memory's data folder; it is called with the first call, and may raise. `start`:
+    start a set when none runs. `glance_s`: seconds that a question about code waits for a running
+    set.
     """
 
     def __init__(
@@ -45,16 +46,18 @@ class MemoryLink:
         self._client: Client | None = None
         self._quiet_until = 0.0
         self._warming: asyncio.Task[None] | None = None
-        #: when a set was last looked for that could be connected to
+        #: time of the last check for a running set (monotonic)
         self._looked = -LOOK_S
 
     def context(self, until: float, caller: Callable[[], Caller]) -> MemoryContext:
-        """What a call asks with until then (monotonic); `caller` is asked when it does."""
+        """Return the context of a call with the deadline `until` (monotonic); `caller` is called
+        with the first operation.
+        """
         return MemoryContext(self.reach, until, caller, self, self._glance_s)
 
     def client(self) -> Client | None:
-        """The client of a set that runs already, by whomever it was started; None when none does,
-        or when it was silent just now. Starts nothing, and keeps nothing running.
+        """Return the client of a set that already runs; None without one, or if it was silent in
+        the last QUIET_S. Starts nothing, and keeps nothing running.
         """
         if time.monotonic() < self._quiet_until:
             return None
@@ -69,8 +72,8 @@ class MemoryLink:
         return self._client
 
     def warm(self) -> None:
-        """Begin to connect to a set that runs already, while code is asked: the glance that follows
-        does not wait for a connection.
+        """Begin to connect to a running set during a call about code, so that its later question to
+        memory does not wait for a connection.
         """
         now = time.monotonic()
         if self._warming is not None or now < self._looked + LOOK_S:
@@ -80,12 +83,12 @@ class MemoryLink:
             self._warming = asyncio.create_task(_connect(client))
 
     def was_silent(self) -> None:
-        """Leave memory alone for QUIET_S: nobody waits for it again and again. While it is being
-        connected to, silence says nothing of it.
+        """Skip memory for QUIET_S, so that not every call waits for it. Silence while it is being
+        connected to does not count.
         """
         if self._warming is not None and not self._warming.done():
             return
-        self._warming = None  # afterwards the connection may have to be made again
+        self._warming = None  # afterwards a new connection may be needed
         self._quiet_until = time.monotonic() + QUIET_S
 
     async def close(self) -> None:
@@ -102,7 +105,7 @@ class MemoryLink:
             await self._client.close()
 
     async def reach(self, until: float) -> Client:
-        """The client of the set, which is started when there is none. Raises Misconfigured, and
+        """Return the client of the set; start a set when none runs. Raises Misconfigured, and
         Unavailable while there is no set that we may use.
         """
         data = self._find()

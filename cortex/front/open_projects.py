@@ -1,5 +1,6 @@
-"""The projects that one front answers for: its own, and those that the user or the client has names
-for. Another one is opened when it is first asked for.
+"""The projects that one front serves: its own, and others by name, opened at their first call.
+
+The names come from the user's list of projects and from the roots of the client.
 """
 
 from __future__ import annotations
@@ -36,33 +37,33 @@ from cortex.terms.suggestions import hint_for
 
 log = logging.getLogger(__name__)
 
-#: projects beside its own that a front holds open: each has workers of its own, some 250 MB
+#: maximum of other projects that a front has open: each has its own workers, some 250 MB
 OPEN_MAX = 3
-#: seconds for which the names are as they were read: a glob may mean hundreds of folders
+#: seconds until the names are read again: a glob may mean hundreds of folders
 FRESH_S = 10.0
-#: names that the list of tools tells; a call takes them all
+#: maximum of names in the list of tools; calls accept all
 LISTED_MAX = 12
 
 
 @dataclass
 class _OpenLink:
-    """A link to another project, and how many calls wait for it."""
+    """A link to another project, and the number of its running calls."""
 
     link: Link
     calls: int = 0
 
 
 class OpenProjects:
-    """Speaks for `own`, and for others by their names. Use it in one event loop.
+    """Calls tools in the project of `link`, and in others by name. Use it in one event loop.
 
-    `roots`: further folders that the client itself works in.
+    `roots`: further folders that the client works in.
     """
 
     def __init__(self, link: Link, roots: Sequence[Path] = (), make: Callable[[Config], Link] = Link) -> None:
         self._own_link, self._roots, self._make = link, roots, make
         self._open: OrderedDict[str, _OpenLink] = OrderedDict()
         self._other_projects: dict[str, ProjectEntry] = {}
-        #: what was read of those that are not open, while the names are as they were read
+        #: configurations of projects that are not open, until the names are read again
         self._selections: dict[str, SelectedProject] = {}
         self._name, self._agent = link.config.folder.name, ""
         self._read = -math.inf
@@ -89,8 +90,9 @@ class OpenProjects:
         await asyncio.gather(*(link.close() for link in links))
 
     async def names(self) -> tuple[str, ...]:
-        """Its own first; none where there is no other. A file that cannot be understood is told by
-        the log, and by who asks for a project.
+        """Return the names of all projects, the front's own first; empty if there is no other.
+
+        An unreadable list of projects is logged here, and is an error for a call that names one.
         """
         try:
             await self._refresh_names()
@@ -99,8 +101,9 @@ class OpenProjects:
         return (self._name, *self._other_projects) if self._other_projects else ()
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-        """What the tool answers of the project that is named, or of its own; it says which, where
-        there are several. Raises BadRequest, and what the tool raises.
+        """Return the tool's answer for the project in "project", by default the front's own.
+
+        The answer names the project if there are several. Raises BadRequest, and the tool's errors.
         """
         call_arguments = dict(arguments or {})
         if asks_projects(tool, call_arguments):
@@ -110,7 +113,7 @@ class OpenProjects:
             return await self._own_link.call(tool, arguments)
         if not isinstance(name, str):
             raise BadRequest(f"The argument `{PROJECT}` must be a project's name.")
-        if name and name not in self._other_projects:  # its own name, too, once it has been read
+        if name and name not in self._other_projects:  # may also be the own name
             await self._refresh_names()
         if not self._other_projects:
             return await self._own_link.call(tool, arguments)
@@ -129,13 +132,11 @@ class OpenProjects:
                 f"There is no project {name!r}{hint_for(name, names)}; there are: {', '.join(names)}."
             )
         if project.read_only and not tool.reads:
-            raise BadRequest(f"{project.name} is here to be read: {tool.name} writes, leave `{PROJECT}` out.")
+            raise BadRequest(f"{project.name} is read-only, and {tool.name} writes. Leave `{PROJECT}` out.")
         return project
 
     async def _call_projects(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What the tool answers of several projects; those that were opened for it and are too
-        many are let go of.
-        """
+        """Return the tool's answer for several projects; afterwards close those beyond OPEN_MAX."""
         await self._refresh_names()
         used: list[_OpenLink] = []
 
@@ -152,7 +153,7 @@ class OpenProjects:
             await self._close_others()
 
     def _select(self, name: str) -> SelectedProject:
-        """How it is asked with others. Raises Misconfigured."""
+        """Return a project for a call to several. Raises Misconfigured."""
         if name == self._name:
             return SelectedProject(self._own_link.config, self._own_link.freshness, is_open=True)
         if name in self._open:
@@ -165,7 +166,9 @@ class OpenProjects:
         return selection
 
     async def _reach(self, name: str, used: list[_OpenLink], until: float) -> QueryContext:
-        """One of several that are asked, which stays open in `used`. Raises CortexError."""
+        """Return the context of one of several projects; its link is added to `used` and stays
+        open. Raises CortexError.
+        """
         if name != self._name:
             used.append(opened := self._ensure_open(self._other_projects[name]))
             opened.calls += 1
@@ -190,7 +193,7 @@ class OpenProjects:
         return opened
 
     def _make_link(self, project: ProjectEntry) -> Link:
-        """A link that shares this one's memory. Raises Misconfigured."""
+        """Make a link with the memory of the front's own. Raises Misconfigured."""
         link = self._make(self._load_config(project))
         link.name(self._agent)
         return link
@@ -200,14 +203,14 @@ class OpenProjects:
         return configuration.load(project.root, {"memory": memory})
 
     async def _close_others(self) -> None:
-        """Let go of those that were asked longest ago, and that nobody waits for."""
+        """Close the least recently used projects without running calls, down to OPEN_MAX."""
         for name, opened in list(self._open.items()):
             if len(self._open) > OPEN_MAX and not opened.calls:
                 del self._open[name]
                 await opened.link.close()
 
     async def _refresh_names(self) -> None:
-        """Which projects there are. Raises Misconfigured."""
+        """Read the names of the projects, unless they are fresh. Raises Misconfigured."""
         if time.monotonic() - self._read < FRESH_S:
             return
         own_folder = self._own_link.config.folder
@@ -225,7 +228,8 @@ class OpenProjects:
 
 
 def _find_projects(roots: Sequence[Path], own_root: Path) -> dict[str, ProjectEntry]:
-    """By name: what the client works in, and what the user knows, of packages those of `own_root`.
+    """Return name → project: roots of the client, the user's projects, packages of `own_root`.
+
     Raises Misconfigured.
     """
     registered = {
@@ -236,8 +240,10 @@ def _find_projects(roots: Sequence[Path], own_root: Path) -> dict[str, ProjectEn
 
 
 def may_name_project(tool: Tool, arguments: Mapping[str, Any]) -> bool:
-    """Whether `project` of a call with these arguments is a folder: of what asks memory alone it
-    may be an argument of its own. Raises BadRequest.
+    """Whether `project` of a call with these arguments selects a project of this front.
+
+    Tools of memory have an argument of the same name, for the project of the notes. Raises
+    BadRequest.
     """
     if PROJECT not in tool.schema["properties"]:
         return True
@@ -245,7 +251,7 @@ def may_name_project(tool: Tool, arguments: Mapping[str, Any]) -> bool:
 
 
 def schema_with_projects(tool: Tool, names: Sequence[str]) -> dict[str, Any]:
-    """The schema of the tool's arguments where there are these projects, the default one first."""
+    """Return the schema of the tool's arguments with the projects `names`, the default first."""
     if not names:
         return _without_projects(tool)
     has_project = PROJECT in tool.schema["properties"]
@@ -258,7 +264,7 @@ def schema_with_projects(tool: Tool, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _without_projects(tool: Tool) -> dict[str, Any]:
-    """Where there is one project nobody pays for the argument that names several."""
+    """Return the schema without `projects`: with one project its tokens are wasted."""
     properties = tool.schema["properties"]
     if PROJECTS not in properties:
         return tool.schema

@@ -1,4 +1,4 @@
-"""Which projects the names and globs of one question mean, of those that its asker may know of."""
+"""Selection of the projects that the names and globs of one call mean, and connections to them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from cortex.system.errors import BadRequest, CortexError
 from cortex.terms.suggestions import hint_for
 from ipc.messages.signals import OF
 
-#: the argument that names one project, and the key of an answer that does; and several
+#: the argument for one project, also a key of answers; the argument for several
 PROJECT, PROJECTS = "project", "projects"
-#: what means all that are not here only to be read
+#: patterns that mean all projects but read-only ones
 _ALL = ("*", "**")
-#: names that an error tells
+#: maximum of names in an error
 _LISTED_MAX = 12
-#: projects of one Milvus that are tried before all of them count as away: each may take half of
-#: the time that is left
+#: projects of one Milvus that are tried before all of them count as unavailable: each try may take
+#: half of the time left
 TRIED_MAX = 3
 
 
 def asks_projects(tool: Tool, arguments: Mapping[str, Any]) -> bool:
-    """Whether a call asks several projects. Raises BadRequest where it names one as well."""
+    """Whether a call asks several projects. Raises BadRequest if it also names one."""
     if not arguments.get(PROJECTS) or PROJECTS not in tool.schema["properties"]:
         return False
     if arguments.get(PROJECT):
@@ -42,8 +42,9 @@ def asks_projects(tool: Tool, arguments: Mapping[str, Any]) -> bool:
 def choose_projects(
     patterns: Sequence[str], names: Sequence[str], read_only: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Those of `names` that `patterns` mean, in their order; "*" leaves out those that are here to
-    be read. Raises BadRequest for what means none, and for more than can be asked at once.
+    """Return the `names` that match `patterns`, in the order of `names`; "*" excludes `read_only`.
+
+    Raises BadRequest for a pattern without a match, and for more than FAR_MAX projects.
     """
     selected: set[str] = set()
     for pattern in (raw.strip() for raw in patterns):
@@ -66,7 +67,7 @@ def choose_projects(
 
 @dataclass(frozen=True, slots=True)
 class SelectedProject:
-    """A project that is asked with others; `is_open`: whether its workers are in use already."""
+    """A project of a call to several; `is_open`: its workers are already attached."""
 
     config: Config
     freshness: Freshness
@@ -78,9 +79,10 @@ async def reach_all(
     find: Callable[[str], SelectedProject],
     reach: Callable[[str], Awaitable[QueryContext]],
 ) -> list[Member]:
-    """Each of `names` as it can be asked; of one that cannot, why. Of those in one Milvus one is
-    reached, and the others are asked through its workers. Raises BadRequest for more sets of
-    workers than can be asked at once.
+    """Return a member for each name, with its context or the error that prevents one.
+
+    Projects in one Milvus share the workers of one of them. Raises BadRequest for more than
+    PROJECTS_MAX sets of workers.
     """
     member_by_name: dict[str, Member] = {}
     sets: dict[str, dict[str, SelectedProject]] = {}
@@ -110,8 +112,9 @@ async def _reach_group(
     group: Mapping[str, SelectedProject],
     reach: Callable[[str], Awaitable[QueryContext]],
 ) -> dict[str, Member]:
-    """Those of `member_by_name` that share workers: all are asked through one of them, an open one where
-    there is. Another one is tried where that cannot be reached: its folder may be gone.
+    """Return the members of a group that shares workers, all with the context of one of them.
+
+    Open projects are tried first, then up to TRIED_MAX: the folder of one may be gone.
     """
     why: CortexError | None = None
     for first in sorted(group, key=lambda name: not group[name].is_open)[:TRIED_MAX]:
@@ -130,8 +133,8 @@ async def _reach_group(
 
 
 def far_of(config: Config) -> MilvusProject | None:
-    """Where Milvus keeps the project; None where it does not, and for a part, which is not asked
-    with others. Raises Misconfigured.
+    """Return the project's place in Milvus; None without Milvus, and for a subfolder, which cannot
+    be asked with others. Raises Misconfigured.
     """
     if not config.remote or config.subfolder:
         return None

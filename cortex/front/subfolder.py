@@ -1,8 +1,8 @@
-"""A folder that is served from the index of the project around it: what is asked in its paths is
-asked in the project's, and what the project answers is told in those of the folder.
+"""Translation of paths for a folder that the index of the project around it serves.
 
-What lies outside of it is told as `../…`, and can be asked for so: who wants to delete something
-has to see who uses it from there.
+Arguments have paths relative to the folder and become relative to the project; answers are
+translated back. Files outside of the folder are `../…` both ways: a search for uses before a
+deletion must show those outside as well.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from cortex.front.empty_answers import LEFT_S, count_of
 from cortex.system.errors import CortexError
 from cortex.terms.spelling import read_globs, read_list
 
-#: asks the same of the whole project
+#: repeats the call for the whole project
 Ask = Callable[[], Awaitable[dict[str, Any]]]
 
-#: arguments that are one path, place or name; that are several; that are globs
+#: arguments that are one path, place or name; that are lists of them; that are globs
 _NAMES = frozenset(("file", "file_path", "path", "target", "to"))
 _LISTS = frozenset(("files", "anchors", "files_read", "files_modified", "tags"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns", "scope"))
-#: fields of an answer that are a path, or a path and a line, and nothing else
+#: fields of an answer with a path or a path and a line alone
 _PATHS = frozenset(("file", "file_path", "path", "at", "defined", "from", "files", "pending", "more"))
 #: fields of an answer that Cortex fills with places: paths, ids of symbols, names before a place.
 #: All others may quote a file (`text`, `comment_text`, `doc`, `variables`): they stay unchanged
@@ -40,13 +40,13 @@ _PLACES = _PATHS | frozenset(
         "target", "tests", "twins", "via",
     )
 )  # fmt: skip
-#: fields of an answer that are a sentence of Cortex, which may name places
+#: fields of an answer with a sentence of Cortex, which may name places
 _SENTENCES = frozenset(("message", "next", "note", "suggestion", "why"))
-#: what an answer of memory says of places
+#: fields of an answer of memory with places
 _OF_NOTES = _PATHS | {"anchors", "changed", "gone", "moved", "files_read", "files_modified"}
-#: a word of a sentence: what stands between spaces, quotes, commas and brackets
+#: a word of a sentence: spaces, quotes, commas and brackets end it
 _WORD = re.compile(r"[^\s\"'`,;()\[\]{}]+")
-#: what gitignore gives a meaning; the ways out of the folder that a glob begins with
+#: characters with a meaning in gitignore patterns; leading `../` of a glob
 _SPECIAL, _UPWARD = re.compile(r"([\\*?\[\]!#{}])"), re.compile(r"(?:\.\./)+|\.\.$")
 
 
@@ -60,15 +60,17 @@ class Subfolder:
 
     @classmethod
     def of(cls, context: QueryContext) -> Self | None:
-        """None where all of the project is asked about."""
+        """Return the subfolder that `context` is limited to; None for the whole project."""
         config = context.config
         return cls(config.subfolder, str(config.root), context.freshness) if config.subfolder else None
 
     async def suggest_elsewhere(
         self, answer: dict[str, Any], ask: Ask, left_s: float, *, explained: bool
     ) -> dict[str, Any]:
-        """An answer; one that has found nothing here says whether there is something elsewhere in
-        the project. `ask` asks all of it; `explained`: why nothing is here has been said.
+        """Return `answer`; an empty one with a "suggestion" that counts hits elsewhere.
+
+        `ask` repeats the call for the whole project. `explained`: the answer already says why it is
+        empty, and keeps its suggestion if there are no hits elsewhere.
         """
         if count_of(answer) != 0 or not answer["index"]["generation"] or left_s < LEFT_S:
             return answer
@@ -88,8 +90,10 @@ class Subfolder:
     def to_project(
         self, tool: str, arguments: Mapping[str, Any], *, of_notes: bool = False
     ) -> dict[str, Any]:
-        """The arguments of a tool, as they are written from here, as the project has them.
-        `of_notes`: its tags are people's own words, and a `file` is one that is read or written.
+        """Return a tool's arguments with paths relative to the project.
+
+        `of_notes`: a tool of memory. Its tags are free words, and `file` is a file to import or
+        export: both stay.
         """
         places = _NAMES | {"query"} if tool == "cortex_explore" else _NAMES
         meant = _LISTS - {"tags"} if of_notes else arguments.keys()
@@ -99,8 +103,8 @@ class Subfolder:
         }
 
     def to_folder(self, answer: Mapping[str, Any], *, of_notes: bool = False) -> dict[str, Any]:
-        """An answer of the project in the paths from here; `of_notes`: all else in it is people's
-        own words.
+        """Return an answer with paths relative to the folder. `of_notes`: only the fields with
+        places are translated, for all others are free text.
         """
         plain = orjson.loads(orjson.dumps(answer))
         converted: dict[str, Any] = (
@@ -128,8 +132,9 @@ class Subfolder:
         return value
 
     def _project_name(self, text: str, argument: str) -> str:
-        """What names a file, a folder or a definition that is here, or begins with `../`; any other
-        text as it is: names mean what is here first (`GraphSearch.within`).
+        """Translate the name of a file, folder or definition in this folder, or with `../`.
+
+        Any other text stays: the graph looks up names in this folder first (`GraphSearch.within`).
         """
         bare = text.strip().strip("\"'`")
         if not bare or bare.startswith("/") or not bare.isprintable() or " " in bare:
@@ -146,7 +151,7 @@ class Subfolder:
     def _is_here(self, full_path: str, path: str, mark: str, argument: str) -> bool:
         if full_path in self._listed:
             return True
-        if argument == "tags":  # a folder's name is a tag by itself
+        if argument == "tags":  # the name of a folder is already a tag
             return False
         if "/" in path or mark == ":":
             return full_path in self._stems or ("/" in path and self.freshness.is_there(full_path))
@@ -156,20 +161,20 @@ class Subfolder:
         bare = glob.strip().strip("\"'`")
         mark, bare = ("!", bare[1:]) if bare.startswith("!") else ("", bare)
         if f"{bare.removeprefix('file://')}/".startswith(f"{self.root}/"):
-            return (glob,)  # as it is written, of the whole project
+            return (glob,)  # absolute: already a glob of the whole project
         globs = read_globs(bare, "") or (("**",) if bare else ())
         return tuple(f"{mark}{self._project_glob(pattern)}" for pattern in globs)
 
     def _project_glob(self, glob: str) -> str:
-        """A glob that is written from here, as the project has it."""
+        """Translate a glob that is relative to the folder."""
         upward = _UPWARD.match(glob)
         folder = posixpath.normpath(posixpath.join(self.folder, upward[0] if upward else ""))
         if _is_above(folder):
-            return glob  # which means nothing
+            return glob  # leads out of the project, and matches no file
         tail = glob[upward.end() :] if upward else glob.lstrip("/")
         tail = "**" if tail in ("", "*", "**", "**/*") else tail
         if folder == ".":
-            base, tail = "", "**/*" if tail == "**" else tail  # lest it is read as no filter
+            base, tail = "", "**/*" if tail == "**" else tail  # "**" alone would mean no filter
         else:
             base = "/" + _SPECIAL.sub(r"\\\1", folder)
         is_name = "/" not in tail.rstrip("/") and tail != "**" and not glob.startswith("/")
@@ -188,8 +193,8 @@ class Subfolder:
         return value
 
     def _rendered(self, text: str, key: str) -> str:
-        """The value of one field: only places are rewritten, never the text of a file."""
-        if key == "title":  # a path, and a symbol or a heading of the file
+        """Return the value of one field: only places are translated, never the text of a file."""
+        if key == "title":  # a path, then a symbol or a heading of the file
             path, space, name = text.partition(" ")
             return f"{self._convert_word(path, 'path')}{space}{name}"
         return self._convert_text(text, key) if key in _PLACES or key in _SENTENCES else text
@@ -215,14 +220,14 @@ class Subfolder:
         return self.freshness.stems()
 
     def _convert_text(self, text: str, key: str) -> str:
-        """A path, or a sentence with paths in it, from here."""
+        """Translate a path, or the paths in a sentence."""
         converted = self._convert_word(text, key)
         if converted != text or not text:
             return converted
         return _WORD.sub(lambda word: self._convert_word(word[0], key), text)
 
     def _convert_word(self, word: str, key: str) -> str:
-        """A path of the project, or what begins with one, from here; another word as it is."""
+        """Translate a path, or a place that begins with a path; any other word stays."""
         bare = word.rstrip(".") or word
         path, mark, tail = _split_place(bare)
         if path.startswith(f"{self.folder}/"):
@@ -240,11 +245,11 @@ class Subfolder:
 
 
 def _is_above(path: str) -> bool:
-    """Whether a path, from the root, leads out of the project."""
+    """Whether a path relative to the root leads out of the project."""
     return path == ".." or path.startswith("../")
 
 
 def _split_place(text: str) -> tuple[str, str, str]:
-    """A path, what is between it and the rest, and that: a line, or a name in the file."""
+    """Split a place into path, separator (":" or "#", or "") and tail: a line or a name."""
     at = next((at for at, letter in enumerate(text) if letter in ":#"), len(text))
     return text[:at], text[at : at + 1], text[at + 1 :]

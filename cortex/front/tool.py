@@ -1,6 +1,6 @@
-"""What makes a typed async function a tool: JSON schema, check of arguments, call.
+"""Tools made from typed async functions: JSON schema, check of arguments, call.
 
-No tool is here.
+The tools themselves are in `tools/`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cortex.terms.arguments import parse_fault, struct_of
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
 
-#: what nobody reads to its end
+#: a run without spaces that is too long to read
 _ENDLESS = re.compile(r"\S{300,}")
 #: a call without its query counts as one with an empty query
 _NO_QUERY = "Object missing required field `query`"
@@ -33,16 +33,16 @@ _SENTENCES = {
 }
 
 
-#: the sets of workers that a call asks
+#: set of workers that a call asks
 Sets = Literal["code", "memory", "both"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `description` is what the agent reads, `reads` says that a call changes nothing,
-    `destroys` that it may change what is there, and not only add to it.
+    """A tool. Agents read `description`. `reads`: a call changes nothing; `destroys`: it may change
+    or delete stored data, and not only add to it.
 
-    `asks`: whom a call with these arguments asks; who asks memory alone waits for no index.
+    `asks`: arguments → the set that a call asks; a call to memory alone does not wait for an index.
     """
 
     name: str
@@ -56,8 +56,8 @@ class Tool:
     asks: Callable[[Mapping[str, Any]], Sets]
 
     def check(self, arguments: Mapping[str, Any] | None) -> msgspec.Struct:
-        """The arguments as the function takes them. Raises BadRequest with one sentence, BadQuery
-        when there is no query.
+        """Return the arguments as a struct for the function. Raises BadRequest with one sentence,
+        and BadQuery when the query is missing.
         """
         supplied = {key: value for key, value in (arguments or {}).items() if value is not None}
         supplied = coerce_arguments(self.schema, supplied)
@@ -73,9 +73,9 @@ class Tool:
         return checked
 
     async def call(self, context: QueryContext, arguments: msgspec.Struct) -> dict[str, Any]:
-        """The answer, to be dumped by orjson: chunks in it are raw fragments.
+        """Return the answer, for orjson to serialise: chunks in it are raw fragments.
 
-        An empty one says which filter made it so.
+        If a filter left it empty, its "suggestion" names the filter.
         """
         values, subfolder = msgspec.structs.asdict(arguments), Subfolder.of(context)
         of_notes = self.asks(values) == "memory"
@@ -105,7 +105,7 @@ class Tool:
         return subfolder.to_folder(answer) if subfolder is not None else answer
 
     def _free_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments whose values are not of a list: `scope` is a glob of one tool only."""
+        """Return the arguments without an enum. `scope` is an enum but in cortex_graph: a glob."""
         properties = self.schema["properties"]
         return {name: value for name, value in values.items() if "enum" not in properties[name]}
 
@@ -145,13 +145,13 @@ def make_tool(
     description: str = "",
     stated_defaults: Mapping[str, Any] | None = None,
 ) -> Tool:
-    """The tool of `async (asking, *, argument: Annotated[type, Meta(description)] = default, …) ->
-    answer`.
+    """Make the tool of `async (context, *, argument: Annotated[type, Meta(description)] = default,
+    …) -> answer`.
 
-    What writes is taken to destroy unless it is told not to. One function may be several tools:
-    `omitted` some of its arguments, with other `defaults` and another `description`. `stated_defaults`:
-    argument → the default that agents are told, where the function has to know whether it was
-    given; an empty one tells them to give it.
+    `destroys` defaults to `not reads`. One function may be several tools: without the arguments in
+    `omitted`, with other `defaults` and another `description`. `stated_defaults`: defaults for the
+    schema where the function's are empty, so that it sees whether the argument was passed; an empty
+    one makes the argument required in the schema.
     """
     name = function.__name__
     arguments = struct_of(function, name, excluded=omitted, defaults=defaults)
@@ -175,12 +175,12 @@ def make_tool(
 
 
 def _shorten(sentence: str) -> str:
-    """A sentence without the middle of what the asker wrote into it, where that is endless."""
+    """Cut runs of 300 or more characters without a space to 80: errors quote queries."""
     return _ENDLESS.sub(lambda match: f"{match[0][:80]}…", sentence)
 
 
 def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON schema in one piece: many clients do not follow $ref."""
+    """Return the JSON schema without references: many clients do not follow $ref."""
     schema = msgspec.json.schema(arguments)
     body: dict[str, Any] = dict(schema["$defs"][schema["$ref"].rpartition("/")[2]])
     body.pop("title", None)
@@ -191,8 +191,8 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _simplify_field(field: dict[str, Any]) -> dict[str, Any]:
-    """An optional field without the alternative null, with the type of its enum, without a default
-    that says nothing: null, false, 0 or empty.
+    """Return the schema of a field without the alternative null and without a default that is null,
+    false, 0 or empty; an enum gets its type.
     """
     kinds = [kind for kind in field.get("anyOf", ()) if kind != {"type": "null"}]
     if "anyOf" in field and len(kinds) == 1:

@@ -1,5 +1,6 @@
-"""Reads sessions with agents as they go on, and hands what was said to the owner of the store. Asks
-as any front does, and keeps no set alive.
+"""Reader of agents' session files: sends new exchanges to the memory worker while sessions run.
+
+It calls memory as any front does, and keeps no set alive.
 """
 
 from __future__ import annotations
@@ -35,19 +36,19 @@ from cortex.system.errors import CortexError, Misconfigured
 
 log = logging.getLogger(__name__)
 
-#: seconds between two looks at all files, at least and at most; and how many times as long as the
-#: last look took: reading for nobody takes no more than 2 in 1 000 of a core
+#: seconds between two looks at all files: minimum and maximum; and the factor to the processor time
+#: of the last look: looks without news take at most 2 in 1 000 of a core
 PAUSE_S, PAUSE_MAX_S, PAUSE_FACTOR = 2.0, 60.0, 500
-#: seconds between two looks, at least, when nothing was said for so many
+#: minimum of seconds between two looks once sessions were quiet for the second number of seconds
 REST_S, RESTS_AFTER_S = 10.0, 60.0
-#: the file that says which machine this is
+#: the file with the id of this machine
 _MACHINE = "/etc/machine-id"
-#: the setting by which a project says that its sessions are not read
+#: the setting with which a project refuses that its sessions are read
 _SETTING = "memory.sessions"
 
 
 def workstation() -> str:
-    """8 hex digits that name this machine."""
+    """Return 8 hex digits that identify this machine."""
     try:
         machine = files.read_plain(_MACHINE, 256).strip()
     except OSError:
@@ -57,18 +58,26 @@ def workstation() -> str:
 
 @dataclass
 class _File:
-    """What is known of one file: how far it was read, how it was then, and whose it is."""
+    """State of one session file.
+
+    `place`: position of the next read; `stamp`: size and modification time at the last read;
+    `folder`: working folder of the session; `committing`: its calls of git that have no result yet.
+    """
 
     place: Position = field(default_factory=Position)
     stamp: tuple[int, int] = (-1, -1)
     folder: str = ""
     committing: set[str] = field(default_factory=set)
-    #: whether it was forgotten for good: none of it is told again
+    #: whether memory deleted the session for good: nothing more of it is sent
     forgotten: bool = False
 
 
 class Follower:
-    """`folders`: format → where its files are; `settings`: the person's own."""
+    """Reader of all session files, and of the spool of hooks.
+
+    `folders`: format → folder of its files; `settings`: the user's own; `spool`: folder of the
+    spool; `unpack`: decrypts its files.
+    """
 
     def __init__(
         self,
@@ -87,8 +96,9 @@ class Follower:
         self._has_positions = False
 
     async def look(self, stop: Callable[[], bool] = lambda: False) -> int:
-        """Read what was added to all files since; how many portions were taken. Raises CortexError
-        when the memory worker does not answer; the next look goes on there.
+        """Send what was added to all files and the spool; return the number of portions taken.
+
+        Raises CortexError when the memory worker does not answer; the next look continues there.
         """
         await self._load_positions()
         taken = 0
@@ -102,7 +112,7 @@ class Follower:
         return taken + await self._commit_feed.look(self._projects, stop)
 
     async def _take_spool(self, folder: Path) -> int:
-        """Take what hooks wrote down of sessions that have no file here; all of it goes then."""
+        """Send the spooled events of sessions without a file, and remove what was handled."""
         sessions: dict[str, list[tuple[int, spool_reader.Event]]] = {}
         written: dict[str, list[Path]] = {}
         for path, number, event in spool_reader.waiting(folder, unpack=self._unpack):
@@ -125,19 +135,19 @@ class Follower:
         return taken
 
     def _has_file(self, event: spool_reader.Event) -> bool:
-        """Whether the session has a file that is read: it tells more."""
+        """Whether the session has a file that is read: it has more than the events of hooks."""
         path = Path(os.path.realpath(event.transcript or "/"))
         return any(path.is_relative_to(folder) for folder in self._folders.values()) and path.is_file()
 
     async def _take_events(self, events: list[tuple[int, spool_reader.Event]]) -> bool:
-        """Hand in the events of one session; whether nothing is to be done about them any more."""
+        """Send the events of one session; return whether they can be removed."""
         file = self._files.setdefault(spool_reader.FILE + events[0][1].session, _File())
         file.folder = events[0][1].cwd
         project = self._project_of_folder(file.folder)
         return not project or await self._submit(spool_reader.portion_of(events, file.place), file, project)
 
     async def _load_positions(self) -> None:
-        """Whose sessions are read, and at the first time how far."""
+        """Load the projects whose sessions are read, and the first time the files' positions."""
         arguments = {} if self._has_positions else {"workstation": self._workstation}
         answer = await self._call("followed", arguments, False, "", "")
         for path, place in answer["files"].items():
@@ -152,7 +162,7 @@ class Follower:
             if file.forgotten or file.stamp == (info.st_size, info.st_mtime_ns):
                 return 0
             project = self._project_of(path, form, file)
-            if not file.folder:  # until it says more
+            if not file.folder:  # no folder yet: look again when the file grows
                 file.stamp = (info.st_size, info.st_mtime_ns)
             if not project:
                 return 0
@@ -164,7 +174,7 @@ class Follower:
                     break
             if not stop():
                 file.stamp = (info.st_size, info.st_mtime_ns)
-        except OSError as error:  # gone, or not ours to read: the next look tells
+        except OSError as error:  # deleted, or not readable: the next look tries again
             log.info("%s cannot be read: %s", path, error)
         return taken
 
@@ -173,11 +183,11 @@ class Follower:
         payload = asdict(portion) | {"commits": commits, "root": _root_of(file.folder)}
         payload["session"] |= {"workstation": self._workstation}
         payload["session"]["project_path"] = payload["session"]["project_path"] or file.folder
-        # the same portion has the same number, in whichever process it is handed in again
+        # the same portion has the same number in every process, so that it is stored once
         number = uuid.uuid5(uuid.NAMESPACE_URL, f"{portion.session['file']}\0{portion.place}\0{portion.anew}")
         answer = await self._call("take_session", {"portion": payload}, True, project, str(number))
         if not answer["taken"]:
-            # the store is elsewhere than we believe, and says where with the next look
+            # the store has another position for this file: load positions again at the next look
             file.place, self._has_positions = Position(), False
             return False
         file.place, file.forgotten = portion.place, answer.get("forgotten", False)
@@ -187,12 +197,12 @@ class Follower:
         return True
 
     def _project_of(self, path: Path, form: Format, file: _File) -> str:
-        """Whose session a file is, "" while it is not read."""
+        """Return the project of a session file, "" if it is not read (yet)."""
         file.folder = file.folder or folder_of(path, form)
         return self._project_of_folder(file.folder)
 
     def _project_of_folder(self, folder_name: str) -> str:
-        """The project of a folder whose sessions are read, "" for one whose are not."""
+        """Return the project of a folder, "" if its sessions are not read."""
         if not os.path.isabs(folder_name):
             return ""
         folder = Path(folder_name)
@@ -202,7 +212,7 @@ class Follower:
 
 
 def _root_of(folder: str) -> str:
-    """The nearest folder above with `.git`, else the folder itself; "" for none."""
+    """Return the nearest folder with `.git`, upwards from `folder`, else `folder`; "" for ""."""
     path = Path(folder)
     return (
         str(next((root for root in (path, *path.parents) if (root / ".git").exists()), path))
@@ -212,8 +222,9 @@ def _root_of(folder: str) -> str:
 
 
 def refuses_reading(folder: Path) -> bool:
-    """Whether the project that a folder is in says that its sessions are not read. One whose file
-    cannot be understood says nothing that we could go against: they are not read.
+    """Whether the project of a folder refuses that its sessions are read.
+
+    An unreadable configuration counts as a refusal.
     """
     for root in (folder, *folder.parents):
         if project_config(root).is_file():
@@ -227,20 +238,20 @@ def refuses_reading(folder: Path) -> bool:
 
 
 def session_folders(environ: Mapping[str, str], home: Path) -> dict[str, Path]:
-    """Format → where its files are, of those that are there; a person's own links lead there."""
+    """Return format → existing folder of its session files, symbolic links resolved."""
     folders = {form.NAME: Path(os.path.realpath(form.folder(home, environ))) for form in FORMATS}
     return {name: folder for name, folder in folders.items() if folder.is_dir()}
 
 
 async def follow(follower: Follower, stop: asyncio.Event) -> None:
-    """Look again and again until `stop`."""
+    """Repeat `follower.look` until `stop`."""
     last_read = time.monotonic()
     while not stop.is_set():
-        # of our own time: waiting for a worker that comes up costs nothing
+        # processor time: waiting for a worker that is starting costs nothing
         began, taken = time.process_time(), 0
         try:
             taken = await follower.look(stop.is_set)
-        except CortexError as error:  # the worker comes up, or is replaced
+        except CortexError as error:  # the worker is starting, or is replaced
             log.info("sessions wait: %s", error)
         now = time.monotonic()
         last_read = now if taken else last_read
@@ -252,8 +263,9 @@ async def follow(follower: Follower, stop: asyncio.Event) -> None:
 
 
 def pause(spent_s: float, quiet_s: float) -> float:
-    """Seconds until the next look, after one that took `spent_s` of processor time for nothing,
-    when nothing was said for `quiet_s`.
+    """Return the seconds until the next look.
+
+    `spent_s`: processor time of the last look, 0 if it had news; `quiet_s`: seconds without news.
     """
     least_s = PAUSE_S if quiet_s < RESTS_AFTER_S else REST_S
     return min(PAUSE_MAX_S, max(least_s, PAUSE_FACTOR * spent_s))

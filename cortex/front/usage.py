@@ -1,7 +1,7 @@
-"""What was asked of a project, kept beside its index for 30 days and sent nowhere: which tool, how
-long it took, what the answer took of an agent's context, and questions that found nothing.
+"""Record of the calls to a project: tool, duration, tokens of the answer, questions without a hit.
 
-A line of JSON for each call, in a file for each day (UTC). `server.stats: false` keeps nothing.
+One line of JSON for each call, in one file a day (UTC) next to the index, for 30 days. The records
+are sent nowhere. `server.stats: false` turns them off.
 """
 
 from __future__ import annotations
@@ -26,36 +26,35 @@ from cortex.settings.home import USAGE
 from cortex.system import files
 from cortex.terms.spelling import read_file_lines
 
-#: days that are kept
+#: days after which a record is removed
 DAYS = 30
-#: bytes of one day: some 40 000 calls, more are not noted
+#: maximum of bytes of one day: some 40 000 calls; further ones are not recorded
 DAY_BYTES_MAX = 8 << 20
-#: seconds after a call in which others are gathered, so that the answer does not wait for the disk
+#: seconds from the first unwritten call to the write: answers do not wait for the disk
 GATHER_S = 1.0
-#: calls that wait to be written at most
+#: maximum of unwritten calls; further ones are not recorded
 WAITING_MAX = 256
 #: bytes that count as one token, as for the bounds of answers
 TOKEN_BYTES = 4
-#: characters that are kept of a question that found nothing
+#: maximum of recorded characters of a question without a hit
 QUESTION_CHARS_MAX = 200
-#: files of one answer that are looked at for their size
+#: maximum of files of one answer whose size is read
 FILES_MAX = 50
-#: what event streams ask for by themselves, over and over: nobody waits for it
+#: calls that event streams repeat by themselves: not recorded
 UNASKED = frozenset(("memory_changes",))
-#: arguments that are the question, the first that is given
+#: arguments with the question; the first that a call has counts
 _QUESTIONS = ("query", "pattern", "target", "symbol")
-#: the paths that an answer names, wherever in it. A quote within a string has a backslash before
-#: it: what looks like this in a text that is shown is none. It begins with a byte, for which
-#: texts are searched six times as fast
+#: fields of an answer with a path, at any depth. In a quoted text every quote has a backslash, so
+#: the lookbehind excludes it. The pattern begins with a literal byte: matching is six times as fast
 _PATHS = re.compile(rb'"(?<!\\")(file(?:_path)?|path|at|defined|from)":("(?:[^"\\]|\\.)*+")')
-#: keys of places, which end with their line
+#: fields with a place: a path and a line
 _PLACES = frozenset((b"at", b"defined", b"from"))
 _NAME = re.compile(USAGE + r"(\d{4}-\d\d-\d\d)\.jsonl")
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One call. `at` is in seconds since 1970; `files` are the tokens of the files that the answer
-    names, read as a whole; `question` is only there where nothing was found.
+    """Record of one call. `at`: seconds since 1970; `ms`: duration; `tokens`: of the answer;
+    `files`: of all files that the answer names, for comparison; `question`: only without a hit.
     """
 
     tool: str
@@ -68,7 +67,7 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Usage:
-    """Notes the calls of one front. Use it in one event loop, and flush it at the end."""
+    """Recorder of one front's calls. Use it in one event loop, and flush it at the end."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -76,7 +75,7 @@ class Usage:
         self._timer: asyncio.TimerHandle | None = None
 
     def note(self, tool: str, seconds: float, code: str, arguments: Any, answer: Any) -> None:
-        """`answer` is None where there is none; it is looked at later."""
+        """Record a call. `answer` is None after an error; its size is measured in `flush`."""
         if not self._config.server.stats or tool in UNASKED or len(self._waiting) >= WAITING_MAX:
             return
         call = Call(tool, int(time.time()), round(1000 * seconds, 1), code)
@@ -85,7 +84,7 @@ class Usage:
             self._timer = asyncio.get_running_loop().call_later(GATHER_S, self.flush)
 
     def flush(self) -> None:
-        """Write what waits. A disk that is full costs these notes, and nothing else."""
+        """Write the gathered records; on a full disk they are lost, without an error."""
         if self._timer is not None:
             self._timer.cancel()
         waiting, self._waiting, self._timer = self._waiting, [], None
@@ -103,17 +102,17 @@ class Usage:
 
 
 def read_calls(config: Config, days: int = DAYS) -> Iterator[Call]:
-    """The calls of the last days, today's among them, the oldest first."""
+    """Yield the records of the last `days` days, today included, the oldest first."""
     for day, path in _days(config):
         if day > _today() - dt.timedelta(days=days):
             with contextlib.suppress(OSError):
                 for line in files.read_ours(path, DAY_BYTES_MAX).splitlines():
-                    with contextlib.suppress(msgspec.DecodeError):  # of a process that was killed
+                    with contextlib.suppress(msgspec.DecodeError):  # cut line of a killed process
                         yield msgspec.json.decode(line, type=Call)
 
 
 def prune(config: Config) -> None:
-    """Remove what is older than DAYS. Raises OSError."""
+    """Remove the files older than DAYS. Raises OSError."""
     for day, path in _days(config):
         if day <= _today() - dt.timedelta(days=DAYS):
             files.remove(path)
@@ -147,7 +146,7 @@ def _with_sizes(root: Path, call: Call, arguments: Mapping[str, Any], answer: An
 
 
 def _answer_paths(raw: bytes) -> Iterator[str]:
-    """The paths in an answer, as JSON."""
+    """Yield the paths in an answer, which is JSON."""
     for key, text in dict.fromkeys(_PATHS.findall(raw)):
         place = str(orjson.loads(text))
         yield read_file_lines(place).path if key in _PLACES else place

@@ -1,4 +1,4 @@
-"""Windows of agents on a real store of memory in this process."""
+"""Agents' connections to a real store of memory in this process."""
 
 import asyncio
 import functools
@@ -45,7 +45,7 @@ class MemoryInProcess:
 
 
 class Window:
-    """One agent's window on the memory of a project."""
+    """An agent's connection to the memory of a project."""
 
     def __init__(self, library, root, **others):
         self.config = Config(root=root)

@@ -1,5 +1,5 @@
-"""Whatever a model sends: every tool answers or refuses with a sentence, and an empty answer names
-the filter that made it so.
+"""Any text from a model: every tool answers or refuses with a sentence, and an empty answer names
+the filter responsible.
 """
 
 import asyncio
@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from cortex.front.tools import TOOLS
 from cortex.system.errors import BadRequest, NotFound
 
-#: what each tool needs beside the argument that is drawn
+#: required arguments of each tool besides the generated one
 NEEDED = {
     "cortex_graph": {"operation": "callers", "target": "rotate"},
     "cortex_pattern": {"pattern": "f($A)", "language": "python"},
     "cortex_outline": {},
     "find_related": {"file": "src/auth/session.py"},
 }
-#: what turns a search into one of memory, whose tools have tests of their own
+#: arguments that turn a search into one of memory, which has tests of its own
 OF_MEMORY = {("cortex_search", name) for name in ("scope", "as_of", "project")}
 TEXTS = [
     (tool, name)
@@ -93,7 +93,7 @@ def test_any_text_in_any_argument_is_answered_or_refused(sample, where, value):
         ),
     ],
 )
-def test_a_filter_that_removes_everything_is_named_with_what_there_would_be(
+def test_a_filter_that_removes_everything_is_named_with_the_count_without_it(
     sample, tool, arguments, sentence
 ):
     answer = ask(sample, tool, **arguments)
@@ -101,7 +101,7 @@ def test_a_filter_that_removes_everything_is_named_with_what_there_would_be(
     assert int(answer["suggestion"].split("there would be ")[1].partition(".")[0]) > 0
 
 
-def test_a_filter_is_not_blamed_for_what_there_is_nowhere(sample):
+def test_a_filter_is_not_blamed_without_hits_anywhere(sample):
     answer = ask(sample, "cortex_exact", query="zzzyyyxxx", paths="src/**")
     assert "without it there would be" not in answer["suggestion"]
 
@@ -147,7 +147,7 @@ def languages(tmp_path_factory, serve):
         ("md", "g.md"),
     ],
 )
-def test_every_filter_by_language_knows_what_people_call_it(languages, called, files):
+def test_every_filter_by_language_knows_usual_names(languages, called, files):
     context = ask(languages, "code_context", query="WORD", lang=called)["hits"]
     assert " ".join(sorted({hit["file"] for hit in context})) == files
     for name, query, more in (

@@ -1,4 +1,4 @@
-"""Arguments as models send them: what of it is understood, in the types and names of the tools."""
+"""Arguments as models send them, converted to the types and names of the tools."""
 
 import pytest
 
@@ -86,7 +86,7 @@ def test_one_of_several_words_is_known_in_any_case_and_number(sent):
         ("klingon", "klingon"),
     ],
 )
-def test_a_language_is_what_people_call_it(sent, taken):
+def test_a_language_has_its_usual_names(sent, taken):
     assert checked("code_context", "lang", sent, query="x") == taken
     assert checked("cortex_pattern", "language", sent, pattern="x") == taken
 
@@ -119,7 +119,7 @@ def test_a_language_is_what_people_call_it(sent, taken):
         ("tags", ("./src/a.py", f"{ROOT}/b.py", "go"), ("src/a.py", "b.py", "go")),
     ],
 )
-def test_a_path_is_what_the_index_calls_it(name, sent, taken):
+def test_a_path_becomes_that_of_the_index(name, sent, taken):
     assert locate_arguments({name: sent}, ROOT)[name] == taken
 
 
@@ -152,7 +152,7 @@ def whole_numbers():
                 yield name, argument
 
 
-#: what is needed beside, where no sample of its type is understood
+#: required arguments without a valid sample of their type
 NEEDED = {
     "cortex_graph": {"operation": "callers", "target": "x"},
     "cortex_pattern": {"pattern": "x", "language": "go"},
@@ -160,7 +160,7 @@ NEEDED = {
 
 
 def needed(tool, argument):
-    """The other arguments without which `tool` is not asked."""
+    """Return the other required arguments of `tool`."""
     if tool in NEEDED:
         return NEEDED[tool]
     schema = TOOLS[tool].schema
@@ -177,7 +177,7 @@ def test_a_number_beyond_64_bits_is_the_bound_of_its_argument_or_refused(tool, a
 
 
 @pytest.mark.parametrize(("tool", "argument"), list(whole_numbers()))
-def test_what_is_no_whole_number_is_refused_by_the_name_of_its_argument(tool, argument):
+def test_other_than_a_whole_number_is_refused_with_the_argument(tool, argument):
     for sent in (True, False, float("nan"), float("inf"), 1e300, 1.5, "nan", "1.5", [1, 2], {"a": 1}):
         with pytest.raises(BadRequest, match=f"`{argument}`"):
             checked(tool, argument, sent, **needed(tool, argument))

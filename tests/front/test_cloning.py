@@ -150,7 +150,7 @@ def test_a_copy_that_cannot_be_renewed_stays(url):
     assert (folder / "lib.py").exists()
 
 
-def test_a_clone_goes_with_what_is_kept_of_it(url):
+def test_a_clone_is_removed_with_its_data(url):
     assert cli.main(["index", url, "--no-wait"]) == EXIT_OK
     [project] = known_projects().values()
     assert cli.main(["clean", "--yes"]) == EXIT_OK

@@ -1,4 +1,4 @@
-"""Commits as notes: taken in once, in the background, found when somebody asks why."""
+"""Commits as notes: imported once, in the background, and found by queries for reasons."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ GIT = Source(channel="git", trust="import")
 
 
 class Repository:
-    """A repository with commits, and the memory that they go to."""
+    """A repository with commits, and the memory that imports them."""
 
     def __init__(self, root, library):
         self.root, self.library, self.operations = root, library.of(project="here"), []
@@ -96,7 +96,7 @@ def test_a_commit_is_taken_in_once_and_a_new_one_with_the_next_look(repository):
     assert len(repository.library.memory.store.numbers()) == 4
 
 
-def test_what_was_forgotten_stays_forgotten(repository):
+def test_a_forgotten_commit_stays_forgotten(repository):
     repository.bring()
     notes = repository.notes()
     finish(repository.library.erase([notes["Cache the rates for a day"].id]))
@@ -115,7 +115,7 @@ def test_why_something_is_so_is_answered_by_a_commit_that_no_briefing_tells(repo
     assert "Cache the rates" not in briefing
 
 
-def test_a_commit_stands_beside_no_code_and_is_not_what_undo_takes_back(repository):
+def test_a_commit_is_not_shown_with_code_and_not_undone(repository):
     mine = repository.library.store("The rates are of the bank", files=["src/rates.py"])
     repository.bring()
     answer = carry_out(repository.library, "beside", {"paths": ["src/rates.py"]}, project="here")
@@ -152,7 +152,7 @@ def test_a_folder_without_a_repository_has_no_history(library, tmp_path):
         (True, "", "cli", False),
     ],
 )
-def test_a_person_says_whether_commits_are_kept_and_a_project_only_that_its_own_are_not(
+def test_a_user_decides_about_commits_and_a_project_can_only_refuse_its_own(
     tmp_path, users, projects, channel, keeps
 ):
     if projects:
@@ -168,6 +168,6 @@ def test_a_person_says_whether_commits_are_kept_and_a_project_only_that_its_own_
     assert asyncio.run(run()) is keeps
 
 
-def test_what_is_no_commit_is_refused(library):
+def test_an_invalid_commit_is_refused(library):
     with pytest.raises(BadRequest, match="has its hash, its message and its time"):
         carry_out(library, "take_commits", {"commits": [{"commit": 1}]})

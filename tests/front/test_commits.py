@@ -1,4 +1,4 @@
-"""Answers name the commits that last changed what they show: of a real repository, asked by git."""
+"""The last commits of the shown code in answers, from a real repository."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from cortex.front.tools import TOOLS
 from cortex.system import git
 from tests.conftest import open_project
 
-#: seconds that git has here, for a machine that is busy
+#: seconds that git has here: the machine may be busy
 WHILE_S = 60.0
 STORE = "src/store.py"
 TEXT = '''"""Where sums are kept."""
@@ -35,7 +35,7 @@ def settle_ledger(ledger: list[int]) -> int:
 
 
 class AtOnce(Executor):
-    """Runs what it is given before it gives back: git has spoken when a question goes on."""
+    """An executor that runs each task at once: git has answered before a query continues."""
 
     def submit(self, call, /, *arguments, **more):
         done = Future()
@@ -44,7 +44,7 @@ class AtOnce(Executor):
 
 
 class Repository:
-    """A project with its history, indexed as it stands."""
+    """An indexed project with its history."""
 
     def __init__(self, root):
         self.root = root
@@ -121,12 +121,12 @@ def test_related_names_the_commit_that_last_changed_the_target(repository):
     assert answer["target"]["changed"] == f"{second} 2026-01-02 Let no balance fall below zero"
 
 
-def test_what_is_not_committed_is_said_of_the_changed_lines_alone(repository):
+def test_uncommitted_is_reported_for_changed_lines_alone(repository):
     first = repository.commit("Keep sums", 1)
     repository.write(STORE, "import math\n\n" + TEXT.replace("sum(ledger)", "math.fsum(ledger)"))
     answer = repository.ask("cortex_explore", query="how is an amount added to the ledger and settled")
     assert changed(answer) == {
-        "add_sum": f"{first} 2026-01-01 Keep sums",  # which has only moved
+        "add_sum": f"{first} 2026-01-01 Keep sums",  # only moved
         "settle_ledger": NOT_COMMITTED,
     }
 
@@ -142,7 +142,7 @@ def test_another_commit_is_noticed(repository):
     assert repository.tell("a.py", {1: "x = 2"}) == f"{second} 2026-01-02 Count on"
 
 
-def test_a_question_waits_for_nothing_that_git_has_not_said(repository, monkeypatch):
+def test_a_query_does_not_wait_for_git(repository, monkeypatch):
     first = repository.commit("Keep sums", 1)
     commits, line = Commits(repository.root, WHILE_S), {4: TEXT.split("\n")[3]}
     released, real = threading.Event(), git.ask
@@ -160,7 +160,7 @@ def test_a_question_waits_for_nothing_that_git_has_not_said(repository, monkeypa
 
     monkeypatch.setattr(git, "ask", ask_when_released)
     assert asyncio.run(ask_at_once()) == ""
-    assert commits.tell(STORE, line) == f"{first} 2026-01-01 Keep sums"  # the loop's end waits
+    assert commits.tell(STORE, line) == f"{first} 2026-01-01 Keep sums"  # the end of the loop waits for it
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "  \n"])
@@ -170,14 +170,14 @@ def test_the_ends_of_lines_do_not_matter(repository, ending):
     assert repository.tell("a.py", {1: "x = 1", 2: "y = 2\r"}) == f"{first} 2026-01-01 Begin"
 
 
-def test_nothing_is_told_without_a_repository_or_a_commit(repository, tmp_path):
+def test_there_are_no_commits_without_a_repository_or_a_commit(repository, tmp_path):
     assert repository.tell(STORE, {1: "x"}) == ""
     lonely = Repository(tmp_path / "lonely")
     lonely.write("a.py", "x = 1\n")
     assert lonely.tell("a.py", {1: "x = 1"}) == ""
 
 
-def test_nothing_is_told_of_a_file_that_no_commit_holds_or_that_is_no_utf8(repository):
+def test_there_are_no_commits_for_a_file_outside_of_git_or_without_utf8(repository):
     repository.write("old.py", b"x = '\xe9'\n")
     repository.commit("Keep sums", 1)
     repository.write("new.py", "x = 1\n")
@@ -185,7 +185,7 @@ def test_nothing_is_told_of_a_file_that_no_commit_holds_or_that_is_no_utf8(repos
     assert repository.tell("old.py", {1: "x = '\ufffd'"}) == ""
 
 
-def test_a_shallow_clone_is_not_believed_about_what_it_begins_with(repository, tmp_path):
+def test_the_first_commit_of_a_shallow_clone_is_not_believed(repository, tmp_path):
     repository.commit("Keep sums", 1)
     repository.write("b.py", "y = 1\n")
     repository.commit("Begin", 2)
@@ -203,7 +203,7 @@ def test_a_folder_of_a_repository_is_asked_by_its_own_paths(repository):
     assert below.tell("store.py", {4: TEXT.split("\n")[3]}) == f"{first} 2026-01-01 Keep sums"
 
 
-def test_a_subject_is_one_short_line_without_what_a_terminal_obeys(repository):
+def test_a_subject_is_one_short_line_without_control_characters(repository):
     subject = "Say \x1b[31mred\u202e " + "and more " * 20
     repository.write("a.py", "x = 1\n")
     first = repository.commit(subject, 1)

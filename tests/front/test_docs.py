@@ -1,5 +1,5 @@
-"""docs/TOOLS.md, docs/CONFIG.md and docs/RANKING.md say what the code does; the agents' texts hold
-the routing rules.
+"""docs/TOOLS.md, docs/CONFIG.md and docs/RANKING.md match the code; the agents' texts have the
+routing rules.
 """
 
 import dataclasses
@@ -201,7 +201,7 @@ def test_a_description_speaks_of_tools_that_exist():
 
 
 def examples() -> list[str]:
-    """The commands of ours in all examples for a shell."""
+    """Return our commands in all examples for a shell."""
     texts = [path.read_text() for path in (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")))]
     blocks = (block for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     lines = (line.partition(" #")[0] for block in blocks for line in block.splitlines())
@@ -209,7 +209,7 @@ def examples() -> list[str]:
 
 
 def _commands(line: str) -> list[str]:
-    """Those of one line: several are told with a slash, a pipe or brackets between them."""
+    """Yield the commands of one line, which a slash, a pipe or brackets may separate."""
     parts = re.split(r"(?:^|\| *|\(|/ +)cortex +", re.sub(r"\)$", "", line.strip()))
     return [piece.partition(" | ")[0].removesuffix(" / ").strip() for piece in parts[1:]]
 

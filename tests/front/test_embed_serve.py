@@ -1,4 +1,4 @@
-"""`cortex embed serve`: whom it answers, over real connections of this machine."""
+"""`cortex embed serve`: accepted and refused requests, over real connections of this machine."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def place() -> Iterator[EmbedServer]:
         yield running
 
 
-def test_what_cannot_be_answered_is_refused(place):
+def test_an_invalid_request_is_refused(place):
     assert place.ask("GET", "/health")[1]["dimensions"] == 384
     assert place.ask("GET", "/other")[0] == 404
     assert place.ask("POST", "/other", b"{}")[0] == 404
@@ -130,7 +130,7 @@ def test_json_with_a_charset_is_json(place):
     assert place.embed(Content_Type="Application/JSON; charset=utf-8") == 200
 
 
-def test_the_given_token_is_the_only_one_and_stands_in_no_file(monkeypatch):
+def test_the_given_token_is_the_only_one_and_is_in_no_file(monkeypatch):
     monkeypatch.setenv("CORTEX_EMBED_TOKEN", "a-token-that-the-user-gave")
     with serving() as place:
         assert place.embed() == 200
@@ -164,13 +164,13 @@ def test_on_all_addresses_an_address_or_its_own_name_is_this_server_and_another_
     assert not OriginCheck("box.lan").is_ours("10.1.2.3:8121")
 
 
-def test_a_taken_port_is_told(place):
+def test_a_taken_port_is_reported(place):
     with (
         pytest.raises(Unavailable, match=str(place.port)),
         open_server(open_static(), place.host, place.port),
     ):
         pass
-    assert place.embed() == 200  # the token of the one that serves is still there
+    assert place.embed() == 200  # the running server's token is still there
 
 
 def test_more_connections_than_there_are_threads_for_are_hung_up(monkeypatch):

@@ -1,4 +1,4 @@
-"""What is answered without the SDK: as the SDK answers, and once."""
+"""Answers without the SDK: equal to the SDK's, and each sent once."""
 
 import asyncio
 import os
@@ -57,7 +57,7 @@ def call(number, name, **arguments):
     return request(number, "tools/call", name=name, arguments=arguments)
 
 
-#: what is asked without parameters, beside the list of tools
+#: methods without parameters, besides the list of tools
 PLAIN = ("ping", "prompts/list", "resources/list", "resources/templates/list")
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -111,7 +111,7 @@ def test_early_answers_equal_the_answers_of_the_sdk(sample, version):
     def parsed_answers(lines):
         answers = [orjson.loads(line) for line in lines]
         for answer in answers:
-            if answer["id"] == "three":  # whose text says how long it took
+            if answer["id"] == "three":  # its text has the duration
                 text = orjson.loads(answer["result"]["content"][0]["text"])
                 answer["result"]["content"][0]["text"] = text | {"metadata": None, "index": None}
         return answers
@@ -146,7 +146,7 @@ def test_an_unusual_first_message_leaves_everything_to_the_sdk(sample, first):
     messages = [first, INITIALIZED, request(1, "ping"), call(2, "cortex_exact", query="store", limit="many")]
 
     async def run():
-        early = FastPath(TOOLS, Twin(sample), None)  # nothing is said: there is nobody to say it to
+        early = FastPath(TOOLS, Twin(sample), None)  # no answer: the client has gone
         early.begin(arrive(messages))
         return [orjson.loads(line.text) async for line in early]
 
@@ -172,7 +172,7 @@ async def bring(served, messages, link=None):
         return wanted, sorted(orjson.loads(line)["id"] for line in output.readlines())
 
 
-def test_a_client_that_asks_for_what_there_is_and_calls_tools_never_needs_the_sdk(sample):
+def test_a_client_that_lists_and_calls_tools_never_needs_the_sdk(sample):
     messages = [initialize(), INITIALIZED, *(request(at, name) for at, name in enumerate(PLAIN, 1))]
     messages += [request(5, "tools/list"), call(6, "cortex_exact", query="store", detail="location")]
     assert asyncio.run(bring(sample, messages)) == (False, [0, 1, 2, 3, 4, 5, 6])
@@ -219,7 +219,7 @@ def test_a_tool_of_memory_waits_for_no_index(sample, tmp_path):
 
     answer, left = converse(link, talk)
     assert answer["id"] == 2
-    assert "no way to memory" in answer["error"]["message"]  # as this link has none
+    assert "no way to memory" in answer["error"]["message"]  # this link has none
     assert left == ["initialize", "notifications/initialized", "tools/call"]
 
 
@@ -232,7 +232,7 @@ def test_without_a_project_everything_is_left_to_the_sdk(sample):
     assert len(asyncio.run(asyncio.wait_for(run(), BOUND_S))) == 1
 
 
-def test_an_input_that_cannot_be_read_is_told_to_who_reads_it(sample):
+def test_an_unreadable_input_raises_at_its_reader(sample):
     async def broken():
         async for line in arrive([request(0, "ping")]):
             yield line
@@ -248,7 +248,7 @@ def test_an_input_that_cannot_be_read_is_told_to_who_reads_it(sample):
 
 
 class Slow(Twin):
-    """A link whose calls of cortex_outline end when they are let, or given up."""
+    """A link that blocks calls of cortex_outline until `let` is set or they are cancelled."""
 
     def __init__(self, served):
         super().__init__(served)
@@ -266,9 +266,10 @@ class Slow(Twin):
 
 
 def converse(link, talk):
-    """What `talk` returns, which gets a function that says a message, or several in one go, one
-    that takes the next line that is said to the client, and the lines that are the SDK's, which is
-    there and never answers.
+    """Return the result of `talk(send, take, lines)`.
+
+    `send` sends one or several messages at once, `take` returns the next line for the client,
+    `lines` are those for the SDK, which is imported and never answers.
     """
 
     async def run(read, write):
@@ -292,7 +293,7 @@ def converse(link, talk):
 
 
 @pytest.mark.parametrize("offers", [OFFERS, {"another": {}}])
-def test_once_the_sdk_is_there_it_is_asked_no_call_of_a_tool(sample, offers):
+def test_the_imported_sdk_gets_no_call_of_a_tool(sample, offers):
     others = [initialize(offers=offers), INITIALIZED, request(2, "tools/list"), request(3, "ping")]
 
     async def talk(say, hear, lines):
@@ -321,7 +322,7 @@ def test_a_client_of_another_protocol_is_answered_by_the_sdk_only(sample, versio
     assert converse(Twin(sample), talk) == messages
 
 
-def test_a_cancelled_call_is_given_up_and_nothing_is_said_to_it(sample):
+def test_a_cancelled_call_ends_without_an_answer(sample):
     link = Slow(sample)
 
     async def talk(say, hear, _lines):
@@ -330,13 +331,13 @@ def test_a_cancelled_call_is_given_up_and_nothing_is_said_to_it(sample):
         await say(call(1, "cortex_outline"))
         await link.begun.acquire()
         cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-        await say(cancel | {"params": {"requestId": True}})  # which is no id
+        await say(cancel | {"params": {"requestId": True}})  # not a valid id
         await say(call(2, "cortex_exact", query="store", limit=1))
         second = orjson.loads(await hear())["id"]
         assert link.given_up == 0
         await say(cancel)
         await say(call(1, "cortex_exact", query="store", limit=1))  # the id is free again
-        return second, orjson.loads(await hear()), link.given_up  # the end gives all up
+        return second, orjson.loads(await hear()), link.given_up  # the end cancels all
 
     second, last, given_up = converse(link, talk)
     assert (second, last["id"], given_up) == (2, 1, 1)
@@ -377,7 +378,7 @@ def test_more_calls_than_are_answered_at_a_time_are_left_to_the_sdk(sample):
     assert answered == set(range(CALLS_MAX))
 
 
-def test_a_line_that_has_begun_is_said_to_its_end_although_it_is_cancelled():
+def test_a_begun_line_is_sent_to_its_end_although_it_is_cancelled():
     async def run(read, write):
         wire = Wire(write, BOUND_S)
         long = asyncio.create_task(wire.say("a" * 300_000 + "\n"))
@@ -416,7 +417,7 @@ def test_a_request_whose_number_no_answer_can_hold_is_left_to_the_sdk(sample):
 
 
 @pytest.mark.parametrize("depth", [300, 5_000])
-def test_what_is_nested_too_deeply_is_refused_as_the_sdk_does_and_reading_goes_on(sample, depth):
+def test_too_deep_nesting_is_refused_as_the_sdk_does_and_reading_goes_on(sample, depth):
     text = '{"jsonrpc":"2.0","id":1,"method":"ping","params":' + '{"a":' * depth + "1" + "}" * (depth + 1)
 
     async def heard():

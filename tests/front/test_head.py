@@ -36,7 +36,7 @@ def test_a_command_whose_reader_has_gone_ends_quietly_with_0(arguments):
 
 @pytest.mark.parametrize("write", ["print('x' * size)", "console().print('x' * size)"])
 @pytest.mark.parametrize("size", [10, 1_000_000])
-def test_whatever_writes_for_people_ends_quietly_with_0(write, size):
+def test_output_for_people_ends_quietly_with_0(write, size):
     code = f"""
 import sys
 from cortex.front.cli import commands, main
@@ -52,6 +52,6 @@ sys.exit(main.main([]))
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_people_get_what_is_printed(capsys):
+def test_people_get_the_output(capsys):
     console().print("some [bold]words[/bold]")
     assert capsys.readouterr().out == "some words\n"

@@ -1,5 +1,5 @@
-"""`cortex-hook`: whatever comes in, it ends well; what it keeps is clean, and what it prints is the
-last briefing of exactly this project.
+"""`cortex-hook`: ends well for any input, writes events without secrets, and prints the last
+briefing of exactly this project.
 """
 
 import io
@@ -136,7 +136,7 @@ def test_an_event_is_bounded_and_so_is_all_that_waits(tell, tmp_path, monkeypatc
     assert read_spool(tmp_path)[-1]["text"] == "there is room again"
 
 
-#: what a process lists by a descriptor, as `files` does, and what it has imported in the end
+#: program that lists a folder by a descriptor, as `files` does, and prints the imported modules
 COUNTED = """
 import sys
 listed = []
@@ -174,7 +174,7 @@ def test_events_keep_their_order_although_the_clock_is_set_back(tmp_path):
     folder = tmp_path / "spool"
     spool.add(str(folder), b"{}")
     ahead = (2_000_000_000 * 10**9,) * 2
-    os.utime(folder / spool.COUNT, ns=ahead)  # the last event came when the clock was years ahead
+    os.utime(folder / spool.COUNT, ns=ahead)  # at the last event the clock was years ahead
     for _ in range(2):
         spool.add(str(folder), b"{}")
     spool.count(str(folder))
@@ -202,7 +202,7 @@ def test_a_session_begins_with_the_last_briefing_of_exactly_this_project(tell, t
     assert tell("session-start", {"cwd": "shop"}) == ""
 
 
-def test_a_session_begins_with_the_briefing_of_a_sealed_memory_whose_plain_bytes_lie_on_the_disk(
+def test_a_session_begins_with_the_briefing_of_a_sealed_memory_with_plain_bytes_on_disk(
     tell, tmp_path, monkeypatch
 ):
     """Where nothing is in memory, and a person permitted it."""
@@ -231,7 +231,7 @@ def test_a_session_of_a_clone_begins_with_the_briefing_that_its_remote_shares(te
     worker = open_worker(DataFolder(data, Memory(remotes=remotes)))
     note_fields = {"title": "We use jitter for retries", "kind": "decision"}
     worker.call(MemoryCall("store", note_fields, True, "", identity_of(clones[0], remotes), "", "", "cli"))
-    worker._last_write -= 10  # as if it had been quiet since
+    worker._last_write -= 10  # as if no event had come since
     worker.reload()
     worker.close()
     (tmp_path / "memory").symlink_to(data)

@@ -165,7 +165,7 @@ def test_edits_since_the_installation_stay(home, capsys):
     assert json.loads(servers.read_text()) == {"mcpServers": {"git": {"command": "git"}}}
     assert agents.read_text() == "Mine.\n\n"
     assert "mcp_servers.cortex" in config.read_text()
-    assert f"{config} stays as it is" in capsys.readouterr().err
+    assert f"{config} stays unchanged" in capsys.readouterr().err
 
 
 def test_another_program_takes_the_place_of_the_one_before(home, tmp_path, monkeypatch):
@@ -239,7 +239,7 @@ def test_in_any_object_the_entry_is_added_and_the_rest_stays(value, indent, asci
     assert json.loads(edits.remove_json_entry(after, ("mcpServers",))) == value
 
 
-def test_doctor_says_who_is_connected_and_what_does_not_start(home):
+def test_doctor_lists_connected_agents_and_failed_starts(home):
     put(home / ".cursor" / "mcp.json", '{"mcpServers": {"cortex": {"command": "/nowhere/cortex"}}}')
     put(
         home / ".codex" / "config.toml",
@@ -253,7 +253,7 @@ def test_doctor_says_who_is_connected_and_what_does_not_start(home):
         connections.try_out(connected["codex"].command, Path.cwd())
 
 
-def test_an_agent_that_works_in_no_folder_is_told_the_project_and_waits_for_one(home, monkeypatch, capsys):
+def test_an_agent_without_a_folder_gets_the_project_and_waits_for_one(home, monkeypatch, capsys):
     (home / ".config" / "Claude").mkdir(parents=True)
     (home / ".claude").mkdir()
     project = Path.cwd()
@@ -280,7 +280,7 @@ def test_each_agent_starts_the_server_for_the_project_at_hand(agent, scope, home
     assert words[1:] or not agent.placeless
 
 
-def test_codex_asks_nobody_about_the_tools_that_only_read(home):
+def test_codex_asks_for_no_approval_of_read_only_tools(home):
     put(home / ".codex" / "config.toml", 'model = "m"  # mine\n\n[tools]\nweb = true\n')
     assert run("install", "codex", "--yes") == EXIT_OK
     settings = tomllib.loads((home / ".codex" / "config.toml").read_text())

@@ -1,5 +1,5 @@
-"""The lines of standard input: every one that is no message gets its JSON-RPC error, with its id
-when that can be told.
+"""The lines of standard input: every invalid one gets a JSON-RPC error, with its id if that is
+clear.
 """
 
 import asyncio
@@ -103,7 +103,7 @@ def test_accepted_lines_are_valid_messages_for_the_sdk(message):
 
 
 def all_fit(message):
-    """Whether orjson can write it: 64 bits are its largest number."""
+    """Whether orjson can write the value: its numbers have at most 64 bits."""
     return all(not isinstance(value, int) or -(2**63) <= value < 2**64 for value in message.values())
 
 

@@ -1,4 +1,4 @@
-"""A front's way to the workers while it has none yet."""
+"""The connection of a front to its workers before they run."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ def config(tmp_path):
 
 
 def call(config, tool, **arguments):
-    """What a call gets of a front whose set is being started: nobody has tried it yet."""
+    """Return the result of a call by a front with a starting set that has not been tried yet."""
 
     async def ask():
         async with asyncio.timeout(HANGS_S):
@@ -122,7 +122,7 @@ def test_a_read_only_clone_takes_no_notes_from_its_own_front(tmp_path, monkeypat
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     clone = clones_base() / "git.example" / "ada" / "lib"
     clone.mkdir(parents=True)
-    with pytest.raises(BadRequest, match="lib is here to be read, and cortex_relate writes"):
+    with pytest.raises(BadRequest, match="lib is read-only here, and cortex_relate writes"):
         call(Config(root=clone), "cortex_relate", from_id="1", to_id="2")
 
 
@@ -159,5 +159,7 @@ def test_a_part_of_a_project_is_not_asked_with_others(tmp_path):
         finally:
             await link.close()
 
-    with pytest.raises(Unavailable, match=f"is a part of {tmp_path.name}; name that to ask it with others"):
+    with pytest.raises(
+        Unavailable, match=f"is a part of {tmp_path.name}; name that project to ask it with others"
+    ):
         asyncio.run(run())

@@ -31,7 +31,7 @@ class Twin:
         self.freshness = served.context().freshness
 
     def name(self, agent):
-        """A link keeps who asks; here nobody asks who it was."""
+        """Do nothing; a real link stores the client's name."""
 
     async def names(self):
         return ()
@@ -44,7 +44,7 @@ class Twin:
 
 
 class Silent(Twin):
-    """A link to workers none of which answers."""
+    """A link to workers that do not answer."""
 
     async def call(self, tool, arguments):
         raise (
@@ -59,7 +59,7 @@ ERAS = {"handshake": "legacy", "newest": MODERN_PROTOCOL_VERSIONS[-1]}
 
 
 def talk(project, ask, mode="auto", **options):
-    """What `ask(client)` gets of a server of `project`, in both eras' ways."""
+    """Return the result of `ask(client)` with a server of `project`, for each kind of protocol."""
 
     async def run():
         # An error that leaves the client's own block comes out as a group of errors.
@@ -278,7 +278,7 @@ def test_progress_counts_files_while_indexing_and_never_falls():
 
 
 class Opened(Twin):
-    """In place of a Link: of whichever project it is asked for."""
+    """A fake Link that records its project."""
 
     roots: ClassVar[list] = []
     served: ClassVar = None
@@ -289,7 +289,7 @@ class Opened(Twin):
         self.roots.append(config.root)
 
     def open(self):
-        """Nothing: it is."""
+        """Do nothing."""
 
 
 @pytest.fixture
@@ -341,7 +341,7 @@ def test_a_client_with_several_roots_may_name_one_of_them(rootless, sample, tmp_
 
 
 @pytest.mark.parametrize("uris", [[], ["file:///no/such/folder"]])
-def test_without_a_root_that_exists_every_tool_says_what_to_set(rootless, uris):
+def test_without_an_existing_root_every_tool_names_the_setting(rootless, uris):
     async def roots(_context):
         return ListRootsResult(roots=[Root(uri=uri) for uri in uris])
 
@@ -373,7 +373,7 @@ def test_a_client_of_the_newest_protocol_is_not_asked_for_roots(rootless):
     assert (caught.value.code, contexts) == (-32603, [])
 
 
-def test_warnings_are_told_to_a_handshake_client_that_asks_for_them(project):
+def test_a_handshake_client_gets_the_warnings_that_it_requests(project):
     heard = []
 
     async def run():

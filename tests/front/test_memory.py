@@ -1,6 +1,4 @@
-"""The tools of memory over a real store in this process: what an agent gets, and how it is told of
-what it sent amiss.
-"""
+"""The tools of memory over a real store in this process: answers, and errors for invalid calls."""
 
 import asyncio
 import itertools
@@ -22,7 +20,7 @@ from tests.wait_until import until
 LIST_TOKENS_MAX = 5_000
 
 
-def test_what_is_stored_is_recalled_with_where_it_came_from(window):
+def test_a_stored_note_is_recalled_with_its_origin(window):
     stored = window.ask(
         "cortex_store",
         title="Retries use back-off with jitter",
@@ -83,7 +81,7 @@ def test_a_walk_goes_in_the_direction_that_was_asked_for(window):
     assert reached("both") == set(ids)
 
 
-def test_relating_twice_makes_one_edge_and_says_who_is_related(window):
+def test_relating_twice_makes_one_edge_and_names_both_notes(window):
     source, other = (
         window.ask("cortex_store", title=f"The {n} of two notes")["id"] for n in ("one", "other")
     )
@@ -131,7 +129,7 @@ def test_no_body_ends_its_fence(window, fence):
     assert row["body"].endswith("<b>\n</note>")
 
 
-def test_a_recalled_text_that_is_stored_again_is_what_it_was(window):
+def test_a_recalled_text_is_stored_again_unchanged(window):
     text = "Use <note> and </note> in XML."
     assert unfenced(fenced(text)) == text
     stored = window.ask("cortex_store", title="How notes are written", body=fenced("In two sentences."))
@@ -308,7 +306,7 @@ AMISS = [
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"), AMISS, ids=[f"{a[0]}-{n}" for n, a in enumerate(AMISS)]
 )
-def test_what_cannot_be_done_is_one_sentence_and_nothing_is_lost(window, name, arguments, sentence):
+def test_an_impossible_call_is_one_sentence_and_nothing_is_lost(window, name, arguments, sentence):
     stored = window.ask("cortex_store", title=NOTE, body="It stays as it is.")
     before = window.ask("memory_show", node_id=stored["id"])
     with pytest.raises(CortexError, match=sentence) as caught:
@@ -356,7 +354,7 @@ def test_nul_and_control_characters_are_no_part_of_a_note(window):
     assert (note["title"], note["body"]) == ("A note with [31mcolours", "onetwo")
 
 
-def test_a_note_is_corrected_by_its_id_and_keeps_what_was_not_given(window):
+def test_an_edit_by_id_keeps_the_other_fields(window):
     first = window.ask(
         "cortex_store",
         title="The port is 8080",
@@ -374,7 +372,7 @@ def test_a_note_is_corrected_by_its_id_and_keeps_what_was_not_given(window):
     assert note["metadata"] == {"anchors": ["src/run:serve"]}
 
 
-def test_what_is_deleted_is_not_found_and_comes_back_when_it_is_made_active(window):
+def test_a_deleted_note_is_not_found_until_it_is_active_again(window):
     stored = window.ask("cortex_store", title="The port is 8080")
     window.ask("cortex_store", id=stored["id"], title="whatever", state="deleted")
     assert window.ask("cortex_recall", query="which port")["results"] == []
@@ -384,10 +382,10 @@ def test_what_is_deleted_is_not_found_and_comes_back_when_it_is_made_active(wind
     ]
 
 
-def test_what_is_superseded_is_believed_no_more_but_was(window):
+def test_a_superseded_note_is_only_found_for_earlier_times(window):
     old = window.ask("cortex_store", title="The port of the service is 8080")
     then = time.time_ns() // 1_000_000
-    until(lambda: time.time_ns() // 1_000_000 > then)  # what is stored within it was known then
+    until(lambda: time.time_ns() // 1_000_000 > then)  # notes stored in between count as of then
     new = window.ask("cortex_store", title="The port of the service is 9090", supersedes=[old["id"]])
 
     def found_ids(tool, **others):
@@ -406,7 +404,7 @@ def test_an_edit_under_one_number_is_done_once(window):
 
 
 @pytest.mark.parametrize("name", [name for name in choose(("memory",)) if name != "cortex_search"])
-def test_the_call_in_the_documents_answers_what_they_say(window, name):
+def test_the_call_in_the_documents_has_the_documented_answer(window, name):
     window.ask("cortex_store", **example_of("cortex_store"))
     window.ask("cortex_store", title="The payment provider allows twenty calls a second")
     answer = window.ask(name, **example_of(name))

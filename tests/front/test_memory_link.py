@@ -1,4 +1,4 @@
-"""A front's way to memory: nothing before the first call, then one sentence for what is wrong."""
+"""The connection of a front to memory: none before the first call; faults are one sentence."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from cortex.settings.config import load_data
 from cortex.settings.data import DataFolder
 from cortex.system.errors import Misconfigured, Unavailable
 
-#: seconds that a call has, of which none should be used up
+#: deadline of a call in seconds; a test should use none of it
 DEADLINE_S = 30.0
 
 
@@ -40,20 +40,20 @@ def test_before_the_first_call_memory_is_not_even_looked_for(tmp_path):
     asyncio.run(run())
 
 
-def test_a_folder_that_is_set_wrongly_is_said_by_every_call():
+def test_every_call_reports_a_wrong_folder():
     for _ in range(2):
         with pytest.raises(Misconfigured, match="not an absolute path"):
             call(lambda: load_data({"memory": {"data_dir": "here"}}))
 
 
-def test_a_folder_that_cannot_be_made_is_said_by_every_call(tmp_path):
+def test_every_call_reports_a_folder_that_cannot_be_created(tmp_path):
     (tmp_path / "file").write_text("")
     for _ in range(2):
         with pytest.raises(Misconfigured, match=r"memory's folder .*file/data cannot be used"):
             call(lambda: DataFolder(tmp_path / "file" / "data"))
 
 
-def test_without_start_a_set_that_is_not_there_is_said(tmp_path):
+def test_without_start_a_missing_set_is_reported(tmp_path):
     with pytest.raises(Unavailable, match="`cortex memory up` starts them"):
         call(lambda: DataFolder(tmp_path), start=False)
 
@@ -77,11 +77,11 @@ def test_a_question_of_code_starts_no_memory(tmp_path):
     assert not data.runtime_dir.exists()
 
 
-def test_a_question_of_code_is_told_what_a_memory_that_runs_knows(data):
+def test_a_query_about_code_gets_notes_of_a_running_memory(data):
     with Cortex.open(data, embedded=True) as memory:
         memory.store("The port is 8080")
         stats = None
-        for _ in range(100):  # the first ones may find the machine busy
+        for _ in range(100):  # the machine may be busy at first
             stats = stats or glance(lambda: DataFolder(data))
         assert stats["node_count"] == 1
 
@@ -93,7 +93,7 @@ def test_a_memory_is_left_alone_when_it_is_silent_and_not_while_it_is_being_conn
     monkeypatch.setattr("cortex.front.memory_link.CONNECT_S", connect_s)
     data = DataFolder(tmp_path / "data")
     data.runtime_dir.mkdir(parents=True)
-    (data.runtime_dir / "memory.1.sock").touch()  # nobody answers there
+    (data.runtime_dir / "memory.1.sock").touch()  # nothing answers there
 
     async def run():
         remembering = MemoryLink(lambda: data)

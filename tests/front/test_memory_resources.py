@@ -1,4 +1,4 @@
-"""The resources of memory over the protocol, in both eras, and who hears when they change."""
+"""The resources of memory in both kinds of protocol, and notifications of their changes."""
 
 import asyncio
 import warnings
@@ -16,12 +16,12 @@ from cortex.front.mcp.updates import Updates
 from cortex.front.tools import TOOLS, choose
 from cortex.system.errors import BadRequest
 
-#: seconds until a subscriber must have heard
+#: maximum of seconds until a subscriber is notified
 BOUND_S = 30.0
 
 
 def talk(window, ask, mode="legacy", tools=TOOLS, **options):
-    """What `ask(client)` gets of a server on the window's memory."""
+    """Return the result of `ask(client)` with a server on the window's memory."""
 
     async def run():
         project = Project(window)

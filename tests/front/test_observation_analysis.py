@@ -1,4 +1,4 @@
-"""The tools of observations that tell of many: quality, trends, scores, questions, health."""
+"""The tools of observations that analyse many: quality, trends, scores, queries, health."""
 
 import orjson
 import pytest
@@ -60,7 +60,7 @@ def test_the_parts_of_a_score_add_up_to_it_and_importance_does_not_fade(window, 
 
 
 @pytest.mark.usefixtures("shop")
-def test_what_was_asked_is_counted_without_its_secrets(window, open_window):
+def test_queries_are_counted_without_their_secrets(window, open_window):
     for query in ("dark theme", "Dark theme ", "AKIAIOSFODNN7EXAMPLE volcano", "volcano quartz xylophone"):
         window.ask("search", query=query)
     patterns = window.ask("analyze_search_patterns")
@@ -76,7 +76,7 @@ def test_what_was_asked_is_counted_without_its_secrets(window, open_window):
 
 
 @pytest.mark.usefixtures("shop")
-def test_importance_is_told_of_what_counts_and_what_is_used(window):
+def test_importance_covers_weight_and_use(window):
     window.ask("get_observation", id="5")
     importance = window.ask("analyze_observation_importance", limit=2)
     assert importance["feedback_stats"]["total"] == 9
@@ -117,7 +117,7 @@ def test_the_counts_of_memory_are_those_of_the_store(window):
 
 
 @pytest.mark.usefixtures("shop")
-def test_what_people_think_of_a_note_is_counted_and_can_be_taken_back(window):
+def test_ratings_of_a_note_are_counted_and_can_be_undone(window):
     window.ask("memory_rate", node_id="1")
     window.ask("memory_rate", node_id="2", value=-1)
     stats = window.ask("analyze_observation_importance")["feedback_stats"]
@@ -131,7 +131,7 @@ def test_what_people_think_of_a_note_is_counted_and_can_be_taken_back(window):
         window.ask("memory_rate", node_id="1", value=5)
 
 
-def test_forgetting_for_good_forgets_what_was_asked(window, library):
+def test_forgetting_for_good_deletes_logged_queries(window, library):
     window.ask("cortex_store", title="The walrus is called Wally")
     window.ask("search", query="walrus called Wally")
     finish(library.erase(["1"]))
@@ -148,7 +148,7 @@ def test_forgetting_for_good_forgets_what_was_asked(window, library):
         ("analyze_search_patterns", {"top_n": 50}),
     ],
 )
-def test_no_report_is_above_its_tokens_and_what_was_left_out_is_named(window, fill, tool, arguments):
+def test_every_report_fits_its_tokens_and_names_omitted_parts(window, fill, tool, arguments):
     fill(*(record(f"The parser follows rule {at} of the grammar {'x' * 60}", at % 9) for at in range(60)))
     for at in range(20 if tool == "analyze_search_patterns" else 0):
         window.ask("search", query=f"what of the {at} volcanoes {'y' * 60}")

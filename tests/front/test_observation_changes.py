@@ -11,7 +11,7 @@ from cortex.system.errors import BadRequest, NotFound
 from tests.shop import titles
 
 
-def test_an_edit_is_found_at_once_and_keeps_what_there_was(window, related):
+def test_an_edit_is_found_at_once_and_keeps_former_values(window, related):
     answer = window.ask(
         "edit_observation",
         id=str(related[1]),
@@ -96,7 +96,7 @@ def test_a_bulk_call_that_is_sent_twice_is_done_once(window, related):
 
 
 @pytest.mark.usefixtures("shop")
-def test_tags_by_a_pattern_touch_what_matches_and_nothing_without_being_told(window):
+def test_tags_by_a_pattern_change_matches_alone_and_nothing_by_default(window):
     dry = window.ask("batch_tag_by_pattern", pattern="retr(y|ies)", tags=["retrying"], regex=True)
     assert (dry["dry_run"], dry["matches_found"]) == (True, 4)
     assert window.ask("get_observations_by_tag", tag="retrying")["count"] == 0

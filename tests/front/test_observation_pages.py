@@ -16,7 +16,7 @@ from tests.shop import BEGIN, record
 
 COUNT = 9
 QUERY = "which rule does the parser follow"
-#: a tool, what it is asked beside its page, and where its rows are
+#: tool, its arguments besides the page, key of its rows
 LISTS = (
     ("search", {}, "results"),
     ("search", {"query": QUERY}, "results"),
@@ -100,12 +100,12 @@ def paged_window(tmp_path_factory, empty):
 
 
 def row_key(row):
-    """What a row is about."""
+    """Return the identity of a row."""
     return orjson.dumps(row.get("id", row.get("primary")), option=orjson.OPT_SORT_KEYS)
 
 
 def pages(window, tool, arguments, name, most=60):
-    """The rows of all pages."""
+    """Return the rows of all pages."""
     rows, offset = [], 0
     for _ in range(most):
         page = window.ask(tool, **arguments, offset=offset)
@@ -150,7 +150,7 @@ PATHS = tuple(f"src/a/long/way/down/to/the/module/number_{at:02}.py" for at in r
 
 @pytest.fixture(scope="module")
 def stale(tmp_path_factory, serve, empty):
-    """A window on a project of which every note speaks of many files, which all were changed."""
+    """A window on a project with notes about many files, all changed since."""
     root = tmp_path_factory.mktemp("stale") / "project"
     for path in PATHS:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -214,7 +214,7 @@ THEN = (
 )
 
 
-def test_every_list_tells_what_was_believed_then(window, library):
+def test_every_list_can_show_an_earlier_state(window, library):
     clock = itertools.count(BEGIN, 1_000)
     library.memory.now = library.memory.store._now = lambda: next(clock)
     fields = {"obs_type": "bugfix", "files": ["src/old.py"], "tags": ["old", "net"]}

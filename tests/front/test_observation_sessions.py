@@ -1,4 +1,4 @@
-"""What was said, read by its id: a session, an exchange whole, and sessions beside notes."""
+"""Sessions and exchanges by id: a session, a whole exchange, and sessions next to notes."""
 
 import orjson
 import pytest
@@ -67,7 +67,7 @@ def test_the_exchange_that_a_search_found_is_read_whole(session_window):
     assert (page["exchange"], page["git_branch"], page["source_id"]) == (1, "main", "s1")
 
 
-def test_a_session_is_read_by_what_was_asked_in_it(session_window):
+def test_a_session_is_read_by_its_questions(session_window):
     (row,) = session_window.ask("search_sessions", query="retries back off")["results"]
     session = session_window.ask("get_observation", id=row["id"])
     assert (session["type"], session["exchange_count"]) == ("session", 2)
@@ -96,7 +96,7 @@ def test_a_person_forgets_a_session_by_its_id_and_an_agent_cannot(session_window
     assert session_window.ask("list_sessions")["total_count"] == 1
 
 
-def test_what_is_no_exchange_is_named(session_window):
+def test_an_unknown_exchange_is_named(session_window):
     (row,) = session_window.ask("search_sessions", query="retries back off")["results"]
     for wrong in (f"{row['id']}:9", f"{row['exchange_id']}:99", f"{row['id'][:-1]}:1"):
         with pytest.raises(NotFound):

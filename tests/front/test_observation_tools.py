@@ -1,5 +1,6 @@
-"""The tools of observations over a real store in this process: what is found, and in which order.
-What their origin did wrong is named by the tests that hold it.
+"""The tools of observations over a real store in this process: hits and their order.
+
+Tests name the faults of the original tools that they exclude.
 """
 
 from dataclasses import replace
@@ -141,7 +142,7 @@ def test_a_timeline_around_a_title_is_around_the_note_of_that_title(window, fill
 
 
 @pytest.mark.usefixtures("shop")
-def test_without_an_anchor_a_timeline_is_what_lies_between_two_dates(window):
+def test_without_an_anchor_a_timeline_is_between_two_dates(window):
     timeline = window.ask("timeline", dateStart="2023-11-16T00:00:00Z", dateEnd="2023-11-18T00:00:00Z")
     assert titles(timeline)[0] == "Fixed a race in the retry queue"
     assert set(titles(timeline)[1:]) == {"The cart keeps its items in Redis", "Everybody signs commits"}
@@ -156,7 +157,7 @@ def test_recent_means_by_time_and_not_by_importance(window):
 
 
 @pytest.mark.usefixtures("shop")
-def test_decisions_changes_and_how_it_works_put_what_they_are_about_first(window):
+def test_decisions_changes_and_how_it_works_prefer_their_kind(window):
     assert titles(window.ask("decisions", query="retry"))[0] == "Retries use back-off with jitter"
     assert titles(window.ask("changes", query="retry"))[0] in (
         "Fixed a race in the retry queue",
@@ -170,7 +171,7 @@ def test_decisions_changes_and_how_it_works_put_what_they_are_about_first(window
 
 
 @pytest.mark.usefixtures("shop")
-def test_what_is_found_by_type_by_tag_and_by_concept_is_just_that(window):
+def test_hits_by_type_by_tag_and_by_concept_are_exact(window):
     assert titles(window.ask("find_by_type", type="bugfix")) == ["Fixed a race in the retry queue"]
     assert set(titles(window.ask("find_by_type", type="discovery"))) == {
         "The payment provider allows twenty calls a second",
@@ -191,7 +192,7 @@ def test_what_is_found_by_type_by_tag_and_by_concept_is_just_that(window):
 
 
 @pytest.mark.usefixtures("shop")
-def test_what_modified_a_file_comes_before_what_read_it(window):
+def test_modifications_of_a_file_come_before_reads(window):
     assert titles(window.ask("find_by_file", files="src/net/retry.py")) == [
         "Renamed the retry module",
         "Retries use back-off with jitter",
@@ -236,7 +237,7 @@ def test_only_reading_a_note_counts_as_retrieval(window):
 
 
 @pytest.mark.usefixtures("shop")
-def test_an_observation_says_what_was_done_with_each_file(window):
+def test_an_observation_has_the_action_on_each_file(window):
     row = window.ask("search", query="race in the queue")["results"][0]
     observation = window.ask("get_observation", id=row["id"])
     assert observation["files_modified"] == ["src/net/queue.py"]
@@ -255,7 +256,7 @@ def test_similar_means_by_cosine_alone(window):
         window.ask("find_similar_observations", query="x", min_similarity=3)
 
 
-def test_what_is_related_says_how_sure_and_which_way(window, related):
+def test_relations_have_confidence_and_direction(window, related):
     answer = window.ask("find_related_observations", id=str(related[1]))
     assert [
         (row["id"], row["relation"], row["direction"], row["confidence"]) for row in answer["observations"]
@@ -285,7 +286,7 @@ def test_a_ranking_is_explained_by_the_numbers_that_made_it(window):
     assert any("title" in row["matched_fields"] for row in explanation["explanations"])
 
 
-def test_every_tool_has_its_row_and_says_truly_whether_it_writes():
+def test_every_tool_has_its_row_and_a_true_write_hint():
     offered = choose(("memory-all",))
     assert set(ROWS) <= set(offered)
     for name, row in ROWS.items():
@@ -295,7 +296,7 @@ def test_every_tool_has_its_row_and_says_truly_whether_it_writes():
     assert {"search", "timeline", "get_observation"} <= {line.name for line in TOOLSETS["memory"]}
 
 
-def test_what_reads_changes_nothing_in_the_store(window, related, library):
+def test_reading_tools_change_nothing_in_the_store(window, related, library):
     before = library.memory.store.reached
     arguments = {
         "id": str(related[0]),
@@ -326,7 +327,7 @@ def test_the_example_of_every_tool_can_be_called_as_it_is_shown(window):
         assert isinstance(window.ask(name, **example_of(name)), dict), name
 
 
-def test_a_session_is_found_by_what_was_said_and_so_is_what_was_asked(window, library):
+def test_a_session_is_found_by_answers_and_by_questions(window, library):
     exchange = {"question": "Why does the walrus deployment fail?", "answer": "The disk is full."}
     assert window.ask("search_sessions", query=exchange["question"])["results"] == []
     assert window.ask("search", type="sessions", query=exchange["question"])["results"] == []

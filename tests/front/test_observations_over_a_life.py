@@ -1,4 +1,4 @@
-"""The tools of observations after the life of a project: each answers what is known of it."""
+"""The tools of observations after the simulated life of a project, against known answers."""
 
 from shutil import copytree
 
@@ -18,7 +18,7 @@ PLANTED = plant(LIFE)
 
 @pytest.fixture(scope="module")
 def known_life(tmp_path_factory, serve, empty):
-    """That life, told to a memory that was looked after, beside its project."""
+    """The life in a memory with upkeep, next to its project."""
     root = tmp_path_factory.mktemp("life") / "project"
     write_project(root)
     with Library.open(copytree(empty, root.parent / "data")) as library:
@@ -35,11 +35,11 @@ def test_there_is_a_check_for_each_tool():
 
 
 @pytest.mark.parametrize("tool", ROWS)
-def test_a_tool_answers_what_is_known_of_a_life(known_life, tool):
+def test_a_tool_gives_the_known_answers_for_a_life(known_life, tool):
     CHECKS[tool](known_life)
 
 
-def test_fields_are_anded_whatever_they_are(known_life):
+def test_all_fields_are_anded(known_life):
     middle = BEGIN + LIFE.days * DAY_MS // 2
     matching_titles = known_life.all_titles(
         "search",
@@ -56,7 +56,7 @@ def test_fields_are_anded_whatever_they_are(known_life):
     )
 
 
-def test_what_was_believed_is_told_of_every_moment(known_life):
+def test_the_notes_as_of_every_moment_are_right(known_life):
     assert LIFE.replaced
     assert LIFE.doubled
     for old, (new, moment) in LIFE.replaced.items():

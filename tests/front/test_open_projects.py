@@ -1,4 +1,4 @@
-"""One front and several projects: which of them a call is for, and what it says of that."""
+"""One front and several projects: the choice of a call's project, and its name in the answer."""
 
 import asyncio
 
@@ -18,12 +18,12 @@ from tests.wait_until import until_async
 
 
 class Counting:
-    """In place of a Link: says what it was asked, and keeps a call open while it is told to."""
+    """A fake Link that records its calls, and blocks them on request."""
 
     links: list
-    #: the project whose calls wait, and for what
+    #: (project with blocked calls, event that they wait for)
     holds: tuple = ("", None)
-    #: the project that cannot be asked
+    #: the project that is not reachable
     away: str = ""
 
     def __init__(self, config):
@@ -59,7 +59,7 @@ class Counting:
 
 @pytest.fixture
 def front(tmp_path, monkeypatch):
-    """A front of the project `home`; its links are in `made`."""
+    """A front of the project `home`; its links are in `Counting.links`."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(Counting, "links", [], raising=False)
@@ -81,7 +81,7 @@ def write(tmp_path):
 
 
 def ask(front, *calls):
-    """The answers; of a call that fails its error."""
+    """Return the answers; for a failed call its error."""
 
     async def run():
         answers = []
@@ -112,7 +112,7 @@ def test_with_one_project_nothing_is_added_to_tools_arguments_or_answers(front):
     assert "There is no argument `project`" in str(refused)
 
 
-def test_a_project_that_is_named_is_asked_without_the_name_and_the_answer_says_it(front, write):
+def test_a_named_project_gets_the_call_without_the_name_and_the_answer_has_it(front, write):
     write("shop")
     assert names(front) == ("home", "shop")
     default, by_own_name, other = ask(
@@ -130,7 +130,7 @@ def test_a_project_that_is_named_is_asked_without_the_name_and_the_answer_says_i
     assert [link.closed for link in Counting.links] == [1, 1]
 
 
-def test_its_own_name_is_taken_before_anybody_asked_which_there_are(front, write):
+def test_the_own_name_is_accepted_before_the_names_are_read(front, write):
     write("shop")
     [answer] = ask(front, ("cortex_exact", {"query": "x", "project": "home"}))
     assert (answer["project"], answer["root"]) == ("home", "home")
@@ -179,7 +179,7 @@ def test_an_unknown_project_is_one_sentence_with_those_there_are(front, write):
     assert len(Counting.links) == 1
 
 
-def test_a_file_that_cannot_be_understood_is_told_to_who_names_a_project_and_hides_no_tool(front, write):
+def test_an_unreadable_list_is_an_error_for_a_named_project_and_hides_no_tool(front, write):
     write("shop", more="other: 1\n")
     assert names(front) == ()
     [answer, refused] = ask(
@@ -189,7 +189,7 @@ def test_a_file_that_cannot_be_understood_is_told_to_who_names_a_project_and_hid
     assert isinstance(refused, Misconfigured)
 
 
-def test_a_project_of_notes_stays_an_argument_of_what_asks_memory(front, write):
+def test_a_project_of_notes_stays_an_argument_of_memory_tools(front, write):
     write("shop")
     asyncio.run(front.names())
     ask(
@@ -224,7 +224,7 @@ def test_a_clone_that_was_made_to_be_read_is_not_written_about(front):
         ("cortex_relate", {"from_id": "1", "to_id": "2", "project": "ada/lib"}),
     )
     assert read["project"] == "ada/lib"
-    assert "here to be read" in str(refused)
+    assert "is read-only" in str(refused)
 
 
 def test_few_projects_are_held_open_and_none_is_let_go_while_it_is_asked(front, write):
@@ -281,9 +281,7 @@ def test_several_projects_are_reached_by_names_and_globs_in_the_order_of_their_n
     assert all(link.opened == link.closed == 1 for link in Counting.links[1:])
 
 
-def test_one_that_cannot_be_reached_is_told_with_its_reason_and_the_others_are_reached(
-    front, write, monkeypatch
-):
+def test_an_unreachable_project_has_its_reason_and_the_others_are_reached(front, write, monkeypatch):
     write("shop", "old")
     monkeypatch.setattr(Counting, "away", "old")
     [answer] = ask(front, ("cortex_exact", {"query": "x", "projects": ["*"]}))

@@ -62,7 +62,7 @@ def test_each_project_is_listed_with_its_size_its_last_use_and_its_state(make, c
     assert "40 d ago" in capsys.readouterr().out
 
 
-def test_the_last_use_is_the_last_question_whatever_was_written_since(make, capsys):
+def test_the_last_use_is_the_last_query_and_no_later_write(make, capsys):
     config = make("shop")
     noted = config.run_dir / f"{USAGE}2026-01-01.jsonl"
     noted.write_text("{}")
@@ -88,7 +88,7 @@ def test_clean_removes_only_the_data_of_missing_folders(make, capsys):
     assert "nothing to remove" in capsys.readouterr().out
 
 
-def test_clean_removes_old_ones_when_it_is_told_how_old_and_leaves_their_sources(make):
+def test_clean_removes_data_older_than_an_age_and_leaves_the_sources(make):
     young, old = make("young", days=10), make("old", days=40)
     (old.root / "a.py").write_text("x = 1\n")
     assert cli.main(["clean", "--older-than", "30d", "--yes"]) == EXIT_OK

@@ -1,4 +1,4 @@
-"""What is asked and answered of a folder that is served from the index around it, in its paths."""
+"""Arguments and answers of a folder that the index around it serves, in its own paths."""
 
 import asyncio
 
@@ -51,7 +51,7 @@ SUBFOLDER = Subfolder("packages/api", ROOT, Listed())
         ("../../lib/crypto:seal", "lib/crypto:seal"),
         ("../..", ""),
         ("app/[id]/(group)/page.tsx", "packages/api/app/[id]/(group)/page.tsx"),
-        # names, and what is elsewhere or nowhere, the workers look for
+        # the workers resolve names, and paths that are elsewhere or do not exist
         ("Session.refresh", "Session.refresh"),
         ("auth", "auth"),
         ("main", "main"),
@@ -190,12 +190,12 @@ def test_answers_use_paths_relative_to_the_folder():
     assert answer["index"] == {"generation": 3, "pending": ["main.py", "../../setup.py"]}
 
 
-def test_names_that_complete_what_is_typed_are_told_from_here_already():
+def test_completed_names_are_already_relative_to_the_folder():
     """The folder has a README.md of its own, and so has the project."""
     assert SUBFOLDER.to_folder({"values": ["README.md", "setup.py"]}) == {"values": ["README.md", "setup.py"]}
 
 
-def test_every_place_that_is_told_can_be_asked_about():
+def test_every_shown_place_is_a_valid_argument():
     for place in (*FILES, "packages/web/main:run", "lib/crypto:seal"):
         folder_path = SUBFOLDER.to_folder({"at": place})["at"]
         assert SUBFOLDER.to_project("cortex_graph", {"target": folder_path})["target"] == place
@@ -225,7 +225,7 @@ def test_only_the_paths_of_notes_are_converted():
         (0, True, "Nothing matches with tags"),
     ],
 )
-def test_an_empty_answer_says_what_is_elsewhere_or_keeps_what_says_why(elsewhere, explained, sentence):
+def test_an_empty_answer_counts_hits_elsewhere_or_keeps_its_reason(elsewhere, explained, sentence):
     async def ask():
         return {"results": [{}] * elsewhere, "suggestion": "Nothing matches `x`."}
 

@@ -60,7 +60,7 @@ CALLS = [
     ("code_context", {"query": "load data"}),
 ]
 
-#: fields whose paths are the folder's: places, sentences of Cortex, titles, and the question
+#: fields with translated paths: places, sentences of Cortex, titles, and the query
 RENDERED = _PLACES | _SENTENCES | {"title", "query"}
 
 
@@ -84,7 +84,7 @@ def call(served, name, arguments):
 
 
 def strings(value, key=""):
-    """(field, string) of every string in an answer; chunks that are raw JSON are read."""
+    """Yield (field, string) for every string in an answer; raw chunks are parsed."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from strings(inner, name)

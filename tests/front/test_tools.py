@@ -1,6 +1,4 @@
-"""Tools as agents see them: schemas that every client can read, and arguments checked with one
-clear sentence.
-"""
+"""Tools as agents see them: schemas for every client, and one sentence for wrong arguments."""
 
 import asyncio
 import time
@@ -18,7 +16,7 @@ from cortex.terms.observations import REQUIRED, ROWS, fields_of
 
 
 def least(tool):
-    """The fewest arguments that a tool can be called with."""
+    """Return the fewest arguments of a valid call."""
     if tool.name in ROWS:
         needed = [argument for argument, _, default in fields_of(tool.name) if default is REQUIRED]
         return {name: {"ids": ["1"], "tags": ["x"], "boost": 0.1}.get(name, "1") for name in needed}
@@ -35,7 +33,7 @@ def least(tool):
 
 
 def required(tool):
-    """The arguments without which the schema refuses a call; two tools take one of two."""
+    """Return the arguments that the schema requires; two tools need one of two."""
     return [] if tool.name in ("cortex_explore", "find_related") else list(least(tool))
 
 
@@ -124,7 +122,7 @@ def test_a_function_makes_a_tool(tmp_path):
 
 
 @pytest.mark.parametrize("reads", [True, False])
-def test_clients_are_told_whether_a_tool_reads_or_writes(reads):
+def test_clients_see_whether_a_tool_reads_or_writes(reads):
     async def note(context, *, text: str) -> dict:
         """Keeps a text, or looks one up."""
         return {"text": text}
@@ -152,7 +150,7 @@ def test_toolsets_are_chosen_by_name():
 
 
 class Nobody:
-    """A client without any worker."""
+    """A client without workers."""
 
     async def ask(self, worker, message, deadline_s):
         raise Unavailable(

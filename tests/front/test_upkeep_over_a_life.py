@@ -1,4 +1,4 @@
-"""Upkeep after the life of a project: it finds what was planted there, and tells it."""
+"""Upkeep after the simulated life of a project: it finds the planted patterns and conflicts."""
 
 import orjson
 import pytest
@@ -13,7 +13,7 @@ PLANTED = plant(LIFE)
 
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory):
-    """(the memory after that life, title → number, what upkeep said, each in its turn)."""
+    """(the memory after the life, title → number, reports of upkeep in order)."""
     with Library.open(tmp_path_factory.mktemp("planted") / "memory") as library:
         numbers, shop = store_life(library, LIFE), library.of(project="shop")
         answers = [
@@ -35,7 +35,7 @@ def ask(lived, open_window):
 
 
 def pairs(lived, relation):
-    """(the older title, the newer) of each relation of that kind."""
+    """Return (older title, newer title) of each relation of a kind."""
     titles = {number: title for title, number in lived[1].items()}
     edges = lived[0].memory.store.edges_after(0, 10_000)
     return {(titles[edge.target], titles[edge.source]) for edge in edges if edge.relation == relation}
@@ -50,14 +50,14 @@ def test_only_near_duplicates_are_suggested(lived):
     assert sorted(map(sorted, near)) == sorted(sorted(pair) for pair in planted)
 
 
-def test_what_was_corrected_is_contradicted_and_nothing_else(ask, lived):
+def test_corrected_notes_are_contradicted_and_no_others(ask, lived):
     assert pairs(lived, "contradicts") == PLANTED.contradicted
     for old, new in PLANTED.contradicted:
         relations = ask("get_observation_relationships", id=str(lived[1][old]), max_depth=1)["relations"]
         assert (new, "contradicts") in {(edge["source_title"], edge["type"]) for edge in relations}
 
 
-def test_what_was_undone_is_ended_by_what_undid_it(ask, lived):
+def test_an_undone_note_ends_with_its_undoing(ask, lived):
     assert pairs(lived, "supersedes") == PLANTED.undone
     for old, new in PLANTED.undone:
         assert ask("get_observation", id=str(lived[1][old]))["superseded_by"] == lived[1][new]
@@ -71,7 +71,7 @@ def test_near_duplicates_stay_active(ask, lived):
         assert ask("get_observation", id=str(lived[1][title]))["state"] == "active"
 
 
-def test_what_happened_in_several_sessions_is_one_pattern(ask, lived):
+def test_an_event_of_several_sessions_is_one_pattern(ask, lived):
     numbers = {lived[1][title] for title in PLANTED.recurring}
     patterns = [
         pattern for pattern in ask("get_patterns")["patterns"] if numbers & set(pattern["observation_ids"])

@@ -1,6 +1,4 @@
-"""What leaves a front: at once where the client takes it, in a thread where it reads slowly, and
-always whole.
-"""
+"""Output of a front: at once if the client reads it, in a thread for a slow one, always whole."""
 
 import asyncio
 import os
@@ -83,7 +81,7 @@ def test_a_reader_that_never_reads_ends_with_its_input(pipe):
         writing = asyncio.create_task(wire.write(LINE))
         waiting = asyncio.create_task(wire.wait_abandoned(read))
         _, pending = await asyncio.wait([writing, waiting], timeout=2.5)
-        assert pending == {writing, waiting}  # the client is there, and may read yet
+        assert pending == {writing, waiting}  # the client is connected, and may still read
         os.close(write)
         await asyncio.wait_for(waiting, 10)
         while not writing.done():

@@ -1,3 +1,1 @@
-"""Which coding agents there are, what connects each of them to Cortex, and how that gets into their
-files.
-"""
+"""Coding agents and their connection to Cortex: the table of agents, and edits of their files."""

@@ -1,4 +1,4 @@
-"""Which agents are connected, and whether what they would start answers."""
+"""Entries for Cortex in the files of agents, and a trial start of their commands."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from cortex.front.agents.table import AGENTS, Agent, ServerEntry
 from cortex.system import files
 from cortex.system.errors import Unavailable
 
-#: what an editor puts the open folder for, in the ways that we have seen
+#: placeholders for the open folder that editors replace
 WORKSPACES = ("${workspaceFolder}", "${workspaceRoot}", "$PWD")
-#: the version of MCP that is asked for; any server answers with one that it has
+#: the requested version of MCP; a server answers with one that it supports
 PROTOCOL = "2025-06-18"
-#: seconds until the server has to have answered one question
+#: maximum of seconds until the server has answered one call
 ANSWER_S = 30.0
-#: bytes of one line that it may answer
+#: maximum of bytes of one line of its answer
 LINE_BYTES_MAX = 4 << 20
 
 
@@ -39,7 +39,9 @@ class Entry:
 
 
 def entries(root: Path) -> Iterator[Entry]:
-    """Of all agents, for the person and in the project. A file that cannot be read has none."""
+    """Yield the entries of all agents, in the user's files and the project's; unreadable files have
+    none.
+    """
     for agent in AGENTS:
         for scope in (agent.user, agent.project):
             if scope is None:
@@ -52,7 +54,7 @@ def entries(root: Path) -> Iterator[Entry]:
 
 
 def _entry_value(text: str, server: ServerEntry) -> Any:
-    """Raises ValueError."""
+    """Return the value of an agent's entry, None for none. Raises ValueError."""
     if server.form == "json":
         return edits.json_value(text, server.keys)
     if server.form == "toml":
@@ -89,8 +91,8 @@ def _expand_workspace(word: str, root: Path) -> str:
 
 
 def try_out(command: Sequence[str], root: Path) -> str:
-    """Start what an agent would start, in the project's folder, and ask one question; the server's
-    version. Raises Unavailable with what went wrong.
+    """Start an agent's command in the project's folder, and make one call; return the server's
+    version. Raises Unavailable with the fault.
     """
     try:
         return asyncio.run(asyncio.wait_for(_ask(command, root), ANSWER_S))

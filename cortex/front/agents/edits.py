@@ -1,8 +1,8 @@
-"""Text put into a file of settings, and taken out again, without touching anything else in it.
+"""Insertion of text into files of settings, and its removal, without any other change.
 
-Every change is a piece of text that is inserted, never a file that is printed anew: comments, order
-and spelling stay, and taking the piece out gives back the very bytes. Where it belongs is read off
-a syntax tree (JSON with comments, YAML); TOML takes a table at its end.
+Every change inserts a piece of text and never prints the file anew: comments, order and spelling
+stay, and removal of the piece restores the same bytes. A syntax tree gives the position (JSON with
+comments, YAML); TOML gets a table at its end.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-#: spaces of a level where a file does not show its own
+#: indentation of a level if the file shows none
 INDENT = "  "
 
 Keys = Sequence[str]
 
 
 class NotUnderstoodError(ValueError):
-    """The text is not what its form says, or has no place for the entry; says why."""
+    """The text is invalid in its form, or has no place for the entry; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """`text` is inserted before the character `at`."""
+    """A text to insert before the character at index `at`."""
 
     at: int
     text: str
@@ -42,9 +42,10 @@ class Piece:
 
 
 def json_entry(text: str, keys: Keys, value: Any) -> Piece | None:
-    """What makes `value` the member `keys` of the object in `text`; None when it is that already.
+    """Return the piece that makes `value` the member `keys` of the object in `text`; None if it
+    already is.
 
-    Raises NotUnderstoodError, also where another value is there.
+    Raises NotUnderstoodError, also if the member has another value.
     """
     if _is_blank(text):
         return _new_document(text, _nest(keys, value))
@@ -59,7 +60,7 @@ def json_entry(text: str, keys: Keys, value: Any) -> Piece | None:
 
 
 def json_items(text: str, keys: Keys, items: Sequence[Any]) -> Piece | None:
-    """What puts those of `items` that are not there yet into the array `keys`; None when all are.
+    """Return the piece that adds the missing `items` to the array `keys`; None if none is missing.
 
     Raises NotUnderstoodError.
     """
@@ -78,7 +79,7 @@ def json_items(text: str, keys: Keys, items: Sequence[Any]) -> Piece | None:
 
 
 def remove_json_entry(text: str, keys: Keys) -> str:
-    """`text` without the member `keys` and one comma beside it. Raises NotUnderstoodError."""
+    """Return `text` without the member `keys` and its comma. Raises NotUnderstoodError."""
     node = _parse_json(text)
     for key in keys[:-1]:
         member = _find_member(node, key)
@@ -105,7 +106,7 @@ def remove_json_entry(text: str, keys: Keys) -> str:
 
 
 def _is_blank(text: str) -> bool:
-    """Whether there is no value yet: nothing, or comments alone."""
+    """Whether the text has no value: it is empty, or has only comments."""
     return all(child.type == "comment" for child in _parser().parse(text.encode()).root_node.children)
 
 
@@ -117,7 +118,7 @@ def _new_document(text: str, member: tuple[str, Any]) -> Piece:
 
 
 def _insert_member(text: str, node: Node, depth: int, member: tuple[str, Any]) -> Piece:
-    """The member as the first of the object `node`, in the file's own style."""
+    """Return the piece that inserts a member first into the object `node`, in the file's style."""
     newline = "\r\n" if "\r\n" in text else "\n"
     pairs = [child for child in node.named_children if child.type == "pair"]
     inner, outer = _indents(text, node, pairs, depth)
@@ -136,7 +137,9 @@ def _insert_items(text: str, node: Node, items: Sequence[Any], *, empty: bool) -
 
 
 def _indents(text: str, node: Node, pairs: list[Node], depth: int) -> tuple[str, str]:
-    """(of a member of `node`, of its closing brace), as the file has them, else two spaces."""
+    """Return the indentations of (a member of `node`, its closing brace): the file's, else two
+    spaces a level.
+    """
     if pairs and not _is_on_one_line(text, node, pairs[0]):
         line = text.encode()[: pairs[0].start_byte].decode().rpartition("\n")[2]
         if not line.strip():
@@ -169,9 +172,7 @@ def _parser() -> Parser:
 
 
 def json_value(text: str, keys: Keys) -> Any:
-    """The member `keys` of the object in `text`, None where there is none. Raises
-    NotUnderstoodError.
-    """
+    """Return the member `keys` of the object in `text`, else None. Raises NotUnderstoodError."""
     node = None if _is_blank(text) else _parse_json(text)
     for key in keys:
         node = _find_member(node, key) if node is not None and node.type == "object" else None
@@ -179,7 +180,7 @@ def json_value(text: str, keys: Keys) -> Any:
 
 
 def _parse_json(text: str) -> Node:
-    """The object that the text is. Raises NotUnderstoodError."""
+    """Return the node of the object in `text`. Raises NotUnderstoodError."""
     root = _parser().parse(text.encode()).root_node
     nodes = [child for child in root.named_children if child.type != "comment"]
     if len(nodes) != 1 or nodes[0].type != "object" or not _is_sound(nodes[0]):
@@ -188,7 +189,7 @@ def _parse_json(text: str) -> Node:
 
 
 def _is_sound(node: Node) -> bool:
-    """Whether nothing is wrong but commas after the last of something."""
+    """Whether trailing commas are the only errors."""
     if node.type == "ERROR" or node.is_missing:
         return node.text in (b",", b"") and node.next_sibling is not None and node.next_sibling.type in "}]"
     return not node.has_error or all(map(_is_sound, node.children))
@@ -233,7 +234,7 @@ def _character_offset(text: str, byte: int) -> int:
 
 
 def toml_table(text: str, keys: Keys, value: Mapping[str, Any]) -> Piece | None:
-    """What adds the table `keys` at the end; None when it is there as it should be.
+    """Return the piece that adds the table `keys` at the end; None if it is there with `value`.
 
     Raises NotUnderstoodError.
     """
@@ -251,13 +252,13 @@ def toml_table(text: str, keys: Keys, value: Mapping[str, Any]) -> Piece | None:
     try:
         _parse_toml(piece.apply_to(text))
     except NotUnderstoodError as error:
-        raise NotUnderstoodError(f"a table [{'.'.join(keys)}] cannot stand at its end") from error
+        raise NotUnderstoodError(f"a table [{'.'.join(keys)}] cannot be added at its end") from error
     return piece
 
 
 def _toml_lines(value: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    """A string of JSON, an array of them and a boolean are written alike in TOML; what is inside of
-    another is named by both.
+    """Yield the lines of a table, nested tables as dotted keys. Strings, arrays of strings and
+    booleans are the same in JSON and TOML.
     """
     for key, member in value.items():
         if isinstance(member, Mapping):
@@ -277,8 +278,8 @@ def _parse_toml(text: str) -> dict[str, Any]:
 
 
 def yaml_entry(text: str, keys: Keys, value: Any) -> Piece | None:
-    """What puts `value` below the key `keys[0]` of the mapping in `text`: as the member `keys[1]`
-    of a mapping, or, with one key, as the first of a list. None when it is there.
+    """Return the piece that puts `value` below the key `keys[0]` of the mapping in `text`: as the
+    member `keys[1]` of a mapping, or, with one key, as the first of a list. None if it is there.
 
     Raises NotUnderstoodError.
     """
@@ -312,7 +313,7 @@ def yaml_entry(text: str, keys: Keys, value: Any) -> Piece | None:
 
 
 def _has_entry(below: Any, keys: Keys, value: Any) -> bool:
-    """Whether it is there. Raises NotUnderstoodError where another of its name is."""
+    """Whether the entry is there. Raises NotUnderstoodError for another one of its name."""
     if len(keys) > 1 and isinstance(below, dict):
         existing = below.get(keys[1])
     elif len(keys) == 1 and isinstance(below, list):
@@ -344,9 +345,10 @@ def _dump_yaml(value: Any) -> str:
 
 
 def section(text: str, body: str, begin: str) -> Piece | None:
-    """What adds the section at the end, whose first line is `begin`; None when it is there.
+    """Return the piece that adds a section (its first line is `begin`) at the end; None if it is
+    there.
 
-    Raises NotUnderstoodError where an older one is.
+    Raises NotUnderstoodError if the text has an older one.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     body = body.replace("\n", newline)

@@ -1,5 +1,6 @@
-"""What connecting and disconnecting agents changes in their files: texts before and after, and
-nothing is written here but by `write`.
+"""Plans for connecting and disconnecting agents: files with their texts before and after.
+
+Only `write` changes files.
 """
 
 from __future__ import annotations
@@ -18,35 +19,35 @@ from cortex.front.agents.table import Agent, Scope, TextFile
 from cortex.settings.home import user_home, variable_folder
 from cortex.system import files
 
-#: bytes of a file of settings or rules; Claude Code's own grows with its history
+#: maximum of bytes of a file of settings or rules; Claude Code's grows with its history
 BYTES_MAX = 16 << 20
-#: where an agent keeps what needs no consent, and what an allowed tool is called there
+#: keys of the tools that need no consent, and format of a tool's name there
 _ALLOWED, _TOOL = ("permissions", "allow"), "mcp__cortex__{}"
-#: rights of a new file: a project's are read by others too, and nothing secret is in any of them
+#: mode of a new file: others read a project's files too, and none has secrets
 _NEW = 0o644
 
 
 @dataclass(slots=True)
 class File:
-    """One file as it is and as it will be; None: it is not there."""
+    """One file with its text before and after the change; None: no file."""
 
     path: Path
     before: str | None
     after: str | None
-    #: what is put in, and whether anything was taken out that was put in before
+    #: the inserted pieces
     added: list[record.Entry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Plan:
-    """All that will be changed; `entries`: the entries that stay as they were recorded; `refused`:
-    sentences about what cannot be done.
+    """All changes; `entries`: the recorded entries that stay; `refused`: sentences about changes
+    that are not possible.
     """
 
     files: dict[Path, File]
     entries: list[record.Entry]
     refused: list[str]
-    #: folders that were made for files that go
+    #: folders created for files that are removed
     left: list[str] = field(default_factory=list)
 
     @property
@@ -55,7 +56,7 @@ class Plan:
 
 
 def reading_tools() -> list[str]:
-    """The tools that change nothing, of those that agents are given by default."""
+    """Return the names of the default tools that change nothing."""
     from cortex.front.tools import TOOLSETS
 
     names = [line.name for name in ("code", "memory") for line in TOOLSETS[name] if line.reads]
@@ -63,7 +64,7 @@ def reading_tools() -> list[str]:
 
 
 def settings_base() -> Path:
-    """Where programs keep their settings on this system. Raises Misconfigured."""
+    """Return the folder for programs' settings on this system. Raises Misconfigured."""
     if sys.platform == "darwin":
         return Path(user_home(), "Library", "Application Support")
     if sys.platform == "win32":
@@ -72,7 +73,7 @@ def settings_base() -> Path:
 
 
 def locate(path: str, root: Path) -> Path:
-    """The file that a path of the table is; links of the person's own are followed."""
+    """Return the file of a path in the table of agents, symbolic links resolved."""
     if path.startswith("~/.config/"):
         target = Path(variable_folder("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"), path[10:])
     elif path.startswith("~/"):
@@ -93,8 +94,8 @@ def connect(
     root: Path,
     hooks: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """What connects the agents; `root` is the project at hand, `hooks`: event → what an agent that
-    tells events is to run then.
+    """Plan the connection of agents. `root`: the current project; `hooks`: event → the entry, for
+    agents with hooks.
 
     Raises Misconfigured.
     """
@@ -148,7 +149,7 @@ def _add_piece(
     make: Callable[[str], edits.Piece | None],
     keys: Sequence[str],
 ) -> None:
-    """Put what `make` makes into the file; what was put in before and differs goes."""
+    """Insert the piece of `make` into the file, in place of a recorded one that differs."""
     older: list[record.Entry] = []
     try:
         file = _file(plan, path)
@@ -168,7 +169,7 @@ def _add_piece(
     except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         plan.refused.append(
-            f"{agent.title}: {path} stays as it is, because {why}; mend it and install again, or see "
+            f"{agent.title}: {path} stays unchanged, because {why}; repair it and install again, or see "
             f"{agent.docs}."
         )
         return
@@ -184,7 +185,7 @@ def _add_piece(
 
 
 def _file(plan: Plan, path: Path) -> File:
-    """Raises OSError, and UnicodeDecodeError for what is no text."""
+    """Return the planned state of a file. Raises OSError, and UnicodeDecodeError for no UTF-8."""
     if path not in plan.files:
         try:
             raw: bytes | None = files.read_plain(path, BYTES_MAX + 1)
@@ -210,7 +211,7 @@ def _missing_folders(path: Path) -> list[str]:
 
 
 def disconnect(names: Iterable[str]) -> Plan:
-    """What takes out all that is recorded for the agents. Raises Misconfigured."""
+    """Plan the removal of all recorded pieces of the agents. Raises Misconfigured."""
     plan, gone = Plan({}, record.read(), []), set(names)
     for entry in reversed(plan.entries.copy()):
         if not gone & set(entry.agents):
@@ -223,14 +224,12 @@ def disconnect(names: Iterable[str]) -> Plan:
         except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
             plan.entries.remove(entry)
             why = error.strerror if isinstance(error, OSError) else error
-            plan.refused.append(f"{entry.path} stays as it is, because {why}; take our part out yourself.")
+            plan.refused.append(f"{entry.path} stays unchanged, because {why}; remove our part yourself.")
     return plan
 
 
 def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
-    """Take a recorded piece out of the file. Raises NotUnderstoodError when it is no longer as it
-    was.
-    """
+    """Remove a recorded piece from the file. Raises NotUnderstoodError if the piece was edited."""
     text = file.after
     if text is not None:
         if text.count(entry.piece) == 1:
@@ -240,7 +239,7 @@ def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
         elif entry.piece.lstrip().startswith(rules.BEGIN):
             text = _remove_section(text)
         else:
-            raise edits.NotUnderstoodError("what was put in has been edited")
+            raise edits.NotUnderstoodError("the inserted text has been edited")
         file.after = None if entry.created and text.strip() in ("", "{}") else text
     plan.entries.remove(entry)
     if file.after is None:
@@ -252,7 +251,7 @@ def _remove_section(text: str) -> str:
     before, begin, remainder = text.partition(rules.BEGIN)
     _, end, after = remainder.partition(rules.END)
     if not (begin and end):
-        raise edits.NotUnderstoodError("the section that was put in has lost its first or last line")
+        raise edits.NotUnderstoodError("the inserted section has lost its first or last line")
     return before + after.lstrip("\r\n")
 
 
@@ -260,8 +259,9 @@ def _remove_section(text: str) -> str:
 
 
 def write(plan: Plan) -> None:
-    """Write what changes, and the record of it first: what is recorded and was not written is
-    nothing to take out. Raises OSError.
+    """Write the record, then the changed files. Raises OSError.
+
+    The record is first: a recorded piece that was not written does no harm to a later removal.
     """
     record.write(plan.entries + [entry for file in plan.files.values() for entry in file.added])
     for file in plan.changes:

@@ -1,4 +1,4 @@
-"""What `cortex install` has put into which files, so that `uninstall` takes out exactly that."""
+"""The record of the pieces that `cortex install` inserted into files, for `uninstall`."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from cortex.settings.home import user_config
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 
-#: bytes of the record
+#: maximum of bytes of the record
 BYTES_MAX = 4 << 20
 
 
 @dataclass(slots=True)
 class Entry:
-    """One piece of text in one file, and the agents that it is for. `keys` lead to it in JSON."""
+    """One inserted text: `path` of the file, `piece`, its agents, and in JSON the `keys` to it."""
 
     path: str
     piece: str
     agents: list[str]
     keys: list[str] = field(default_factory=list)
-    #: whether the file was not there before
+    #: whether the file was created for it
     created: bool = False
-    #: folders that were made for it, the innermost first
+    #: folders created for it, the innermost first
     folders: list[str] = field(default_factory=list)
 
 
@@ -34,7 +34,7 @@ def path_of() -> Path:
 
 
 def read() -> list[Entry]:
-    """In the order in which they were written. Raises Misconfigured for a file that is none."""
+    """Return the entries in the order of writing. Raises Misconfigured for an unreadable record."""
     path = path_of()
     try:
         return msgspec.json.decode(files.read_plain(path, BYTES_MAX), type=list[Entry])
@@ -42,12 +42,12 @@ def read() -> list[Entry]:
         return []
     except (OSError, msgspec.MsgspecError) as error:
         raise Misconfigured(
-            f"{path}, which says what was installed, cannot be read ({error}); mend it or move it away."
+            f"{path}, the record of installed entries, cannot be read ({error}). Repair it or move it away."
         ) from error
 
 
 def write(entries: list[Entry]) -> None:
-    """Raises OSError."""
+    """Write the record, or remove it if it is empty. Raises OSError."""
     path = path_of()
     if not entries:
         if path.exists():

@@ -1,11 +1,11 @@
-"""What an agent reads in its own files: when to use which tool."""
+"""Rules for the files of agents: when to use which tool."""
 
 from __future__ import annotations
 
-#: the first and the last line of a section in a file of others
+#: the first and the last line of our section in the user's file
 BEGIN = "<!-- cortex: written by `cortex install`, taken out by `cortex uninstall` -->"
 END = "<!-- /cortex -->"
-#: at most 200 tokens: it is read with every question
+#: at most 200 tokens: agents read it with every prompt
 RULES = """\
 The `cortex` tools know this code base and follow every saved file. Use them before grep, find or reading files:
 - `cortex_explore`: how something works, over several files, in one call.

@@ -1,8 +1,8 @@
-"""The one list of coding agents: where each keeps its servers, in which form, and where it reads
-rules. A new agent is an entry here.
+"""The table of coding agents: files and formats of their MCP servers and rules.
 
-Paths begin with `~/` (the home folder), `%/` (where programs keep settings: ~/.config, Application
-Support, AppData) or nothing (the project). `docs` names where its maker documents the format.
+A new agent is an entry here. Paths begin with `~/` (the home folder), `%/` (the folder for
+settings: ~/.config, Application Support, AppData) or nothing (the project). `docs` is the maker's
+documentation of the format.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-#: what an agent calls the server
+#: the server's name in all files
 NAME = "cortex"
-#: what editors put the folder for that is open in them
+#: placeholder for the open folder, which editors replace
 _WORKSPACE = "${workspaceFolder}"
-#: seconds that Goose gives a call
+#: timeout of a call in Goose, in seconds
 _GOOSE_S = 300
 
 Form = Literal["json", "toml", "yaml"]
@@ -25,9 +25,7 @@ Shape = Callable[[Sequence[str], Sequence[str]], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """Where the entry stands: the file's path, its form, the keys that lead to the entry, its
-    shape.
-    """
+    """An agent's entry for a server: path and form of the file, keys to the entry, its shape."""
 
     path: str
     form: Form
@@ -37,7 +35,7 @@ class ServerEntry:
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text in a file: `head` before it makes the file our own, without it is a section of one."""
+    """A text for an agent: with `head` a file of our own, else a section of the user's file."""
 
     path: str
     head: str = ""
@@ -45,11 +43,11 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What connects an agent for one person, or in one project."""
+    """The files that connect an agent, for the user or in a project."""
 
     server: ServerEntry
     rules: TextFile | None = None
-    #: the file whose permissions.allow lists what needs no consent, and whose hooks are told events
+    #: the file with permissions.allow (tools that need no consent) and hooks; "" for none
     allows: str = ""
     subagent: TextFile | None = None
 
@@ -59,14 +57,14 @@ class Agent:
     name: str
     title: str
     docs: str
-    #: folders that only those have who have it, and its program
+    #: folders that exist only where the agent is installed
     signs: tuple[str, ...]
     program: str = ""
     user: Scope | None = None
     project: Scope | None = None
-    #: what is to be said beside it
+    #: remark for the user
     note: str = ""
-    #: whether it starts servers in no project's folder, so that its one entry names the project
+    #: whether it starts servers outside of any project, so that its entry must name the project
     placeless: bool = False
 
 
@@ -79,7 +77,7 @@ def _stdio_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, An
 
 
 def _editor_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
-    """An editor starts servers in a folder of its own, and knows which one is open."""
+    """Make an entry with the open folder: editors start servers in another one."""
     return _stdio_entry([*command, "--project", _WORKSPACE], reading)
 
 
@@ -114,7 +112,7 @@ def _mcp_servers_entry(path: str, shape: Shape = _plain_entry) -> ServerEntry:
     return ServerEntry(path, "json", ("mcpServers", NAME), shape)
 
 
-#: a sub-agent's head, and that of agents which tell sub-agents from others by a mode
+#: heads of sub-agents' files: usual, and for agents that need a mode
 _DESCRIPTION = (
     "Finds code, callers and the impact of changes with Cortex. Use it for questions about the code base."
 )
@@ -353,7 +351,7 @@ AGENTS = (
             _mcp_servers_entry(".kiro/settings/mcp.json", _auto_approve_entry),
             TextFile(".kiro/steering/cortex.md", _KIRO_RULE),
         ),
-        note="it says nothing of the open folder to a server of the person's own settings",
+        note="it does not pass the open folder to a server in the user's settings",
     ),
     Agent(
         "qwen",
@@ -380,7 +378,7 @@ AGENTS = (
         "trae",
         Scope(_mcp_servers_entry("%/Trae/User/mcp.json")),
         Scope(_mcp_servers_entry(".trae/mcp.json"), TextFile(".trae/rules/cortex.md", _PLAIN_RULE)),
-        note="a project's servers have to be enabled in its settings",
+        note="servers of a project must be enabled in its settings",
     ),
     Agent(
         "warp",

@@ -1,1 +1,1 @@
-"""What is spoken over HTTP."""
+"""`cortex serve` and `cortex embed-serve`: MCP, tools, events and the web page over HTTP."""

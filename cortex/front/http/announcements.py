@@ -1,4 +1,4 @@
-"""What a project's watcher announces, for those of this process who wait for it."""
+"""Announcements of a project's watcher, for the tasks of this process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ipc.events import Listener
 
 
 class AnnouncementListener:
-    """One ear for all who wait. Make, use and close it in one event loop."""
+    """One subscription for all waiting tasks. Make, use and close it in one event loop."""
 
     def __init__(self, runtime_dir: Path) -> None:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -21,10 +21,10 @@ class AnnouncementListener:
         self._descriptor = self._listener.socket.FD
         self._announced = asyncio.Event()
         self._loop.add_reader(self._descriptor, self._drain)
-        self._drain()  # the descriptor tells of each change only once
+        self._drain()  # the descriptor is edge-triggered: earlier messages cause no event
 
     async def wait(self, bound_s: float) -> None:
-        """Return with the next announcement, after `bound_s` seconds at the latest."""
+        """Wait for the next announcement, at most `bound_s` seconds."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(bound_s):
                 await self._announced.wait()

@@ -1,4 +1,4 @@
-"""The application: routes, errors, compression, and the gate before all of it."""
+"""The ASGI application: routes, errors and compression behind the gate."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from cortex.front.http.tokens import Tokens
 from cortex.front.http.visits import Visits
 from cortex.system.errors import CortexError
 
-#: bytes from which an answer is compressed: a smaller one fits into a packet or two
+#: minimum of bytes of a compressed answer: a smaller one fits into a packet or two
 COMPRESSED_FROM_BYTES = 2048
-#: how well: the best (9) takes twice the time for two hundredths of the bytes
+#: compression level: the best (9) takes twice the time and saves 2 % of the bytes
 COMPRESSION = 4
 
 
 def make_app(projects: Projects, origin_check: OriginCheck, tokens: Tokens) -> Gate:
-    """The ASGI application of `projects`. Make and use it in one event loop."""
+    """Make the ASGI application for `projects`. Make and use it in one event loop."""
 
     @contextlib.asynccontextmanager
     async def life(_app: Starlette) -> AsyncIterator[None]:

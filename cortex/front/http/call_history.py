@@ -1,4 +1,4 @@
-"""How calls went in the last hour, minute by minute: for people, where Prometheus has the rest."""
+"""Statistics of the calls of the last hour by minute, for the web page."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-#: minutes that are kept, and seconds of one
+#: number of minutes, and seconds of one
 MINUTES, MINUTE_S = 60, 60
-#: durations that are kept of a minute and a tool: more say little more of its percentiles
+#: maximum of durations of a minute and a tool: more change the percentiles little
 KEPT_MAX = 500
 
 
 @dataclass(slots=True)
 class _MinuteCalls:
-    """One tool in one minute. `seconds`: of the first calls alone."""
+    """Calls of one tool in one minute. `seconds`: durations of the first KEPT_MAX."""
 
     calls: int = 0
     faults: int = 0
@@ -25,7 +25,7 @@ class _MinuteCalls:
 
 @dataclass(frozen=True, slots=True)
 class CallSummary:
-    """Calls, how many of them failed, and percentiles in milliseconds; None where none was."""
+    """Number of calls, number of failed ones, and percentiles of durations; None without calls."""
 
     calls: int
     faults: int
@@ -34,7 +34,7 @@ class CallSummary:
 
 
 class Hour:
-    """Use it in one event loop. Times are seconds since 1970."""
+    """Calls of the last hour. Use it in one event loop. Times are seconds since 1970."""
 
     def __init__(self) -> None:
         self._minutes: OrderedDict[int, dict[str, _MinuteCalls]] = OrderedDict()
@@ -50,7 +50,7 @@ class Hour:
             self._minutes.popitem(last=False)
 
     def minutes(self, now: float | None = None) -> list[tuple[int, CallSummary]]:
-        """(the minute's begin, what is told of it) of each of the last hour, also without calls."""
+        """Return (begin, summary) of each minute of the last hour, also without calls."""
         last = int((time.time() if now is None else now) // MINUTE_S)
         return [
             (minute * MINUTE_S, _summarise(self._minutes.get(minute, {}).values()))
@@ -58,7 +58,7 @@ class Hour:
         ]
 
     def tools(self, now: float | None = None) -> dict[str, CallSummary]:
-        """By tool, over the last hour, the most called first."""
+        """Return tool → summary of the last hour, the most called first."""
         first = int((time.time() if now is None else now) // MINUTE_S) - MINUTES + 1
         by_tool: dict[str, list[_MinuteCalls]] = {}
         for minute, tools in self._minutes.items():

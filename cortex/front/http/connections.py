@@ -1,4 +1,4 @@
-"""Connections that hold no server up: bounds on what a client leaves unsaid or unread."""
+"""HTTP connections with timeouts for slow clients."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-#: seconds until the headers of a request must be here, and until what was answered must be read
+#: maximum of seconds to send the headers of a request, and to read an answer
 HEADERS_S, UNREAD_S = 10.0, 30.0
-#: bytes of the headers of a request
+#: maximum of bytes of the headers of a request
 HEADER_BYTES_MAX = 32 * 1024
 
 
 class Connection(H11Protocol):
-    """One connection. It ends when a request's headers do not come, and when nothing is read."""
+    """One connection; it is aborted when headers or reads take too long."""
 
     _header_timer: asyncio.TimerHandle | None = None
     _write_timer: asyncio.TimerHandle | None = None
@@ -32,7 +32,7 @@ class Connection(H11Protocol):
             self._stop_header_timer()
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as it is answered."""
+        """Start the timer: the client reads slower than it is answered."""
         super().pause_writing()
         if self._write_timer is None:
             self._write_timer = self.loop.call_later(UNREAD_S, self.transport.abort)

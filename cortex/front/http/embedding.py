@@ -1,7 +1,7 @@
-"""Offers this process's embedder over HTTP: POST /embed and GET /health.
+"""`cortex embed-serve`: an embedder over HTTP, with POST /embed and GET /health.
 
-Loopback unless told otherwise. Any program and any web page of this machine reaches a port of it:
-so a question needs the token, and a page's requests are refused by their Host and Origin.
+It listens on loopback by default. Any program and any web page on this machine reaches such a
+port: POST needs the token, and requests of web pages are refused by their Host and Origin.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from ipc.lifeline import watch_life_line
 
 HOST_DEFAULT = "127.0.0.1"
 PORT_DEFAULT = 8121
-#: bytes of one request; 64 texts of 1 500 characters are 100 kB
+#: maximum of bytes of one request; 64 texts of 1 500 characters are 100 kB
 BODY_BYTES_MAX = 8 << 20
-#: digits of a Content-Length; more are no length
+#: digits of a Content-Length that are read
 LENGTH_DIGITS_MAX = 12
-#: texts in one request
+#: maximum of texts in one request
 TEXTS_MAX = 2048
-#: seconds that a connection may be silent
+#: maximum of seconds without data on a connection
 SILENCE_S = 30.0
-#: connections at the same time, each with a thread: processes of one user, not the world
+#: maximum of concurrent connections, each with a thread: clients are processes of one user
 CONNECTIONS_MAX = 64
 #: error code → HTTP status
 STATUS = {"bad_request": 400, "bad_query": 400, "too_large": 413, "unavailable": 503}
@@ -48,13 +48,14 @@ def serve_embedder(
     config: Config, host: str = HOST_DEFAULT, port: int = PORT_DEFAULT, stop: threading.Event | None = None
 ) -> int:
     """Serve until `stop` is set (None: until the life line on standard input ends, or
-    KeyboardInterrupt); returns the exit code. Raises Unavailable when the port is taken,
-    Misconfigured / Unavailable as `open_embedder`.
+    KeyboardInterrupt); return the exit code.
+
+    Raises Unavailable when the port is taken, Misconfigured and Unavailable as `open_embedder`.
     """
     if stop is None:
         stop = threading.Event()
         watch_life_line(stop.set)
-    # The built-in model: asking ourselves would never end.
+    # The built-in model: a configured server could be this one, which would call itself for ever.
     embedding = dataclasses.replace(config.embedding, provider="static")
     with open_server(open_embedder(dataclasses.replace(config, embedding=embedding)), host, port) as server:
         print(f"cortex: embedding on http://{host}:{server.server_address[1]}/embed", file=sys.stderr)
@@ -71,7 +72,7 @@ def serve_embedder(
 
 
 class _Server(ThreadingHTTPServer):
-    """Bound where it is made, not yet listening. At most CONNECTIONS_MAX connections."""
+    """A server, bound but not listening when it is made. At most CONNECTIONS_MAX connections."""
 
     daemon_threads = True
 
@@ -80,7 +81,7 @@ class _Server(ThreadingHTTPServer):
         self._free = threading.Semaphore(CONNECTIONS_MAX)
         super().__init__((host, port), BaseHTTPRequestHandler, bind_and_activate=False)
         try:
-            # Not HTTPServer's, which looks up its own name: that may ask a server far away.
+            # Not HTTPServer's: it looks up the host's name, maybe at a distant DNS server.
             socketserver.TCPServer.server_bind(self)
         except OSError:
             self.server_close()
@@ -99,12 +100,15 @@ class _Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes in the middle is no error of ours; nothing of a request is logged."""
+        """Log nothing: requests have the user's code, and a client may disconnect at any time."""
 
 
 @contextlib.contextmanager
 def open_server(embedder: Embedder, host: str, port: int) -> Iterator[ThreadingHTTPServer]:
-    """A listening server, not yet serving; `server_address` has the real port where `port` is 0."""
+    """Open a listening server that does not serve yet; `server_address` has the actual port.
+
+    Raises Unavailable when it cannot listen.
+    """
     lock = threading.Lock()
 
     def answer(raw: bytes) -> bytes:
@@ -124,19 +128,21 @@ def open_server(embedder: Embedder, host: str, port: int) -> Iterator[ThreadingH
         raise Unavailable(f"Cannot listen on {host}:{port}: {why}; choose another port.") from error
     with server, offered_token(server.server_address[1]) as token:
         server.RequestHandlerClass = _handler(answer, health, Guard(OriginCheck(host), token))
-        server.server_activate()  # from here on somebody may ask, and knows the token
+        server.server_activate()  # only now can clients connect: the token is published
         yield server
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Who is let in: by the door, with the token."""
+    """Check of a request's headers: Host, Origin, token and content type."""
 
     origin_check: OriginCheck
     token: str
 
     def refusal(self, headers: Any, *, asks: bool) -> tuple[int, str] | None:
-        """(HTTP status, sentence) for a request that is not let in; `asks`: it is a question."""
+        """Return (HTTP status, sentence) for a refused request, None for another one. `asks`: the
+        request is a POST, which needs the token.
+        """
         if sentence := self.origin_check.refusal(headers.get_all("Host", []), headers.get_all("Origin", [])):
             return 403, sentence
         if not asks:
@@ -165,7 +171,9 @@ def _parse(raw: bytes) -> tuple[list[str], Any]:
 
 
 def _length(headers: Any) -> int:
-    """Bytes of the body; -1 where it is not said once, in digits, and nothing else is said."""
+    """Return the bytes of the body; -1 unless there is one Content-Length, in digits, and no
+    Transfer-Encoding.
+    """
     lengths = headers.get_all("Content-Length", [])
     if len(lengths) != 1 or "Transfer-Encoding" in headers:
         return -1
@@ -208,7 +216,7 @@ def _handler(answer: Callable[[bytes], bytes], health: bytes, guard: Guard) -> t
                 self._refuse(STATUS.get(error.code, 500), str(error))
 
         def _refuse(self, status: int, sentence: str) -> None:
-            self.close_connection = True  # an unread body would be taken for the next request
+            self.close_connection = True  # an unread body would be parsed as the next request
             self._send(status, orjson.dumps({"error": sentence}))
 
         def _send(self, status: int, body: bytes) -> None:
@@ -221,6 +229,6 @@ def _handler(answer: Callable[[bytes], bytes], health: bytes, guard: Guard) -> t
             self.wfile.write(body)
 
         def log_message(self, *args: object) -> None:
-            """Requests are not logged: they hold the user's code."""
+            """Log nothing: requests have the user's code."""
 
     return Handler

@@ -1,6 +1,4 @@
-"""What every request passes before a route sees it: Host and Origin, token, kind and size of the
-body, how many there are at once. One ASGI layer around the application.
-"""
+"""The ASGI layer before all routes: checks Host, Origin, token and body, and limits concurrency."""
 
 from __future__ import annotations
 
@@ -23,26 +21,26 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-#: bytes of a body, and seconds until it must be here
+#: maximum of bytes of a body, and of seconds to send it
 BODY_BYTES_MAX, BODY_S = 1 << 20, 10.0
-#: requests that are answered at the same time, and that wait for their turn
+#: maximum of requests that are answered at the same time, and that wait
 ANSWERED_MAX, WAITING_MAX = 64, 256
-#: streams that are open at the same time: they last, and cost nothing while nothing happens
+#: maximum of open streams: they last, and cost nothing without events
 STREAMS_MAX = 256
-#: routes without a token, by their method: what every copy of this program says alike, and the door
+#: (method, path) without a token: the health of the server, and the entry to the page
 OPEN = frozenset((("GET", "/health"), ("HEAD", "/health"), ("GET", ENTER)))
-#: where the page's own files are: no project's, and who is shown the way to a token needs them
+#: path of the page's own files: open, as the page that refuses a visitor needs them
 STATIC = "/static/"
-#: routes whose answer has no end, by their method
+#: (method, path) with an endless answer
 STREAMS = frozenset((("GET", "/mcp"), ("GET", "/sse"), ("GET", "/v1/events")))
-#: the method of MCP whose answer has none
+#: the MCP method with an endless answer
 LISTEN = "subscriptions/listen"
-#: methods that bring a body, and those that change nothing
+#: methods with a body, and methods that change nothing
 WITH_BODY, SAFE = frozenset(("POST", "PUT", "PATCH")), frozenset(("GET", "HEAD"))
 
 
 class Gate:
-    """Use it in one event loop. `closing` ends the streams that are open."""
+    """The layer around an application. Use it in one event loop. `closing` ends open streams."""
 
     def __init__(
         self,
@@ -52,7 +50,7 @@ class Gate:
         visits: Visits,
         refusal_page: Callable[[RequestRefused], Any],
     ) -> None:
-        """`refusal_page`: what a browser that goes to an address is told of a refusal."""
+        """`refusal_page`: makes the page for a browser whose request is refused."""
         self._app, self._origin_check, self._tokens, self._visits, self._refusal_page = (
             app,
             origin_check,
@@ -72,7 +70,7 @@ class Gate:
         try:
             await self._admit(scope, receive, send)
         except RequestRefused as refusal:
-            # What of the body is unread would be taken for the next request.
+            # An unread body would be parsed as the next request.
             refusal.headers.setdefault("connection", "close")
             respond = self._refusal_page if is_page_visit(scope) else error_response
             await respond(refusal)(scope, receive, send)
@@ -92,7 +90,7 @@ class Gate:
             await self._app(scope, receive, send)
 
     def _identify(self, scope: Scope, headers: Headers) -> Bearer:
-        """Whose token was shown, or whose visit it is. Raises Refused."""
+        """Return the bearer of the token or of the visit's cookie. Raises RequestRefused."""
         authorization = headers.get("authorization", "")
         kind, _, credentials = authorization.partition(" ")
         challenge = {"www_authenticate": 'Bearer realm="cortex"'}
@@ -112,24 +110,28 @@ class Gate:
             raise RequestRefused(401, "unauthorized", str(wrong), **challenge) from wrong
 
     def _visitor(self, cookie: str, method: str, headers: Headers) -> Bearer:
-        """Whose token the link of this visit was made with. Raises Refused: browsers show a cookie
-        to whoever asks them on this machine, on another port, too, but say where they ask from.
+        """Return the bearer of the token behind a visit.
+
+        Raises RequestRefused, also for requests of other pages: browsers send the cookie to every
+        port of this machine, but report the requesting page in headers.
         """
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            raise RequestRefused(403, "forbidden", "This was asked from another page than Cortex's own.")
+            raise RequestRefused(403, "forbidden", "The request comes from a page other than Cortex's.")
         if method not in SAFE and not headers.get("origin"):
-            raise RequestRefused(403, "forbidden", "A page's request must say its Origin.")
+            raise RequestRefused(403, "forbidden", "A page's request must have an Origin header.")
         try:
             return self._tokens.holder(self._visits.digest(cookie, time.monotonic()))
         except WrongToken as wrong:
-            sentence = "This visit is over; `cortex open` opens another."
+            sentence = "This visit has ended; `cortex open` begins another."
             raise RequestRefused(
                 401, "unauthorized", sentence, www_authenticate='Bearer realm="cortex"'
             ) from wrong
 
     @contextlib.asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
-        """One of those that are answered now. Raises Refused where too many wait already."""
+        """Wait for a free place among the answered requests. Raises RequestRefused if too many
+        wait.
+        """
         if self._turns.locked() and self.waiting >= WAITING_MAX:
             sentence = (
                 f"{ANSWERED_MAX} requests are being answered and {WAITING_MAX} wait; ask again in a second."
@@ -148,13 +150,13 @@ class Gate:
             self._turns.release()
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve what has no end, until this server has one."""
+        """Serve an endless answer until the client goes or the server closes."""
         if self.streams >= STREAMS_MAX:
             sentence = f"{STREAMS_MAX} event streams are open; close one of them."
             raise RequestRefused(429, "too_many", sentence, retry_after="1")
         if self.closing.is_set():
             raise RequestRefused(
-                503, "unavailable", "The server is about to end; ask the next one.", retry_after="1"
+                503, "unavailable", "The server is ending; try again in a second.", retry_after="1"
             )
         self.streams += 1
         tasks: list[asyncio.Future[Any]] = [
@@ -173,12 +175,12 @@ class Gate:
 
 
 def is_page_visit(scope: Scope) -> bool:
-    """Whether a browser goes there, to show what it gets."""
+    """Whether a browser requests a page to show."""
     return scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", "")
 
 
 async def _read_body(headers: Headers, receive: Receive) -> bytes:
-    """The whole body. Raises Refused for what is no JSON, too much, or too slow."""
+    """Return the body. Raises RequestRefused if it is not JSON, too large or too slow."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RequestRefused(415, "bad_request", "Content-Type must be application/json.")
@@ -198,7 +200,7 @@ async def _read_body(headers: Headers, receive: Receive) -> bytes:
                 if not message.get("more_body"):
                     return bytes(body)
     except TimeoutError as error:
-        raise RequestRefused(408, "bad_request", f"The body was not here within {BODY_S:g} s.") from error
+        raise RequestRefused(408, "bad_request", f"The body did not arrive within {BODY_S:g} s.") from error
 
 
 def _too_large() -> RequestRefused:
@@ -206,7 +208,7 @@ def _too_large() -> RequestRefused:
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:
-    """`body` once, then what else comes: that the client has gone."""
+    """Return a `receive` that yields `body` once, then the later messages (the disconnect)."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:

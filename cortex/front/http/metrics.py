@@ -1,4 +1,4 @@
-"""What Prometheus is told: calls, latencies, errors, the index's age, queues, memory."""
+"""Metrics for Prometheus: calls, latencies, errors, the index's age, queues, memory."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ BOUNDS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 
 
 class MetricSource(Protocol):
-    """Who is asked for figures whenever somebody asks for all of them."""
+    """A collector, asked for its figures at each scrape."""
 
     def describe(self) -> Iterable[Metric]: ...
     def collect(self) -> Iterable[Metric]: ...
 
 
 class Metrics:
-    """Of one server: a registry of its own, so that several can be in one process."""
+    """Metrics of one server, in a registry of its own: one process may have several servers."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        #: how calls went in the last hour
+        #: calls of the last hour
         self.hour = Hour()
         self._calls = Counter(
             "cortex_calls", "Calls by tool and outcome.", ("tool", "code"), registry=self._registry
@@ -44,7 +44,7 @@ class Metrics:
         ProcessCollector(namespace="cortex_server", registry=self._registry)
 
     def note(self, tool: str, code: str, seconds: float) -> None:
-        """One call of `tool`, which ended with `code` ("ok", or an error's)."""
+        """Count one call of `tool` that ended with `code` ("ok", or an error's)."""
         self._calls.labels(tool, code).inc()
         self._seconds.labels(tool).observe(seconds)
         if tool not in UNASKED:
@@ -55,13 +55,13 @@ class Metrics:
         self._registry.register(source)
 
     def text(self, may_access: Callable[[str], bool]) -> bytes:
-        """What is measured, of projects of which the asker may know."""
+        """Return the metrics in Prometheus' format, for the projects that `may_access` allows."""
         visible: Any = _VisibleMetrics(self._registry, may_access)
         return bytes(generate_latest(visible))
 
 
 class _VisibleMetrics:
-    """What a registry holds, without what is of a project that the asker may not know of."""
+    """The metrics of a registry without those of hidden projects."""
 
     def __init__(self, registry: CollectorRegistry, may_access: Callable[[str], bool]) -> None:
         self._registry, self._may_access = registry, may_access
@@ -77,20 +77,20 @@ class _VisibleMetrics:
 
 
 class Indexes:
-    """The index of each project, and the queues of the gate, as they are when one asks."""
+    """Collector of the state of each project's index, and of the gate's queues."""
 
     def __init__(self, indexes: Mapping[str, Freshness], queues: Callable[[], Mapping[str, int]]) -> None:
         self._indexes, self._queues = indexes, queues
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing beforehand: it would be asked before there is a loop."""
+        """Return nothing: `collect` would otherwise run at registration, before there is a loop."""
         return ()
 
     def collect(self) -> Iterable[Metric]:
         generation = GaugeMetricFamily("cortex_index_generation", "Served generation.", labels=["project"])
-        age = GaugeMetricFamily("cortex_index_age_seconds", "Since it was published.", labels=["project"])
+        age = GaugeMetricFamily("cortex_index_age_seconds", "Time since publication.", labels=["project"])
         pending = GaugeMetricFamily(
-            "cortex_index_pending_files", "Saved, not served yet.", labels=["project"]
+            "cortex_index_pending_files", "Saved files, not served yet.", labels=["project"]
         )
         for name, freshness in self._indexes.items():
             current = freshness.current()
@@ -98,7 +98,7 @@ class Indexes:
             pending.add_metric([name], len(freshness.pending(current)))
             if current.published_at:
                 age.add_metric([name], max(0.0, time.time() - current.published_at))
-        queue = GaugeMetricFamily("cortex_requests", "Requests by what they are at.", labels=["state"])
+        queue = GaugeMetricFamily("cortex_requests", "Requests by state.", labels=["state"])
         for state, count in self._queues().items():
             queue.add_metric([state], count)
         return (generation, age, pending, queue)

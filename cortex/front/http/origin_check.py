@@ -1,7 +1,7 @@
-"""Which requests are meant for a server of ours: what their Host and Origin say. No tokens.
+"""Check of a request's Host and Origin headers against attacks by web pages.
 
-A page of the web reaches every port of this machine, and can have a name of its own lead here (DNS
-rebinding); it can change neither of the two headers.
+A web page reaches every port of this machine, and can point its own name here (DNS rebinding), but
+it can change neither header. Tokens are checked elsewhere.
 """
 
 from __future__ import annotations
@@ -11,21 +11,24 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: addresses that stand for every one of the machine
+#: addresses that mean all addresses of the machine
 ANY = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 
 
 @dataclass(frozen=True, slots=True)
 class OriginCheck:
-    """`host`: what the server listens on; `names`: how else it is reached; `scheme`: its own."""
+    """`host`: the address that the server listens on; `names`: its other names; `scheme`: "http" or
+    "https", as clients see it.
+    """
 
     host: str
     names: tuple[str, ...] = ()
     scheme: str = "http"
 
     def refusal(self, hosts: Sequence[str], origins: Sequence[str]) -> str:
-        """One sentence about a request that is not let in, from all of its Host and Origin headers;
-        "" for one that is.
+        """Return one sentence for a refused request, "" for an accepted one.
+
+        `hosts`, `origins`: the values of all Host and Origin headers.
         """
         if len(hosts) != 1 or not self.is_ours(hosts[0]):
             return "The Host of the request is not this server."
@@ -34,8 +37,8 @@ class OriginCheck:
         return ""
 
     def is_ours(self, host: str) -> bool:
-        """Names of this machine, and addresses: a name of somebody else's may lead here, too, an
-        address is what it says.
+        """Whether a Host is a name of this machine or an address. A foreign name may point here, an
+        address may not.
         """
         name = host.lower()
         name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]

@@ -1,6 +1,6 @@
-"""The projects of a server: opened when they are first asked for, let go when they are idle.
+"""The projects of a server: opened at their first call, closed when they are idle.
 
-Each has one link to its workers, for all who ask over HTTP, in whatever shape.
+Each has one link to its workers, for all clients and all kinds of routes.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from cortex.settings.config import Config
 from cortex.system.errors import BadRequest, CortexError, NotFound, Unavailable
 from cortex.terms.suggestions import hint_for
 
-#: seconds between two looks for a project that nobody asks
+#: seconds between two checks for idle projects
 LOOK_S = 5.0
-#: seconds of a call beyond its deadline, after which it is given up here
+#: seconds after a call's deadline when it is cancelled here
 GRACE_S = 2.0
 
 
 class ProjectLink(Protocol):
-    """What this needs of a Link."""
+    """The part of a Link that is used here."""
 
     freshness: Freshness
 
@@ -57,7 +57,7 @@ class ProjectLink(Protocol):
 
 
 class Ending(Protocol):
-    """What belongs to an open project, and ends with it."""
+    """A resource that is closed with its project."""
 
     async def close(self) -> None: ...
 
@@ -74,7 +74,7 @@ class Hosted:
         self._link: ProjectLink | None = None
         self._used = 0
         self._left = 0.0
-        #: what else ends with it, by what it is
+        #: kind → resource that is closed with the project
         self.resources: dict[str, Ending] = {}
         self._freshness = Freshness(config)
 
@@ -84,12 +84,12 @@ class Hosted:
 
     @property
     def selection(self) -> SelectedProject:
-        """How it is asked with others."""
+        """The project for a call to several."""
         return SelectedProject(self.config, self.freshness, self._link is not None)
 
     @contextlib.contextmanager
     def use(self) -> Iterator[None]:
-        """While it is in use it is not let go. Opens it."""
+        """Open the project, and keep it open during the block."""
         if self._link is None:
             self._link = self._make(self.config)
             self._link.open()
@@ -114,7 +114,9 @@ class Hosted:
             await link.close()
 
     async def reach(self, until: float) -> QueryContext:
-        """What it is asked with among others, while it is in use. Raises CortexError."""
+        """Return the context for a call to several projects. Call it inside `use`. Raises
+        CortexError.
+        """
         assert self._link is not None
         try:
             return await self._link.reach(until)
@@ -130,8 +132,9 @@ class Hosted:
         caller: Caller,
         others: Others | None = None,
     ) -> dict[str, Any]:
-        """What the tool answers who may ask it; `others`: as in Link.call. Raises what it raises,
-        of the project by its name, and Forbidden.
+        """Return the tool's answer; `others`: as in Link.call.
+
+        Raises the errors of Link.call, with the project's name instead of its path, and Forbidden.
         """
         _check_right(tool, arguments, bearer)
         caller = replace(caller, code_alone=bool(bearer.projects))
@@ -155,15 +158,15 @@ class Hosted:
             self.metrics.note(tool.name, code, time.monotonic() - began)
 
     def _hide_path(self, error: CortexError) -> None:
-        """Who asks may be on another machine, where the project's place says nothing."""
+        """Replace the path in an error by the project's name: the client may be remote."""
         if self.config.root.name:
             error.args = (str(error).replace(str(self.config.root), self.name),)
 
 
 @dataclass(frozen=True, slots=True)
 class ClientLink:
-    """One client's way to its project, and to others of this server by their names: as a Link for
-    those who answer MCP.
+    """One client's connection to its project, and to other projects of this server by name, with
+    the interface of a Link for the MCP server.
     """
 
     projects: Projects
@@ -180,7 +183,7 @@ class ClientLink:
 
 
 class Projects(Mapping[str, Hosted]):
-    """By name, the first one being asked where no name is said. Use it in one event loop."""
+    """Name → project; the first is the default. Use it in one event loop."""
 
     def __init__(
         self, configs: Sequence[Config], metrics: Metrics, make: Callable[[Config], ProjectLink] = Link
@@ -200,7 +203,7 @@ class Projects(Mapping[str, Hosted]):
         return len(self._hosted)
 
     def find(self, name: object, bearer: Bearer) -> Hosted:
-        """The project of this name, "" for the first that `bearer` may ask. Raises BadRequest,
+        """Return the project `name`, or for "" the first that `bearer` may use. Raises BadRequest,
         NotFound and Forbidden.
         """
         if not isinstance(name, str):
@@ -216,11 +219,11 @@ class Projects(Mapping[str, Hosted]):
         raise NotFound(f"There is no project {name!r} here{hint}; there are: {', '.join(names)}.")
 
     def names(self, bearer: Bearer) -> list[str]:
-        """Those that `bearer` may ask."""
+        """Return the names of the projects that `bearer` may use."""
         return [name for name in self if bearer.may_access(name)]
 
     def choices(self, hosted: Hosted, bearer: Bearer) -> tuple[str, ...]:
-        """`hosted` first, then what else `bearer` may ask; none where there is nothing else."""
+        """Return the names that `bearer` may use, `hosted` first; () if there is no other."""
         others = [name for name in self.names(bearer) if name != hosted.name]
         return (hosted.name, *others) if others else ()
 
@@ -232,8 +235,9 @@ class Projects(Mapping[str, Hosted]):
         bearer: Bearer,
         caller: Caller,
     ) -> dict[str, Any]:
-        """What the tool answers of the project that its arguments name, by default of `hosted`; it
-        says which, where there are several. Raises what `find` and `Hosted.call` raise.
+        """Return the tool's answer for the project in its arguments, by default `hosted`.
+
+        The answer names the project if there are several. Raises as `find` and `Hosted.call`.
         """
         names = self.names(bearer)
         call_arguments = dict(arguments or {})
@@ -254,7 +258,7 @@ class Projects(Mapping[str, Hosted]):
         bearer: Bearer,
         caller: Caller,
     ) -> dict[str, Any]:
-        """As `ask`, of all that the arguments mean among those that `bearer` may ask."""
+        """As `ask`, for all projects that the arguments mean and `bearer` may use."""
         with contextlib.ExitStack() as used:
 
             async def others(patterns: Sequence[str], until: float) -> list[Member]:
@@ -269,7 +273,7 @@ class Projects(Mapping[str, Hosted]):
             return await hosted.call(tool, arguments, bearer, caller, others)
 
     async def close_idle(self) -> None:
-        """Let go, for ever, of those that nobody asks."""
+        """Close idle projects, in an endless loop."""
         while True:
             await asyncio.sleep(LOOK_S)
             for hosted in self.values():
@@ -278,7 +282,7 @@ class Projects(Mapping[str, Hosted]):
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Tend them meanwhile, and let go of all at the end."""
+        """Close idle projects during the block, and all at its end."""
         tending = asyncio.create_task(self.close_idle())
         try:
             yield
@@ -290,18 +294,18 @@ class Projects(Mapping[str, Hosted]):
 
 
 def _check_right(tool: Tool, arguments: Mapping[str, Any] | None, bearer: Bearer) -> None:
-    """Raises Forbidden, and what `Tool.check` raises."""
+    """Check that `bearer` may call the tool. Raises Forbidden, and the errors of `Tool.check`."""
     if not tool.reads and not bearer.has_right("write"):
         raise Forbidden(f"{tool.name} writes, and the token {bearer.name!r} may only read.")
     if bearer.projects:
         import msgspec
 
         if tool.asks(msgspec.structs.asdict(tool.check(arguments))) != "code":
-            raise Forbidden(f"The token {bearer.name!r} is for code; memory belongs to no project alone.")
+            raise Forbidden(f"The token {bearer.name!r} is limited to code of projects; memory is not.")
 
 
 def _names(configs: Sequence[Config]) -> list[str]:
-    """The names of the folders; of two that are the same each says more, as its place does."""
+    """Return the folders' names; equal ones get a hash of their path as a suffix."""
     plain = [config.root.name or "root" for config in configs]
     return [
         name

@@ -1,4 +1,4 @@
-"""What answers over HTTP look like: JSON; an error is one sentence, with its status."""
+"""HTTP answers: JSON, and errors with a status and one sentence."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from cortex.system.errors import (
 from ipc.client import Silent
 
 JSON = "application/json"
-#: seconds after which who was answered 503 may find it right again
+#: seconds after which a client may repeat a request that got 503 or 504
 RETRY_S = 1
-#: class of error → status; the first that fits counts
+#: class of error → status; the first match counts
 STATUS: tuple[tuple[type[CortexError], int], ...] = (
     (Silent, 504),
     (NotFound, 404),
@@ -37,7 +37,7 @@ STATUS: tuple[tuple[type[CortexError], int], ...] = (
 
 
 class RequestRefused(CortexError):  # noqa: N818 - errors name the condition
-    """A request that is answered with this status before anything is asked."""
+    """A request that is refused with a status before any call."""
 
     def __init__(self, status: int, code: str, sentence: str, **headers: str) -> None:
         """`headers`: further ones of the answer, with _ for -."""
@@ -47,12 +47,12 @@ class RequestRefused(CortexError):  # noqa: N818 - errors name the condition
 
 
 def json_response(value: Any) -> Response:
-    """`value` as JSON; chunks in it are raw fragments."""
+    """Return `value` as JSON; chunks in it are raw fragments."""
     return Response(orjson.dumps(value), media_type=JSON)
 
 
 def error_response(error: CortexError) -> Response:
-    """The answer that tells an error: {"error": {"code", "message"}}."""
+    """Return the answer for an error: {"error": {"code", "message"}}."""
     status, headers = 500, {}
     if isinstance(error, RequestRefused):
         status, headers = error.status, error.headers
@@ -72,24 +72,24 @@ async def on_error(_request: Request, error: Exception) -> Response:
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
-    """Of a route that is not there, or not for this method."""
+    """Answer a request to an unknown route, or with a wrong method."""
     status = getattr(error, "status_code", 404)
     headers = dict(getattr(error, "headers", None) or {})
     if status == 405:
-        sentence = f"{request.url.path} is not asked with {request.method}; see /docs."
+        sentence = f"{request.url.path} does not take {request.method}; see /docs."
         return error_response(RequestRefused(405, "bad_request", sentence, **headers))
     return error_response(
-        RequestRefused(status, "not_found", f"There is no {request.url.path}; /docs lists what there is.")
+        RequestRefused(status, "not_found", f"There is no {request.url.path}; /docs lists all routes.")
     )
 
 
 async def on_disconnect(_request: Request, _error: Exception) -> Response:
-    """Nobody reads it any more."""
+    """Return an empty answer: the client has gone."""
     return Response(status_code=499)
 
 
 async def on_fault(_request: Request, error: Exception) -> Response:
-    """What nobody foresaw: it goes to the log with its trace, and here as one sentence."""
+    """Answer an unexpected error with one sentence; the log has its traceback."""
     return error_response(
         CortexError(f"Cortex failed on this request ({type(error).__name__}); please report it.")
     )

@@ -1,6 +1,6 @@
-"""Where a project is served over HTTP: noted while a server of it runs, for who wants to go there.
+"""Records of the URLs at which projects are served, while their servers run.
 
-No server is here: who only asks imports none.
+This module imports no server, so that `cortex open` does not load one.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from cortex.system import files
 from cortex.system.errors import CortexError
 from ipc.locks import holder_of, try_lock
 
-#: bytes of an address
+#: maximum of bytes of a URL
 ADDRESS_BYTES_MAX = 1024
 
 
 @contextlib.contextmanager
 def record_url(configs: Sequence[Config], url: str) -> Iterator[None]:
-    """Meanwhile each project says that `url` serves it, unless another server is noted already, or
-    its folders cannot be written.
+    """Record `url` for each project during the block, unless another server has a record or the
+    folders cannot be written.
     """
     with contextlib.ExitStack() as stack:
         for config in configs:
@@ -36,7 +36,7 @@ def record_url(configs: Sequence[Config], url: str) -> Iterator[None]:
 
 
 def served_at(config: Config) -> str:
-    """The URL of the server that is noted; "" for none."""
+    """Return the recorded URL of a running server; "" for none."""
     if holder_of(_lock(config)) is None:
         return ""
     with contextlib.suppress(OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""`cortex serve`: where it listens, from its first socket to its end. Who may ask is elsewhere."""
+"""The server of `cortex serve`: its sockets and its life. Access is checked in `gate`."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from cortex.system.ports import holder_of
 from ipc.lifeline import watch_life_line
 
 HOST, PORT, SSE = "127.0.0.1", 37777, 37778
-#: ports that are tried when the usual one is taken
+#: number of ports that are tried when the default is taken
 TRIED_MAX = 20
-#: seconds in which what is being asked is answered, once the server is to end
+#: maximum of seconds to answer running requests when the server ends
 ANSWER_S = 4
-#: connections at the same time: more than requests and streams that are let in
+#: maximum of connections: more than the gate admits requests and streams
 CONNECTIONS_MAX = 1024
-#: connections that the system keeps until they are taken
+#: connections that the system queues until they are accepted
 BACKLOG = 256
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server listens; None for a port that nobody named. `names`: how it is reached."""
+    """Address of a server; ports are None by default. `names`: host names that clients use."""
 
     host: str = HOST
     port: int | None = None
@@ -55,24 +55,24 @@ class ServerAddress:
 
     @property
     def scheme(self) -> str:
-        """What clients ask by: before a proxy that is https."""
+        """The scheme that clients use: https behind a proxy as well."""
         return "https" if self.cert or self.behind_proxy else "http"
 
     @property
     def address(self) -> str:
-        """The URL by which clients reach it, when it has the named port, or else the usual one."""
+        """The URL for clients, with the given port or the default one."""
         host = self.names[0] if self.names else _url_host("127.0.0.1" if self.host in ANY else self.host)
         return f"{self.scheme}://{host}:{PORT if self.port is None else self.port}"
 
     def url(self, port: int) -> str:
-        """The URL of the page while it listens on `port`; a proxy is reached by its name alone."""
+        """Return the URL of the page on `port`; behind a proxy its name without a port."""
         if self.behind_proxy and self.names:
             return f"{self.scheme}://{self.names[0]}"
         return f"{self.scheme}://{_url_host('127.0.0.1' if self.host in ANY else self.host)}:{port}"
 
 
 def serve(configs: Sequence[Config], place: ServerAddress) -> int:
-    """Serve until a signal comes; the exit code. Raises Misconfigured and Unavailable."""
+    """Serve until a signal arrives; return the exit code. Raises Misconfigured and Unavailable."""
     check(place)
     token = own_token(make=True)
     with contextlib.ExitStack() as stack:
@@ -89,7 +89,7 @@ def serve(configs: Sequence[Config], place: ServerAddress) -> int:
 
 
 def check(place: ServerAddress) -> None:
-    """Raises Misconfigured for a place where tokens would cross a network in the clear."""
+    """Raise Misconfigured for an address where tokens would cross a network unencrypted."""
     if bool(place.cert) != bool(place.key):
         raise Misconfigured("--tls-cert and --tls-key go together: pass both, or neither.")
     if place.cert or place.behind_proxy or is_loopback(f"http://{_url_host(place.host)}"):
@@ -101,8 +101,8 @@ def check(place: ServerAddress) -> None:
 
 
 def listen(host: str, port: int | None, usual: int) -> socket.socket:
-    """A socket that listens: on `port`, or where none was named on the usual one, or the next that
-    is free, which is said. Raises Unavailable with who has the port, and Misconfigured.
+    """Return a listening socket on `port`; for None on the port `usual` or the next free one, which
+    is printed. Raises Unavailable with the process that has the port, and Misconfigured.
     """
     is_explicit = port is not None
     first = usual if port is None else port
@@ -119,10 +119,12 @@ def listen(host: str, port: int | None, usual: int) -> socket.socket:
 
 
 def _bind(host: str, port: int) -> socket.socket | None:
-    """None where the port is taken. Raises Misconfigured for what cannot be listened on."""
+    """Return a listening socket, None if the port is taken. Raises Misconfigured for an unusable
+    address.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio switches Nagle's algorithm off only where the protocol is named: without that each
-    # answer waits for the client's delayed acknowledgement, 40 ms.
+    # asyncio switches Nagle's algorithm off only if the protocol is given: otherwise each answer
+    # waits for the client's delayed acknowledgement, 40 ms.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -146,8 +148,10 @@ def _say_holder(port: int) -> str:
 
 
 def _sse_socket(place: ServerAddress, stack: contextlib.ExitStack) -> list[socket.socket]:
-    """The port of the older transport; it is only said when it is taken and nobody named it, for
-    the main one serves it, too.
+    """Return the socket of the older transport's port.
+
+    If the default port is taken, print that and return none: the main port serves it too. Raises
+    Unavailable if a given one is taken.
     """
     port = place.sse_port if place.sse_port is not None else _sse_port()
     listener = _bind(place.host, SSE if port is None else port)
@@ -164,7 +168,7 @@ def _sse_socket(place: ServerAddress, stack: contextlib.ExitStack) -> list[socke
 
 
 def _sse_port() -> int | None:
-    """Raises Misconfigured for a value that is no port."""
+    """Return the port in the environment, None for none. Raises Misconfigured for no port."""
     value = os.environ.get(SSE_PORT, "")
     if not value:
         return None
@@ -186,8 +190,8 @@ async def run(
     make: Callable[[Config], Any] | None = None,
     stop: asyncio.Event | None = None,
 ) -> None:
-    """Serve on `sockets`, which listen, until a signal comes or `stop` is set. `make`: the link to
-    a project's workers, where it is another.
+    """Serve on listening `sockets` until a signal arrives or `stop` is set. `make`: makes the link
+    to a project's workers, by default Link.
     """
     metrics = Metrics()
     projects = Projects(configs, metrics) if make is None else Projects(configs, metrics, make)
@@ -223,7 +227,7 @@ def _settings(gate: Gate, place: ServerAddress) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """One that ends its streams first, and then answers what it was asked."""
+    """A server that ends its streams first, and then finishes running requests."""
 
     def __init__(self, settings: uvicorn.Config, gate: Gate, stop: asyncio.Event | None) -> None:
         super().__init__(settings)
@@ -247,7 +251,7 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As uvicorn's, but the end by a signal is an end as any other."""
+        """As uvicorn's, but a signal ends the server as `stop` does, and is not raised again."""
         if self._stop is not None:  # in a thread, or a test: its caller ends it
             yield
             return

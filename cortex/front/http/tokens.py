@@ -1,7 +1,6 @@
-"""Who may ask over HTTP: the user's own token, named ones with rights and an end, and how often a
-wrong one was shown.
+"""Tokens for HTTP: the user's own, named ones with rights and an expiry; counts of wrong ones.
 
-Named tokens are kept as hashes. The user's own is in a file that only they can read.
+Named tokens are stored as hashes. The user's own is in a file that only the user can read.
 """
 
 from __future__ import annotations
@@ -28,34 +27,35 @@ from cortex.system import files
 from cortex.system.errors import BadRequest, Misconfigured, NotFound
 
 Right = Literal["read", "write", "admin"]
-#: from the least to the most: each may what those before it may
+#: rights in ascending order; each includes those before it
 RIGHTS: tuple[Right, ...] = ("read", "write", "admin")
-#: random bytes of a token that we make
+#: random bytes of a new token
 TOKEN_BYTES = 32
-#: what a token may be: it stands in a header, and a short one could be guessed
+#: valid tokens: they must fit into a header, and a short one could be guessed
 _TOKEN = re.compile(r"[\x21-\x7e]{16,512}")
-#: what a named one may be called
+#: valid names of named tokens
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-#: bytes of the file of named tokens
+#: maximum of bytes of the file of named tokens
 NAMED_BYTES_MAX = 1 << 20
-#: wrong tokens that are answered at once; each after them doubles the pause, up to the most seconds
+#: number of wrong tokens without a pause; each further one doubles the pause, up to the maximum of
+#: seconds
 WRONG_MAX, PAUSE_MAX_S = 10, 300.0
-#: seconds without a wrong token after which they are forgotten
+#: seconds without a wrong token after which the count is reset
 FORGET_S = 900.0
-#: addresses whose wrong tokens are counted; the one that was silent longest is forgotten first
+#: maximum of addresses with a count; the least recent is dropped first
 ADDRESSES_MAX = 1024
 
 
 class Forbidden(BadRequest):
-    """Who asks may not do that: another token is needed."""
+    """The token does not allow the call."""
 
     code = "forbidden"
 
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Who showed a token; `projects`: names and globs of those that they may ask, none for all. Of
-    others they are not told that they are there.
+    """The holder of a token. `projects`: names and globs of the projects that it opens, () for all;
+    all others are hidden from it.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Bearer:
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
     def may_access(self, project: str) -> bool:
-        """Whether they may ask the project of that name."""
+        """Whether the token opens the project."""
         return not self.projects or any(
             project == pattern or fnmatch.fnmatchcase(project, pattern) for pattern in self.projects
         )
@@ -83,11 +83,11 @@ class NamedToken:
 
 
 class WrongToken(Exception):  # noqa: N818 - errors name the condition
-    """A token that opens nothing, with one sentence."""
+    """An unknown or expired token; the message is one sentence."""
 
 
 def environment_token() -> str:
-    """The token in the environment, "" for none. Raises Misconfigured for an unusable one."""
+    """Return the token in the environment, "" for none. Raises Misconfigured for an invalid one."""
     for variable in (TOKEN, OLD_TOKEN):
         if token := os.environ.get(variable, ""):
             return _check_token(token, variable)
@@ -95,8 +95,10 @@ def environment_token() -> str:
 
 
 def own_token(*, make: bool = False) -> str:
-    """The user's token: the environment's, else that of the file, which is made with `make`; "" for
-    none. Raises Misconfigured for one that cannot be used, and for a file that others can read.
+    """Return the user's token, from the environment, else from its file; "" for none.
+
+    `make`: create a missing file. Raises Misconfigured for an invalid token, and for a file that
+    others can read.
     """
     if token := environment_token():
         return token
@@ -115,8 +117,8 @@ def own_token(*, make: bool = False) -> str:
 
 
 def renew_own() -> str:
-    """A new token in the place of the user's; the one before opens nothing any more. Raises
-    Misconfigured, also where the environment's goes before it.
+    """Replace the user's token and return the new one; the old one becomes invalid. Raises
+    Misconfigured, also if the environment has a token, which takes precedence.
     """
     if environment_token():
         variable = next(name for name in (TOKEN, OLD_TOKEN) if os.environ.get(name))
@@ -127,8 +129,8 @@ def renew_own() -> str:
 
 
 def add_named(name: str, right: Right, expires: float, projects: tuple[str, ...] = ()) -> str:
-    """A new named token, which nobody can read again. One of that name is replaced. Raises
-    BadRequest for a name that cannot be one, and Misconfigured.
+    """Add or replace a named token and return it; only its hash is stored. `expires`: seconds since
+    1970, 0 for never. Raises BadRequest for an invalid name, and Misconfigured.
     """
     if not _NAME.fullmatch(name):
         raise BadRequest(f"A token cannot be called {name!r}: letters, digits, dots and dashes, at most 64.")
@@ -139,7 +141,7 @@ def add_named(name: str, right: Right, expires: float, projects: tuple[str, ...]
 
 
 def remove_named(name: str) -> None:
-    """Raises NotFound, and Misconfigured."""
+    """Remove a named token. Raises NotFound, and Misconfigured."""
     tokens = dict(read_named())
     if tokens.pop(name, None) is None:
         raise NotFound(f"There is no token {name!r}; there are: {', '.join(tokens) or 'none'}.")
@@ -147,26 +149,28 @@ def remove_named(name: str) -> None:
 
 
 def read_named() -> Mapping[str, NamedToken]:
-    """The named tokens. Raises Misconfigured for a file that cannot be read."""
+    """Return name → token. Raises Misconfigured for an unreadable file."""
     place = _folder() / "tokens.json"
     try:
         return msgspec.json.decode(files.read_ours(place, NAMED_BYTES_MAX), type=dict[str, NamedToken])
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as error:
-        raise Misconfigured(f"{place} cannot be read ({_why(error)}); mend or remove it.") from error
+        raise Misconfigured(f"{place} cannot be read ({_why(error)}); repair or remove it.") from error
 
 
 def digest_of(token: str) -> str:
-    """Of a random token no slow hash is needed: nobody can guess what it was made of."""
+    """Return the hash of a token, hex. A random token needs no slow hash: it cannot be guessed."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class Tokens:
-    """Those that a server takes: its user's, and the named ones, as their files are now."""
+    """The tokens that a server accepts: its user's and the named ones; files are read again when
+    they change.
+    """
 
     def __init__(self, token: str) -> None:
-        """`token`: the user's, until its file is another."""
+        """`token`: the user's, until its file changes."""
         self._own_digest = digest_of(token)
         self._place = _folder() / "token"
         self._own_stamp = _file_stamp(self._place)
@@ -174,13 +178,16 @@ class Tokens:
         self._named_stamp: tuple[int, int] | None = None
 
     def bearer(self, token: str) -> Bearer:
-        """Whose token it is. Raises WrongToken."""
+        """Return the bearer of a token. Raises WrongToken."""
         return self.holder(digest_of(token))
 
     def holder(self, hex_digest: str) -> Bearer:
-        """Whose token has this digest; all are compared, each in constant time. Raises WrongToken."""
-        if not hex_digest:  # as the digest is of a file that is gone
-            raise WrongToken("There is no token; `cortex token` prints the one that is right.")
+        """Return the bearer of the token with this digest; all are compared, each in constant time.
+
+        Raises WrongToken.
+        """
+        if not hex_digest:  # equals the digest of a deleted token file
+            raise WrongToken("There is no token; `cortex token` prints the right one.")
         digest = hex_digest.encode()
         bearer: Bearer | None = None
         ended = ""
@@ -195,12 +202,12 @@ class Tokens:
                 bearer = Bearer(name, record.right, record.projects)
         if bearer is None:
             why = f"The token {ended!r} has expired" if ended else "The token is wrong"
-            raise WrongToken(f"{why}; `cortex token` prints the one that is right.")
+            raise WrongToken(f"{why}; `cortex token` prints the right one.")
         return bearer
 
     def _current_own(self) -> str:
-        """The digest, "" for none: read again when the file is another, unless the environment's
-        goes before it.
+        """Return the digest of the user's token, "" for none. A changed file is read again; the
+        environment takes precedence.
         """
         stamp = _file_stamp(self._place)
         if stamp != self._own_stamp:
@@ -211,7 +218,7 @@ class Tokens:
         return self._own_digest
 
     def _current_named(self) -> Mapping[str, NamedToken]:
-        """Read again when the file is another; one that cannot be read opens nothing."""
+        """Return the named tokens. A changed file is read again; an unreadable one has none."""
         stamp = _file_stamp(_folder() / "tokens.json")
         if stamp != self._named_stamp:
             self._named_tokens, self._named_stamp = {}, stamp
@@ -222,7 +229,7 @@ class Tokens:
 
 @dataclass(slots=True)
 class _AddressFailures:
-    """The wrong tokens from one address; times are monotonic."""
+    """Wrong tokens from one address: count, time of the last, end of the pause (monotonic)."""
 
     count: int = 0
     last: float = 0.0
@@ -230,15 +237,15 @@ class _AddressFailures:
 
 
 class Failures:
-    """How often wrong tokens were shown, by the address that they came from: what one does is told
-    to nobody else. Who shows a right one never waits.
+    """Counts of wrong tokens by address, so that one client does not slow down another. A right
+    token never waits.
     """
 
     def __init__(self) -> None:
         self._failing: OrderedDict[str, _AddressFailures] = OrderedDict()
 
     def note(self, address: str, now: float) -> float:
-        """One more, at `now` (monotonic): the seconds of the pause, 0 while there were few."""
+        """Count a wrong token at `now` (monotonic); return the seconds of the pause, 0 for none."""
         failing = self._failing.setdefault(address, _AddressFailures())
         self._failing.move_to_end(address)
         if len(self._failing) > ADDRESSES_MAX:
@@ -261,7 +268,7 @@ def _folder() -> Path:
 
 
 def _file_stamp(place: Path) -> tuple[int, int] | None:
-    """What tells a file from another one in its place; None where there is none."""
+    """Return inode and modification time of a file, None for none."""
     try:
         info = os.lstat(place)
     except OSError:
@@ -276,7 +283,9 @@ def _check_token(token: str, where: str) -> str:
 
 
 def _create(place: Path, token: str) -> str:
-    """Raises FileExistsError, and Misconfigured when it cannot be written."""
+    """Create the file of the token and return the token. Raises FileExistsError, and Misconfigured
+    when it cannot be written.
+    """
     try:
         files.make_folder(place.parent, anywhere=True)
         files.create(place, token.encode())

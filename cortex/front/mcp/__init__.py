@@ -1,4 +1,4 @@
-"""The MCP front: `server` is the protocol, `stdio` the way of its bytes.
+"""The MCP front: `server` is the protocol, `stdio` its transport over standard input and output.
 
-The only importer of `mcp`.
+With `http/routes/mcp_transports` it is the only importer of `mcp`.
 """

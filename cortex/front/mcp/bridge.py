@@ -1,7 +1,7 @@
-"""`cortex mcp --server URL`: standard input and output here, Streamable HTTP to a server.
+"""`cortex mcp --server URL`: a bridge from standard input and output to Streamable HTTP.
 
-Messages pass unchanged. What is lost on the way is asked once more when it only reads; while there
-is no server the client is told so, and how to start one.
+Messages pass unchanged. A request that is lost on the way is repeated once if it only reads. While
+no server answers, the client gets an error that says how to start one.
 """
 
 from __future__ import annotations
@@ -31,21 +31,23 @@ from cortex.system.terminal import escape_controls, log_to_stderr
 
 log = logging.getLogger(__name__)
 
-#: seconds in which a server is looked for before the client is told that there is none, first and
-#: once it was there
+#: seconds of tries to reach a server before the client gets an error: before the first answer of a
+#: server, and after it
 FIRST_S, AGAIN_S = 2.0, 8.0
-#: seconds between two tries, first and at most
+#: seconds between two tries: first and maximum
 PAUSE_S, PAUSE_MAX_S = 0.1, 2.0
-#: seconds that a request may still be answered once the client has closed our input
+#: seconds to finish requests after the client has closed our input
 ANSWER_S = 15.0
-#: what is said of a write whose server went away over it
-UNKNOWN = "The server went away: whether this was done is not known. Look before you ask again."
-#: what a client says once it was greeted
+#: the error of a write whose server went away before it answered
+UNKNOWN = "The server went away during this call, so its outcome is unknown. Check it before you call again."
+#: a client's message after `initialize` was answered
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 def serve(url: str, token: str, project: str | None) -> int:
-    """Bridge until standard input ends; the exit code. Raises Misconfigured for an unusable URL."""
+    """Bridge until standard input ends; return the exit code. Raises Misconfigured for an unusable
+    URL.
+    """
     place = check_url(url)
     if project:
         import urllib.parse
@@ -83,12 +85,12 @@ async def _run(url: str, token: str, wire: int) -> None:
 
 
 class Bridge:
-    """Between one client and one server. Use it in one event loop."""
+    """Passes messages between one client and one server. Use it in one event loop."""
 
     def __init__(self, url: str, token: str, say: Say) -> None:
         self._server, self._say = RemoteServer(url, token, say), say
         self._tools = choose(Settings().toolsets)
-        #: what the client said when it connected; None for one of the newest protocol
+        #: the client's `initialize`; None for a client of the newest protocol
         self._hello: Message | None = None
         self._greeting = asyncio.Lock()
         self._requests: dict[Any, asyncio.Task[None]] = {}
@@ -96,7 +98,7 @@ class Bridge:
         self._was_reached = self._compared = False
 
     async def take(self, message: Message) -> None:
-        """Pass on one message of the client. A request is answered in its own time."""
+        """Pass on one message of the client. A request is answered in a task of its own."""
         number = message.get("id")
         if "method" in message and number is not None:
             if message["method"] == "initialize":
@@ -109,7 +111,7 @@ class Bridge:
             return
         if message.get("method") == "notifications/cancelled" and self._hello is None:
             if task_of := self._requests.get((message.get("params") or {}).get("requestId")):
-                task_of.cancel()  # the end of its stream says it
+                task_of.cancel()  # the server notices the end of the stream
             return
         with contextlib.suppress(ConnectionLost, Denied):
             await self._server.send(message)
@@ -124,7 +126,7 @@ class Bridge:
         await self._server.close()
 
     async def _ask(self, message: Message) -> None:
-        """Answer one request, by the server or by a sentence."""
+        """Answer one request, with the server's answer or an error."""
         until = time.monotonic() + (AGAIN_S if self._was_reached else FIRST_S)
         pause, sent = PAUSE_S, False
         while (lost := await self._ask_once(message)) is not None:
@@ -139,7 +141,7 @@ class Bridge:
             pause = min(2 * pause, PAUSE_MAX_S)
 
     async def _ask_once(self, message: Message) -> ConnectionLost | None:
-        """Ask once; None when the client has its answer."""
+        """Send a request once; return None when the client has its answer."""
         try:
             await self._reach(message)
         except Denied as error:
@@ -152,7 +154,7 @@ class Bridge:
         return None
 
     async def _reach(self, message: Message) -> None:
-        """Send it to the server, in a session of ours. Raises Lost and Denied."""
+        """Send a request to the server, in a session of ours. Raises ConnectionLost and Denied."""
         if not self._compared:
             self._compare(await self._server.health())
         if message.get("method") == "initialize":
@@ -165,7 +167,7 @@ class Bridge:
         await self._server.send(message)
 
     async def _greet_again(self, hello: Message) -> None:
-        """A new session, as the client's own words would open it."""
+        """Open a new session with the client's own `initialize`."""
         await self._server.send(hello | {"id": "cortex-bridge"}, self._read_version)
         await self._server.send(INITIALIZED)
         self._listen()
@@ -179,7 +181,7 @@ class Bridge:
         await self._say(line if line.endswith("\n") else line + "\n")
 
     def _compare(self, version: str) -> None:
-        """Say once when the server is of another version."""
+        """Log a warning if the server has another version."""
         self._compared = True
         if version and version != __version__:
             log.warning(
@@ -190,7 +192,7 @@ class Bridge:
             )
 
     def _listen(self) -> None:
-        """Follow what the server says without being asked."""
+        """Begin to pass on the server's messages that answer no request."""
         if self._server.has_event_stream and (self._listening is None or self._listening.done()):
             self._listening = asyncio.create_task(self._follow())
 
@@ -210,7 +212,7 @@ class Bridge:
             pause = min(2 * pause, PAUSE_MAX_S)
 
     async def _answer_offline(self, message: Message, lost: ConnectionLost) -> None:
-        """Answer without a server: what needs none as the server would, all else by a sentence."""
+        """Answer `initialize` and `tools/list` as the server would, all else by an error."""
         if message["method"] == "initialize":
             answer: Message = {
                 "capabilities": capabilities(self._tools),
@@ -239,7 +241,7 @@ class Bridge:
 
 
 def _is_read_only(message: Message) -> bool:
-    """Whether asking it twice is as good as once."""
+    """Whether the request can be repeated without harm."""
     if message["method"] != "tools/call":
         return True
     tool = TOOLS.get((message.get("params") or {}).get("name", ""))

@@ -1,4 +1,4 @@
-"""Which client a request comes from, and what ends when that client goes."""
+"""The client of a request, and callbacks for its end."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
 
-#: the client in whose name this task works; None in what belongs to nobody alone
+#: the client that this task works for; None for a task of no client
 _CURRENT_CLIENT: contextvars.ContextVar[Connection | None] = contextvars.ContextVar("speaking", default=None)
 
 
 def client_of(context: Any) -> Connection:
-    """What is the same for all requests of a client's connection or session, and ends with it."""
+    """Return the connection: one object for all requests of a connection or session."""
     connection: Connection = context.session._connection  # noqa: SLF001 - the SDK names it nowhere else
     return connection
 
 
 def on_disconnect(client: Connection, ending: Callable[[Connection], None]) -> None:
-    """Call `ending` when the client has gone, by whatever."""
+    """Call `ending` when the client's connection ends, for any reason."""
     client.exit_stack.callback(ending, client)
 
 
@@ -29,7 +29,7 @@ def current_client() -> Connection | None:
 
 
 async def note_client(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
-    """Around every request: what it does is done in its client's name. A middleware of the SDK."""
+    """Set the current client during a request. A middleware of the SDK."""
     before = _CURRENT_CLIENT.set(client_of(ctx))
     try:
         return await call_next(ctx)

@@ -24,16 +24,18 @@ VALUES_MAX = 100
 async def complete_name(
     context: QueryContext, *, prefix: str = "", kind: Literal["path", "symbol"] = "path"
 ) -> dict[str, Any]:
-    """The names that begin so."""
+    """Return the paths or symbols that begin with `prefix`."""
     return await names(context, Names(prefix, kind, VALUES_MAX))
 
 
-#: no tool of agents: it is made one to be called as they are, with their deadline
+#: not offered to agents; as a tool it is called with their deadline and checks
 COMPLETE = make_tool(complete_name, "Complete a name", reads=True)
 
 
 async def complete(link: ToolCaller, params: types.CompleteRequestParams) -> types.CompleteResult:
-    """Nothing where nothing can be completed, or nobody can: who types is not to be stopped."""
+    """Return the completions; none if the argument has none, and after an error: a person is
+    typing.
+    """
     import mcp_types as types
 
     kind = kind_of(params)
@@ -50,7 +52,7 @@ async def complete(link: ToolCaller, params: types.CompleteRequestParams) -> typ
 
 
 def kind_of(params: types.CompleteRequestParams) -> str:
-    """What completes the argument; "" for nothing."""
+    """Return the kind of names that complete the argument: "path", "symbol" or "" for none."""
     if params.ref.type == "ref/resource":
         return "path" if params.ref.uri == TEMPLATE and params.argument.name == "path" else ""
     prompt = PROMPTS.get(params.ref.name)

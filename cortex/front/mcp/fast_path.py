@@ -1,12 +1,12 @@
-"""What a client is answered without the SDK, in the SDK's own words.
+"""Answers to a client without the SDK, equal to the SDK's.
 
-While the SDK is not there: `initialize` of the handshake, the lists of what there is, and calls of
-tools. Few clients ever ask for more, so where there is an index the SDK, which takes most of a
-second and 45 MB, is imported with the first message that is none of these. From then on it answers.
-It gets `initialize` as well, for its own state; what it says to that has been said.
+Before the SDK is imported: `initialize` of the handshake, the lists, and calls of tools. Few
+clients send anything else. The import takes most of a second and 45 MB, so with an index it waits
+for the first other message. The SDK then answers; it gets `initialize` as well, for its own state,
+and its answer to that is dropped.
 
-Once the SDK is there: calls of tools that are as the protocols of the handshake have them. The SDK
-would read each three times, and take a quarter of the front's part of an answer.
+After the import: calls of tools in the form of the handshake's protocols. The SDK would parse each
+three times, a quarter of the front's time for an answer.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
 from cortex.front.tools import instruct
 
-#: protocols whose answers are shaped as they are here; a test compares them with the SDK's
+#: protocols with answers of the form made here; a test compares them with the SDK's
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-#: messages of a handshake that the SDK gets although it is not there yet
+#: messages of a handshake that wait for the SDK without causing its import
 HANDSHAKE_MESSAGES = 2
-#: messages for the SDK that are read before it takes them; each may have 16 MiB
+#: maximum of messages that wait for the SDK; each may have 16 MiB
 HELD_MAX = 4
-#: letters of a message that is answered here: a longer one is the SDK's to check
+#: maximum of characters of a message that is answered here: the SDK checks longer ones
 CHARS_MAX = 65_536
-#: calls that are answered here at a time: the SDK takes no more than its client reads answers to
+#: maximum of concurrent calls here: the SDK accepts no more than its client reads answers to
 CALLS_MAX = 64
 
 Message = dict[str, Any]
 
 
 class _Client(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    """Who asks, of what every version of the protocol knows."""
+    """`clientInfo`, with the fields that every version of the protocol has."""
 
     name: str
     version: str
@@ -54,7 +54,7 @@ class _Client(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class _Offers(msgspec.Struct, forbid_unknown_fields=True):
-    """What a client can be asked for. Another offer is the SDK's to look at."""
+    """Capabilities of a client. A message with others goes to the SDK."""
 
     roots: dict[Literal["listChanged"], bool] = {}
     sampling: dict[str, Message] = {}
@@ -95,7 +95,7 @@ _REQUESTS = msgspec.json.Decoder(_Request)
 
 
 class AnswerWriter(Protocol):
-    """What this needs of cortex.front.mcp.stdio.Wire."""
+    """The part of cortex.front.mcp.stdio.Wire that FastPath uses."""
 
     def expect(self, head: str = "") -> None: ...
     def forgo(self) -> None: ...
@@ -103,15 +103,16 @@ class AnswerWriter(Protocol):
 
 
 class FastPath:
-    """The lines of a client, for the SDK; answers those that need none of it. Use it in one event
-    loop.
+    """Reads the lines of a client, answers those that need no SDK, and yields the others for it.
+
+    Use it in one event loop.
     """
 
     def __init__(self, tools: Mapping[str, Tool], link: OpenProjects | None, out: AnswerWriter) -> None:
-        """Without a `link` all is left to the SDK, which can ask the client for its roots."""
+        """Without a `link` all lines go to the SDK, which can ask the client for its roots."""
         self._tools, self._link, self._out = tools, link, out
         memory = "cortex_store" in tools
-        #: what is asked without parameters → what answers it
+        #: method without parameters → its answer
         self._plain: dict[str, Callable[[], Coroutine[Any, Any, Message]]] = {
             "ping": self._answer_ping,
             "prompts/list": partial(self._list_others, list_prompts),
@@ -122,30 +123,30 @@ class FastPath:
         #: set once the tools are made
         self.tools_ready = asyncio.Event()
         self._lines: asyncio.Queue[Line | None] = asyncio.Queue(HELD_MAX)
-        #: those whose answer is still being made, which may be cancelled; and all
+        #: running requests by id, which the client may cancel; all running answers
         self._requests: dict[str | int, asyncio.Task[None]] = {}
         self._answering: set[asyncio.Task[None]] = set()
-        #: whether nothing has come yet that needs the SDK; whether that is there
+        #: whether no message has needed the SDK yet; whether the SDK is imported
         self._first, self._imported = link is not None, False
-        #: whether the client speaks a protocol of the handshake; whether it may ask
+        #: whether the client has a protocol of the handshake; whether `initialize` was answered
         self._speaks_handshake, self._greeted = False, False
         self._reading: asyncio.Task[None] | None = None
-        #: set once something has come that is the SDK's
+        #: set once a message needs the SDK
         self._wanted = asyncio.Event()
 
     def end(self) -> None:
-        """The SDK is there: from now on only calls are answered here."""
+        """Answer only calls from now on: the SDK is imported."""
         self._first, self._imported = False, self._link is not None
 
     def begin(self, lines: AsyncIterable[Line]) -> None:
         """Read `lines` from now on."""
-        if self._link is None or not self._is_indexed():  # much is the SDK's then: it may come at once
+        if self._link is None or not self._is_indexed():  # most lines need the SDK: import it at once
             self._wanted.set()
         self._reading = asyncio.create_task(self._read_lines(lines))
 
     async def wants_sdk(self, deadline_s: float) -> bool:
-        """Return True once something has come that is the SDK's; False when the input has ended
-        without, and all is answered or `deadline_s` have passed. Raises what reading it raised.
+        """Return True once a message needs the SDK; False when the input has ended without one, and
+        all is answered or `deadline_s` have passed. Raises the errors of reading.
         """
         assert self._reading is not None
         wanted = asyncio.create_task(self._wanted.wait())
@@ -159,7 +160,7 @@ class FastPath:
         return False
 
     async def __aiter__(self) -> AsyncIterator[Line]:
-        """The lines that are the SDK's. Raises what reading them raised."""
+        """Yield the lines for the SDK. Raises the errors of reading."""
         while (line := await self._lines.get()) is not None:
             yield line
         assert self._reading is not None
@@ -176,7 +177,7 @@ class FastPath:
             await self._lines.put(None)
 
     def _accept_line(self, line: Line) -> bool:
-        """Whether the line needs no SDK."""
+        """Answer a line, or note its content; return whether the SDK must not get it."""
         request = _read_request(line)
         if request is not None and request.id is None:
             return self._note(request)
@@ -200,7 +201,7 @@ class FastPath:
             self._out.forgo()
 
     def _note(self, notification: _Request) -> bool:
-        """Whether a notification is for what is answered here."""
+        """Handle a notification; return whether it concerns only a request answered here."""
         if notification.method == "notifications/cancelled":
             number = notification.params.get("requestId")
             if not isinstance(number, str | int) or isinstance(number, bool):
@@ -214,7 +215,7 @@ class FastPath:
         return False
 
     def _note_client(self, params: Message) -> None:
-        """What the SDK answers to `initialize`, whose words it knows more of."""
+        """Note protocol and name from an `initialize` that the SDK answers."""
         client = params.get("clientInfo")
         name = client.get("name") if isinstance(client, dict) else None
         self._speaks_handshake = params.get("protocolVersion") in VERSIONS and isinstance(name, str)
@@ -222,7 +223,7 @@ class FastPath:
             self._link.name(str(name))
 
     def _answer_to(self, request: _Request) -> Coroutine[Any, Any, Message] | None:
-        """What answers it; None for what is left to the SDK."""
+        """Return the coroutine that answers a request; None if the SDK answers it."""
         if request.id in self._requests:
             return None
         with contextlib.suppress(msgspec.ValidationError, RecursionError):
@@ -238,8 +239,8 @@ class FastPath:
         return None
 
     def _can_serve(self, call: _Call) -> bool:
-        """Whether there is an index to answer from, or the tool needs none. A call that waits for
-        the first one has its time from its beginning, in which that cannot be there this early.
+        """Whether there is an index, or the tool needs none. A call without an index waits for the
+        first generation, which takes longer than the import of the SDK.
         """
         if self._is_indexed():
             return True
@@ -262,7 +263,7 @@ class FastPath:
         try:
             body = await answer
         finally:
-            if self._requests.get(number) is asyncio.current_task():  # a cancelled one's id may be another's
+            if self._requests.get(number) is asyncio.current_task():  # the id may be in use again
                 del self._requests[number]
         await self._say({"id": number} | body)
 
@@ -311,7 +312,7 @@ class FastPath:
 
 
 def capabilities(tools: Mapping[str, Tool]) -> Message:
-    """What the server offers a client of the handshake."""
+    """Return the server's capabilities for a client of the handshake."""
     unchanged = {"listChanged": False}
     return {
         "completions": {},
@@ -323,17 +324,17 @@ def capabilities(tools: Mapping[str, Tool]) -> Message:
 
 
 def _read_request(line: Line) -> _Request | None:
-    """The request in a line; None for what the SDK has to look at."""
+    """Return the request in a line; None if the SDK has to read it."""
     if line.cut or len(line.text) > CHARS_MAX:
         return None
     try:
         request = _REQUESTS.decode(line.text)
-    except (msgspec.DecodeError, RecursionError):  # nested as deeply as no message is
+    except (msgspec.DecodeError, RecursionError):  # nested deeper than any message
         return None
-    # A number of more bits could be read, and not be written into the answer.
+    # An id of more than 64 bits can be read, but not written into the answer.
     return None if isinstance(request.id, int) and abs(request.id) >> 63 else request
 
 
 def head_of(number: str | int) -> str:
-    """How the SDK's answer to the request begins."""
+    """Return the beginning of the SDK's answer to the request."""
     return f'{{"jsonrpc":"2.0","id":{orjson.dumps(number).decode()},'

@@ -1,5 +1,7 @@
-"""The lines of standard input: cut into messages, and those refused that the SDK would drop without
-an answer. What is in a message is the SDK's affair.
+"""The lines of standard input: split into messages and checked.
+
+A line that the SDK would drop without an answer gets an error here. The SDK reads the content of
+all others.
 """
 
 from __future__ import annotations
@@ -17,13 +19,13 @@ import orjson
 
 from cortex.system import hosts
 
-#: JSON-RPC: not JSON; JSON, but no message of ours
+#: JSON-RPC codes: not JSON; JSON, but no message
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
-#: bytes of one message from the client; a query may have 64 kB
+#: maximum of bytes of one message; a query may have 64 kB
 LINE_BYTES_MAX = 16 * 1024 * 1024
-#: bytes at the beginning of a line that cannot be read in which its id is looked for
+#: bytes at the beginning of an unreadable line that are searched for its id
 HEAD_BYTES = 1024 * 1024
-#: bytes that are read at once
+#: bytes of one read
 BLOCK_BYTES = 256 * 1024
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s{}\[\],:"]+')
@@ -32,14 +34,14 @@ _INTEGER = re.compile(r"-?\d{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line; `cut`: it is longer than LINE_BYTES_MAX, and `text` is only how it begins."""
+    """One line. `cut`: it is longer than LINE_BYTES_MAX, and `text` is only its beginning."""
 
     text: str
     cut: bool = False
 
 
 class InvalidLine(Exception):  # noqa: N818 - errors name the condition
-    """A line that is no message: the JSON-RPC error that answers it."""
+    """A line that is no message, with its JSON-RPC error: `code`, sentence, `number` (the id)."""
 
     def __init__(self, code: int, sentence: str, number: str | int | None = None) -> None:
         super().__init__(sentence)
@@ -51,7 +53,7 @@ class InvalidLine(Exception):  # noqa: N818 - errors name the condition
 
 
 class Splitter:
-    """Blocks of bytes → lines. Of one that is too long only the beginning is kept."""
+    """Splits blocks of bytes into lines; keeps only the beginning of a line that is too long."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -65,7 +67,7 @@ class Splitter:
         self._append(remainder)
 
     def finish(self) -> Iterator[Line]:
-        """What the input ended with, if no line end followed."""
+        """Yield the last line, if no line end followed."""
         if self._buffer:
             yield self._take()
 
@@ -84,7 +86,7 @@ class Splitter:
 
 
 async def read_lines(source: io.FileIO) -> AsyncIterator[Line]:
-    """The lines of standard input that are not blank."""
+    """Yield the lines of `source` that are not blank."""
     splitter = Splitter()
     async for block in _read_blocks(source):
         for line in splitter.feed(block):
@@ -96,10 +98,10 @@ async def read_lines(source: io.FileIO) -> AsyncIterator[Line]:
 
 
 async def _read_blocks(source: io.FileIO) -> AsyncIterator[bytes]:
-    """Without a thread for each where the loop can wait for them (a pipe or a socket)."""
+    """Yield blocks of bytes: without threads if the loop can wait for them (a pipe or a socket)."""
     kind = os.fstat(source.fileno()).st_mode
     waits = not hosts.WINDOWS and (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or source.isatty())
-    if not waits:  # a file, /dev/null, and whatever Windows has
+    if not waits:  # a file, /dev/null, and everything on Windows
         while data := await asyncio.to_thread(source.read, BLOCK_BYTES):
             yield data
         return
@@ -110,7 +112,7 @@ async def _read_blocks(source: io.FileIO) -> AsyncIterator[bytes]:
 
 
 def check(line: Line) -> bool:
-    """Whether the line asks for an answer. Raises InvalidLine for what is no message."""
+    """Return whether the line is a request. Raises InvalidLine for a line that is no message."""
     if line.cut:
         size = f"{LINE_BYTES_MAX >> 20} MiB"
         raise InvalidLine(
@@ -126,7 +128,7 @@ def check(line: Line) -> bool:
         raise InvalidLine(INVALID_REQUEST, "A message must be a JSON object.")
     number = message.get("id")
     request_id = number if isinstance(number, str | int) and not isinstance(number, bool) else None
-    if "method" not in message:  # an answer's id is one of ours: the client would take it for its own
+    if "method" not in message:  # an answer has an id of ours: the client would mistake it for its own
         request_id = None
     if sentence := _fault(message, request_id):
         raise InvalidLine(INVALID_REQUEST, sentence, request_id)
@@ -135,7 +137,7 @@ def check(line: Line) -> bool:
 
 
 def _fault(message: dict[str, Any], number: str | int | None) -> str:
-    """What is wrong with the frame of a message; "" for nothing."""
+    """Return the error in the frame of a message; "" for none."""
     if message.get("jsonrpc") != "2.0":
         return 'A message must have "jsonrpc": "2.0".'
     if "method" not in message:
@@ -149,7 +151,7 @@ def _fault(message: dict[str, Any], number: str | int | None) -> str:
 
 
 def _check_with_sdk(text: str, number: str | int | None) -> None:
-    """The SDK reads less than JSON allows, nesting of 200 levels for one."""
+    """Raise InvalidLine for JSON that the SDK refuses, as nesting of 200 levels."""
     from mcp_types import jsonrpc_message_adapter
     from pydantic import ValidationError
 
@@ -163,9 +165,9 @@ def _check_with_sdk(text: str, number: str | int | None) -> None:
 
 
 def find_id(text: str) -> str | int | None:
-    """The id of a request that cannot be read as a whole; None when it cannot be told.
+    """Return the id of an unreadable request; None if it is not clear.
 
-    Without a method it may be an answer, whose id is one of ours.
+    A message without a method may be an answer with an id of ours: None.
     """
     depth, number, asks = 0, None, False
     key = colon = value = end = ""

@@ -1,5 +1,6 @@
-"""What Cortex warns of, for a client that asked for it by logging/setLevel. Handshake clients only:
-the newest protocol has no such request.
+"""Log messages for clients that sent logging/setLevel.
+
+Handshake clients only: the newest protocol has no such request.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ LEVELS = {
 
 
 class ClientLog(logging.Handler):
-    """Tells clients what the logger `cortex` is told. Make it in the event loop."""
+    """Sends records of the logger `cortex` to clients. Make it in the event loop."""
 
     def __init__(self, *, alone: bool) -> None:
-        """`alone`: there is one client, who is told all of it; else each is told what is said while
-        it is answered, for the rest is not its affair.
+        """`alone`: there is one client, and it gets all records. Otherwise each client gets only
+        records from its own requests: the others may concern another client.
         """
         super().__init__()
         self._loop = asyncio.get_running_loop()
@@ -45,7 +46,7 @@ class ClientLog(logging.Handler):
         self._sending: set[asyncio.Task[None]] = set()
 
     def follow(self, context: Any, level: str) -> None:
-        """Tell the client of `context` what is at least as grave as `level`, from now on."""
+        """Send the client of `context` records of at least `level`, from now on."""
         client = client_of(context)
         if client not in self._following:
             on_disconnect(client, self._forget)
@@ -53,7 +54,7 @@ class ClientLog(logging.Handler):
         logging.getLogger("cortex").addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """From any thread."""
+        """Send a record to the clients; called from any thread."""
         speaks = current_client()
         for client, (session, least) in list(self._following.items()):
             if record.levelno >= least and (self._alone or client is speaks):
@@ -96,7 +97,7 @@ def serve_logs(server: Server, *, alone: bool) -> None:
         return
 
     async def discover(context: Any, params: Any) -> Any:
-        """Without what only handshake clients can ask for."""
+        """Answer without the capability `logging`, which only handshake clients have."""
         answer: Any = await described.handler(context, params)
         return answer.model_copy(
             update={"capabilities": answer.capabilities.model_copy(update={"logging": None})}

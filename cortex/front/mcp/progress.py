@@ -1,4 +1,4 @@
-"""Progress of a call, for a client that asked for it with a token."""
+"""Progress notifications of a call, for a client that sent a progress token."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from cortex.ask.freshness import Freshness, say_progress
 
-#: seconds between two looks at how far indexing is
+#: seconds between two reads of the indexing progress
 LOOK_S = 0.1
-#: seconds after which a client that heard nothing is told that its call is still being worked on
+#: seconds without a notification after which the client gets one about the elapsed time
 QUIET_S = 0.5
 
 Tell = Callable[[float, float | None, str], Awaitable[None]]
@@ -19,7 +19,7 @@ Tell = Callable[[float, float | None, str], Awaitable[None]]
 
 @contextlib.asynccontextmanager
 async def reporting_progress(freshness: Freshness, tell: Tell | None) -> AsyncIterator[None]:
-    """Meanwhile tell the client how far its call is, by `tell`; None: it did not ask for that."""
+    """Send progress by `tell` during the block; None sends nothing."""
     if tell is None:
         yield
         return
@@ -32,8 +32,8 @@ async def reporting_progress(freshness: Freshness, tell: Tell | None) -> AsyncIt
 
 
 async def report_progress(freshness: Freshness, tell: Tell) -> None:
-    """Report (files done, files to do, sentence) while the project is being indexed, and otherwise
-    every QUIET_S a little more than before, without an end; never a smaller number.
+    """Send (files done, total, sentence) while the project is being indexed, otherwise every
+    QUIET_S a slightly larger number without a total. The number never decreases.
     """
     reported, began = -1.0, time.monotonic()
     reported_at = began

@@ -1,5 +1,6 @@
-"""Which project a front serves, and how a request gets to it: the one that was set or found when
-it started, or else the first root of a client that has roots.
+"""The project of a front and the connection to it.
+
+It is the project set or detected at the start, else the first root that the client names.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ROOTS_S = 5.0
 
 
 class ToolCaller(Protocol):
-    """What answering needs of a Link."""
+    """The part of a Link that answers need."""
 
     @property
     def freshness(self) -> Freshness: ...
@@ -40,19 +41,24 @@ class ToolCaller(Protocol):
 
 
 class ProjectRouter(Protocol):
-    """How a request gets to its project: see Project, where there is one client."""
+    """Finds the connection for a request; Project does it for a front with one client."""
 
     async def reach(self, context: ServerRequestContext) -> ToolCaller: ...
 
 
 class ProjectNames(Protocol):
-    """Who knows the names of the projects that a request may ask, its own first; none for one."""
+    """Knows the names of the projects that a request may use, the default first; empty if there is
+    only one.
+    """
 
     async def names(self, context: ServerRequestContext) -> Sequence[str]: ...
 
 
 class Project:
-    """`link` is None until there is a project; `problem` then says what to set."""
+    """The project of a front with one client.
+
+    `link` is None until there is a project; `problem` then says how to set one.
+    """
 
     def __init__(self, link: OpenProjects | None, problem: str = "") -> None:
         self.link = link
@@ -60,7 +66,7 @@ class Project:
         self._asking = asyncio.Lock()
 
     async def reach(self, context: ServerRequestContext) -> OpenProjects:
-        """The way to the project's workers. Raises Unavailable when there is no project."""
+        """Return the connection to the project. Raises Unavailable when there is no project."""
         session = context.session
         if self.link is None:
             async with self._asking:
@@ -97,7 +103,7 @@ class Project:
 
 
 async def roots_of(session: ServerSession) -> list[Path]:
-    """The folders that a handshake client names; the newest protocol has no roots."""
+    """Return the folders that a handshake client names; the newest protocol has no roots."""
     from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
     capabilities = session.client_capabilities

@@ -1,4 +1,4 @@
-"""The prompts: questions that people put to their agent by name, answered with Cortex's tools."""
+"""The prompts: tasks that people give their agent by name, for Cortex's tools."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Argument:
     name: str
     description: str
     required: bool
-    #: what completes it: a name of workers' NameSearch, "" for nothing
+    #: kind of names that complete it ("path" or "symbol", as in NameSearch), "" for none
     completes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """`text` takes the arguments by their names."""
+    """One prompt; `text` is a format string with the arguments by name."""
 
     name: str
     title: str
@@ -38,55 +38,51 @@ PROMPTS = {
         Prompt(
             "review-change",
             "Review a change",
-            "What a change touches, what it may break, which tests to run.",
-            (
-                Argument(
-                    "change", "a file, or the name of what was changed; the diff by default", False, "path"
-                ),
-            ),
+            "Find what a change touches and may break, and the tests to run.",
+            (Argument("change", "a file, or a changed definition; the diff by default", False, "path"),),
             "Review {change} in this project.\n"
             "1. Find the definitions that it touches (`git diff`, cortex_outline of each file).\n"
-            '2. For each, cortex_graph {{"operation": "impact", "target": NAME, "depth": 2}}: what may break, and '
-            "look at those places.\n"
+            '2. For each, cortex_graph {{"operation": "impact", "target": NAME, "depth": 2}}: look at the places '
+            "that may break.\n"
             "3. find_related of the changed lines: similar code that needs the same change, tests to run, documents "
-            "to keep true.\n"
+            "to update.\n"
             "Report faults by file and line, the gravest first, then the tests to run. Say what you did not check.",
         ),
         Prompt(
             "explain-module",
             "Explain a module",
-            "What a file or folder is for, how it works, and who uses it.",
+            "Explain the purpose of a file or folder, how it works, and its users.",
             (Argument("module", "a file or folder", True, "path"),),
             "Explain {module} of this project to somebody who is new to it.\n"
-            '1. cortex_outline {{"path": MODULE}}: what is in it, the most referred-to first.\n'
-            "2. cortex_search for what it is for and how it does it; documents count.\n"
-            '3. cortex_graph "dependents" and "dependencies": who uses it, and what it needs.\n'
-            "Say what it is for, how a typical call goes through it, and what to know before changing it, with files "
+            '1. cortex_outline {{"path": MODULE}}: its contents, the most referenced first.\n'
+            "2. cortex_search for its purpose and how it works; documents count.\n"
+            '3. cortex_graph "dependents" and "dependencies": its users, and its needs.\n'
+            "Explain its purpose, how a typical call goes through it, and what to know before changing it, with files "
             "and lines.",
         ),
         Prompt(
             "find-bug",
             "Find a bug",
-            "Where the cause of a symptom is.",
+            "Find the cause of a symptom.",
             (
-                Argument("symptom", "what goes wrong: a message, a stack trace, or in words", True),
-                Argument("near", "a function or type that is near it", False, "symbol"),
+                Argument("symptom", "a message, a stack trace, or a description", True),
+                Argument("near", "a function or type near the cause", False, "symbol"),
             ),
             "Find the cause of this in the project:\n\n{symptom}\n\nNear: {near}\n\n"
-            "1. cortex_search with the text above as it is; cortex_exact for the literal words of a message.\n"
-            '2. cortex_graph "callers" and "callees" of what you find: how one gets there, and with what.\n'
-            "3. find_related: similar code that is right, and tests that come close.\n"
-            "Name the file and line of the cause, why it does this, and a test that would fail. If you are not sure, "
-            "say what would decide it.",
+            "1. cortex_search with the text above, unchanged; cortex_exact for the literal words of a message.\n"
+            '2. cortex_graph "callers" and "callees" of what you find: the way there, and the arguments.\n'
+            "3. find_related: similar code that is correct, and tests near it.\n"
+            "Name the file and line of the cause, explain it, and describe a test that would fail. If you are not "
+            "sure, say what would decide it.",
         ),
     )
 }
-#: what stands for an optional argument that was not given
+#: values of missing optional arguments
 DEFAULTS = {"change": "what `git diff` shows", "near": "not known"}
 
 
 def list_prompts() -> dict[str, Any]:
-    """The answer of prompts/list."""
+    """Return the answer of prompts/list."""
     return {
         "prompts": [
             {
@@ -108,7 +104,9 @@ def list_prompts() -> dict[str, Any]:
 
 
 def get_prompt(name: str, arguments: Mapping[str, str] | None) -> types.GetPromptResult:
-    """Raises BadRequest for a prompt that does not exist, and without an argument that it needs."""
+    """Return a prompt with its arguments filled in. Raises BadRequest for an unknown prompt and a
+    missing required argument.
+    """
     import mcp_types as types
 
     prompt = PROMPTS.get(name)

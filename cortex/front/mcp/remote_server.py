@@ -1,6 +1,6 @@
-"""A server of MCP at the other end of HTTP: one message to it, and what it answers, unread.
+"""Client of an MCP server over HTTP: sends a message and passes the answer on unread.
 
-When it is asked again, and what the client is told, is in cortex.front.mcp.bridge.
+Repeated requests and errors for the client are in cortex.front.mcp.bridge.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from cortex.system.errors import Misconfigured
 
 #: seconds to connect, and to send; an answer has the server's own deadline
 CONNECT_S, SEND_S = 2.0, 10.0
-#: seconds without a byte of an answer: the server has a deadline of its own, and says signs of life
+#: maximum of seconds without a byte of an answer: the server has a deadline of its own, and sends
+#: keep-alives
 SILENCE_S = 120.0
-#: statuses that say: later
+#: statuses after which the request may be repeated
 LATER = frozenset((429, 502, 503, 504))
-#: where a request of the newest protocol says its version, which a header repeats
+#: key of the version in a request of the newest protocol; a header repeats it
 VERSION = "io.modelcontextprotocol/protocolVersion"
 #: method → the parameter that a header of the newest protocol repeats
 NAME_PARAMETERS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -36,22 +37,22 @@ Say = Callable[[str], Awaitable[None]]
 
 
 class ConnectionLost(Exception):  # noqa: N818 - errors name the condition
-    """The server did not answer; `sent`: it may have had the message."""
+    """The server did not answer. `sent`: it may have received the message."""
 
     def __init__(
         self, sentence: str, *, sent: bool, session: bool = False, from_server: bool = False
     ) -> None:
-        """`session`: it does not know ours any more; `from_server`: the sentence is the server's own."""
+        """`session`: the server has forgotten our session; `from_server`: it wrote the sentence."""
         super().__init__(sentence)
         self.sent, self.session, self.from_server = sent, session, from_server
 
 
 class Denied(Exception):  # noqa: N818
-    """The server refused the message, with one sentence; the same one will be refused again."""
+    """The server refused the message, with one sentence; it would refuse it again."""
 
 
 class RemoteServer:
-    """Use it in one event loop. `say` takes each line for the client."""
+    """A server over HTTP. Use it in one event loop. `say` sends a line to the client."""
 
     def __init__(self, url: str, token: str, say: Say) -> None:
         self.url, self._say = url, say
@@ -63,9 +64,9 @@ class RemoteServer:
             verify=ssl.create_default_context(),
             trust_env=not is_local,
         )
-        #: of the handshake's era: the session, and the version that both sides speak
+        #: for protocols of the handshake: the session, and the protocol version
         self.session = self.version = ""
-        #: of a server that has no Streamable HTTP
+        #: for a server without Streamable HTTP
         self._older: OlderTransport | None = None
 
     async def close(self) -> None:
@@ -78,7 +79,7 @@ class RemoteServer:
         await self._http.aclose()
 
     async def health(self) -> str:
-        """The server's version; "" of one that does not say it. Raises ConnectionLost."""
+        """Return the server's version, "" if it does not report one. Raises ConnectionLost."""
         place = urllib.parse.urlsplit(self.url)
         async with self._network_faults():
             reply = await self._http.get(f"{place.scheme}://{place.netloc}/health")
@@ -87,7 +88,7 @@ class RemoteServer:
         return ""
 
     async def send(self, message: Message, say: Say | None = None) -> None:
-        """Send one message, and pass on whatever answers it. Raises ConnectionLost and Denied."""
+        """Send one message, and pass on its answer. Raises ConnectionLost and Denied."""
         if self._older is not None:
             await self._send_older(self._older, message, say or self._say)
             return
@@ -110,7 +111,7 @@ class RemoteServer:
 
     @property
     def has_event_stream(self) -> bool:
-        """Whether there is a stream of its own for what belongs to no request."""
+        """Whether the server has a stream for messages that answer no request."""
         return bool(self.session) and self._older is None
 
     async def _send_older(self, older: OlderTransport, message: Message, say: Say) -> None:
@@ -124,8 +125,8 @@ class RemoteServer:
             self.session = "older"
 
     async def listen(self, last: str) -> AsyncIterator[tuple[str, str]]:
-        """(id, message) of each event that belongs to no request, after the event `last`. Raises
-        Lost and Denied.
+        """Yield (id, message) of each event that answers no request, after the event `last`. Raises
+        ConnectionLost and Denied.
         """
         headers = self._headers({}) | {"Accept": "text/event-stream"}
         headers |= {"Last-Event-ID": last} if last else {}
@@ -136,7 +137,7 @@ class RemoteServer:
                     yield event.id or "", event.data
 
     async def _pass_on(self, reply: httpx2.Response, message: Message, say: Say) -> bool:
-        """Say all that was answered; whether the answer itself was in it."""
+        """Pass on all messages of a reply; return whether the answer was among them."""
         if reply.headers.get("content-type", "").startswith("application/json"):
             answer = orjson.loads(await reply.aread())
             await say(_line(answer | {"id": message["id"]}))
@@ -162,7 +163,7 @@ class RemoteServer:
 
     @contextlib.asynccontextmanager
     async def _network_faults(self) -> AsyncIterator[None]:
-        """Faults of the network as ConnectionLost, with one sentence."""
+        """Convert network errors to ConnectionLost, and refused certificates to Denied."""
         try:
             yield
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
@@ -170,21 +171,21 @@ class RemoteServer:
                 place = urllib.parse.urlsplit(self.url).netloc
                 sentence = f"The certificate of {place} is not trusted ({refused}); name its authority in SSL_CERT_FILE."
                 raise Denied(sentence) from error
-            raise ConnectionLost("Nobody answers there.", sent=False) from error
+            raise ConnectionLost("Nothing answers there.", sent=False) from error
         except (httpx2.HTTPError, httpx2.SSEError, orjson.JSONDecodeError) as error:
             raise ConnectionLost(f"The connection broke ({type(error).__name__}).", sent=True) from error
 
 
 class OlderTransport:
-    """The older transport, HTTP+SSE: all answers are on one stream, which says where messages are
-    posted. Use it in one event loop.
+    """The older transport, HTTP+SSE: all answers come on one stream, which also names the URL for
+    messages. Use it in one event loop.
     """
 
     def __init__(self, http: httpx2.AsyncClient, url: str) -> None:
         self._http, self._url = http, url
         self._reading: asyncio.Task[None] | None = None
         self._place: asyncio.Future[str] | None = None
-        #: id of what was asked → who takes what is said from then on, and the end of waiting
+        #: id of a request → the function that sends its answer to the client; future of its end
         self._waiting: dict[Any, tuple[Say, asyncio.Future[None]]] = {}
 
     async def close(self) -> None:
@@ -193,7 +194,9 @@ class OlderTransport:
             await asyncio.gather(self._reading, return_exceptions=True)
 
     async def send(self, message: Message, say: Say) -> None:
-        """Post it, and return when it is answered. Raises ConnectionLost, Denied and what httpx2 raises."""
+        """Post a message, and return when it is answered. Raises ConnectionLost, Denied and the
+        errors of httpx2.
+        """
         place = await self._open(say)
         answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         asks = "method" in message and "id" in message
@@ -207,7 +210,7 @@ class OlderTransport:
             self._waiting.pop(message.get("id"), None)
 
     async def _open(self, say: Say) -> str:
-        """Where messages are posted."""
+        """Open the stream if needed; return the URL for messages."""
         if self._reading is None or self._reading.done():
             self._place = asyncio.get_running_loop().create_future()
             self._reading = asyncio.create_task(self._read(self._place, say))
@@ -215,7 +218,7 @@ class OlderTransport:
         either: list[asyncio.Future[Any]] = [self._place, self._reading]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not self._place.done():
-            self._reading.result()  # raises why
+            self._reading.result()  # raises its error
             raise ConnectionLost("The server ended before it answered.", sent=False)
         return self._place.result()
 
@@ -234,10 +237,10 @@ class OlderTransport:
                     answered.set_exception(ConnectionLost("The connection broke.", sent=True))
 
     def _check_place(self, place: str) -> str:
-        """The URL, which is the same server's: it is shown our token."""
+        """Return the absolute URL. Raises Denied for another server: the token would go there."""
         url = urllib.parse.urljoin(self._url, place)
         if urllib.parse.urlsplit(url)[:2] != urllib.parse.urlsplit(self._url)[:2]:
-            raise Denied("The server names another one for messages; that is not followed.")
+            raise Denied("The server redirects messages to another server; that is refused.")
         return url
 
     async def _pass_message(self, data: str, say: Say) -> None:
@@ -252,8 +255,9 @@ class OlderTransport:
 
 
 def check_url(url: str) -> str:
-    """The URL of MCP at a server, with `/mcp` where no path is named. Raises Misconfigured for what
-    is none, and for one to which the token would travel in the clear.
+    """Return the URL of MCP at a server; `/mcp` is the default path.
+
+    Raises Misconfigured for an invalid URL, and for one that would send the token unencrypted.
     """
     try:
         parts = urllib.parse.urlsplit(url)
@@ -270,7 +274,7 @@ def check_url(url: str) -> str:
 
 
 async def _check(reply: httpx2.Response, session: bool) -> None:
-    """Raises ConnectionLost and Denied for a status that is no success."""
+    """Raise ConnectionLost or Denied for a status that is no success."""
     if reply.status_code < 300:
         return
     sentence = _error_sentence(await reply.aread()) or f"The server answered {reply.status_code}."
@@ -282,14 +286,14 @@ async def _check(reply: httpx2.Response, session: bool) -> None:
 
 
 def _error_sentence(raw: bytes) -> str:
-    """The sentence of an answer that is no success."""
+    """Return the message of an error answer, "" for none."""
     with contextlib.suppress(ValueError, KeyError, TypeError):
         return str(orjson.loads(raw)["error"]["message"])
     return ""
 
 
 def _certificate_fault(error: BaseException) -> str:
-    """What is wrong with a certificate, "" where that was not why."""
+    """Return the fault of a certificate, "" if the error has another cause."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -312,7 +316,7 @@ def _line(message: Message) -> str:
 
 
 def _header_value(name: str) -> str:
-    """As a header has it: the newest protocol's own way for what is not plain."""
+    """Encode a name for a header: the newest protocol uses base64 for other than plain ASCII."""
     if _PLAIN.fullmatch(name) and name == name.strip() and not name.startswith("=?base64?"):
         return name
     import base64

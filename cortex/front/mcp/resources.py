@@ -1,4 +1,4 @@
-"""The resources: the map of the project, that of each file and folder, and what is remembered."""
+"""The resources: outlines of the project, its files and folders; counts of memory and its notes."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ if TYPE_CHECKING:
 
 OUTLINE = "cortex://outline/"
 TEMPLATE = "cortex://outline/{path}"
-#: what is remembered, and one note of it by id or number
+#: counts of notes and edges; one note by id or number
 STATS, NODE = "cortex://stats", "cortex://node/"
 NODE_TEMPLATE = "cortex://node/{id}"
 JSON = "application/json"
 
 
 def list_resources(*, memory: bool = False) -> dict[str, Any]:
-    """The answer of resources/list: the project's map, and how much is remembered. Files and notes
-    are templates'.
+    """Return the answer of resources/list: the project's outline, and with `memory` its counts.
+
+    Files and notes are templates.
     """
     outline = {
-        "description": "The types and functions of the project, the most referred-to first.",
+        "description": "The types and functions of the project, the most referenced first.",
         "mimeType": JSON,
         "name": "outline",
         "title": "Map of the project",
         "uri": OUTLINE,
     }
     stats = {
-        "description": "How many notes and edges are remembered of this project.",
+        "description": "Numbers of notes and edges of this project.",
         "mimeType": JSON,
         "name": "stats",
         "title": "Memory",
@@ -46,7 +47,7 @@ def list_resources(*, memory: bool = False) -> dict[str, Any]:
 
 
 def list_templates(*, memory: bool = False) -> dict[str, Any]:
-    """The answer of resources/templates/list."""
+    """Return the answer of resources/templates/list."""
     outline = {
         "description": "The types and functions of a file or folder, with signatures and lines.",
         "mimeType": JSON,
@@ -65,7 +66,7 @@ def list_templates(*, memory: bool = False) -> dict[str, Any]:
 
 
 async def read_resource(link: ToolCaller, uri: str) -> types.ReadResourceResult:
-    """Raises NotFound for a resource that does not exist, and what the tool raises."""
+    """Read a resource. Raises NotFound for an unknown one, and the tool's errors."""
     import mcp_types as types
 
     if uri == STATS:

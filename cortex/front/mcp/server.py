@@ -1,6 +1,6 @@
-"""MCP as a protocol: what each request is answered with, and which errors.
+"""The MCP server: handlers of all requests, and errors.
 
-How its bytes travel is in cortex.front.mcp.stdio.
+Its transport over standard input and output is in cortex.front.mcp.stdio.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: JSON-RPC: the request is wrong; something of ours is
+#: JSON-RPC codes: the request is wrong; the server failed
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 
@@ -45,9 +45,11 @@ def make_server(
     alone: bool = True,
     project_names: ProjectNames | None = None,
 ) -> Server:
-    """The MCP server over `tools`. Without a project every tool answers with what to set. `updates`
-    tells who subscribed to a resource when it changes. `alone`: it has one client, and the log of
-    this process is that client's. `project_names` knows which projects there are to choose from.
+    """Make the MCP server for `tools`.
+
+    Without a project every tool answers with the setting to make. `updates` notifies subscribers of
+    changed resources. `alone`: the server has one client, which may get the whole log of this
+    process. `project_names`: the projects that a request may name.
     """
     import mcp_types as types
     from mcp.server.lowlevel import Server
@@ -86,16 +88,17 @@ def make_server(
         **(updates.handlers() if updates is not None else {}),
     )
     serve_logs(server, alone=alone)
-    # Headers of the newest protocol are compared with it; else the list of tools would be made.
+    # The SDK compares headers of the newest protocol with the schema; without this function it
+    # would list all tools for it.
     server.get_tool_input_schema = lambda name: tools[name].schema if name in tools else None
-    server.middleware.clear()  # traces for a collector that is never there
+    server.middleware.clear()  # traces, for which there is no collector
     if not alone:
         server.middleware.append(note_client)
     return server
 
 
 def _offers(project: ProjectRouter, *, memory: bool) -> dict[str, Any]:
-    """The handlers of what is no tool: resources, prompts, completion."""
+    """Return the handlers of resources, prompts and completion."""
     import mcp_types as types
 
     async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
@@ -131,8 +134,9 @@ def _offers(project: ProjectRouter, *, memory: bool) -> dict[str, Any]:
 
 
 async def run_tool(link: ToolCaller, tool: Tool, arguments: Mapping[str, Any] | None) -> tuple[str, bool]:
-    """(the text of the answer, whether it is the sentence of an error that the model has to read).
-    Raises what else the tool raises.
+    """Return (text of the answer, whether it is an error for the model to read).
+
+    Raises all other errors of the tool.
     """
     try:
         return orjson.dumps(await link.call(tool, arguments)).decode(), False
@@ -143,7 +147,7 @@ async def run_tool(link: ToolCaller, tool: Tool, arguments: Mapping[str, Any] | 
 
 
 def describe(tool: Tool, names: Sequence[str] = ()) -> dict[str, Any]:
-    """The tool as a client sees it; `names`: of the projects that it may ask, where there are
+    """Return the tool as in tools/list; `names`: projects that a call may name, if there are
     several.
     """
     return {
@@ -162,7 +166,7 @@ def describe(tool: Tool, names: Sequence[str] = ()) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _protocol_errors(what: str, data: dict[str, Any] | None = None) -> Iterator[None]:
-    """Errors as JSON-RPC errors, with `data`."""
+    """Convert errors to JSON-RPC errors with `data`; `what` names the request in the log."""
     from mcp.shared.exceptions import MCPError
 
     try:
@@ -172,7 +176,7 @@ def _protocol_errors(what: str, data: dict[str, Any] | None = None) -> Iterator[
 
 
 def explain(error: Exception, what: str) -> tuple[int, str]:
-    """(the JSON-RPC code, the sentence) of an error; what nobody foresaw is logged."""
+    """Return (JSON-RPC code, sentence) of an error; an unexpected one is logged."""
     if isinstance(error, CortexError):
         return code_of(error), str(error)
     log.error("the request for %s failed", what, exc_info=error)
@@ -180,12 +184,12 @@ def explain(error: Exception, what: str) -> tuple[int, str]:
 
 
 def is_for_the_model(error: CortexError) -> bool:
-    """Whether a tool's answer holds the error (SEP-1303): other arguments would do, and the model
-    has to read that. A query that cannot be used is a JSON-RPC error.
+    """Whether the error goes into a tool's answer (SEP-1303), because the model can correct the
+    arguments. An invalid query is a JSON-RPC error.
     """
     return isinstance(error, BadRequest | NotFound | TooLarge) and not isinstance(error, BadQuery)
 
 
 def code_of(error: CortexError) -> int:
-    """The JSON-RPC code: whose fault it is."""
+    """Return the JSON-RPC code: invalid parameters or internal error."""
     return INVALID_PARAMS if isinstance(error, BadRequest | NotFound | TooLarge) else INTERNAL_ERROR

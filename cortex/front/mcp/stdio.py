@@ -1,4 +1,4 @@
-"""MCP over standard input and output: `cortex mcp`, from its first byte to the process's end."""
+"""MCP over standard input and output: the process of `cortex mcp`."""
 
 from __future__ import annotations
 
@@ -40,23 +40,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: seconds after which the thread that imports lets the one that answers go on
+#: seconds after which the importing thread yields to the answering one
 SWITCH_S = 0.0005
-#: seconds in which everything must be closed once the client is gone
+#: maximum of seconds to close everything once the client is gone
 CLOSE_S = 3.0
-#: seconds that a client which has closed our input may leave an answer unread; between two looks
+#: seconds that an answer may stay unread after the client closed our input; between two checks
 STUCK_S, LOOK_S = 1.5, 0.25
-#: how an answer to the client begins, as the SDK writes it; a request of ours has a method there
+#: beginning of an answer as the SDK writes it; a request of ours has a method there
 _ANSWER = re.compile(r'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*+"),"(?:result|error)":')
 
 
 def serve(project: str | None, toolsets: str | None, data_dir: str | None = None) -> int:
-    """`cortex mcp`; the exit code.
+    """Run `cortex mcp`; return the exit code.
 
-    Takes the process over: standard output is MCP's from the first line on.
-
-    `toolsets`: comma-separated, in place of server.toolsets; `data_dir`: of memory.data_dir. Raises
-    Misconfigured and Unavailable.
+    From now on only MCP may write to standard output. `toolsets`: comma-separated, instead of
+    server.toolsets; `data_dir`: instead of memory.data_dir. Raises Misconfigured and Unavailable.
     """
     wire = take_stdout()
     log_to_stderr("cortex: %(message)s", logging.WARNING)
@@ -69,8 +67,8 @@ def serve(project: str | None, toolsets: str | None, data_dir: str | None = None
 
 
 def take_stdout() -> int:
-    """A private descriptor of standard output; whoever else writes there writes to standard error
-    from now on.
+    """Return a private descriptor of standard output; other writes to it go to standard error from
+    now on.
     """
     wire = os.dup(1)
     os.dup2(2, 1)
@@ -78,10 +76,10 @@ def take_stdout() -> int:
 
 
 def _load(project: str | None, toolsets: str | None, data_dir: str | None) -> tuple[Config | None, str]:
-    """(configuration, problem).
+    """Return (configuration, problem).
 
-    Without a folder that can be a project every tool says what to set: an agent shows that, and
-    not why a server ended. Other faults raise.
+    Without a project the configuration is None, and every tool answers with `problem`: agents show
+    that, but not the error of a server that ended. Other faults raise.
     """
     try:
         find_root(resolve_project(project))
@@ -96,7 +94,7 @@ def _load(project: str | None, toolsets: str | None, data_dir: str | None) -> tu
 
 
 async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], wire: int) -> None:
-    """Serve until standard input ends or a signal comes; then end the process."""
+    """Serve until standard input ends or a signal arrives; then end the process."""
     link = OpenProjects(Link(config)) if config is not None else None
     project = Project(link, problem)
     deadline_s = config.server.deadline_s if config is not None else CLOSE_S
@@ -120,14 +118,13 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
             async with asyncio.timeout(CLOSE_S):
                 await project.close()
         sys.stderr.flush()
-        # A thread may be blocked in reading standard input for ever; nothing else is left to be
-        # closed.
+        # A thread may be blocked in reading standard input for ever; all else is closed.
         os._exit(EXIT_OK)
 
 
 async def _converse(tools: Mapping[str, Tool], project: Project, fast_path: FastPath, streams: Wire) -> None:
-    """Answer until the input ends: by the SDK from the first message on that needs it."""
-    # Making the tools takes some of a second, the SDK most of one: the workers start meanwhile.
+    """Answer until the input ends: with the SDK from the first message that needs it."""
+    # The tools take a fraction of a second, the SDK most of one: the workers start meanwhile.
     await _prepare(lambda: [tools[name] for name in tools])
     fast_path.tools_ready.set()
     if not await fast_path.wants_sdk(streams.deadline_s):
@@ -143,8 +140,9 @@ async def _converse(tools: Mapping[str, Tool], project: Project, fast_path: Fast
 
 
 async def _prepare(make: Callable[[], object]) -> None:
-    """Call `make` in a thread. What it makes stays to the end, so nothing is collected of it: a
-    quarter of the time would go there, and some of each answer's later.
+    """Call `make` in a thread, without garbage collection: its objects stay to the end.
+
+    Collection would take a quarter of the time, and some of each later answer's.
     """
     interval_s = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_S)
@@ -170,44 +168,42 @@ async def _speak(server: Server, wire: Wire) -> None:
 
 
 def _do_nothing() -> None:
-    """Where nobody is to be told."""
+    """The default callback."""
 
 
 class Wire:
-    """The two streams of the transport.
+    """Input and output of the transport, as the SDK's streams.
 
-    The end of the input is passed on when every request has its answer, so that `printf … | cortex
-    mcp` answers before it ends; a request that is never answered delays the end by its deadline.
-    What the SDK would drop without a word is answered here.
+    The input ends only when every request has its answer, so that `printf … | cortex mcp` answers
+    before it ends; an unanswered request delays the end by its deadline. Lines that the SDK would
+    drop silently get an error here.
     """
 
     def __init__(self, target: int, deadline_s: float, refused: Callable[[], None] = _do_nothing) -> None:
-        """`refused` is called for each line that is no message."""
+        """`target`: descriptor of the output; `refused` is called for each invalid line."""
         self._target, self._refused = target, refused
         self.deadline_s = deadline_s
         self._at_end: Callable[[], None] = _do_nothing
         self._waiting = 0
-        #: how the SDK's answer begins to what it is asked although it has been answered; "": none
+        #: beginning of the SDK's answer to an answered request, which is dropped; "" for none
         self._answered_head = ""
         self._answered = asyncio.Event()
         self._writing = asyncio.Lock()
-        #: since when a message has been waiting for the client to read (monotonic); 0: none is
+        #: time since when the client has not read a message (monotonic); 0: none waits
         self._since = 0.0
         self._stuck = asyncio.Event()
 
     def take(self, lines: AsyncIterable[Line], at_end: Callable[[], None] = _do_nothing) -> None:
-        """Read from `lines`. `at_end` ends the requests that are answered for as long as the client
-        listens.
-        """
+        """Read from `lines`. `at_end` ends streams of events with the input."""
         self._lines, self._at_end = lines, at_end
 
     def expect(self, head: str = "") -> None:
-        """One more answer will be said; and the SDK's that begins so has been."""
+        """Expect one more answer; with `head`, drop the SDK's answer that begins so."""
         self._waiting += 1
         self._answered_head = head or self._answered_head
 
     def forgo(self) -> None:
-        """One that was expected will not be said: the client wants it no more."""
+        """Expect one answer less: the client cancelled its request."""
         self._count_answer()
 
     async def __aiter__(self) -> AsyncIterator[str]:
@@ -227,7 +223,7 @@ class Wire:
                     self._answered.clear()
 
     async def write(self, line: str) -> None:
-        """Send one message of the SDK's whole, so that flush has nothing to do."""
+        """Send one message of the SDK, unless it is the dropped answer; `flush` does nothing."""
         if self._answered_head and line.startswith(self._answered_head):
             self._answered_head = ""
             self._count_answer()
@@ -245,7 +241,7 @@ class Wire:
         self._answered.set()
 
     async def _send(self, line: str) -> None:
-        """What the client does not take at once is written in a thread: it may read slowly."""
+        """Send a line; the part that does not fit into the pipe is written in a thread."""
         data = line.encode()
         async with self._writing:
             sent = hosts.send_now(self._target, data)
@@ -255,7 +251,7 @@ class Wire:
                 writing = asyncio.ensure_future(asyncio.to_thread(_write_all, self._target, data[sent:]))
                 try:
                     await asyncio.shield(writing)
-                except asyncio.CancelledError:  # what has begun is said to its end
+                except asyncio.CancelledError:  # a message is never cut
                     await writing
                     raise
                 finally:
@@ -265,15 +261,15 @@ class Wire:
     async def wait_abandoned(self, source: int) -> None:
         """Return when the client has closed our input `source` and has not read for STUCK_S.
 
-        Its end is asked of the system: no line is read while one that answers cannot be written.
+        The system is asked for the end of the input: no line is read while an answer is blocked.
         """
         has_gone = hosts.hang_up_check(source)
         while not (self._since and time.monotonic() - self._since >= STUCK_S and has_gone()):
             await self._stuck.wait()
-            await asyncio.sleep(LOOK_S)  # nobody tells of the end while nothing is read
+            await asyncio.sleep(LOOK_S)  # without a read there is no event for the end
 
     async def flush(self) -> None:
-        """Nothing is ever buffered."""
+        """Do nothing: `write` never buffers."""
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -1,6 +1,6 @@
-"""Who is told when a resource of memory changes: whoever subscribed, in either era's way.
+"""Notifications of changed resources of memory, for subscribers of both protocol generations.
 
-Other windows write too, so the worker is asked for what changed since; only while anybody listens.
+Other processes write too, so the worker is polled for changes, while there are subscribers.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: seconds between two looks for what others wrote
+#: seconds between two polls
 LOOK_S = 1.0
 
 
 async def memory_changes(context: QueryContext, *, after: int = -1) -> dict[str, Any]:
-    """Which notes changed since the change `after`; of -1 only how far memory is."""
+    """Return the notes changed since the change number `after`; for -1 only the last number."""
     return await context.remember("changes", {"after": after})
 
 
-#: no tool of agents: it is made one to be called as they are, with their deadline
+#: not offered to agents; as a tool it is called with their deadline and checks
 CHANGES = make_tool(memory_changes, "Say what changed", reads=True, asks="memory")
 
 
 class Updates:
-    """Use it in one event loop."""
+    """The subscriptions of a server's clients. Use it in one event loop."""
 
     def __init__(self, project: ProjectRouter) -> None:
         from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
@@ -47,11 +47,11 @@ class Updates:
         self._project = project
         self._bus = InMemorySubscriptionBus()
         self._streams = ListenHandler(self._bus)
-        #: of the handshake's era: resource → client → a session of it that wants to hear of it
+        #: for protocols of the handshake: resource → client → a subscribed session
         self._sessions: dict[str, dict[Connection, ServerSession]] = {}
-        #: clients whose end is waited for
+        #: clients with a callback at their end
         self._clients: set[Connection] = set()
-        #: of the newest era: resources of the open streams
+        #: for the newest protocol: resources of the open streams
         self._stream_uris: list[str] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -63,7 +63,7 @@ class Updates:
         }
 
     def close(self) -> None:
-        """End what is still open: nobody reads any more."""
+        """End the open streams and the polling."""
         self._streams.close()
         if self._task is not None:
             self._task.cancel()
@@ -104,7 +104,7 @@ class Updates:
                 self._stream_uris.remove(uri)
 
     def _forget(self, client: Connection) -> None:
-        """One that has gone follows nothing any more."""
+        """Remove all subscriptions of a client that has gone."""
         self._clients.discard(client)
         for uri in list(self._sessions):
             self._drop(uri, client)
@@ -116,8 +116,10 @@ class Updates:
             self._sessions.pop(uri, None)
 
     async def _begin(self, context: ServerRequestContext) -> None:
-        """Follow what changes from now on, unless that is done already. Raises MCPError for who may
-        not ask memory: another's eyes would be theirs.
+        """Begin to poll for changes, unless that runs already.
+
+        Raises MCPError for a client that may not use memory: it would see changes through another
+        client's polling.
         """
         from mcp.shared.exceptions import MCPError
         from mcp_types import INVALID_PARAMS
@@ -139,14 +141,14 @@ class Updates:
             reached = changes.get("reached", reached)
 
     async def _changes(self, context: ServerRequestContext, after: int) -> dict[str, Any]:
-        """What changed since; nothing while memory does not answer. Raises BadRequest."""
+        """Return the changes since; {} while memory does not answer. Raises BadRequest."""
         try:
             link = await self._project.reach(context)
             return await link.call(CHANGES, {"after": after})
         except BadRequest:
             raise
         except CortexError as error:
-            log.info("what changed in memory is not known: %s", error)
+            log.info("changes of memory are unknown: %s", error)
             return {}
 
     async def _tell(self, uris: set[str]) -> None:
@@ -158,5 +160,5 @@ class Updates:
             for client, session in list(self._sessions[uri].items()):
                 try:
                     await session.send_resource_updated(uri)
-                except Exception:  # one that has gone is told nothing any more
+                except Exception:  # the client has gone
                     self._drop(uri, client)

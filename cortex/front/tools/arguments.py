@@ -1,4 +1,4 @@
-"""The arguments that several tools share, with the descriptions that agents read."""
+"""Arguments that several tools share, with the descriptions that agents read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from ipc.messages import Filters
 
-#: hits of an answer; `auto` takes it as nobody's wish, and shows as many as are worth it
+#: default number of hits; with this value, detail `auto` decides itself how many it shows
 LIMIT = 15
 
 Limit = Annotated[int, Meta(description="1 to 100.")]
@@ -18,15 +18,15 @@ ChunkTypes = Annotated[
 ]
 Tags = Annotated[
     tuple[str, ...],
-    Meta(description='All of: "go", "test", "documentation", a first folder; or a path.'),
+    Meta(description='Match all: "go", "test", "documentation", a top folder, a path.'),
 ]
 Paths = Annotated[
     tuple[str, ...],
-    Meta(description='Any of: "src/auth/**".'),
+    Meta(description='Globs: "src/auth/**".'),
 ]
 ExcludePaths = Annotated[
     tuple[str, ...],
-    Meta(description="Not these globs."),
+    Meta(description="Globs to exclude."),
 ]
 Projects = Annotated[
     tuple[str, ...],

@@ -1,6 +1,4 @@
-"""The page in a real browser: what opens it, and what one does there. Its fixtures are in
-conftest.
-"""
+"""Helpers for tests of the page in a real browser; the fixtures are in conftest."""
 
 from __future__ import annotations
 
@@ -21,19 +19,19 @@ from tests.front.http.conftest import CountingLink, serving
 from tests.wait_until import BOUND_S, until
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-#: what must stay text wherever it stands
+#: text that must never become markup
 HOSTILE = '"><img src=x onerror="window.hurt=1"><script>window.hurt=1</script>'
-#: of a file whose name and content would be markup
+#: name of a file with markup in its name and content
 HOSTILE_NAME = 'src/<img src=x onerror="window.hurt=1">.py'
 FILES = SAMPLE | {
     HOSTILE_NAME: f"def hostile_sentinel():\n    '''{HOSTILE}'''\n    return 1  # <em>hostile</em>\n",
 }
-#: what axe-core says of a fault that people stumble over
+#: axe-core's impacts that count as faults
 SERIOUS = ("serious", "critical")
 
 
 class LinkWithMemory(CountingLink):
-    """A link with a memory of its own, opened where it is asked."""
+    """A link with its own memory, opened in the server's thread at the first call."""
 
     def __init__(self, served, data):
         super().__init__(served)
@@ -68,7 +66,7 @@ class Town:
     server: object
 
     def save(self, name, text):
-        """A saved file, served at once."""
+        """Save a file, and serve it at once."""
         path = self.served.config.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -94,11 +92,11 @@ class Page:
         return self.driver.find_elements("css selector", css)
 
     def find(self, css):
-        """The element, as soon as it is there."""
+        """Return the element, as soon as it exists."""
         return until(lambda: self.all(css), css)[0]
 
     def text(self, css="main"):
-        """What it says, in one step: between two it may be replaced."""
+        """Return its text, in one step: between two steps the element may be replaced."""
         script = f"const found = document.querySelector({css!r}); return found ? [found.innerText] : null"
         return until(lambda: self.js(script), css)[0]
 
@@ -128,11 +126,11 @@ class Page:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
 
     def faults(self):
-        """What the browser wrote to its console."""
+        """Return the errors in the browser's console."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
     def requests(self):
-        """The addresses that were asked since the last call."""
+        """Return the URLs requested since the last call."""
         logged = (orjson.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
         return [
             entry["params"]["request"]["url"]
@@ -141,7 +139,7 @@ class Page:
         ]
 
     def serious_faults(self):
-        """What axe-core finds serious: rule and element."""
+        """Return (rule, element, summary) of each serious fault that axe-core finds."""
         self.js(AXE.read_text(encoding="utf-8"))
         violations = self.driver.execute_async_script(
             "const done = arguments[0]; axe.run(document).then((r) => done(r.violations), (e) => done([e]))"
@@ -154,13 +152,13 @@ class Page:
         ]
 
     def overflows(self):
-        """Pixels by which the page is wider than its window."""
+        """Return the pixels by which the page is wider than its window."""
         return self.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
 @contextlib.contextmanager
 def driving():
-    """A Chromium without a window, which reaches this machine alone."""
+    """A headless Chromium that can reach this machine alone."""
     chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (chromium and chromedriver):
         pytest.skip("The page is tested in a browser: apt-get install chromium chromium-driver.")
@@ -193,7 +191,7 @@ def driving():
 
 @contextlib.contextmanager
 def built(folder, empty):
-    """A small project with hostile names in `folder`, its memory, and a server of it."""
+    """Build a small project with hostile names in `folder`, its memory, and its server."""
     root = folder / "town"
     for name, text in FILES.items():
         path = root / name

@@ -1,4 +1,4 @@
-"""A server of HTTP in a thread, over real connections, on workers of this process."""
+"""An HTTP server in a thread, over real connections, on workers of this process."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.front.test_mcp import Twin
 from tests.wait_until import BOUND_S, until
 
 TOKEN = "a-token-of-these-tests"
-#: the tools that a server has where nothing else is set
+#: a server's default tools
 OFFERED = choose(Settings().toolsets)
 
 
 class CountingLink(Twin):
-    """A link that counts, and fails or waits when it is told to."""
+    """A link that counts calls, and fails or blocks on request."""
 
     def __init__(self, served):
         super().__init__(served)
@@ -76,8 +76,8 @@ class Server:
         self.loop.call_soon_threadsafe(self.stop.set)
 
     def ask(self, method, path, body=None, **headers):
-        """(status, headers, answer). Headers by name with _ for -; None leaves out one that is
-        usual.
+        """Send a request; return (status, headers, answer). Headers by name with _ for -; None
+        leaves out a default one.
         """
         raw = body if isinstance(body, bytes) else b"" if body is None else orjson.dumps(body)
         usual = {
@@ -98,14 +98,14 @@ class Server:
             return reply.status, reply.headers, orjson.loads(answer) if answer and "json" in kind else answer
 
     def resource_counts(self):
-        """(tasks of the server's loop, descriptors of this process)"""
+        """Return (tasks of the server's loop, descriptors of this process)."""
         counted = []
         self.loop.call_soon_threadsafe(lambda: counted.append(len(asyncio.all_tasks(self.loop))))
         until(lambda: counted, "the loop answers")
         return counted[0], psutil.Process().num_fds()
 
     def wait_released(self, before):
-        """Wait until no more is held than `before`."""
+        """Wait until there are no more tasks and descriptors than `before`."""
         until(
             lambda: all(now <= then for now, then in zip(self.resource_counts(), before, strict=True)), before
         )
@@ -116,7 +116,7 @@ class Server:
 
 @contextlib.contextmanager
 def serving(served, place=None, configs=None, make=None) -> Iterator[Server]:
-    """A server on a free port; at the end it has ended by itself."""
+    """A server on a free port; at the end it must end by itself."""
     place = place or ServerAddress(port=0)
     link = CountingLink(served)
     sockets = [listen(place.host, place.port, 0)]
@@ -156,14 +156,14 @@ def server(sample):
 
 @pytest.fixture
 def own_server(sample):
-    """A server of one test alone."""
+    """A server for one test."""
     with serving(sample) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def driver():
-    """One browser for all tests; without its two packages they are skipped."""
+    """One browser for all tests; they are skipped without its two packages."""
     from tests.front.http.browsing import driving
 
     with driving() as browser:
@@ -181,7 +181,7 @@ def town(tmp_path_factory, empty):
 
 @pytest.fixture(scope="session")
 def entered(driver, town):
-    """The browser, after it came in by a link."""
+    """The browser after it entered by a link."""
     from tests.front.http.browsing import Page
 
     status, _, answer = town.server.ask("POST", "/enter", {})
@@ -193,7 +193,7 @@ def entered(driver, town):
 
 @pytest.fixture
 def page(entered):
-    """A window of usual size, in the light; at its end nothing was wrong."""
+    """A window of usual size in light colours; checks for console errors at its end."""
     entered.size(1280)
     entered.dark(on=False)
     entered.requests()

@@ -1,4 +1,4 @@
-"""`cortex mcp --server`: messages pass unchanged, servers come and go, and the client is told."""
+"""`cortex mcp --server`: messages pass unchanged; the client is informed about lost servers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def call(number, tool, **arguments):
 
 
 class BridgeClient:
-    """A client on standard input: what it was told, by the id of what it asked."""
+    """A client on standard input; `answers` by the id of the request."""
 
     def __init__(self, url, token=TOKEN):
         self.answers = {}
@@ -63,7 +63,7 @@ class BridgeClient:
 
 
 def bridged(url, talk, token=TOKEN):
-    """What `talk(line)` gives of a client behind a bridge to `url`."""
+    """Return the result of `talk(line)` for a client behind a bridge to `url`."""
 
     async def run():
         line = BridgeClient(url, token)
@@ -75,7 +75,7 @@ def bridged(url, talk, token=TOKEN):
     return asyncio.run(asyncio.wait_for(run(), 2 * BOUND_S))
 
 
-def test_answers_and_errors_pass_as_the_server_says_them(server):
+def test_answers_and_errors_pass_unchanged(server):
     async def talk(line):
         return (
             await line.greet(),
@@ -92,7 +92,7 @@ def test_answers_and_errors_pass_as_the_server_says_them(server):
     assert (refused["error"]["code"], unknown["error"]["code"]) == (-32602, -32601)
 
 
-def test_a_server_without_streamable_http_is_spoken_to_by_the_older_transport(server):
+def test_a_server_without_streamable_http_is_reached_by_the_older_transport(server):
     async def talk(line):
         hello = await line.greet()
         return hello, await line.ask(call(2, "cortex_exact", query="rotate"))
@@ -145,11 +145,11 @@ def test_without_a_server_tools_are_listed_and_every_call_says_how_to_start_one(
     assert [tool["name"] for tool in listed["result"]["tools"]] == list(OFFERED)
     sentences = {answer["error"]["message"] for answer in answers}
     assert sentences == {
-        "There is no Cortex server at http://127.0.0.1:9 (Nobody answers there): start `cortex serve` there."
+        "There is no Cortex server at http://127.0.0.1:9 (Nothing answers there): start `cortex serve` there."
     }
 
 
-def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(sample, monkeypatch):
+def test_a_restarted_server_gets_a_new_session(sample, monkeypatch):
     monkeypatch.setattr(bridging, "AGAIN_S", BOUND_S)
 
     async def talk(line, server, restart):
@@ -172,7 +172,7 @@ def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(s
 
 
 class Breaking(http.server.BaseHTTPRequestHandler):
-    """A server that takes each message and hangs up."""
+    """A server that accepts each message and closes the connection."""
 
     methods: list[str] = []  # noqa: RUF012 - one for each test
 
@@ -185,7 +185,7 @@ class Breaking(http.server.BaseHTTPRequestHandler):
         self.methods.append(orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))["method"])
 
     def log_message(self, *_args):
-        """Nothing is logged."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def breaking():
         thread.join()
 
 
-def test_a_question_that_was_lost_is_asked_once_more_and_a_write_never(breaking):
+def test_a_lost_read_is_repeated_once_and_a_write_never(breaking):
     url = f"http://127.0.0.1:{breaking.server_address[1]}"
 
     async def talk(line):
@@ -211,10 +211,10 @@ def test_a_question_that_was_lost_is_asked_once_more_and_a_write_never(breaking)
     read, reads_sent, written, sent = bridged(url, talk)
     assert (reads_sent, sent) == (2, 3)
     assert "connection broke" in read["error"]["message"]
-    assert "whether this was done is not known" in written["error"]["message"]
+    assert "its outcome is unknown" in written["error"]["message"]
 
 
-def test_a_server_of_another_version_is_said_once(breaking, caplog):
+def test_another_version_of_a_server_is_logged_once(breaking, caplog):
     async def talk(line):
         await line.ask(call(1, "cortex_store", title="x"))
         await line.ask(call(2, "cortex_store", title="x"))
@@ -226,10 +226,10 @@ def test_a_server_of_another_version_is_said_once(breaking, caplog):
 
 def test_a_wrong_token_is_one_sentence_that_says_where_the_right_one_is(server):
     answer = bridged(server.url, lambda line: line.ask(INITIALIZE), "a-wrong-token-of-ours")
-    assert answer["error"]["message"] == "The token is wrong; `cortex token` prints the one that is right."
+    assert answer["error"]["message"] == "The token is wrong; `cortex token` prints the right one."
 
 
-def test_a_call_that_nobody_answers_there_says_why(own_server, monkeypatch):
+def test_a_call_without_a_worker_returns_its_reason(own_server, monkeypatch):
     monkeypatch.setattr(bridging, "AGAIN_S", 0.3)
 
     async def talk(line):
@@ -242,7 +242,7 @@ def test_a_call_that_nobody_answers_there_says_why(own_server, monkeypatch):
 
 @pytest.fixture
 def certified(tmp_path):
-    """(certificate, key) of 127.0.0.1, which nobody knows."""
+    """(certificate, key) of 127.0.0.1 without a known authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = dt.datetime.now(dt.UTC)
@@ -291,7 +291,7 @@ def test_a_certificate_that_is_not_trusted_is_one_sentence_and_one_that_is_serve
         ("http://box.lan", "https"),
     ],
 )
-def test_a_url_that_is_none_or_unsafe_is_refused(url, words):
+def test_an_invalid_or_unsafe_url_is_refused(url, words):
     with pytest.raises(Misconfigured, match=words):
         check_url(url)
 

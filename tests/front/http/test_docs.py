@@ -1,4 +1,4 @@
-"""docs/HTTP.md: every route is there with a line of curl, and each line is run."""
+"""docs/HTTP.md has every route with a line of curl, and each line works."""
 
 from __future__ import annotations
 

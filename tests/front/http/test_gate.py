@@ -1,4 +1,4 @@
-"""Who is let in, and how much of what: tokens, rights, Host, Origin, bodies, headers."""
+"""Access and limits: tokens, rights, Host, Origin, bodies, headers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def of(method):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The user's configuration, of each test alone."""
+    """The user's configuration, a new one for each test."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return tmp_path / "config" / "cortex"
 
@@ -57,7 +57,7 @@ def folder(tmp_path, monkeypatch):
 )
 def test_without_the_token_nothing_but_health_is_answered(sample, authorization):
     with serving(sample) as server:
-        for method, path in ROUTES[1:10]:  # of wrong ones there are only so many
+        for method, path in ROUTES[1:10]:  # more wrong tokens would cause a pause
             status, headers, answer = server.ask(method, path, of(method), Authorization=authorization)
             assert status == 401, path
             assert headers["WWW-Authenticate"].startswith("Bearer")
@@ -116,7 +116,7 @@ def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own_server
     assert own_server.status("POST", "/v1/tools/cortex_recall", {"query": "x"}) == 403
 
 
-def test_a_token_for_some_projects_is_told_no_note_beside_code(own_server):
+def test_a_token_for_some_projects_gets_code_without_notes(own_server):
     own_server.token = add_named("here", "read", 0.0, (own_server.link.served.config.root.name,))
     assert own_server.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
     own_server.token = add_named("all", "read", 0.0)
@@ -173,7 +173,7 @@ def test_wrong_tokens_are_counted_by_address_with_a_bound(monkeypatch):
     assert list(failures._failing) == ["one", "three"]
 
 
-def test_the_users_token_is_made_once_private_and_stands_in_no_answer(folder):
+def test_the_users_token_is_made_once_with_a_private_file(folder):
     token = own_token(make=True)
     assert own_token() == own_token(make=True) == token
     assert (folder / "token").stat().st_mode & 0o777 == 0o600
@@ -207,8 +207,8 @@ def test_a_damaged_file_of_tokens_opens_nothing_and_keeps_the_users_own(own_serv
     assert own_server.status("GET", "/v1/tools", Authorization="Bearer a-token-of-nobody") == 401
 
 
-def test_every_token_is_compared_whatever_was_found_before(monkeypatch, folder):
-    """A token that ends the comparison early would be told from others by its time."""
+def test_every_token_is_compared_after_a_match_too(monkeypatch, folder):
+    """A comparison that ends early would reveal the token by its time."""
     for name in ("one", "two", "three"):
         add_named(name, "read", 0.0)
     compared = []
@@ -251,7 +251,7 @@ def test_ten_thousand_headers_are_refused_and_the_next_request_is_answered(serve
 
 @pytest.fixture
 def hasty(monkeypatch, sample):
-    """A server that waits for nobody."""
+    """A server with short timeouts."""
     monkeypatch.setattr(gate, "BODY_S", 0.2)
     monkeypatch.setattr(connections, "HEADERS_S", 0.2)
     monkeypatch.setattr(connections, "UNREAD_S", 0.2)
@@ -383,7 +383,7 @@ def _question(server):
 
 
 def _until_refused(server):
-    """The first answer that is no more than a refusal; those before it wait."""
+    """Return the first refusal; requests before it wait."""
     replies = []
 
     def ask():

@@ -1,4 +1,4 @@
-"""MCP over HTTP through the official client: Streamable HTTP in both eras, HTTP+SSE, sessions."""
+"""MCP over HTTP with the official client: Streamable HTTP in both protocols, HTTP+SSE, sessions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def mode(request):
 
 
 def talk(server, ask, mode="legacy", token=TOKEN, sse=False):
-    """What `ask(client)` gets through the official client."""
+    """Return the result of `ask(client)` for the official client."""
     headers = {"Authorization": f"Bearer {token}"}
 
     async def run():
@@ -120,7 +120,7 @@ def test_a_token_that_may_only_read_stores_nothing_over_mcp(own_server, mode, tm
     assert not own_server.link.calls
 
 
-def test_memory_is_told_who_speaks(own_server):
+def test_memory_gets_the_name_of_the_client(own_server):
     talk(own_server, lambda client: client.call_tool("cortex_exact", {"query": "rotate"}))
     [(_, caller)] = own_server.link.calls
     assert (caller.agent, caller.channel) == ("mcp", "mcp")
@@ -128,7 +128,7 @@ def test_memory_is_told_who_speaks(own_server):
 
 
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_client_is_told_what_is_logged_while_it_is_answered_and_nothing_of_others(own_server, monkeypatch):
+def test_a_client_gets_log_messages_of_its_own_requests_alone(own_server, monkeypatch):
     own_server.link.fault = ZeroDivisionError("a fault of this test")
     monkeypatch.setattr(logging.getLogger("cortex"), "propagate", False)
 
@@ -163,7 +163,7 @@ def test_a_client_is_told_what_is_logged_while_it_is_answered_and_nothing_of_oth
 
 
 def opened(server, token=TOKEN):
-    """The id of a new session."""
+    """Return the id of a new session."""
     status, headers, _ = server.ask(
         "POST", "/mcp", INITIALIZE, Accept=ACCEPT, Authorization=f"Bearer {token}"
     )
@@ -206,7 +206,7 @@ def test_sessions_and_streams_that_their_clients_left_leave_nothing_behind(own_s
     own_server.wait_released(before)
 
 
-def test_what_is_no_message_of_mcp_is_refused_and_the_next_is_answered(server):
+def test_an_invalid_message_is_refused_and_the_next_is_answered(server):
     assert server.status("POST", "/mcp", b"{", Accept=ACCEPT, Content_Type="application/json") == 400
     assert server.status("POST", "/message?session_id=x", {"jsonrpc": "2.0"}) == 400
     assert opened(server)
@@ -268,4 +268,4 @@ def test_events_are_not_replayed_to_another_token(own_server, tmp_path, monkeypa
 
 
 async def _nobody(_event):
-    """Who was missed is not looked at."""
+    """Do nothing."""

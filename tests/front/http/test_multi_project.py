@@ -48,7 +48,7 @@ def restrict(server, *projects):
     server.token = add_named("some", "read", 0.0, projects)
 
 
-def test_one_question_goes_to_all_that_it_names_and_each_hit_says_whose_it_is(city):
+def test_one_query_goes_to_all_named_projects_and_each_hit_names_its_project(city):
     status, answer = search(city, "*")
     assert status == 200
     assert projects_of(answer) == set(NAMES)
@@ -84,20 +84,20 @@ def test_a_filter_that_leaves_nothing_is_named_over_all_projects(city):
     ("arguments", "why"),
     [
         ({"projects": ["api-*"], "project": "hidden"}, "Pass `project` for one project or `projects`"),
-        ({"projects": ["api-*"], "scope": "all"}, "`projects` asks for code alone"),
-        ({"projects": ["api-*"], "kind": "decision"}, "`projects` asks for code alone"),
+        ({"projects": ["api-*"], "scope": "all"}, "`projects` searches code alone"),
+        ({"projects": ["api-*"], "kind": "decision"}, "`projects` searches code alone"),
         ({"projects": ["nope"]}, "There is no project 'nope'; there are: api-orders, api-users, hidden."),
         ({"projects": ["hiden"]}, r"There is no project 'hiden' \(did you mean 'hidden'\?\)"),
         ({"projects": 7}, "There is no project '7'"),
     ],
 )
-def test_what_cannot_be_asked_together_is_one_sentence(city, arguments, why):
+def test_an_invalid_query_to_several_projects_is_one_sentence(city, arguments, why):
     status, _, answer = city.ask("POST", "/v1/tools/cortex_search", {"query": "rotate"} | arguments)
     assert status == 400
     assert re.search(why, answer["error"]["message"])
 
 
-def test_a_token_for_some_projects_asks_those_alone_whatever_it_says(city):
+def test_a_token_for_some_projects_reaches_no_others(city):
     restrict(city, "api-*")
     assert projects_of(search(city, "*")[1]) == {"api-orders", "api-users"}
     assert projects_of(search(city, "api-users", "*-orders")[1]) == {"api-orders", "api-users"}
@@ -125,7 +125,7 @@ def test_a_hidden_project_looks_like_a_missing_project(city):
 
 
 def test_nothing_that_a_token_gets_holds_the_name_of_another_project(city):
-    search(city, "*")  # all of them are open
+    search(city, "*")  # all are open
     restrict(city, "api-*")
     replies = [
         city.ask("GET", "/v1/tools"),
@@ -145,7 +145,7 @@ def test_nothing_that_a_token_gets_holds_the_name_of_another_project(city):
     assert "api-users" in str(replies[-1][2])
 
 
-def test_a_token_that_is_for_none_of_the_projects_is_told_no_name(city):
+def test_a_token_for_no_project_of_the_server_sees_no_name(city):
     restrict(city, "elsewhere-*")
     for status, _, answer in (
         city.ask("POST", "/v1/search", {"query": "x"}),
@@ -159,7 +159,7 @@ def test_a_token_that_is_for_none_of_the_projects_is_told_no_name(city):
     ("projects", "knows", "not_"),
     [((), "any", None), (("a",), "a", "ab"), (("a*",), "ab", "ba"), (("a[1]",), "a[1]", "a2")],
 )
-def test_a_token_knows_what_its_names_and_globs_mean(projects, knows, not_):
+def test_a_token_opens_its_names_and_globs(projects, knows, not_):
     bearer = Bearer("t", "read", projects)
     assert bearer.may_access(knows)
     assert not_ is None or not bearer.may_access(not_)

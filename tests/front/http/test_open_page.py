@@ -53,7 +53,7 @@ def test_a_second_server_of_a_project_leaves_the_note_of_the_first(server):
         assert served_at(config) == server.url
 
 
-def test_a_named_server_is_asked_and_its_refusal_told(server, capsys, monkeypatch):
+def test_a_named_server_is_called_and_its_refusal_shown(server, capsys, monkeypatch):
     assert cortex(["open", "--print", "--server", server.url]) == 0
     assert capsys.readouterr().out.startswith(server.url)
     monkeypatch.setenv("CORTEX_TOKEN", "another-token-of-a-test")
@@ -69,6 +69,6 @@ def test_a_named_server_is_asked_and_its_refusal_told(server, capsys, monkeypatc
         ("nonsense", Misconfigured, "pass a URL"),
     ],
 )
-def test_a_server_that_cannot_be_asked_is_one_sentence(url, fault, words):
+def test_an_unreachable_server_is_one_sentence(url, fault, words):
     with pytest.raises(fault, match=words):
         cortex(["open", "--print", "--server", url])

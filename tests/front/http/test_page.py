@@ -1,4 +1,4 @@
-"""The page in a browser: its frame, searching, the project, the machinery."""
+"""The page in a browser: its frame, search, the project, the server's health."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_typing_searches_and_the_newest_question_wins(page):
         ("meaning", "expired sessions", "python"),
     ],
 )
-def test_each_way_of_searching_finds_marks_and_says_why(page, way, query, language):
+def test_each_query_type_finds_marks_and_gives_reasons(page, way, query, language):
     page.open(f"/search?way={way}&language={language}")
     page.type("#query", query)
     page.shows("src/auth/session.py", "#results")
     assert page.js("return document.querySelector('[name=way]:checked').value") == way
-    first = page.one("#results .result")
+    first = page.find("#results .result")
     assert first.find_elements("css selector", "mark")
     assert first.find_elements("css selector", ".why-row")
 
@@ -62,7 +62,7 @@ def test_a_result_leads_to_its_line_in_the_editor_that_is_chosen(page):
     page.open("/search?way=words&q=rotate")
     page.shows("src/auth/session.py", "#results")
     page.js("document.querySelector('#editor').value = 'copy'")
-    page.one("a.open[data-file='src/auth/session.py']").click()
+    page.find("a.open[data-file='src/auth/session.py']").click()
     page.shows(f"{page.town.served.config.root}/src/auth/session.py:", "#said")
 
 
@@ -86,7 +86,7 @@ def test_a_saved_file_shows_up_without_reloading(page, town):
     assert page.js("return window.before")
 
 
-def test_the_project_is_shown_and_follows_what_is_saved(page, town):
+def test_the_view_of_the_project_follows_saved_files(page, town):
     page.open("/project")
     page.shows("python")
     page.shows("src/auth/session.py")
@@ -98,11 +98,11 @@ def test_the_project_is_shown_and_follows_what_is_saved(page, town):
 
 def test_the_map_tells_each_file_and_leads_to_a_search_in_it(page):
     page.open("/project")
-    page.one("rect[data-path='src/auth/session.py']").click()
+    page.find("rect[data-path='src/auth/session.py']").click()
     page.shows("src/auth/session.py · 19 lines · 7 references", "#tile")
     page.shows("SessionStore", "#tiles table")
-    page.one("#tile a").click()
-    assert page.one("#path").get_attribute("value") == "src/auth/session.py"
+    page.find("#tile a").click()
+    assert page.find("#path").get_attribute("value") == "src/auth/session.py"
 
 
 def test_the_machinery_shows_calls_checks_and_logs(page, town):
@@ -111,15 +111,15 @@ def test_the_machinery_shows_calls_checks_and_logs(page, town):
     page.open("/state")
     page.shows("cortex_exact", "#now")
     page.shows("failed", "#plot-words")
-    assert page.one("#times canvas")
+    assert page.find("#times canvas")
     page.shows("python", "#checks")
     page.shows("Nothing was logged by supervisor.", "#log")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_view_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(page, name):
+def test_a_view_is_right_at_every_width_light_and_dark_and_accessible(page, name):
     page.open(f"/{name}" + ("?way=words&q=refresh_token" if name == "search" else ""))
-    page.one("#fresh[data-state=fine]")
+    page.find("#fresh[data-state=fine]")
     if name == "search":
         page.shows("src/auth/session.py", "#results")
     for width, dark in ((2560, False), (360, False), (1280, True)):

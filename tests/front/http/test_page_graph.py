@@ -11,7 +11,7 @@ from tests.wait_until import until
 
 REFRESH = "src/auth/session:SessionStore.refresh_token"
 LOGIN = "src/web/login:show_login"
-#: what the picture is made of: its edges as source, target, classes, and the dashes of their lines
+#: script for the edges of the picture: source, target, class, and line style
 DRAWN = """return document.getElementById("drawing")._cyreg.cy.edges().map(
   (edge) => [edge.source().id(), edge.target().id(), edge.classes()[0], edge.style("line-style")])"""
 PLACE = """const cy = document.getElementById("drawing")._cyreg.cy;
@@ -21,7 +21,7 @@ PLACE = """const cy = document.getElementById("drawing")._cyreg.cy;
 
 
 def drawn(page):
-    page.one("#drawing[data-state=drawn]")
+    page.find("#drawing[data-state=drawn]")
     return int(page.js("return document.getElementById('drawing').dataset.nodes"))
 
 
@@ -33,17 +33,17 @@ def test_a_symbol_is_drawn_and_listed_and_how_sure_a_call_is_is_its_line(page):
         (LOGIN, REFRESH, "receiver", "dashed"),
         ("tests/test_session:test_a_token_is_refreshed", REFRESH, "receiver", "dashed"),
     ]
-    callers = page.one("section[aria-label=Callers]")
+    callers = page.find("section[aria-label=Callers]")
     assert "show_login" in callers.text
     assert "src/web/login.py:8" in callers.text
     assert len(callers.find_elements("css selector", ".stroke.receiver")) == 2
-    assert "rotate" in page.one("section[aria-label=Callees]").text
+    assert "rotate" in page.find("section[aria-label=Callees]").text
 
 
 def test_the_picture_grows_by_click(page):
     page.open("/graph?of=rotate")
     before = drawn(page)
-    drawing = page.one("#drawing")
+    drawing = page.find("#drawing")
     ActionChains(page.driver).move_to_element_with_offset(drawing, *page.js(PLACE, REFRESH)).click().perform()
     until(lambda: drawn(page) > before, "the picture grew")
     page.shows("show_login", "#grown")
@@ -69,11 +69,11 @@ def test_an_impact_is_a_tree(page):
     [below] = page.all(".tree > li > details > .tree")
     assert "show_login" in below.text
     assert "refresh_token" in page.text(".tree > li > .leaf")
-    page.one(".tree > li > details > summary").click()
+    page.find(".tree > li > details > summary").click()
     assert not below.is_displayed()
 
 
-def test_a_path_is_told_step_by_step(page):
+def test_a_path_is_shown_step_by_step(page):
     page.open("/graph?of=show_login&to=rotate&way=path")
     assert drawn(page) == 3
     names = [link.text for link in page.all(".way > li > a.mono:first-of-type")]
@@ -90,19 +90,19 @@ def test_a_path_is_told_step_by_step(page):
 def test_a_name_that_may_mean_others_is_asked_about(page, query, right):
     page.open(f"/graph?way={'path' if 'to=' in query else 'around'}&{query}")
     page.shows("Which rotat?")
-    page.one(".refs a").click()
+    page.find(".refs a").click()
     drawn(page)
-    assert page.one(f"#{right}").get_attribute("value") == "src/auth/session:rotate"
+    assert page.find(f"#{right}").get_attribute("value") == "src/auth/session:rotate"
 
 
 @pytest.mark.parametrize("symbol", [HOSTILE, "nothing_of_that_name"])
-def test_what_is_not_there_is_said_as_it_was_asked(page, symbol):
+def test_a_missing_symbol_is_reported_as_it_was_typed(page, symbol):
     page.open("/graph")
     page.type("#of", symbol)
     page.press(Keys.ENTER)
     page.shows("There is no")
     page.shows(symbol[:20])
-    assert page.one("#of").get_attribute("value") == symbol
+    assert page.find("#of").get_attribute("value") == symbol
 
 
 def test_a_hostile_file_is_a_name_in_the_graph(page):
@@ -120,7 +120,7 @@ def test_a_picture_of_another_width_is_cut_until_it_is_drawn_again(page):
 
 
 @pytest.mark.parametrize("way", ["around", "impact", "path"])
-def test_every_way_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(page, way):
+def test_every_query_type_is_right_at_every_width_light_and_dark_and_accessible(page, way):
     page.open(f"/graph?of=show_login&to=rotate&way={way}" if way == "path" else f"/graph?of=rotate&way={way}")
     drawn(page)
     page.size(2560)

@@ -1,4 +1,4 @@
-"""Memory in a browser: read, changed, each change taken back; the store is asked what is so."""
+"""Memory in a browser: reading, changes and their undo, checked in the store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.wait_until import BOUND_S, until
 
 @pytest.fixture
 def store(town):
-    """Store a note through the server; its number."""
+    """Store a note through the server and return its number."""
 
     def store(title, **more):
         status, _, answer = town.server.ask("POST", "/v1/tools/cortex_store", {"title": title, **more})
@@ -37,9 +37,9 @@ def note(town):
     return note
 
 
-@pytest.fixture(scope="session")  # as the town is: a session is read once
+@pytest.fixture(scope="session")  # as the town: a session is read once
 def session(town):
-    """A session that was read: what a person asked, and what was answered."""
+    """A session in memory, with questions and answers."""
     exchange = {
         "begins": True,
         "at": 1_772_359_200_000,
@@ -59,27 +59,27 @@ def session(town):
         library = town.server.link.memory.library
         reader = MemoryInProcess(library, channel="sessions", trust="user")
         done = await reader.call("take_session", {"portion": portion}, writes=True)
-        library.memory.exchange_index.close()  # a worker does by the clock
+        library.memory.exchange_index.close()  # a worker does it periodically
         return done["taken"]
 
     assert asyncio.run_coroutine_threadsafe(take(), town.server.loop).result(BOUND_S)
 
 
 def shows_done(page, words):
-    """Wait until it is said what was done."""
+    """Wait until the page reports a change."""
     page.shows(words, "#done:not([hidden])")
 
 
-def test_notes_are_shown_in_time_and_what_would_be_markup_stays_text(page, store):
+def test_notes_are_shown_by_time_and_markup_stays_text(page, store):
     number = store(HOSTILE, body=f"A body, {HOSTILE}", facts=[HOSTILE], kind="goal", occurred_at="2026-01-02")
     store("The lighthouse blinks twice", occurred_at="2026-01-01")
     page.open("/memory?until=2026-01-03")
     rows = [row.text for row in page.all(".notes > li")]
     assert [HOSTILE in row for row in rows[:2]] == [True, False]
     page.open("/memory?kind=goal")
-    page.one(".notes > li > a").click()
+    page.find(".notes > li > a").click()
     page.shows(f"A body, {HOSTILE}", "#note .text")
-    assert page.one("#note").get_attribute("data-note") == str(number)
+    assert page.find("#note").get_attribute("data-note") == str(number)
     assert page.text("#note-title") == f"#{number} {HOSTILE}"
     assert not page.all("main img, main script")
     page.open("/memory?q=how often does the lighthouse blink")
@@ -91,19 +91,19 @@ def test_notes_are_shown_in_time_and_what_would_be_markup_stays_text(page, store
 def test_an_edit_changes_the_store_is_a_revision_and_is_taken_back(page, store, note):
     number = store("The port is 8080", body="Since the beginning.", tags=["ops"])
     page.open(f"/memory?note={number}")
-    page.one("[data-opens=edit]").click()
+    page.find("[data-opens=edit]").click()
     page.type("#edit-title", "The port is 9090")
     page.type("#edit-tags", "ops, net")
-    page.one("#edit button.main").click()
+    page.find("#edit button.main").click()
     shows_done(page, "Changed: tags, title.")
     now = note(number)
     assert (now["title"], now["concepts"]) == ("The port is 9090", ["ops", "net"])
     page.shows("The port is 8080", ".revisions del")
-    page.one("#done-undo").click()
+    page.find("#done-undo").click()
     shows_done(page, "Taken back")
     assert note(number)["title"] == "The port is 8080"
-    page.one("[data-opens=edit]").click()
-    page.one("#edit button.main").click()
+    page.find("[data-opens=edit]").click()
+    page.find("#edit button.main").click()
     page.shows("Nothing was changed.", "#said")
 
 
@@ -130,15 +130,15 @@ def test_two_that_say_the_same_are_merged_from_where_they_are_suggested(page, st
     first = store("The payment provider limits us to twenty calls a second", body=body, tags=["a"])
     second = store("The payment provider allows us twenty calls a second", body=body, tags=["b"])
     page.open("/memory?tab=quality")
-    page.shows("How complete notes are")
-    page.one("button[data-change=merge]").click()
+    page.shows("Completeness of notes")
+    page.find("button[data-change=merge]").click()
     shows_done(page, "Merged")
     states = {number: note(number)["state"] for number in (first, second)}
     assert sorted(states.values()) == ["active", "superseded"]
     active = next(number for number, state in states.items() if state == "active")
     assert sorted(note(active)["concepts"]) == ["a", "b"]
     page.open("/memory?tab=changes")
-    page.one("button[data-change=undo]").click()
+    page.find("button[data-change=undo]").click()
     shows_done(page, "Taken back")
     assert {note(number)["state"] for number in (first, second)} == {"active"}
 
@@ -146,20 +146,20 @@ def test_two_that_say_the_same_are_merged_from_where_they_are_suggested(page, st
 def test_a_note_is_superseded_by_another_and_tells_its_relation(page, store, note):
     old, new = store("We deploy on Fridays"), store("We deploy on Mondays")
     page.open(f"/memory?note={old}")
-    page.one("[data-opens=supersede]").click()
+    page.find("[data-opens=supersede]").click()
     page.type("#supersede-by", f"#{new}")
     page.press(Keys.ENTER)
     shows_done(page, "Superseded")
     assert (note(old)["state"], note(old)["superseded_by"]) == ("superseded", new)
     page.shows("← supersedes", ".relations")
-    page.one(".relations a").click()
+    page.find(".relations a").click()
     page.shows("We deploy on Mondays", "#note-title")
 
 
-def test_what_cannot_be_done_is_said_and_changes_nothing(page, store, note):
+def test_an_impossible_change_is_reported_and_changes_nothing(page, store, note):
     number = store("The mast is made of larch")
     page.open(f"/memory?note={number}")
-    page.one("[data-opens=merge]").click()
+    page.find("[data-opens=merge]").click()
     page.type("#merge-into", "999999")
     page.press(Keys.ENTER)
     page.shows("There is no note '999999'", "#said")
@@ -167,20 +167,20 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(page, store, note):
     assert any("400" in fault or "404" in fault for fault in page.faults())  # the browser logs the refusal
 
 
-def test_what_an_agent_stores_meanwhile_is_said(page, store):
+def test_a_note_that_an_agent_stores_meanwhile_is_announced(page, store):
     page.open("/memory")
-    page.one("#changed[data-state=followed]")
-    assert not page.one("#changed").is_displayed()
+    page.find("#changed[data-state=followed]")
+    assert not page.find("#changed").is_displayed()
     store("The anchor weighs a ton")
     page.shows("Memory changed since this was shown.", "#changed:not([hidden])")
-    page.one("#changed a").click()
+    page.find("#changed a").click()
     page.shows("The anchor weighs a ton", ".notes")
 
 
 def test_a_session_is_found_and_read_exchange_by_exchange(page, session):
     page.open("/memory?tab=sessions&q=lighthouse harbour")
-    page.one(".notes mark")
-    page.one(".notes > li > a").click()
+    page.find(".notes mark")
+    page.find(".notes > li > a").click()
     page.shows("Of the lighthouse.", ".exchanges > li:first-child")
     page.shows(f"Why {HOSTILE}?", ".exchanges > li:first-child")
     page.shows("Of the harbour.", ".exchanges > li:last-child")
@@ -188,11 +188,11 @@ def test_a_session_is_found_and_read_exchange_by_exchange(page, session):
     page.shows("2 exchanges")
 
 
-def test_trends_are_drawn_and_told_as_a_table(page, store):
+def test_trends_are_drawn_and_shown_as_a_table(page, store):
     store("The tide was high today")
     page.open("/memory?tab=trends&days=7")
-    page.one("#plot[data-state=drawn] canvas")
-    page.one("details > summary").click()
+    page.find("#plot[data-state=drawn] canvas")
+    page.find("details > summary").click()
     page.shows("Notes", "details table")
     page.shows("In all")
 
@@ -232,18 +232,16 @@ def test_a_read_only_visitor_sees_no_buttons_and_cannot_change_notes(town, store
 @pytest.mark.parametrize(
     "body", [{"what": "erase", "note": "1"}, {"what": "edit", "note": ""}, {"what": "edit", "note": 7}, {}]
 )
-def test_a_change_that_is_none_is_one_sentence(town, body):
+def test_an_invalid_change_is_one_sentence(town, body):
     status, _, answer = town.server.ask("POST", "/page/memory/change", body)
     assert (status, answer["error"]["code"]) == (400, "bad_request")
 
 
 @pytest.mark.parametrize("address", ["note", "tab=sessions", "tab=quality", "tab=trends", "tab=changes"])
-def test_every_part_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(
-    page, store, session, address
-):
+def test_every_tab_is_right_at_every_width_light_and_dark_and_accessible(page, store, session, address):
     number = store("The rudder is of steel", body="Since the storm.", facts=["It held."], tags=["ship"])
     page.open(f"/memory?{address}={number}" if address == "note" else f"/memory?{address}")
-    page.one("#main")
+    page.find("#main")
     page.size(2560)
     assert page.overflows() <= 0
     assert address != "note" or page.serious_faults() == []  # of the light colours it has all

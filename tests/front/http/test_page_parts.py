@@ -1,4 +1,4 @@
-"""What the views are made of, without a browser: code and its marks, tiles, who may see what."""
+"""Parts of the views without a browser: code and its marks, tiles, access rights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def marked_pieces(lines):
 
 
 @given(st.text(max_size=200), st.sampled_from(["python", "go", "markdown", "", "no such language"]))
-def test_code_is_shown_as_it_is_whatever_is_in_it(text, language):
+def test_code_of_any_content_is_shown_unchanged(text, language):
     text = text.replace("\r", "")
     lines = lines_of(text, language, 1, spans_of(text, ["ab", "0"], includes_short=True))
     assert text_of(lines).rstrip() == text.rstrip()
@@ -97,7 +97,7 @@ def reader(own_server, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("action", "body"), [("checks", {}), ("log", {"name": "text"})])
-def test_only_the_owner_of_a_server_is_told_of_places_on_its_machine(reader, action, body):
+def test_only_the_owner_of_a_server_sees_paths_of_its_machine(reader, action, body):
     assert reader.status("POST", f"/page/state/{action}", body) == 403
     status, _, html = reader.ask("GET", "/state")
     assert status == 200
@@ -131,7 +131,7 @@ def test_an_unfinished_query_gets_a_notice_and_no_error(server, body, words):
         ("nothing/find", {}, 404),
     ],
 )
-def test_what_a_part_cannot_use_is_one_sentence(server, path, body, status):
+def test_an_invalid_action_is_one_sentence(server, path, body, status):
     got, _, answer = server.ask("POST", f"/page/{path}", body)
     assert got == status
     assert "\n" not in answer["error"]["message"]

@@ -43,7 +43,7 @@ def test_a_search_takes_language_paths_and_asks_for_reasons(server):
     assert all(hit["file"].startswith("tests/") and hit["explain"]["signals"] for hit in hits)
 
 
-def test_the_state_of_the_index_is_told_in_percent(server):
+def test_the_state_of_the_index_is_in_percent(server):
     answer = server.ask("GET", "/v1/indexStatus")[2]
     root = server.link.served.config.root
     assert (answer["repo"], answer["project"]) == (str(root), root.name)
@@ -89,7 +89,7 @@ def test_a_tool_answers_as_it_does_anywhere(server, tool, arguments):
         ("cortex_exacts", {"query": "x"}, (404, "not_found"), "cortex_exact"),
     ],
 )
-def test_what_cannot_be_answered_is_one_sentence_with_its_status(server, tool, body, status_and_code, words):
+def test_an_invalid_call_is_one_sentence_with_its_status(server, tool, body, status_and_code, words):
     got, _, answer = server.ask("POST", f"/v1/tools/{tool}", body)
     assert (got, answer["error"]["code"]) == status_and_code
     assert words in answer["error"]["message"]
@@ -121,7 +121,7 @@ def test_server_errors_have_their_status_and_retry_after(own_server, fault, stat
 @pytest.mark.parametrize(
     ("method", "path", "status"), [("GET", "/v1/nothing", 404), ("GET", "/v1/search", 405)]
 )
-def test_a_route_that_is_not_there_is_told_as_json(server, method, path, status):
+def test_an_unknown_route_is_answered_as_json(server, method, path, status):
     got, _, answer = server.ask(method, path)
     assert got == status
     assert "/docs" in answer["error"]["message"]
@@ -138,7 +138,7 @@ def test_health_is_503_while_nothing_is_served(tmp_path, sample):
     assert (status, answer["ready"]) == (503, False)
 
 
-def test_a_project_that_vanishes_is_told_in_one_sentence_and_by_its_name(tmp_path, sample):
+def test_a_project_that_vanishes_is_one_sentence_with_its_name(tmp_path, sample):
     root = tmp_path / "gone"
     root.mkdir()
     with serving(
@@ -183,7 +183,7 @@ def test_docs_are_a_page_that_runs_and_loads_nothing(server):
     assert all(name.encode() in page for name in OFFERED)
 
 
-def test_a_large_answer_is_compressed_for_who_takes_that(server):
+def test_a_large_answer_is_compressed_if_the_client_accepts_it(server):
     line = http.client.HTTPConnection("127.0.0.1", server.port)
     try:
         headers = {"Accept-Encoding": "gzip", "Authorization": f"Bearer {server.token}"}
@@ -245,12 +245,12 @@ def publish(root, served):
 
 
 def repeat(announcer, generation, ending):
-    """A listener that connects late has missed what was announced before."""
+    """Announce again and again: a listener that connects late misses earlier announcements."""
     while not ending.wait(0.05):
         announcer.announce(Reload(generation))
 
 
-def test_a_project_is_asked_by_its_name_and_the_first_without_one(sample, serve, tmp_path):
+def test_a_project_is_called_by_its_name_and_the_first_without_one(sample, serve, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "only.py").write_text("def only_in_the_other(): pass\n")

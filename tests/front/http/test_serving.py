@@ -1,4 +1,4 @@
-"""Where a server listens, and what it says when it cannot."""
+"""The address of a server, and its errors."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from tests.front.http.conftest import serving
 
 @pytest.fixture
 def taken():
-    """A port that this process has."""
+    """A port in use by this process."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         yield listener.getsockname()[1]
 
 
-def test_a_port_that_was_named_and_is_taken_is_told_with_who_has_it(taken):
+def test_a_given_port_in_use_is_an_error_with_its_process(taken):
     with pytest.raises(Unavailable, match=rf"Port {taken} .* by process {os.getpid()} .*--port"):
         listen("127.0.0.1", taken, 0)
 
 
-def test_where_no_port_was_named_the_next_free_one_is_taken_and_said(taken, capsys):
+def test_without_a_given_port_the_next_free_one_is_used_and_printed(taken, capsys):
     with listen("127.0.0.1", None, taken) as listener:
         port = listener.getsockname()[1]
     assert port > taken
     assert f"port {taken} is taken by process {os.getpid()}" in capsys.readouterr().err
 
 
-def test_the_port_of_the_older_transport_that_is_taken_is_told(taken, capsys, monkeypatch):
+def test_a_taken_port_of_the_older_transport_is_reported(taken, capsys, monkeypatch):
     monkeypatch.setattr(serving_module, "SSE", taken)
     with contextlib.ExitStack() as stack:
         assert serving_module._sse_socket(ServerAddress(), stack) == []
@@ -58,7 +58,7 @@ def test_the_port_of_the_older_transport_that_is_taken_is_told(taken, capsys, mo
             serving_module._sse_socket(ServerAddress(), stack)
 
 
-def test_who_has_a_port_is_not_known_of_one_that_nobody_has(taken):
+def test_a_free_port_has_no_holder(taken):
     assert ports.holder_of(taken).startswith(f"process {os.getpid()} (")
     assert ports.holder_of(1) == ""
 

@@ -1,4 +1,4 @@
-"""How a browser comes in: a link that opens once, a cookie that may what its token may."""
+"""Entry of a browser: a link that works once, a cookie with the rights of its token."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ KIND = "text/html,application/xhtml+xml"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The user's configuration, of each test alone."""
+    """The user's configuration, a new one for each test."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return tmp_path / "config" / "cortex"
 
 
 def come_in(server):
-    """The Cookie header of a new visit."""
+    """Return the Cookie header of a new visit."""
     path = server.ask("POST", "/enter", {})[2]["path"]
     status, headers, _ = server.ask("GET", path, Authorization=None)
     assert status == 200
@@ -62,7 +62,7 @@ def test_a_visit_reads_and_writes_as_its_page_does(server):
         {"Origin": "null", "Sec_Fetch_Site": "same-origin"},
     ],
 )
-def test_what_another_page_asks_with_the_cookie_is_refused(server, more):
+def test_requests_of_another_page_with_the_cookie_are_refused(server, more):
     headers = {"Cookie": come_in(server)} | {
         name: value.replace("URL", server.url) for name, value in more.items()
     }
@@ -89,7 +89,7 @@ def test_a_visitor_makes_no_link_for_others(server):
     assert visited(server, "POST", "/enter", {}, **page)[0] == 403
 
 
-def test_a_browser_without_a_visit_is_told_how_to_come_in(server):
+def test_a_browser_without_a_visit_sees_how_to_enter(server):
     for path in ("/", "/search", "/v1/tools"):
         status, headers, html = visited(server, "GET", path, Accept=KIND)
         assert status == 401
@@ -98,7 +98,7 @@ def test_a_browser_without_a_visit_is_told_how_to_come_in(server):
     assert visited(server, "GET", "/search?project=nowhere", Accept=KIND, Cookie=come_in(server))[0] == 404
 
 
-def test_every_page_says_that_nothing_of_others_is_loaded_and_nobody_frames_it(server):
+def test_every_page_forbids_foreign_content_and_frames(server):
     for path in ("/search", "/project", "/state", "/static/page.css"):
         policy = server.ask("GET", path)[1]["Content-Security-Policy"]
         assert "default-src 'none'" in policy
@@ -128,12 +128,10 @@ def test_codes_and_visits_end_and_are_bounded():
     assert visits.digest("", 0.0) == ""
 
 
-def test_with_the_users_token_gone_nobodys_visit_opens_nothing(own_server, folder):
-    """The digest of a token that is gone is empty, and so is that of no visit."""
-    assert (
-        own_server.status("GET", "/v1/tools") == 200
-    )  # it listens before it has looked whose token there is
+def test_with_the_users_token_deleted_an_unknown_visit_opens_nothing(own_server, folder):
+    """A deleted token has an empty digest, as an unknown visit has."""
+    assert own_server.status("GET", "/v1/tools") == 200  # the server listens before it reads the token
     own_token(make=True)
-    assert own_server.status("GET", "/v1/tools") == 401  # the server's was another
+    assert own_server.status("GET", "/v1/tools") == 401  # the server had another token
     (folder / "token").unlink()
     assert visited(own_server, "GET", "/v1/tools", Cookie=f"cortex-{own_server.port}=x")[0] == 401

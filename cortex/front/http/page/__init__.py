@@ -1,1 +1,1 @@
-"""The page: what a person sees of a server, made here and sent as it is; no build step."""
+"""The web page of a server. Its files are sent as they are, without a build step."""

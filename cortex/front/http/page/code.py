@@ -1,6 +1,6 @@
-"""Code as the page shows it: lines of pieces, each with its colour's class, matches marked.
+"""Code for the page: lines of pieces, each with the class of its colour, matches marked.
 
-Nothing here is markup: the templates write it out, and escape every piece.
+There is no markup here: the templates write it, and escape every piece.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-#: characters that are coloured; what is longer is shown plain, for a lexer may take its time
+#: maximum of characters of a coloured text: lexers may be slow; longer ones are plain
 COLOURED_MAX = 20_000
-#: our names of languages → Pygments', where they differ
+#: our names of languages → Pygments'
 NAMES = {"csharp": "c#", "tsx": "tsx", "shell": "bash", "vue": "html", "protobuf": "protobuf"}
-#: what opens and closes a text over several lines
+#: delimiter of strings over several lines
 QUOTES = '"""'
-#: words that are too short to be marked
+#: minimum of characters of a marked word
 WORD_MIN = 3
 
 Span = tuple[int, int]
@@ -26,7 +26,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a line: `css` is the class of its colour, "" for none."""
+    """A piece of a line; `css`: class of its colour, "" for none."""
 
     text: str
     css: str
@@ -41,9 +41,7 @@ class CodeLine:
 
 
 def lines_of(text: str, language: str, first: int, spans: Iterable[Span] = ()) -> list[CodeLine]:
-    """The lines of `text`, the first of which has the number `first`; `spans`: what is marked, as
-    (start, end) in `text`.
-    """
+    """Return the lines of `text`, numbered from `first`. `spans`: marked ranges (start, end)."""
     marks = _merge_spans(spans)
     lines: list[CodeLine] = []
     pieces: list[Piece] = []
@@ -61,7 +59,9 @@ def lines_of(text: str, language: str, first: int, spans: Iterable[Span] = ()) -
 
 
 def spans_of(text: str, words: Iterable[str], *, includes_short: bool = False) -> list[Span]:
-    """Where `words` stand in `text`, in any case; `includes_short`: also where one is not alone."""
+    """Return the positions of `words` in `text`, in any case; `includes_short`: also of words below
+    WORD_MIN.
+    """
     wanted = sorted({re.escape(word) for word in words if includes_short or len(word) >= WORD_MIN}, key=len)
     if not wanted:
         return []
@@ -88,7 +88,7 @@ def _pieces(text: str, language: str, marks: list[Span]) -> Iterator[Piece]:
 
 
 def _colour(text: str, language: str) -> Iterator[tuple[str, str]]:
-    """(class, piece) of all of `text`."""
+    """Yield (class, piece) for all of `text`."""
     if len(text) > COLOURED_MAX:
         yield "", text
         return
@@ -101,7 +101,7 @@ def _colour(text: str, language: str) -> Iterator[tuple[str, str]]:
 
 
 def _opened_before(text: str) -> str:
-    """What opened the text or comment in whose middle `text` begins; "" where it begins in none."""
+    """Return the opening delimiter of the string or comment in which `text` begins, "" for none."""
     if "*/" in text and not 0 <= text.find("/*") < text.find("*/"):
         return "/*"
     before_quotes, _, after = text.partition(QUOTES)
@@ -114,7 +114,7 @@ def _opened_before(text: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _lexer(language: str) -> Any:
-    """A pygments.lexer.Lexer, imported here: a server whose page nobody looks at needs none."""
+    """Return a pygments.lexer.Lexer; imported here, as a server without visitors needs none."""
     from pygments.lexers import get_lexer_by_name
     from pygments.lexers.special import TextLexer
     from pygments.util import ClassNotFound
@@ -127,7 +127,7 @@ def _lexer(language: str) -> Any:
 
 
 def _css(kind: Any) -> str:
-    """The class of the nearest kind that has one."""
+    """Return the class of the token type, or of its nearest parent with a class."""
     from pygments.token import STANDARD_TYPES
 
     while kind is not None and kind not in STANDARD_TYPES:
@@ -137,7 +137,7 @@ def _css(kind: Any) -> str:
 
 
 def _merge_spans(spans: Iterable[Span]) -> list[Span]:
-    """In their order, none over another."""
+    """Return the spans sorted, overlapping ones merged."""
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:

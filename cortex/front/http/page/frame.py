@@ -1,7 +1,4 @@
-"""What every view of the page is made of: who visits, what is asked, how it is written out.
-
-No view is here, and no route.
-"""
+"""The base of all views of the page: requests, views, actions, and rendering of templates."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from cortex.system.errors import BadRequest
 if TYPE_CHECKING:
     import jinja2
 
-#: nothing is loaded from elsewhere, no script or style stands in the page, nobody frames it
+#: nothing is loaded from other servers, no script or style is inline, no site may frame the page
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -41,8 +38,8 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One request of the page: who asks, and of which project. `is_local`: the visitor is on this
-    machine, and may be told where the project is on it; `query`: what the address asks.
+    """One request of the page: project and token. `projects`: names that the token opens;
+    `is_local`: the visitor is on this machine, and may see paths; `query`: parameters of the URL.
     """
 
     hosted: Hosted
@@ -56,8 +53,8 @@ class Visit:
         return self.bearer.has_right("write")
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What the tool answers, one of agents or of people, as plain values. Raises what it
-        raises, and Forbidden.
+        """Return the answer of a tool (of agents or of people) as plain values. Raises the tool's
+        errors, and Forbidden.
         """
         caller = Caller(agent="page", session=self.bearer.name)
         entry = TOOLS[tool] if tool in TOOLS else PEOPLE[tool]
@@ -72,8 +69,8 @@ RunAction = Callable[[Visit, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a view's module asks later, by POST /page/{view}/{part} with a JSON object: `run` makes
-    what `template` shows, or without one the answer as JSON.
+    """A later request of a view's module: POST /page/{view}/{part} with a JSON object. `run` makes
+    the values for `template`, or without one the JSON answer.
     """
 
     run: RunAction
@@ -82,8 +79,8 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One view, at /{name}: `show` makes what templates/{name}.html shows; static/{name}.js is its
-    module; `styles` are further style sheets, below static/ or vendor/.
+    """One view, at /{name}. `show` makes the values for templates/{name}.html; static/{name}.js is
+    its module; `styles` are further style sheets, below static/ or vendor/.
     """
 
     name: str
@@ -95,8 +92,8 @@ class View:
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Every value is escaped, and one that is not there is an error."""
-    import jinja2  # a megabyte that a server needs only where somebody looks at its page
+    """Return the templates: every value is escaped, and a missing one is an error."""
+    import jinja2  # a megabyte that only a server with visitors needs
 
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("cortex.front.http.page"),
@@ -115,12 +112,12 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
 
 def page(template: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
-    """A whole page."""
+    """Return a page from a template."""
     return HTMLResponse(render(template, values), status, HEADERS)
 
 
 def address(place: str, **query: object) -> str:
-    """A local address: `place` below /, and what of `query` says something."""
+    """Return a local URL: `place` below /, with the parameters in `query` that are not empty."""
     query_text = urlencode({name: value for name, value in query.items() if value not in ("", None)})
     return f"/{quote(place)}" + (f"?{query_text}" if query_text else "")
 
@@ -130,7 +127,7 @@ def thousands(number: int) -> str:
 
 
 def ago(seconds: float) -> str:
-    """A time in the unit that people would say."""
+    """Return a duration in days, hours, minutes or seconds."""
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
@@ -138,7 +135,7 @@ def ago(seconds: float) -> str:
 
 
 def text_of(body: Mapping[str, Any], name: str, default: str = "") -> str:
-    """A text of a part's body. Raises BadRequest for what is none."""
+    """Return a text field of an action's body. Raises BadRequest for another type."""
     value = body.get(name, default)
     if not isinstance(value, str):
         raise BadRequest(f"`{name}` must be a text.")

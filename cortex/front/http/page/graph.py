@@ -1,5 +1,5 @@
-"""The view of the graph: a symbol with its callers and callees, what a change may break as a tree,
-the shortest way between two names. All of it is asked of cortex_graph.
+"""The view of the graph: callers and callees of a symbol, the impact of a change as a tree, the
+shortest path between two names. All data come from cortex_graph.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from cortex.terms.ambiguous_candidates import candidates_of
 
 Row = dict[str, Any]
 
-#: callers, and callees, of one symbol that are shown
+#: maximum of shown callers of one symbol, and of callees
 AROUND_MAX = 60
-#: levels of a tree, the first choice, and its results; more are no picture any more
+#: levels of a tree: maximum and default; maximum of its results, for more are no picture any more
 LEVELS_MAX, LEVELS, TREE_MAX = 6, 3, 200
-#: how surely a reference was resolved → what that means, the surest first
+#: confidence of a resolved reference → its meaning, the most certain first
 CONFIDENCES = {
     "exact": "same scope, file or package",
     "import": "through an import",
-    "receiver": "by the type of what it is called on",
+    "receiver": "by the receiver's type",
     "name": "the only method of that name",
-    "dispatch": "through what it implements or overrides",
+    "dispatch": "through an implemented or overridden method",
     "unsure": "may mean several definitions",
 }
-#: name of a way to ask → its title
+#: name of a query type → its title
 WAYS = {"around": "Callers and callees", "impact": "Impact", "path": "Path"}
 
 
 @dataclass(frozen=True, slots=True)
 class GraphQuery:
-    """What the address of the view asks: `of` a symbol or a file, in which `way`."""
+    """Parameters of the view's URL: `of` a symbol or a file, the query type `way`."""
 
     of: str = ""
     way: str = "around"
@@ -49,7 +49,7 @@ async def show(visit: Visit) -> dict[str, Any]:
     answer = _NOTHING | (await _WAY_FUNCTIONS[question.way](visit, question) if question.of else {})
     fault = ""
     if question.of and question.way == "path" and not question.to:
-        fault = "Say where the path ends."
+        fault = "Enter the end of the path."
     picture = answer["picture"]
     return {
         "asked": question,
@@ -75,7 +75,7 @@ def _read_query(query: Mapping[str, str]) -> GraphQuery:
 
 
 async def _around(visit: Visit, question: GraphQuery) -> dict[str, Any]:
-    """{"center", "callers", "callees": rows, "said", "candidates", "more", "picture"}."""
+    """Return {"center", "callers", "callees": rows, "said", "candidates", "more", "picture"}."""
     itself, callers, callees = await asyncio.gather(
         _graph(visit, "path", question.of, to=question.of),
         _graph(visit, "callers", question.of, max_results=AROUND_MAX, max_per_level=AROUND_MAX),
@@ -104,7 +104,7 @@ async def _around(visit: Visit, question: GraphQuery) -> dict[str, Any]:
 
 
 async def _impact(visit: Visit, question: GraphQuery) -> dict[str, Any]:
-    """{"center", "tree": rows with "children", "summary", "decisions", "said", "candidates",
+    """Return {"center", "tree": rows with "children", "summary", "decisions", "said", "candidates",
     "more", "picture"}.
     """
     itself, impact = await asyncio.gather(
@@ -146,7 +146,9 @@ async def _impact(visit: Visit, question: GraphQuery) -> dict[str, Any]:
 
 
 async def _path(visit: Visit, question: GraphQuery) -> dict[str, Any]:
-    """{"steps": rows, "said", "candidates", "unclear": of which end they are, "picture"}."""
+    """Return {"steps": rows, "said", "candidates", "unclear": "of" or "to", the end that the
+    candidates are for, "picture"}.
+    """
     if not question.to:
         return {}
     itself, path = await asyncio.gather(
@@ -167,13 +169,13 @@ async def _path(visit: Visit, question: GraphQuery) -> dict[str, Any]:
     }
 
 
-#: what every answer has
+#: fields of every answer
 _NOTHING: dict[str, Any] = {"said": [], "candidates": [], "unclear": "of", "picture": None}
 _WAY_FUNCTIONS = {"around": _around, "impact": _impact, "path": _path}
 
 
 async def grow(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """What is around one more symbol, {"of"}: a picture. Raises BadRequest."""
+    """Return the picture around one more symbol, `body["of"]`. Raises BadRequest."""
     of = text_of(body, "of").strip()
     if not of:
         raise BadRequest("`of` is empty; it must be a symbol.")
@@ -194,12 +196,14 @@ def _empty_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hidden_count(answer: Mapping[str, Any]) -> int:
-    """How many there are beside those that are shown."""
+    """Return the number of results that are not shown."""
     return max(0, int(answer["total_found"]) - int(answer["total_returned"]))
 
 
 def _center(target: str, itself: Sequence[Mapping[str, Any]]) -> Row:
-    """The asked symbol; of a type or a file the graph's own way to itself may name a member."""
+    """Return the row of the queried symbol. For a type or a file, the path to itself may name a
+    member instead.
+    """
     node = itself[0]["node"]
     return _node(node if node["id"] == target else {"id": target, "kind": "", "file": node.get("file", "")})
 
@@ -217,7 +221,7 @@ def _node(node: Mapping[str, Any]) -> Row:
 
 
 def _row(result: dict[str, Any], results: Sequence[dict[str, Any]]) -> Row:
-    """One result: its node, how sure it is, and the place of the call or use."""
+    """Return the row of one result: its node, confidence, and the place of the call or use."""
     place = result.get("location", {})
     candidates = candidates_of(result, results)
     return {
@@ -247,7 +251,7 @@ def _edge(row: Row, source: str, target: str) -> Row:
 
 
 def _picture(layout: str, center: Row, nodes: Iterable[Row], edges: Sequence[Row]) -> dict[str, Any]:
-    """What the module draws: each node once."""
+    """Return the graph for the module to draw, each node once."""
     once = {node["id"]: node for node in nodes}
     return {"layout": layout, "center": center["id"], "nodes": list(once.values()), "edges": edges}
 

@@ -1,5 +1,5 @@
-"""The view of memory: notes in time, one note whole with all that became of it, sessions, quality
-and trends; and changes, each of which can be taken back. All of it is asked of the tools of memory.
+"""The view of memory: notes by time, one note with its history, sessions, quality, trends, and
+changes with undo. All data come from the tools of memory.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ TABS = {
     "trends": "Trends",
     "changes": "Changes",
 }
-#: kinds of notes that the filter offers; others can be typed into the address
+#: kinds of notes in the filter; the URL takes others as well
 KINDS = ("fact", "decision", "goal", "event", "pattern", "observation", "preference")
-#: notes, sessions and exchanges of a page, operations that are listed
+#: notes, sessions and exchanges of a page, maximum of listed operations
 NOTES, SESSIONS, EXCHANGES, OPERATIONS = 50, 30, 20, 50
-#: notes whose quality is judged, tokens of that answer, groups and patterns that are shown
+#: maxima: notes with a rated quality, tokens of that answer, shown groups and patterns
 JUDGED, TOKENS, GROUPS, PATTERNS = 200, 40_000, 10, 10
-#: spans that trends are offered for, in days, and how they are grouped
+#: spans of trends in days; groupings → titles
 SPANS, GROUPED = (7, 30, 90, 365), {"day": "day", "week": "week", "hour_of_day": "hour of the day"}
-#: what stands around a word in a snippet
+#: mark around a matched word in a snippet
 _MARK = "**"
-#: fields of a note that the page changes
+#: text fields of a note that the page can change
 _EDITED = ("title", "body", "kind", "scope")
 
 
@@ -59,16 +59,16 @@ async def show(visit: Visit) -> Fields:
     return values | {"found": content, "note": note}
 
 
-#: what is said of a note that does not hold any more
+#: state of a note → its explanation
 _STATES = {
-    "superseded": "Another note holds in its place.",
-    "archived": "It was put away: questions do not find it.",
-    "deleted": "It was forgotten: questions do not find it.",
+    "superseded": "Another note replaces it.",
+    "archived": "It was archived: queries do not find it.",
+    "deleted": "It was forgotten: queries do not find it.",
 }
 
 
 async def _notes(visit: Visit, query: Query) -> Fields:
-    """{"days": [(day, rows)], "next", "previous": offsets or None}."""
+    """Return {"days": [(day, rows)], "next", "previous": offsets or None}."""
     filters: Fields = {"kind": query.get("kind", ""), "tags": [tag] if (tag := query.get("tag", "")) else []}
     if question := query.get("q", "").strip():
         answer = await visit.call("memory_search", filters | {"query": question, "limit": NOTES})
@@ -92,12 +92,12 @@ def _note_row(row: Mapping[str, Any]) -> Fields:
     return defaults | dict(row) | {"body": body, "at": row.get("at") or row.get("created_at", "")}
 
 
-#: name of an operation → what people call it, where that is another word
+#: name of an operation → the word on the page, if it differs
 WHAT = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
 
 
 async def _note(visit: Visit, number: str) -> Fields | None:
-    """One note with its history and its quality; None where none is asked for."""
+    """Return one note with its history and its quality; None for an empty number."""
     if not number:
         return None
     note, history, quality = await asyncio.gather(
@@ -120,7 +120,7 @@ async def _note(visit: Visit, number: str) -> Fields | None:
 
 
 async def _is_readable(visit: Visit, session: str) -> bool:
-    """Whether what was said in the session can be read."""
+    """Whether the exchanges of the session can be read."""
     if not session:
         return False
     try:
@@ -130,12 +130,12 @@ async def _is_readable(visit: Visit, session: str) -> bool:
     return True
 
 
-#: what only some notes say
+#: fields that only some notes have
 _UNSAID = dict.fromkeys(("flagged", "changed", "gone", "moved", "occurred_at", "valid_until"), "")
 
 
 async def _sessions(visit: Visit, query: Query) -> Fields:
-    """{"session"} that is read, or {"rows", "next", "previous"}."""
+    """Return {"session", "next", "previous"} for one session, else {"rows", "next", "previous"}."""
     if session := query.get("session", ""):
         offset = _number(query.get("offset", ""))
         arguments = {"session_id": session, "offset": offset, "limit": EXCHANGES}
@@ -157,12 +157,12 @@ async def _sessions(visit: Visit, query: Query) -> Fields:
 
 
 def _pieces(snippet: str) -> list[tuple[str, bool]]:
-    """(text, whether it is what was asked for) of a snippet."""
+    """Return (text, whether it matched) for each piece of a snippet."""
     return [(text, at % 2 == 1) for at, text in enumerate(snippet.split(_MARK)) if text]
 
 
 async def _quality(visit: Visit, _query: Query) -> Fields:
-    """{"report", "groups", "patterns"}."""
+    """Return {"report", "groups", "patterns"}."""
     report, groups, patterns = await asyncio.gather(
         visit.call("get_data_quality_report", {"limit": JUDGED, "max_tokens": TOKENS}),
         visit.call("suggest_consolidations", {"limit": GROUPS, "max_tokens": TOKENS}),
@@ -172,7 +172,7 @@ async def _quality(visit: Visit, _query: Query) -> Fields:
 
 
 async def _trends(visit: Visit, query: Query) -> Fields:
-    """{"trends", "stats", "days", "by", "spans", "grouped", "plot": what the module draws}."""
+    """Return {"trends", "stats", "days", "by", "spans", "grouped", "plot": JSON for the module}."""
     days, by = _number(query.get("days", "")) or 30, query.get("by", "day")
     days, by = min(max(days, 1), 365), by if by in GROUPED else "day"
     trends, stats = await asyncio.gather(
@@ -192,7 +192,7 @@ async def _trends(visit: Visit, query: Query) -> Fields:
 
 
 async def _changes(visit: Visit, _query: Query) -> Fields:
-    """{"operations"}: the newest that can be taken back."""
+    """Return {"operations"}: the newest that can be undone."""
     return await visit.call("memory_history", {"limit": OPERATIONS})
 
 
@@ -206,9 +206,10 @@ _TAB_CONTENTS = {
 
 
 async def change(visit: Visit, body: Fields) -> Fields:
-    """{"message", "undo": what takes it back, "" for nothing}. `body`: {"what", "note", …}.
+    """Change a note; return {"message", "undo": operation id, "" if it cannot be undone}.
 
-    Raises BadRequest, Forbidden for who may only read, and what the tool raises.
+    `body`: {"what", "note", …}. Raises BadRequest, Forbidden for a token that may only read, and
+    the tool's errors.
     """
     what = text_of(body, "what")
     if what not in _CHANGES:
@@ -221,12 +222,12 @@ async def change(visit: Visit, body: Fields) -> Fields:
 
 
 def _edit(body: Fields) -> Fields:
-    """The fields that were changed; tags by commas, facts line by line."""
+    """Return the arguments of an edit. `body` has tags separated by commas, facts by line ends."""
     changes: Fields = {name: text_of(body, name) for name in _EDITED if name in body}
     if "title" in changes and not changes["title"].strip():
         raise BadRequest("A note needs a title.")
     if "body" in changes and not changes["body"].strip():
-        raise BadRequest("A text cannot be emptied; say what holds, or forget the note.")
+        raise BadRequest("The text is empty. Write a new text, or forget the note.")
     if "tags" in body:
         changes["tags"] = [tag.strip() for tag in text_of(body, "tags").split(",") if tag.strip()]
     if "facts" in body:
@@ -239,9 +240,9 @@ def _edit(body: Fields) -> Fields:
 
 
 def _note_id(body: Fields, name: str = "note") -> str:
-    """A note's number or id. Raises BadRequest for none."""
+    """Return a note's number or id. Raises BadRequest for none."""
     if not (note_id := text_of(body, name).strip().removeprefix("#")):
-        raise BadRequest("Say which note: its number.")
+        raise BadRequest("Enter the number of a note.")
     return note_id
 
 
@@ -258,7 +259,7 @@ def _describe_undo(answer: Fields) -> str:
     return f"Taken back: {titles}" if titles else "Taken back."
 
 
-#: what is done → (its tool, what the tool is told, what its answer says to people)
+#: name of a change → (tool, function body → arguments, function answer → message)
 _CHANGES: Mapping[str, tuple[str, Callable[[Fields], Fields], Callable[[Fields], str]]] = {
     "edit": ("cortex_store", _edit, lambda answer: str(answer["message"])),
     "forget": (
@@ -269,20 +270,20 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Fields], Fields], Callable[[Fields],
     "restore": (
         "cortex_store",
         lambda body: {"id": _note_id(body), "state": "active"},
-        lambda answer: f"#{answer['number']} holds again.",
+        lambda answer: f"#{answer['number']} is active again.",
     ),
     "merge": (
         "merge_observations",
         _merge,
         lambda answer: f"Merged #{answer['source_id']} into #{answer['target_id']} {answer['target_title']}",
     ),
-    "supersede": ("bulk_mark_superseded", _supersede, lambda _answer: "Superseded: it holds no more."),
+    "supersede": ("bulk_mark_superseded", _supersede, lambda _answer: "Superseded."),
     "undo": ("memory_undo", lambda body: {"undone": _note_id(body, "operation")}, _describe_undo),
 }
 
 
 def _number(text: str) -> int:
-    """A number of an address, 0 for anything else."""
+    """Return a number from a URL, 0 for anything else."""
     return int(text[:9]) if text.isascii() and text.isdecimal() else 0
 
 

@@ -1,4 +1,4 @@
-"""The routes of the page: its views, what their modules ask, its own files, and the way in."""
+"""The routes of the page: its views, their actions, its static files, and the entry."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent
 
 
 class Pages:
-    """Use it in one event loop."""
+    """Handlers of the routes. Use it in one event loop."""
 
     def __init__(self, projects: Projects, visits: Visits, scheme: str) -> None:
         self._projects, self._visits, self._scheme = projects, visits, scheme
@@ -47,17 +47,19 @@ class Pages:
         return RedirectResponse(address(VIEWS[0].name, **request.query_params))
 
     async def invite(self, request: Request) -> Response:
-        """A link that opens once, for who showed a token. Raises Refused."""
+        """Answer with a link that works once. Raises RequestRefused for one without a token."""
         if "digest" not in request.scope:
-            raise RequestRefused(403, "forbidden", "A link is made for who shows a token.")
+            raise RequestRefused(403, "forbidden", "A link needs a request with a token, not a visit.")
         code = self._visits.invite(request.scope["digest"], time.monotonic())
         return json_response({"path": address(ENTER.strip("/"), code=code), "seconds": CODE_S})
 
     async def enter(self, request: Request) -> Response:
-        """Not by a redirect: a browser that came from another page would show no cookie there."""
+        """Begin a visit. Not by a redirect: the cookie is SameSite=Strict, so a browser that came
+        from another page would not send it after one.
+        """
         cookie = self._visits.enter(request.query_params.get("code", ""), time.monotonic())
         if not cookie:
-            sentence = "This link was opened before, or is too old; `cortex open` opens another."
+            sentence = "This link was opened before, or has expired; `cortex open` makes another."
             return refusal_page(RequestRefused(401, "unauthorized", sentence))
         target = address("", project=request.query_params.get(PROJECT, ""))
         answer = page("entered.html", {"target": target})
@@ -72,7 +74,7 @@ class Pages:
         return answer
 
     async def run_action(self, request: Request) -> Response:
-        """What a part of a view answers. Raises NotFound, and what it raises."""
+        """Answer an action of a view. Raises NotFound, and the action's errors."""
         name, wanted = request.path_params["view"], request.path_params["part"]
         action = next((view.actions.get(wanted) for view in VIEWS if view.name == name), None)
         if action is None:
@@ -110,7 +112,7 @@ class Pages:
 
 
 class Files(StaticFiles):
-    """The page's own files: looked at again each time, and taken for nothing but what they are."""
+    """The static files: browsers revalidate them each time, and do not guess their types."""
 
     def file_response(self, full_path: str | os.PathLike[str], *args: Any, **settings: Any) -> Response:
         answer = super().file_response(full_path, *args, **settings)
@@ -119,14 +121,14 @@ class Files(StaticFiles):
 
 
 def refusal_page(refusal: RequestRefused) -> Response:
-    """A refusal, for a browser that went there."""
+    """Return the page for a refused request of a browser."""
     answer = page("refused.html", {"sentence": str(refusal)}, refusal.status)
     answer.headers.update(refusal.headers)
     return answer
 
 
 def _frame_values(view: View, visit: Visit) -> dict[str, Any]:
-    """What the frame around every view shows."""
+    """Return the values for the frame around every view."""
     return {"views": VIEWS, "view": view, "visit": visit}
 
 

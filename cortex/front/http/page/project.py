@@ -1,4 +1,4 @@
-"""The view of the project: what is known of it, how much, how fresh, and what was left out."""
+"""The view of the project: counts, languages, freshness, omitted files, and a map."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cortex.front.http.routes.calls import index_status
 from cortex.generation.manifest import Entry, Listing
 from cortex.system.errors import CortexError
 
-#: languages, and files, that are listed
+#: maximum of listed languages, files and names
 LISTED = 12
-#: tokens of the outline that says how much refers to what: the most referred-to come first
+#: tokens of the outline that counts references: the most referenced symbols come first
 OUTLINE_TOKENS = 60_000
 
 
@@ -26,7 +26,7 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 
 async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
-    """Everything as it is at the moment."""
+    """Return the values for the current state."""
     source_files = await sources.sources(visit.hosted.config)
     listed = await asyncio.to_thread(sources.listing, visit.hosted.config)
     return {
@@ -52,7 +52,7 @@ def _languages(source_files: list[SourceFile]) -> list[dict[str, Any]]:
 
 
 def _left_out(listed: Listing[Entry]) -> list[tuple[str, int]]:
-    """(reason, files), as `cortex status` counts them."""
+    """Return (reason, number of files), as `cortex status` counts them."""
     reasons = Counter(listed.left_out)
     unsearched = (entry for entry in listed.files.values() if not entry.chunks)
     reasons.update(entry.skipped.partition(":")[0] or "without text" for entry in unsearched)
@@ -66,7 +66,7 @@ def _remarks(listed: Listing[Entry]) -> list[tuple[str, int]]:
 
 
 async def tiles(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
-    """The map: area is lines, colour how much refers to what is defined there."""
+    """Return the values for the map: area is lines, colour is references to definitions."""
     source_files, (references, names) = await asyncio.gather(
         sources.sources(visit.hosted.config), _references(visit)
     )
@@ -83,8 +83,8 @@ async def tiles(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _references(visit: Visit) -> tuple[Mapping[str, int], list[dict[str, Any]]]:
-    """(path → references to what is defined there, the most referred-to names); nothing where the
-    graph does not answer.
+    """Return (path → references to its definitions, the most referenced symbols); both are empty if
+    the graph does not answer.
     """
     try:
         answer = await visit.call("cortex_outline", {"max_tokens": OUTLINE_TOKENS})

@@ -1,4 +1,4 @@
-"""The view that searches: four ways to ask, and why each result is where it is."""
+"""The view of search: four query types, and the reasons for each result's rank."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cortex.front.http.page import code, sources
 from cortex.front.http.page.frame import Action, View, Visit, text_of
 from cortex.system.errors import BadRequest
 
-#: results that are shown: a page of them, as people read
+#: maximum of shown results: one page
 RESULTS_MAX = 20
-#: the ways to ask → what one types for it
+#: query type → an example
 WAYS = {
     "meaning": "how are expired sessions removed",
     "words": "refresh AND token NOT test",
@@ -21,7 +21,7 @@ WAYS = {
     "structure": "rotate($TOKEN)",
 }
 KINDS = ("code", "documentation", "definitions", "symbols", "data")
-#: signal of the ranking → what people read
+#: signal of the ranking → its name on the page
 SIGNALS = {
     "ctop3": "words in the text",
     "path": "words in the path",
@@ -29,16 +29,16 @@ SIGNALS = {
     "folders": "names of folders",
     "defs": "names it defines",
     "comments": "words in comments",
-    "defx": "defines what is asked",
+    "defx": "defines the queried name",
     "smax": "meaning",
-    "refs": "referred to",
+    "refs": "references",
     "test": "is a test",
     "example": "is an example",
     "foreign": "not written by hand",
     "superseded": "has a successor",
     "cited": "named in the question",
 }
-#: words of a question that say nothing of the code
+#: stop words of a question
 _EMPTY = frozenset(
     "the and for are how does what where when which who why with from into that this not".split()
 )
@@ -48,7 +48,7 @@ _HIGHLIGHTED = re.compile(r"<em>(.*?)</em>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One reason: `share` from -1 to 1 of the largest among the results."""
+    """One reason for a rank; `share`: -1 to 1, relative to the largest among the results."""
 
     name: str
     value: str
@@ -57,7 +57,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One result as it is shown."""
+    """One result for the page."""
 
     file: str
     line: int
@@ -79,9 +79,10 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 
 async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """What is found: {"query", "found", "total", "took_ms", "suggestion", "fault"}; the last is why
-    nothing can be: half of a question is none, and no error of who types. Raises BadRequest, and
-    what the tools raise.
+    """Return {"query", "found", "total", "took_ms", "suggestion", "fault"}.
+
+    "fault" explains an invalid query: a person is still typing it, so it is no error. Raises
+    BadRequest, and the tools' errors.
     """
     way, query = text_of(body, "way", "meaning"), text_of(body, "query").strip()
     if way not in WAYS:
@@ -91,7 +92,7 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
         return nothing
     tool, arguments = _question(way, query, body)
     if way == "structure" and not arguments["language"]:
-        return nothing | {"fault": "Choose a language: a structure is one of its grammar."}
+        return nothing | {"fault": "Choose a language: structure is a matter of its grammar."}
     try:
         answer = await visit.call(tool, arguments)
     except BadRequest as error:
@@ -107,7 +108,7 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _question(way: str, query: str, body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The tool that is asked, and its arguments."""
+    """Return the tool for a query type, and its arguments."""
     language, path, kind = (text_of(body, name).strip() for name in ("language", "path", "kind"))
     paths = {"paths": [path]} if path else {}
     if way == "structure":
@@ -150,14 +151,14 @@ def _result_row(row: Mapping[str, Any], query: str, why: list[Bar]) -> ResultRow
 
 
 def _location(chunk: Mapping[str, Any]) -> str:
-    """Where in its file it is, as its scope or heading says."""
+    """Return the scope or the heading of a chunk in its file."""
     metadata = chunk["metadata"]
     _, _, heading = chunk.get("title", "").partition(" › ")
     return str(metadata.get("scope") or heading)
 
 
 def _marks(row: Mapping[str, Any], text: str, first: int, query: str) -> list[code.Span]:
-    """What matched, on the lines that are said to; of a question by meaning, its words."""
+    """Return the matched spans on the highlighted lines; for a query by meaning, its words."""
     if "highlights" not in row:
         question_words = (word for word in _WORD.findall(query.lower()) if word not in _EMPTY)
         return code.spans_of(text, question_words)
@@ -170,7 +171,7 @@ def _marks(row: Mapping[str, Any], text: str, first: int, query: str) -> list[co
 
 
 def _reasons(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[tuple[str, float, str]]:
-    """(name, points, what is written) of each reason, the weightiest first."""
+    """Return (name, points, points as text) of each reason, the largest first."""
     signals = row.get("explain", {}).get("signals", {})
     signal_reasons = [
         (SIGNALS.get(name, name), signal["points"], f"{signal['points']:+.3f}")
@@ -197,7 +198,7 @@ def _structure_rows(rows: list[dict[str, Any]], language: str) -> list[ResultRow
             (language, f"column {row['column']}"),
             "",
             code.lines_of(row["text"], language, row["start_line"], [(0, len(row["text"]))]),
-            [Bar("has the shape", _length(row), 0.0), *_variables(row)],
+            [Bar("matches the pattern", _length(row), 0.0), *_variables(row)],
             bool(row.get("stale")),
         )
         for row in rows
@@ -210,7 +211,7 @@ def _length(row: Mapping[str, Any]) -> str:
 
 
 def _variables(row: Mapping[str, Any]) -> list[Bar]:
-    """What stands for each name of the pattern."""
+    """Return the match of each variable in the pattern."""
     return [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()]
 
 

@@ -1,4 +1,4 @@
-"""What the page tells of a project's files: the indexer's list of them, and how long they are."""
+"""A project's files for the page: the indexer's list, with the number of lines of each."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from cortex.settings.config import Config
 from cortex.system import files
 from cortex.terms.languages import language_of
 
-#: files whose lines are counted; the others are shown by their size alone
+#: maximum of files with counted lines; the others are estimated from their size
 COUNTED_MAX = 3_000
-#: bytes of a file whose lines are counted
+#: maximum of bytes of a file with counted lines
 COUNTED_BYTES_MAX = 2 << 20
-#: counts that are kept, of files as they were: a row takes some 200 bytes
+#: maximum of cached counts: each takes some 200 bytes
 KEPT_MAX = 20_000
-#: bytes of a line where none is counted: the middle of usual code
+#: bytes of a line, for estimates: the median of usual code
 LINE_BYTES = 36
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file that is served. `lines` is estimated from its size where `counted` is False."""
+    """One served file; `lines` is an estimate if `counted` is False."""
 
     path: str
     language: str
@@ -36,19 +36,17 @@ class SourceFile:
 
 
 async def languages(config: Config) -> list[str]:
-    """The languages of the project, the commonest first."""
+    """Return the languages of the project, the most frequent first."""
     return await asyncio.to_thread(_languages, config)
 
 
 async def sources(config: Config) -> list[SourceFile]:
-    """The files with something to be searched, the largest first. Raises nothing for those that
-    went meanwhile.
-    """
+    """Return the files with chunks, the largest first; files deleted since are no error."""
     return await asyncio.to_thread(_sources, config)
 
 
 def listing(config: Config) -> Listing[Entry]:
-    """The indexer's list, read again when it was written again."""
+    """Return the indexer's list; a changed one is read again."""
     path = config.manifest
     try:
         file_stat = path.stat()
@@ -89,7 +87,7 @@ def _source(root: Path, path: str, entry: Entry, looks: bool) -> SourceFile:
 
 @functools.lru_cache(maxsize=KEPT_MAX)
 def _lines(path: Path, size: int, _mtime_ns: int) -> int | None:
-    """None where it cannot be counted."""
+    """Return the number of lines, None if they cannot be counted."""
     if size > COUNTED_BYTES_MAX:
         return None
     try:

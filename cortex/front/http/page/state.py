@@ -1,7 +1,6 @@
-"""The view of the machinery: who runs, how calls went, what is wrong and what to do, what was
-logged.
+"""The view of the server's health: processes, calls, checks and logs.
 
-What is told of places on the machine is for its owner alone (`admin`).
+Anything with paths of the machine is for its owner alone (right `admin`).
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from cortex.system import files
 from cortex.system.errors import BadRequest, CortexError
 from cortex.system.terminal import escape_controls
 
-#: bytes of a log's end that are looked at, and lines of it that are shown
+#: bytes that are read from the end of a log, and maximum of its shown lines
 LOG_BYTES, LOG_LINES = 64 * 1024, 200
-#: the processes whose logs are shown, and those that start them
+#: processes with shown logs
 LOGS = ("supervisor", *(process.name for kind in (PROJECT, MEMORY) for process in kind.processes))
 OF_MEMORY = frozenset(process.name for process in MEMORY.processes)
 
@@ -31,7 +30,7 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 
 async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
-    """Who runs, and which generation each worker answers from, as `cortex status` says it."""
+    """Return processes, generations and warnings as `cortex status` collects them, and calls."""
     from cortex.front.cli.status import collect
 
     status = await collect(visit.hosted.config)
@@ -45,7 +44,7 @@ async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def hour(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
-    """The calls of the last hour as columns, for a plot."""
+    """Return the calls of the last hour as columns, for a plot."""
     minutes = visit.hosted.metrics.hour.minutes()
     return {
         "at": [at for at, _ in minutes],
@@ -57,7 +56,7 @@ async def hour(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def checks(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
-    """What `cortex doctor` says of the project. Raises Forbidden."""
+    """Return the checks of `cortex doctor` for the project. Raises Forbidden."""
     _check_owner(visit)
     from cortex.front.cli.doctor import examine
 
@@ -66,7 +65,7 @@ async def checks(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def log(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """The end of one process's log. Raises Forbidden, and BadRequest for a process that is none."""
+    """Return the end of a process's log. Raises Forbidden, and BadRequest for an unknown one."""
     _check_owner(visit)
     name = text_of(body, "name")
     if name not in LOGS:
@@ -76,11 +75,11 @@ async def log(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 def _check_owner(visit: Visit) -> None:
     if not visit.bearer.has_right("admin"):
-        raise Forbidden("This is told to who owns the server; your token may not see it.")
+        raise Forbidden("Only the owner of the server may see this; your token is not the owner's.")
 
 
 def _end_of(config: Config, name: str) -> list[str]:
-    """The last lines; none where nothing was logged."""
+    """Return the last lines of a log; none if there is no log."""
     try:
         folder = config.data.run_dir if name in OF_MEMORY else config.run_dir
         raw = _tail(Path(folder) / f"{name}.log")

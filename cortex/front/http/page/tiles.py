@@ -1,7 +1,7 @@
-"""A project's files as a map of tiles: how large each is, and how much refers to it. No I/O here.
+"""A treemap of a project's files: area by size, heat by references. Pure functions.
 
-Squarified treemaps (Bruls, Huizing, van Wijk, 2000): rows along the shorter side, each as long as
-its tiles become squarer by it.
+Squarified treemaps (Bruls, Huizing, van Wijk, 2000): rows along the shorter side; a row takes
+further tiles as long as that makes them squarer.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 
 from cortex.front.http.page.sources import SourceFile
 
-#: of the whole map, in its own units
+#: size of the map, in its own units
 WIDTH, HEIGHT = 1600.0, 640.0
-#: files that have a tile of their own; those that are smaller share one in their folder
+#: maximum of files with their own tile; smaller ones share a tile in their folder
 TILES_MAX = 1_500
-#: what a folder's name takes above its tiles, and how high a folder must be to have one
+#: height of a folder's name above its tiles, and minimum height of a folder with a name
 NAME_HEIGHT, NAMED_FROM = 16.0, 48.0
-#: how many folders deep names are shown
+#: depth of folders with names
 NAMED_DEPTH = 2
 #: width of a character of a name
 CHARACTER = 8.0
-#: steps of heat, from what nothing refers to
+#: steps of heat, the first for no references
 HEATS = 6
 
 
@@ -36,7 +36,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One file, or (`files` > 1) the small ones of a folder. `heat`: 0 to HEATS - 1."""
+    """Tile of one file, or (`files` > 1) of the small files of a folder. `heat`: 0 to HEATS - 1."""
 
     box: Box
     path: str
@@ -48,7 +48,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A folder's, over its tiles."""
+    """The name of a folder, above its tiles."""
 
     box: Box
     text: str
@@ -56,7 +56,7 @@ class Name:
 
 @dataclass(slots=True)
 class _Node:
-    """A folder with its parts, or a file without."""
+    """A folder with its children, or a file."""
 
     path: str
     weight: int = 0
@@ -65,7 +65,7 @@ class _Node:
 
 
 def tiles(sources: Sequence[SourceFile], references: Mapping[str, int]) -> tuple[list[Tile], list[Name]]:
-    """The map of `sources`; `references`: path → how much refers to what it defines."""
+    """Return the tiles and names of the map; `references`: path → references to its definitions."""
     most = max(references.values(), default=0)
     placed: list[Tile] = []
     names: list[Name] = []
@@ -80,7 +80,7 @@ def tiles(sources: Sequence[SourceFile], references: Mapping[str, int]) -> tuple
 
 
 def _heat(count: int, most: int) -> int:
-    """By the logarithm: a few names have most of all references."""
+    """Return the step of heat, logarithmic: a few names have most of all references."""
     if count <= 0 or most <= 0:
         return 0
     return min(HEATS - 1, 1 + int((HEATS - 1) * math.log1p(count) / math.log1p(most + 1)))
@@ -106,7 +106,7 @@ def _tree(sources: Sequence[SourceFile]) -> _Node:
 
 
 def _place_nodes(node: _Node, box: Box, depth: int) -> Iterator[tuple[_Node, Box] | Name]:
-    """Each file with its box, and each folder's name."""
+    """Yield each file with its box, and each folder's name."""
     if not node.children:
         if node.weight:
             yield node, box
@@ -124,7 +124,7 @@ def _place_nodes(node: _Node, box: Box, depth: int) -> Iterator[tuple[_Node, Box
 
 
 def squarify(weights: Sequence[int], box: Box) -> list[Box]:
-    """A box for each of `weights`, which fall; together they are `box`."""
+    """Return a box for each of `weights` (descending); together they fill `box`."""
     total = sum(weights)
     if total <= 0:
         return [Box(box.x, box.y, 0.0, 0.0) for _ in weights]
@@ -144,7 +144,7 @@ def squarify(weights: Sequence[int], box: Box) -> list[Box]:
 
 
 def _worst(areas: Sequence[float], side: float) -> float:
-    """The ratio of the sides of the narrowest in a row along `side`."""
+    """Return the largest aspect ratio in a row along `side`."""
     total = sum(areas)
     if total <= 0 or side <= 0:
         return math.inf
@@ -153,7 +153,7 @@ def _worst(areas: Sequence[float], side: float) -> float:
 
 
 def _row(areas: Sequence[float], box: Box) -> tuple[list[Box], Box]:
-    """The boxes of one row along the shorter side, and what is left of `box`."""
+    """Return the boxes of one row along the shorter side, and the remainder of `box`."""
     total = sum(areas)
     upright = box.width >= box.height
     thick = total / max(box.height if upright else box.width, 1e-9)

@@ -1,4 +1,4 @@
-"""The views of the page, in the order in which they are offered. The only list of them."""
+"""The table of the page's views, in the order of its navigation."""
 
 from __future__ import annotations
 

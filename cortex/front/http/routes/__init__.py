@@ -1,1 +1,1 @@
-"""The routes of `cortex serve`: calls, events, MCP, and what describes them."""
+"""The routes of `cortex serve`: calls, events, MCP, and their OpenAPI description."""

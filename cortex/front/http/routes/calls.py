@@ -1,4 +1,4 @@
-"""The routes under /v1, and health and metrics: requests in, one call, JSON out."""
+"""The routes under /v1 but events, and health and metrics: each makes one call and answers JSON."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ async def http_search(
     k: Annotated[int, Meta(description="1 to 100.")] = 20,
     lang: Annotated[str, Meta(description="Only this language.")] = "",
     paths: Paths = (),
-    explain: Annotated[bool, Meta(description="Show signals.")] = False,
+    explain: Annotated[bool, Meta(description="Show each score's signals.")] = False,
     projects: ProjectNames = (),
 ) -> dict[str, Any]:
-    """The ranking of cortex_search as a flat list of file, line number and excerpt."""
+    """Search as cortex_search does, with a flat list of file, line number and excerpt."""
     filters = Filters(language=lang, paths=paths)
     question = Search(query=query, limit=k, filters=filters, detail="snippet", explain=explain)
     return await flat_answer(context, question, projects)
 
 
-#: no tool of agents: it is made one to be called as they are
+#: not offered to agents; as a tool it is called with their deadline and checks
 SEARCH = make_tool(http_search, "Search", reads=True)
 
 
 class Routes:
-    """Use it in one event loop."""
+    """Handlers of the routes. Use it in one event loop."""
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
@@ -68,7 +68,7 @@ class Routes:
         ]
 
     async def health(self, _request: Request) -> Response:
-        """503 while no project of this server is served yet."""
+        """Answer 200, or 503 while no project of this server has an index."""
         served = (hosted.freshness for hosted in self._projects.values())
         ready = any(freshness.serves(freshness.current()) for freshness in served)
         answer = json_response({"alive": True, "ready": ready, "version": __version__})
@@ -90,7 +90,7 @@ class Routes:
     async def index_status(self, request: Request) -> Response:
         hosted = self._find(request, request.query_params.get(PROJECT, ""))
         bearer: Bearer = request.scope["bearer"]
-        # Where a project lies is its user's affair: a named token may be another machine's.
+        # The path is for the user alone: a named token may be used on another machine.
         place = {} if bearer.name else {"repo": str(hosted.config.root)}
         return json_response(index_status(hosted) | place)
 
@@ -121,9 +121,7 @@ class Routes:
 
 
 def index_status(hosted: Hosted) -> dict[str, Any]:
-    """How much of a project is indexed, in percent: of its words, its vectors and its graph. Starts
-    nothing.
-    """
+    """Return the indexed share of a project in percent: text, vectors and graph. Starts nothing."""
     freshness = hosted.freshness
     current = freshness.current()
     share = freshness.share(current)
@@ -147,7 +145,7 @@ def index_status(hosted: Hosted) -> dict[str, Any]:
 
 
 async def read_json_object(request: Request) -> dict[str, Any]:
-    """The body. Raises BadRequest for what is no JSON object."""
+    """Return the body. Raises BadRequest if it is no JSON object."""
     raw = await request.body()
     try:
         read = orjson.loads(raw)
@@ -159,7 +157,7 @@ async def read_json_object(request: Request) -> dict[str, Any]:
 
 
 async def cancel_on_disconnect(request: Request, answer: Awaitable[T]) -> T:
-    """What `answer` gives; it is cancelled when the client goes first (ClientDisconnect)."""
+    """Await `answer`; cancel it and raise ClientDisconnect when the client goes first."""
     asking = asyncio.ensure_future(answer)
     tasks: list[asyncio.Future[Any]] = [asking, asyncio.ensure_future(_wait_disconnect(request))]
     try:

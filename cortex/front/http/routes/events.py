@@ -1,4 +1,4 @@
-"""GET /v1/events: what happens to a project and to memory, as server-sent events."""
+"""GET /v1/events: changes of a project and of memory, as server-sent events."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from cortex.front.mcp.updates import CHANGES
 from cortex.processes import attach
 from cortex.system.errors import CortexError
 
-#: seconds between two looks at what happened while files are read or wait for it; what is published
-#: then is announced, and looked at at once
+#: seconds between two looks at the project while it is being indexed; a publication is announced,
+#: and causes a look at once
 LOOK_S = 0.5
-#: seconds between two looks at who runs, at memory, and at whether there is something to read
+#: seconds between two looks at processes and memory, and at the project otherwise
 PROCESSES_S = 2.0
-#: seconds after which a silent stream says that it is there
+#: seconds without an event after which a keep-alive is sent
 SIGN_S = 15.0
 
 
 class Events:
-    """Use it in one event loop."""
+    """The handler of the route. Use it in one event loop."""
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
@@ -49,7 +49,7 @@ class Events:
 
 
 async def _frames(hosted: Hosted, link: ClientLink | None) -> AsyncIterator[bytes]:
-    """Each event as it stands on the wire: first how everything is, then what changes of it."""
+    """Yield each event in the wire format: first the whole state, then its changes."""
     sent: dict[str, Any] = {}
     sent_at = time.monotonic()
     looked = -PROCESSES_S
@@ -76,7 +76,7 @@ async def _frames(hosted: Hosted, link: ClientLink | None) -> AsyncIterator[byte
 
 
 def _announcements(hosted: Hosted) -> AnnouncementListener:
-    """The project's, which ends with its link."""
+    """Return the project's listener, which is closed with its link."""
     listener = hosted.resources.get("hearing")
     if not isinstance(listener, AnnouncementListener):
         listener = hosted.resources["hearing"] = AnnouncementListener(hosted.config.runtime_dir)
@@ -84,7 +84,7 @@ def _announcements(hosted: Hosted) -> AnnouncementListener:
 
 
 def look(hosted: Hosted) -> dict[str, Any]:
-    """The served generation, and how far indexing is."""
+    """Return the served generation, and the progress of indexing."""
     freshness = hosted.freshness
     current, progress = freshness.current(), freshness.progress()
     share = freshness.share(current)
@@ -100,7 +100,7 @@ def look(hosted: Hosted) -> dict[str, Any]:
 
 
 async def _workers(hosted: Hosted) -> dict[str, str] | None:
-    """Process → its state; None where that is not known."""
+    """Return process → state; None if it is unknown."""
     with contextlib.suppress(CortexError, OSError):
         status = await asyncio.to_thread(attach.set_status, hosted.config)
         return {process["name"]: process["state"] for process in status.get("processes", ())}
@@ -108,7 +108,9 @@ async def _workers(hosted: Hosted) -> dict[str, str] | None:
 
 
 async def _memory(link: ClientLink, before: dict[str, Any] | None) -> dict[str, Any] | None:
-    """How far memory is, and which notes changed since `before`; None while it does not answer."""
+    """Return the last change number of memory and the notes changed since `before`; None without
+    changes, and while memory does not answer.
+    """
     reached = -1 if before is None else before["reached"]
     with contextlib.suppress(CortexError):
         answer = await link.call(CHANGES, {"after": reached})

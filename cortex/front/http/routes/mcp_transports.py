@@ -1,6 +1,6 @@
-"""MCP over HTTP: Streamable HTTP with sessions that can be resumed, and the older HTTP+SSE.
+"""MCP over HTTP: Streamable HTTP with resumable sessions, and the older HTTP+SSE.
 
-The protocol itself is cortex.front.mcp.server's; the transports are the SDK's.
+The protocol itself is in cortex.front.mcp.server; the transports are the SDK's.
 """
 
 from __future__ import annotations
@@ -28,24 +28,25 @@ from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
 
-#: sessions of one project at the same time
+#: maximum of sessions of one project
 SESSIONS_MAX = 1024
-#: messages that are kept for clients that come back, of all sessions of a project, and their bytes
+#: maximum of messages stored for clients that reconnect, of all sessions of a project; of their
+#: bytes
 KEPT_MAX, KEPT_BYTES_MAX = 256, 4 << 20
-#: milliseconds after which a client whose stream broke is to come back
+#: milliseconds after which a client should reconnect a broken stream
 RETRY_MS = 1000
 
 
 class Messages:
-    """What was sent last to all clients of a project; bounded, in memory."""
+    """The last messages to all clients of a project; bounded, in memory."""
 
     def __init__(self) -> None:
-        #: number → (whose it is, its stream, the message, its bytes)
+        #: number → (session, stream, message, bytes)
         self.stored: OrderedDict[int, tuple[object, str, JSONRPCMessage | None, int]] = OrderedDict()
         self._number = self._bytes = 0
 
     def keep(self, session: object, stream: str, message: JSONRPCMessage | None) -> int:
-        """The number under which it is kept."""
+        """Store a message and return its number."""
         size = len(message.model_dump_json()) if message is not None else 0
         self._number += 1
         self.stored[self._number] = (session, stream, message, size)
@@ -57,8 +58,8 @@ class Messages:
 
 
 class SessionEvents(EventStore):
-    """What of `messages` was sent in one session, for its client when a stream broke. A stream is
-    called as its request, which every client counts from 1.
+    """The part of `messages` from one session, to replay a broken stream. Streams are named by the
+    request's id, and every client counts from 1, so sessions are kept apart.
     """
 
     def __init__(self, messages: Messages | None = None) -> None:
@@ -79,7 +80,7 @@ class SessionEvents(EventStore):
 
 
 class Sessions(StreamableHTTPSessionManager):
-    """The SDK's, which gives one store to all sessions: here each that begins gets its own."""
+    """The SDK's manager, with a store of events for each session instead of one for all."""
 
     _messages: Messages
 
@@ -93,7 +94,7 @@ class Sessions(StreamableHTTPSessionManager):
 
 
 class ProjectServer:
-    """MCP of one project: its server, and the manager of the sessions."""
+    """MCP of one project: its server and the manager of sessions."""
 
     def __init__(self, hosted: Hosted, projects: Projects) -> None:
         self._hosted, self._projects = hosted, projects
@@ -109,7 +110,7 @@ class ProjectServer:
         self._task = asyncio.create_task(self._run())
 
     async def reach(self, context: Any) -> ClientLink:
-        """See cortex.front.mcp.project.ProjectRouter: who asks is told by the request."""
+        """See cortex.front.mcp.project.ProjectRouter: the request identifies the client."""
         request: Request = context.request
         params = context.session.client_params
         name = params.client_info.name if params is not None else request.headers.get("user-agent", "http")
@@ -120,7 +121,7 @@ class ProjectServer:
         )
 
     async def names(self, context: Any) -> tuple[str, ...]:
-        """See cortex.front.mcp.project.ProjectNames: those that the request's token opens."""
+        """See cortex.front.mcp.project.ProjectNames: the projects of the request's token."""
         return self._projects.choices(self._hosted, context.request.scope["bearer"])
 
     async def ready(self) -> None:
@@ -191,7 +192,7 @@ class _Endpoint:
 
 
 def _with_user(scope: Scope) -> Scope:
-    """With the one whose token was shown, as the SDK knows them: a session is its owner's alone."""
+    """Add the token's holder in the SDK's form: the SDK then refuses sessions of other holders."""
     bearer: Bearer = scope["bearer"]
     token = AccessToken(token="", client_id=bearer.name, scopes=[bearer.right])
     scope["user"] = AuthenticatedUser(token)

@@ -1,4 +1,4 @@
-"""/openapi.json and /docs: the routes and the tools, made from the tools' own schemas."""
+"""/openapi.json and /docs: descriptions of routes and tools, made from the tools' schemas."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from cortex.front.http.routes.calls import SEARCH
 from cortex.front.project_selection import PROJECT
 from cortex.front.tool import Tool
 
-#: status → what it means, for every call
+#: status → its meaning, for every call
 ERRORS = {
     "400": "The arguments cannot be used.",
     "401": "There is no token, or a wrong one.",
-    "403": "The token may not do that, or the request is another host's.",
-    "404": "There is no such tool, project or thing.",
+    "403": "The token does not allow the call, or the request is for another host.",
+    "404": "There is no such tool, project or item.",
     "413": "The body, or the answer, is too large.",
     "429": "There are too many requests; Retry-After says when to ask again.",
-    "503": "Nobody answers at the moment; Retry-After says when to ask again.",
+    "503": "No worker answers at the moment; Retry-After says when to ask again.",
     "504": "The call did not end within its deadline.",
 }
 _FAULT = {
@@ -42,7 +42,7 @@ _FAULT = {
 
 
 class OpenApiRoutes:
-    """Use it in one event loop."""
+    """Handlers of the routes. Use it in one event loop."""
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
@@ -62,13 +62,13 @@ class OpenApiRoutes:
 
 
 def openapi(hosted: Hosted) -> dict[str, Any]:
-    """OpenAPI 3.1 of what is asked by POST and GET; MCP describes itself."""
+    """Return the OpenAPI 3.1 document of the routes with POST and GET; MCP describes itself."""
     of = [{"name": PROJECT, "in": "query", "required": False, "schema": {"type": "string"}}]
     search = SEARCH.schema | {"properties": SEARCH.schema["properties"] | {PROJECT: {"type": "string"}}}
     paths: dict[str, Any] = {
-        "/health": {"get": _operation("health", "Whether it answers.") | {"security": []}},
+        "/health": {"get": _operation("health", "Whether the server answers.") | {"security": []}},
         "/v1/search": {"post": _operation("searchCode", SEARCH.description, search)},
-        "/v1/indexStatus": {"get": _operation("indexStatus", "How much is indexed.") | {"parameters": of}},
+        "/v1/indexStatus": {"get": _operation("indexStatus", "The indexed share.") | {"parameters": of}},
         "/v1/tools": {"get": _operation("tools", "Every tool with its schema.") | {"parameters": of}},
     }
     for tool in hosted.tools.values():
@@ -105,9 +105,9 @@ def _page(hosted: Hosted) -> str:
     tools = "\n".join(_section(tool) for tool in hosted.tools.values())
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Cortex over HTTP</title></head><body>'
-        f"<h1>Cortex {html.escape(__version__)}</h1><p>Each tool is asked by POST /v1/tools/NAME with its arguments "
+        f"<h1>Cortex {html.escape(__version__)}</h1><p>Call a tool by POST /v1/tools/NAME with its arguments "
         "as a JSON object and the header Authorization: Bearer TOKEN. "
-        f'<a href="/openapi.json">/openapi.json</a> says the same to programs.</p>{tools}</body></html>'
+        f'<a href="/openapi.json">/openapi.json</a> is the same for programs.</p>{tools}</body></html>'
     )
 
 

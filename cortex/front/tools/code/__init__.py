@@ -1,1 +1,1 @@
-"""Tools that answer questions about code."""
+"""Tools for code and documents, one a module."""

@@ -26,8 +26,8 @@ async def code_context(
     lang: Annotated[str, Meta(description="Only this language.")] = "",
     projects: Projects = (),
 ) -> dict[str, Any]:
-    """The ranking of cortex_search as a flat list of file, line number and excerpt, for editors and
-    scripts; agents use cortex_search.
+    """Search as cortex_search does, with a flat list of file, line number and excerpt, for editors
+    and scripts; agents use cortex_search.
     """
     question = Search(query=query, limit=k, filters=Filters(language=lang), detail="snippet")
     return await flat_answer(context, question, projects)
@@ -36,8 +36,8 @@ async def code_context(
 async def flat_answer(
     context: QueryContext, question: Search, projects: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The answer of `question`, whose detail is "snippet", in the flat shape; of several `projects`
-    each hit says whose it is. Raises as `find`.
+    """Return the hits of `question` (its detail is "snippet") in the flat shape. With several
+    `projects` each hit has its "project". Raises as `find`.
     """
     if projects:
         joint = await find_in_projects(context, projects, question)
@@ -66,7 +66,7 @@ async def flat_answer(
 
 
 def _hit(ranked: Ranked, raw: bytes, question: Search, *, stale: bool) -> dict[str, Any]:
-    # The only place where a front reads chunks: this shape holds parts of them.
+    # The only place where a front parses chunks: this shape has some of their fields.
     chunk = orjson.loads(raw)
     hit = {
         "file": ranked.hit.path,

@@ -1,4 +1,4 @@
-"""The tool cortex_exact: finds code and documents by keywords, literally."""
+"""The tool cortex_exact: keyword search in code and documents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 async def cortex_exact(
     context: QueryContext,
     *,
-    query: Annotated[str, Meta(description="Query, as above.")],
+    query: Annotated[str, Meta(description="In the syntax above.")],
     limit: Limit = LIMIT,
     offset: Annotated[int, Meta(description="Results to skip.")] = 0,
     match_type: Annotated[

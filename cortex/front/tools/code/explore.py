@@ -1,4 +1,4 @@
-"""The tool cortex_explore: one question, the whole picture."""
+"""The tool cortex_explore: functions, callers, tests and documents for one question."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cortex.front.tools.arguments import MaxTokens
 async def cortex_explore(
     context: QueryContext,
     *,
-    query: Annotated[str, Meta(description='Or a place ("src/store.py:42"), or a symbol.')] = "",
-    diff: Annotated[str, Meta(description="In place of query: what `git diff` prints.")] = "",
+    query: Annotated[str, Meta(description='A question, place ("src/store.py:42") or symbol.')] = "",
+    diff: Annotated[str, Meta(description="Instead of query: output of `git diff`.")] = "",
     max_tokens: MaxTokens = 2_500,
 ) -> dict[str, Any]:
     """Ask this first: the whole picture of "how does …", "trace …", "which tests …", "what breaks
-    if …": the functions that matter in the order of their calls, with lines, callers, tests and
-    documents; of a diff what it may break. "⋯ 12-30" are lines left out; reread none of the rest.
+    if …": the functions that matter in call order, with lines, callers, tests and documents; for a
+    diff, what it may break. "⋯ 12-30" marks omitted lines; reread no others.
 
     Example: {"query": "how does a request reach its handler"}
     """

@@ -1,6 +1,4 @@
-"""The tool cortex_graph: answers questions about structure: who calls, what implements, what
-depends on what.
-"""
+"""The tool cortex_graph: callers, implementations and dependencies of definitions and files."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ async def cortex_graph(
     *,
     operation: Annotated[GraphOperation, Meta(description="Query type.")],
     target: Annotated[str, Meta(description="Symbol or path.")],
-    to: Annotated[str, Meta(description="End of `path`.")] = "",
+    to: Annotated[str, Meta(description="Last symbol of `path`.")] = "",
     scope: Annotated[str, Meta(description="Path glob.")] = "",
     exclude_patterns: Annotated[tuple[str, ...], Meta(description="Globs.")] = (),
     include_context: Annotated[bool, Meta(description="Show lines.")] = True,
@@ -30,7 +28,7 @@ async def cortex_graph(
     offset: Annotated[int, Meta(description="Results to skip.")] = 0,
     detail: Annotated[Literal["compact", "full"], Meta(description="full: with text.")] = "compact",
 ) -> dict[str, Any]:
-    """Who calls, implements or depends on a definition or file; no text search.
+    """Find callers, implementations or dependents of a definition or file; no text search.
 
     callers / callees; implementations and overrides; dependencies / dependents of a file, type or
     function; type_usages;

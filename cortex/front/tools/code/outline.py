@@ -1,6 +1,4 @@
-"""The tool cortex_outline: the symbols of a file or folder, the most referred-to first in a small
-budget.
-"""
+"""The tool cortex_outline: symbols of a file or folder, the most referenced first."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ async def cortex_outline(
     ] = "",
     max_tokens: MaxTokens = 4_000,
 ) -> dict[str, Any]:
-    """A map of a file, folder or the project: types, functions and methods with signatures and
-    lines, the most referred-to first. Use it before you read a file, and on unknown code.
+    """Map a file, folder or the project: types, functions and methods with signatures and lines,
+    the most referenced first. Use it before you read a file, and on unknown code.
 
     Example: {"path": "src/auth", "max_tokens": 2000}
     """

@@ -1,4 +1,4 @@
-"""The tool cortex_pattern: finds code by its shape."""
+"""The tool cortex_pattern: search for code by its syntax."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ async def cortex_pattern(
     exclude_paths: ExcludePaths = (),
     limit: Annotated[int, Meta(description="1 to 200.")] = 50,
 ) -> dict[str, Any]:
-    """Find code by its shape, whatever its layout: calls with certain arguments, statements to
-    change everywhere.
+    """Find code by syntax, in any layout: calls with certain arguments, statements to change
+    everywhere.
 
     Example: {"pattern": "requests.get($URL, $$$REST)", "language": "python"}
     """

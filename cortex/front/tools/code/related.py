@@ -1,4 +1,4 @@
-"""The tool find_related: what belongs to a piece of code that is at hand."""
+"""The tool find_related: similar code, callers, tests and documents of a piece of code."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ async def find_related(
         Meta(description="Path."),
     ] = "",
     line: Annotated[int, Meta(description="0: whole file.")] = 0,
-    chunk_id: Annotated[str, Meta(description="Id of a result, for file.")] = "",
-    limit: Annotated[int, Meta(description="Per kind.")] = 10,
+    chunk_id: Annotated[str, Meta(description="Id of a result, instead of file.")] = "",
+    limit: Annotated[int, Meta(description="Results per kind.")] = 10,
     detail: Shape = "auto",
     max_tokens: Size = None,
 ) -> dict[str, Any]:
-    """Find what belongs to code at hand, before you change it: similar code elsewhere, callers, the
-    tests to run, the documents to keep true.
+    """Before you change code, find similar code elsewhere, its callers, the tests to run, the
+    documents to update.
 
     Example: {"file": "src/auth/session.py", "line": 42}
     """

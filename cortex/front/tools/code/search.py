@@ -1,4 +1,4 @@
-"""The tool cortex_search: finds code, documents and notes by meaning and words together."""
+"""The tool cortex_search: search for code, documents and notes by meaning and words."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from cortex.terms.bounds import clamp
 
 
 def _sets_of(arguments: Mapping[str, Any]) -> Sets:
-    """Whom a search asks: only notes have a `kind`."""
+    """Return the sets that a search asks: `kind` implies notes, as only they have one."""
     scope = arguments.get("scope", "code")
     if scope == "all":
         return "both"
     return "memory" if scope == "memory" or arguments.get("kind") else "code"
 
 
-#: arguments that are about notes, and those that are about code, alone
+#: arguments for notes alone, and for code alone
 _ABOUT_NOTES = ("scope", "kind", "as_of", "project")
 _ABOUT_CODE = (
     "chunk_types",
@@ -55,13 +55,13 @@ _ABOUT_CODE = (
     "explain",
     "projects",
 )
-#: what the tool is in each toolset alone, and where there are both
+#: arguments of `make_tool` for the tool in the toolset of code, in that of memory, and in both
 IN_CODE = {"omitted": _ABOUT_NOTES}
 IN_MEMORY = {
     "asks": _sets_of,
     "omitted": _ABOUT_CODE,
     "defaults": {"scope": "memory", "limit": NOTES},
-    "description": "Search what earlier sessions noted, by meaning and words; or code, by `scope`.\n\n"
+    "description": "Search notes of earlier sessions, by meaning and words; or code, with `scope`.\n\n"
     'Example: {"query": "retries", "kind": "decision"}',
 }
 IN_BOTH = {"asks": _sets_of}
@@ -71,8 +71,8 @@ async def cortex_search(
     context: QueryContext,
     *,
     query: Annotated[str, Meta(description="A question, names, or a pasted text.")],
-    scope: Annotated[Literal["code", "memory", "all"], Meta(description="What to search.")] = "code",
-    kind: Annotated[str, Meta(description="Of notes; implies memory.")] = "",
+    scope: Annotated[Literal["code", "memory", "all"], Meta(description="memory: notes.")] = "code",
+    kind: Annotated[str, Meta(description="Kind of note; implies memory.")] = "",
     limit: Limit = LIMIT,
     chunk_types: ChunkTypes = (),
     tags: Tags = (),
@@ -80,7 +80,7 @@ async def cortex_search(
     exclude_paths: ExcludePaths = (),
     mode: Annotated[
         Literal["hybrid", "semantic"],
-        Meta(description="With words, or meaning alone."),
+        Meta(description="semantic: by meaning alone."),
     ] = "hybrid",
     min_score: Annotated[
         float | None,
@@ -88,20 +88,20 @@ async def cortex_search(
     ] = None,
     detail: Shape = "auto",
     max_tokens: Size = None,
-    explain: Annotated[bool, Meta(description="Show signals.")] = False,
+    explain: Annotated[bool, Meta(description="Show each score's signals.")] = False,
     as_of: AsOf = "",
     project: Whose = "",
     projects: Projects = (),
 ) -> dict[str, Any]:
     """Search for relevant context in the project codebase and documentation, by meaning and words.
     For "how", "why", "where is … handled", and when unsure which tool fits. A stack trace, error
-    message or issue text can be passed as it is. What it shows need not be read again.
+    message or issue text can be passed unchanged. Do not reread lines that it shows.
 
     Example: {"query": "how does authentication work"}
     """
     asks = _sets_of({"scope": scope, "kind": kind})
     if projects and asks != "code":
-        raise BadRequest("`projects` asks for code alone; leave out `scope` and `kind`, or `projects`.")
+        raise BadRequest("`projects` searches code alone. Leave out `scope` and `kind`, or `projects`.")
     note_arguments = {"query": query} | drop_empty(kind=kind, tags=tags or None, as_of=as_of, project=project)
     if asks == "memory":
         return await _search_notes(context, note_arguments, NOTES if limit == LIMIT else limit)
@@ -127,13 +127,13 @@ async def cortex_search(
 
 
 async def _search_notes(context: QueryContext, arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    """{"results": rows}: the notes that a question is about; none when none is."""
+    """Return {"results": rows} of matching notes; the list may be empty."""
     answer = await context.remember("search", dict(arguments) | {"limit": clamp(limit, 1, LIMIT_MAX)})
     return answer | {"results": fence_rows(await judge_rows(context, answer["results"]))}
 
 
 async def _notes_or_reason(context: QueryContext, arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    """As `_search_notes`; where memory does not answer, code alone does, and `memory` says why."""
+    """As `_search_notes`; if memory does not answer, no rows, and its error under "memory"."""
     try:
         return await _search_notes(context, arguments, limit)
     except Unavailable as error:
@@ -141,6 +141,6 @@ async def _notes_or_reason(context: QueryContext, arguments: Mapping[str, Any], 
 
 
 def _merge_notes(code: dict[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Both in one order (cortex.ask.code_notes.merged_order)."""
+    """Merge the notes into the answer about code (cortex.ask.code_notes.merged_order)."""
     rows = merge_rows(code["results"], notes["results"])
     return code | {"results": rows} | ({"memory": notes["memory"]} if "memory" in notes else {})

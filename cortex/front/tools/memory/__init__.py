@@ -1,1 +1,1 @@
-"""Tools that keep what was learned, and find it again."""
+"""Tools of memory: store, search and connect notes."""

@@ -1,4 +1,4 @@
-"""The tool cortex_briefing: what to know before one begins."""
+"""The tool cortex_briefing: a summary of the notes for the start of a session."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cortex.front.tools.memory.fence import fenced
 async def cortex_briefing(
     context: QueryContext,
     *,
-    agent_id: Annotated[str, Meta(description="For preferences.")] = "default",
+    agent_id: Annotated[str, Meta(description="For its preferences.")] = "default",
     compact: Annotated[bool, Meta(description="A quarter as long.")] = False,
 ) -> dict[str, Any]:
-    """Brief yourself at the start of a session: preferences, goals, open questions, decisions,
-    patterns and recent events that were noted of this project.
+    """Summarise this project's notes, at the start of a session: preferences, goals, open
+    questions, decisions, patterns and recent events.
 
     Example: {}
     """

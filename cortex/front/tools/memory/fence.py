@@ -1,8 +1,8 @@
-"""What is recalled, as an agent gets it: bodies in a fence that no body can end, within the room of
-an answer. Pure.
+"""The fence around note bodies in answers to agents, and the limit on their length. Pure functions.
 
-A note is data, whoever wrote it. The fence says where it begins and ends; who wrote it, and how far
-that may be trusted, stands beside it.
+A note is data, not instructions, whatever its author. `<note>` and `</note>` mark where a body
+begins and ends; no body can contain the mark. Other fields of the row name the author and its
+trust.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ OPEN, CLOSE = "<note>", "</note>"
 BODIES_CHARS_MAX = 20_000
 #: characters below which no body is cut
 BODY_CHARS_MIN = 200
-#: what in a body could be taken for the fence
+#: text in a body that looks like a mark of the fence
 _LIKE = re.compile(r"<(?=\s*/?\s*note\b)", re.IGNORECASE)
 _FENCED = re.compile(r"\s*<note>\n?(?P<text>.*?)\n?</note>\s*", re.DOTALL)
 
@@ -26,14 +26,14 @@ def fenced(text: str) -> str:
 
 
 def unfenced(text: str) -> str:
-    """A text that was recalled and comes back to be stored, as it was written."""
+    """Return `text` without the fence, if it has one: agents store recalled texts again."""
     match = _FENCED.fullmatch(text)
     return match["text"].replace("&lt;", "<") if match else text
 
 
 def fence_rows(rows: Iterable[Mapping[str, Any]], chars_max: int = BODIES_CHARS_MAX) -> list[dict[str, Any]]:
-    """The rows with their bodies fenced; when they are too long together the longest are cut, and
-    say `truncated`.
+    """Return copies of `rows` with fenced bodies. If the bodies have more than `chars_max`
+    characters together, the longest are cut and their rows get "truncated".
     """
     fenced_rows = [dict(row) for row in rows]
     most = _body_length_max([len(row.get("body") or "") for row in fenced_rows], chars_max)
@@ -48,7 +48,10 @@ def fence_rows(rows: Iterable[Mapping[str, Any]], chars_max: int = BODIES_CHARS_
 
 
 def _body_length_max(lengths: list[int], room: int) -> int:
-    """The length that each may have so that all fit: the short ones leave theirs to the long."""
+    """Return the maximum of characters for each body so that all fit in `room` characters.
+
+    Short bodies leave their share to the long ones; at least BODY_CHARS_MIN.
+    """
     left = len(lengths)
     for length in sorted(lengths):
         if length * left > room:

@@ -1,5 +1,6 @@
-"""The tools of observations, made from the rows of `cortex.terms.observations`: each is a function
-of this module by its name.
+"""The tools of observations, made from the rows of `cortex.terms.observations`.
+
+Each is a function of this module, by its name.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from cortex.front.tools.memory.place_checks import check_observations
 from cortex.memory.observations.bounds import bound_answer, size_of
 from cortex.terms.observations import PREFIX, REQUIRED, ROWS, fields_of, read_bounds
 
-#: what holds a text that somebody may take for an instruction
+#: fields with stored text, which is fenced: a model could take it for instructions
 _TEXTS = ("content", "narrative", "snippet")
 
 
 def __getattr__(name: str) -> ToolFunction:
-    """The function of a tool. Raises AttributeError."""
+    """Return the function of a tool. Raises AttributeError."""
     if name not in ROWS:
         raise AttributeError(name)
     return _tool(name)
@@ -37,10 +38,10 @@ def _tool(name: str) -> ToolFunction:
         answer = await context.remember(
             f"{PREFIX}{name}", written, operation_id=operation_id, writes=row.writes
         )
-        if name == "export_observations":  # which is cut where its pages end
+        if name == "export_observations":  # its pages limit its size
             return answer
         answer = answer if row.writes else await check_observations(context, answer)
-        # What was added since memory cut it to its tokens counts as well.
+        # Memory already cut the answer to its token budget; the fields added since count as well.
         return fence_texts(
             bound_answer(
                 name,
@@ -59,18 +60,18 @@ def _tool(name: str) -> ToolFunction:
         )
         for argument, _, default in fields
     ]
-    context = inspect.Parameter("asking", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     ask.__signature__ = inspect.Signature([context, *parameters])  # type: ignore[attr-defined]
     return ask
 
 
 def _written(value: Any) -> Any:
-    """A text that was recalled comes back as it was written."""
+    """Return a text without the fence, and any other value as it is."""
     return unfenced(value) if isinstance(value, str) else value
 
 
 def fence_texts(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer with the texts of its observations fenced, in rows and rows of rows."""
+    """Return the answer with the texts of its observations fenced, in nested rows too."""
     return {name: _fence_value(name, value) for name, value in answer.items()}
 
 

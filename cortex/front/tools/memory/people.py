@@ -1,4 +1,4 @@
-"""The operations of memory for people alone: each is a command `cortex memory …` and no tool."""
+"""The operations of memory for people: each is a command `cortex memory …` and not a tool."""
 
 from __future__ import annotations
 
@@ -199,13 +199,13 @@ async def memory_doctor(
 
 
 def _project_of(project: str, remotes: tuple[str, ...]) -> str:
-    """The project of a folder, or of its name as it was typed."""
+    """Return the identity of the project in a folder, or `project` itself if it is no folder."""
     folder = Path(project or "nowhere").expanduser()
     return identity_of(folder.resolve(), remotes) if project and folder.is_dir() else project
 
 
 def _absolute(file: str) -> str:
-    """A file as it was typed, from the working folder: the worker is in another one."""
+    """Return the absolute path of a file: the worker has another working folder."""
     return str(Path(file).expanduser().absolute())
 
 
@@ -290,7 +290,7 @@ async def memory_link(
     that have notes.
     """
     if other and remove:
-        raise BadRequest("Pass the other project, or `remove`: not both.")
+        raise BadRequest("Pass the other project or `remove`, not both.")
     arguments = drop_empty(other=_project_of(other, context.config.memory.remotes), remove=remove or None)
     return await context.remember("link", arguments, writes=True)
 

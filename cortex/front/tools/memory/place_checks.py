@@ -1,4 +1,4 @@
-"""Notes that were found, with what became of the places that they are about."""
+"""Checks of the places in notes: whether the files and symbols changed, moved or are gone."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 
 from cortex.ask.query_context import QueryContext
 
-#: what holds the rows of an answer about observations
+#: keys of the rows in an answer about observations
 _LISTS = ("results", "observations")
 
 
 async def judge_rows(context: QueryContext, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """See `cortex.ask.code_notes.note_freshness`, which is imported for notes with places alone."""
+    """Return rows of notes with the state of their places (`cortex.ask.code_notes.note_freshness`,
+    imported only if a note has files).
+    """
     if not any(row.get("files") for row in rows):
         return list(rows)
     from cortex.ask.code_notes.note_freshness import judge_note_rows
@@ -21,8 +23,10 @@ async def judge_rows(context: QueryContext, rows: Sequence[dict[str, Any]]) -> l
 
 
 async def check_observations(context: QueryContext, answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer of a tool of observations with what became of their places: it is one itself, or
-    has rows of them. An index names no files, so memory is asked of each of its rows.
+    """Return the answer of an observation tool with the state of the places of each observation.
+
+    The answer is one observation or has rows of them. Rows have no files, so memory is asked for
+    each row's places.
     """
     rows = [row for name in _LISTS for row in _rows(answer, name) if _is_observation(row)]
     rows += [answer] if _is_observation(answer) else []
@@ -50,5 +54,5 @@ def _rows(answer: dict[str, Any], name: str) -> Sequence[Any]:
 
 
 def _is_observation(row: Any) -> bool:
-    """Whether its `id` is the number of a note."""
+    """Whether `row` is an observation: its "id" is the number of a note."""
     return isinstance(row, dict) and "uuid" in row and isinstance(row.get("id"), int)

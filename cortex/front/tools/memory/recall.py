@@ -1,4 +1,4 @@
-"""The tool cortex_recall: what is remembered about a question, with what is connected to it."""
+"""The tool cortex_recall: notes that match a question, and notes connected to them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from cortex.terms.bounds import clamp
 async def cortex_recall(
     context: QueryContext,
     *,
-    query: Annotated[str, Meta(description="What to recall, as a question.")],
+    query: Annotated[str, Meta(description="A question.")],
     limit: Limit = LIMIT,
     alpha: Annotated[float, Meta(description="1: similarity alone; 0: connections.")] = 0.7,
     as_of: AsOf = "",
     project: Whose = "",
-    explain: Annotated[bool, Meta(description="Show each score's parts.")] = False,
+    explain: Annotated[bool, Meta(description="Show each score's signals.")] = False,
 ) -> dict[str, Any]:
     """Recall what earlier sessions learned about a question, by words, meaning and connections:
-    decisions, preferences, events, reasons that no file holds. Nothing found means nothing noted.
+    decisions, preferences, events, reasons that no file holds. No result means nothing noted.
 
     Example: {"query": "why do we back off before a retry"}
     """

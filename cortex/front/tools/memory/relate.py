@@ -1,4 +1,4 @@
-"""The tool cortex_relate: connects two notes."""
+"""The tool cortex_relate: an edge between two notes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def cortex_relate(
     ] = "relates-to",
     operation_id: OperationId = "",
 ) -> dict[str, Any]:
-    """Connect two notes by what one is to the other; recalling one then brings the other near.
+    """Connect two notes by a relation; recalling one then ranks the other higher.
 
     Example: {"from_id": "12", "to_id": "7", "relation": "caused-by"}
     """

@@ -1,4 +1,4 @@
-"""The tool cortex_store: remembers something, and corrects what is remembered."""
+"""The tool cortex_store: stores a note, or edits one."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from cortex.ask.query_context import QueryContext
 from cortex.front.tools.memory.arguments import OperationId, drop_empty
 from cortex.front.tools.memory.fence import unfenced
 
-#: of arguments that an edit may leave alone agents are told what they are for a new note
+#: defaults of a new note for the schema: the function's are empty, for an edit changes only the
+#: fields that are passed
 ALSO = {"stated_defaults": {"title": "", "kind": "fact", "importance": 0.5}}
 
 
 async def cortex_store(
     context: QueryContext,
     *,
-    title: Annotated[str, Meta(description="What was learned, in one sentence.")] = "",
+    title: Annotated[str, Meta(description="The lesson, in one sentence.")] = "",
     body: Annotated[str | None, Meta(description="Why, and where it applies.")] = None,
     kind: Annotated[
         str,
         Meta(description="fact, decision, goal, event, pattern, observation, preference."),
     ] = "",
-    tags: Annotated[tuple[str, ...] | None, Meta(description="To filter by.")] = None,
+    tags: Annotated[tuple[str, ...] | None, Meta(description="For filters.")] = None,
     importance: Annotated[float | None, Meta(description="0 to 1.")] = None,
     facts: Annotated[tuple[str, ...] | None, Meta(description="One sentence each.")] = None,
     files: Annotated[tuple[str, ...] | None, Meta(description="Paths.")] = None,
-    anchors: Annotated[tuple[str, ...] | None, Meta(description='As "src/auth:Session.refresh".')] = None,
+    anchors: Annotated[
+        tuple[str, ...] | None, Meta(description='Symbols: "src/auth:Session.refresh".')
+    ] = None,
     obs_type: Annotated[str, Meta(description="bugfix, feature, refactor, discovery …")] = "",
     scope: Annotated[
         Literal["project", "global"] | None,
@@ -35,7 +38,7 @@ async def cortex_store(
     ] = None,
     project: Annotated[str, Meta(description="Another project.")] = "",
     occurred_at: Annotated[str, Meta(description="A date, if not now.")] = "",
-    supersedes: Annotated[tuple[str, ...] | None, Meta(description="Ids of notes that it replaces.")] = None,
+    supersedes: Annotated[tuple[str, ...] | None, Meta(description="Ids of replaced notes.")] = None,
     id: Annotated[str, Meta(description="Note to edit.")] = "",  # noqa: A002 - its name on the wire
     state: Annotated[
         Literal["active", "superseded", "archived", "deleted"] | None,
@@ -44,13 +47,13 @@ async def cortex_store(
     operation_id: OperationId = "",
 ) -> dict[str, Any]:
     """Remember a fact, decision, goal, event, pattern, observation or preference for later
-    sessions; with `id` correct one. The same title again adds to the note that is there.
+    sessions; with `id`, edit a note. Storing a title again adds to the existing note.
 
     Example: {"title": "Retries use back-off with jitter", "kind": "decision", "tags": ["net"]}
     """
     places: dict[str, Any] = {"files": files, "anchors": anchors}
     warnings: list[str] = []
-    if (files or anchors) and not project:  # whose places are looked up is here
+    if (files or anchors) and not project:  # only this project's places can be looked up
         from cortex.ask.code_notes.places import find_places
 
         lookup = await find_places(context, files or (), anchors or ())

@@ -1,4 +1,4 @@
-"""The tool cortex_traverse: what is connected to a note."""
+"""The tool cortex_traverse: notes connected to a note."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ async def cortex_traverse(
     *,
     node_id: Annotated[str, Meta(description="Note id.")],
     depth: Annotated[int, Meta(description="Steps, 1 to 6.")] = 2,
-    direction: Annotated[Literal["outgoing", "incoming", "both"], Meta(description="Of the edges.")] = "both",
+    direction: Annotated[
+        Literal["outgoing", "incoming", "both"], Meta(description="Edge direction.")
+    ] = "both",
 ) -> dict[str, Any]:
-    """Walk from a note to those connected with it: what caused, supports, contradicts or replaced
-    it.
+    """Walk from a note to notes connected with it: causes, and notes that support, contradict or
+    replaced it.
 
     Example: {"node_id": "12", "depth": 1}
     """

@@ -119,10 +119,10 @@ function listGrown(node, fresh, edges) {
   const how = new Map(edges.flatMap((one) => [[one.to, "is called"], [one.from, "calls it"]]));
   const list = document.createElement("section");
   list.className = "sheet";
-  list.setAttribute("aria-label", `Around ${name}`);
+  list.setAttribute("aria-label", `Callers and callees of ${name}`);
   const header = document.createElement("header");
   const title = document.createElement("h2");
-  title.textContent = `Around ${name}`;
+  title.textContent = `Callers and callees of ${name}`;
   header.append(title);
   const items = document.createElement("ul");
   items.className = "refs";
@@ -146,7 +146,7 @@ async function grow(graph, node) {
   const told = byId("drawn-said");
   if (node.hasClass("grown") || node.hasClass("center")) return;
   node.addClass("grown");
-  told.textContent = `Asking what is around ${node.data("name")} …`;
+  told.textContent = `Loading callers and callees of ${node.data("name")} …`;
   try {
     const picture = await ask("grow", { of: node.id() });
     const fresh = graph.add(elements({ ...picture, center: "" }).filter((one) => !graph.getElementById(one.data.id).length));

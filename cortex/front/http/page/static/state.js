@@ -1,9 +1,9 @@
-// The view of the machinery: plots the last hour, follows who runs, shows the ends of logs.
+// The view of the server's health: plots the last hour, follows processes, shows the ends of logs.
 
 import { ask, byId, fill, on, say } from "./page.js";
 import { plot } from "./plot.js";
 
-/** Milliseconds between two looks at the calls; who runs is told by events. */
+/** Milliseconds between two requests for the calls; processes come as events. */
 const LOOK = 10_000;
 
 async function into(element, part, asked) {
@@ -15,8 +15,8 @@ async function into(element, part, asked) {
 }
 
 const times = plot(byId("times"), [
-  { name: "95 of 100", color: "--bar", unit: " ms" },
-  { name: "half", color: "--quiet", unit: " ms", dash: [4, 3] },
+  { name: "95th percentile", color: "--bar", unit: " ms" },
+  { name: "median", color: "--quiet", unit: " ms", dash: [4, 3] },
 ]);
 const calls = plot(byId("calls"), [
   { name: "calls", color: "--bar", bars: true },
@@ -38,7 +38,7 @@ async function hour() {
   const slowest = Math.max(0, ...told.p95_ms.filter((one) => one !== null));
   byId("plot-words").textContent = all
     ? `${all} calls, ${failed} failed; in the slowest minute 95 of 100 took at most ${slowest} ms.`
-    : "Nothing was asked in the last hour.";
+    : "No calls in the last hour.";
 }
 
 function log() {
