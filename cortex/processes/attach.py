@@ -1,7 +1,6 @@
-"""How a front gets a set of workers: attach to its supervisor, start one when there is
-none.
+"""A front's access to a set of workers: attach to its supervisor, or start one first.
 
-Holds the asking side only; the supervisor itself is cortex.processes.supervisor.
+This is the client's side; the supervisor itself is cortex.processes.supervisor.
 """
 
 from __future__ import annotations
@@ -36,36 +35,36 @@ from cortex.system.errors import ANEW, EXIT_HOME_GONE, CortexError, Unavailable
 from cortex.system.loaded_code import RESTART, LoadedCode
 from ipc.locks import holder_of
 
-#: seconds that a set may take to answer after it was started; one that is stopping counts in
+#: seconds that a set may take to answer after its start, the end of a stopping set before it included
 ATTACH_S = 15.0
 #: seconds for one line from a supervisor that has accepted the connection
 REPLY_S = 2.0
-#: seconds that a whole set may take to stop: three stages, each with its own bound, and some air
+#: seconds that a whole set may take to stop: three stages, each with a bound, and a margin
 STOP_S = 25.0
-#: seconds between two looks at whether a set that was told to stop has ended: short beside the time
-#: that its workers take for it, and long beside a look
+#: seconds between two checks that a stopping set has ended: short against the time that its workers
+#: take to stop, and long against a check
 STOP_LOOK_S = 0.05
-#: seconds between two looks at whether a set that was started answers: a look takes .1 ms
+#: seconds between two checks that a started set answers: a check takes .1 ms
 LOOK_S = 0.01
-#: seconds between two tries to get a set back: the first time, and at most
+#: seconds between two attempts to get a set back: at first, and at most
 RETRY_S, RETRY_MAX_S = 0.05, 5.0
 
-#: the sets that `begin` has started and nobody is attached to yet, by their runtime folder
+#: runtime folder → the supervisor that `begin` has started, until a front attaches to its set
 _begun: dict[Path, subprocess.Popen[bytes]] = {}
 
 
 class Attachment:
-    """A front's hold on a set.
+    """A front's connection to a set.
 
-    While it is open the set stays; its end, by whatever, is noticed there.
+    The set stays while the connection is open; the supervisor notices any end of it.
     """
 
     def __init__(self, owner: Owner, *, start: bool) -> None:
         self.owner = owner
-        #: one sentence for every tool answer while this front must not use the set, or there is
-        #: none; "" otherwise
+        #: one sentence for every tool answer while this front must not use the set or no set runs;
+        #: "" otherwise
         self.problem = ""
-        #: what the supervisor said of itself; {} while there is none
+        #: the supervisor's greeting; {} while no supervisor is connected
         self.hello: dict[str, Any] = {}
         self._start = start
         self._code = LoadedCode()
@@ -79,11 +78,11 @@ class Attachment:
 
     @property
     def connected(self) -> bool:
-        """Whether a supervisor holds a set for this front."""
+        """Whether this front is connected to a set that it may use."""
         return self._writer is not None and not self.problem
 
     async def open(self) -> None:
-        """Connect, start the set if need be, and keep it so.
+        """Connect, start the set if none runs, and connect again whenever the set ends.
 
         Raises Misconfigured and Unavailable.
         """
@@ -91,11 +90,11 @@ class Attachment:
         self._task = asyncio.create_task(self._follow())
 
     async def keep(self) -> None:
-        """Let the set live on without fronts (`cortex up --detach`); returns when its supervisor
-        has said so.
+        """Let the set run on without fronts (`cortex up --detach`); return when its supervisor has
+        confirmed it.
 
-        One that was just stopping does not say so: then it is asked of the next. Raises
-        Unavailable.
+        A stopping supervisor does not confirm it: the request then goes to the next supervisor.
+        Raises Unavailable.
         """
         if self.problem:
             return
@@ -111,7 +110,7 @@ class Attachment:
             ) from error
 
     async def close(self) -> None:
-        """Leave. The last front's end starts the idle clock."""
+        """Disconnect. The set's idle time begins when its last front disconnects."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -126,7 +125,7 @@ class Attachment:
                 await writer.wait_closed()
 
     async def _follow(self) -> None:
-        """Wait for the supervisor's end, get a set again, for ever."""
+        """Wait for the supervisor's end, then connect again, in an endless loop."""
         while True:
             if self._reader is not None:
                 with contextlib.suppress(OSError, ValueError):
@@ -144,20 +143,19 @@ class Attachment:
                     pause = min(pause * 2, RETRY_MAX_S)
 
     async def _connect(self, *, first: bool) -> None:
-        """One round: connect to what is there, else start it and connect.
+        """Connect to the running set, or start one and connect to it.
 
         Sets `problem`; raises CortexError.
         """
         deadline = time.monotonic() + ATTACH_S
-        # Looking at a process reaps it when it is dead.
+        # poll() reaps a dead process.
         self._served = [process for process in self._served if process.poll() is None]
         while True:
             other = other_protocol(self.owner)
             folder = other or self.owner.runtime_dir
             if await self._greet(folder):
                 if self._spawned is not None:
-                    # From here on its exit code says how it ended, and nothing about the start of
-                    # another.
+                    # From now on its exit code reports its own end, and no failed start.
                     self._served.append(self._spawned)
                     self._spawned = None
                 return
@@ -186,8 +184,9 @@ class Attachment:
             await asyncio.sleep(LOOK_S)
 
     async def _greet(self, folder: Path) -> bool:
-        """Whether a supervisor answers in `folder`; then this is attached to it, or waits for its
-        end.
+        """Connect to the supervisor in `folder`; False if none answers.
+
+        The front attaches to a matching set, and waits for the end of any other.
         """
         try:
             async with asyncio.timeout(REPLY_S):
@@ -210,7 +209,9 @@ class Attachment:
         return True
 
     async def tell_refused(self, lines: int) -> None:
-        """So many more lines of the client's were no message; `cortex status` has their number."""
+        """Report `lines` more lines of the client that were no message; `cortex status` shows the
+        sum.
+        """
         await self._send("refused", lines=lines)
 
     async def _send(self, command: str, **more: int) -> None:
@@ -221,8 +222,8 @@ class Attachment:
 
 
 def begin(owner: Owner) -> None:
-    """Start the owner's set, where none runs, ahead of the `attach` that will get it. What is amiss
-    is left to that to say.
+    """Start the owner's set, if none runs, ahead of `attach`. Faults are ignored here: `attach`
+    reports them.
     """
     with contextlib.suppress(CortexError, OSError):
         if all(holder_of(folder / "set.lock") is None for folder in set_folders(owner)):
@@ -232,14 +233,14 @@ def begin(owner: Owner) -> None:
 
 
 def end_begun() -> None:
-    """End the sets that were begun and that nobody is attached to."""
+    """End the sets that `begin` has started and to which no front has attached."""
     while _begun:
         _begun.popitem()[1].terminate()
 
 
 async def attach(owner: Owner, *, start: bool = True) -> Attachment:
-    """A hold on the owner's set of workers; without one, and with `start`, a new set that ends
-    with its fronts.
+    """Return a connection to the owner's set of workers; with `start`, start a set if none runs,
+    which ends after its last front.
 
     Returns as soon as the supervisor answers: its workers may still be starting. Raises
     Misconfigured and Unavailable; later faults are sentences in `problem`.
@@ -257,12 +258,10 @@ async def attach(owner: Owner, *, start: bool = True) -> Attachment:
 
 
 def run_supervisor(owner: Owner, *, idle_exit: bool, http: bool = False) -> int:
-    """Supervise here, in the foreground, until a signal or `cortex down`; the exit code. `http`:
-    with the server of HTTP.
+    """Supervise in the foreground until a signal or `cortex down`; return the exit code.
 
-    Main thread only.
-
-    Raises Misconfigured when a set is already running.
+    `http`: with the HTTP server. Main thread only. Raises Misconfigured when a set is already
+    running.
     """
     check_start(owner)
     if owner.sandbox:
@@ -277,7 +276,7 @@ def run_supervisor(owner: Owner, *, idle_exit: bool, http: bool = False) -> int:
 
 
 def run_once(owner: Owner, command: list[str]) -> int:
-    """Run `command` in the owner's sandbox, on our own terminal; its exit code.
+    """Run `command` in the owner's sandbox, on this terminal; return its exit code.
 
     Raises Misconfigured and Unavailable.
     """
@@ -291,7 +290,7 @@ def run_once(owner: Owner, command: list[str]) -> int:
 
 
 def stop(owner: Owner) -> bool:
-    """Stop the owner's set, of whatever version, and wait for its end; False when none was
+    """Stop the owner's set, of any version, and wait for its end; return False if none was
     running.
 
     Raises Unavailable when it has not ended within STOP_S.
@@ -305,19 +304,20 @@ def stop(owner: Owner) -> bool:
         was_running = True
         if _ask_supervisor(folder, "stop") is None and holder > 0:
             with contextlib.suppress(ProcessLookupError):
-                # It holds the lock, so it is a supervisor, but lost its socket.
+                # The process holds the lock, so it is a supervisor that has lost its socket.
                 os.kill(holder, signal.SIGTERM)
         while holder_of(folder / "set.lock") is not None:
             if time.monotonic() >= deadline:
                 who = f"process {holder}" if holder else "it (its processes are in a sandbox)"
                 raise Unavailable(f"The set did not stop within {STOP_S:g} s; end {who} by hand.")
-            time.sleep(STOP_LOOK_S)  # a lock that is let go tells nobody
+            time.sleep(STOP_LOOK_S)  # the release of a lock sends no event
     return was_running
 
 
 def add_process(owner: Owner, name: str) -> None:
-    """Have the owner's running set start this process of its kind as well, unless it has it. Raises
-    Unavailable.
+    """Have the owner's running set start the process `name` as well, unless it already has.
+
+    Raises Unavailable.
     """
     answer = _ask_supervisor(owner.runtime_dir, "add", name=name)
     if not (answer and answer.get("added")):
@@ -325,14 +325,14 @@ def add_process(owner: Owner, name: str) -> None:
 
 
 def clear(owner: Owner) -> None:
-    """Remove the owner's runtime folders in which nobody holds a lock."""
+    """Remove the owner's runtime folders in which no process holds a lock."""
     for folder in set_folders(owner):
         remove_unlocked(folder)
 
 
 def set_status(owner: Owner) -> dict[str, Any]:
-    """What the supervisor says of its set, with `running` and `problem`; {"running": False, …}
-    without one.
+    """Return the supervisor's status with `running` and `problem`; {"running": False, …} if no set
+    runs.
     """
     for folder in set_folders(owner):
         answer = _ask_supervisor(folder, "status")
@@ -342,9 +342,9 @@ def set_status(owner: Owner) -> dict[str, Any]:
 
 
 def spawn(owner: Owner) -> subprocess.Popen[bytes]:
-    """Start a supervisor that outlives us.
+    """Start a supervisor that outlives this process.
 
-    Several may race: the lock lets one live, the others end with 0.
+    Several may race: the lock admits one of them, the others end with 0.
     """
     open_folders(owner)
     path = _log_path(owner)
@@ -365,7 +365,9 @@ def spawn(owner: Owner) -> subprocess.Popen[bytes]:
 def _supervisor_command(
     owner: Owner, *, idle_exit: bool, dies_with_us: bool = False
 ) -> tuple[list[str], dict[str, str] | None]:
-    """The command and the variables of the owner's supervisor, in its sandbox if it has one."""
+    """Return the argument list and the environment that start the owner's supervisor, in its
+    sandbox if it has one.
+    """
     spec = spec_of(owner, idle_exit=idle_exit)
     module = "cortex.processes.supervisor"
     command = [sys.executable, "-P", "-m", module, spec.of_kind.option, spec.root, spec.dump()]
@@ -377,7 +379,7 @@ def _supervisor_command(
 
 
 def _run_in_sandbox(owner: Owner, *, idle_exit: bool) -> int:
-    """As `run_supervisor`, with the supervisor in a sandbox: signals reach it by its socket."""
+    """Run the supervisor in a sandbox, else as `run_supervisor`: signals reach it by its socket."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
         stop(owner)
@@ -396,21 +398,24 @@ def _run_in_sandbox(owner: Owner, *, idle_exit: bool) -> int:
 
 
 def set_folders(owner: Owner) -> list[Path]:
-    """The runtime folders of this owner, one for each protocol that ever ran; ours first."""
+    """Return the owner's runtime folders, one for each protocol that ever ran; this version's
+    first.
+    """
     ours = owner.runtime_dir
     return [ours, *sorted(path for path in ours.parent.glob(f"{owner.root_id}-p*") if path != ours)]
 
 
 def other_protocol(owner: Owner) -> Path | None:
-    """The folder of a running set that speaks another protocol: what it writes has one writer, so
-    ours must wait.
+    """Return the folder of a running set of another protocol, or None.
+
+    An index has one writer, so a new set must wait for the end of that set.
     """
     others = set_folders(owner)[1:]
     return next((path for path in others if holder_of(path / "set.lock") is not None), None)
 
 
 def mismatch(owner: Owner, hello: dict[str, Any]) -> str:
-    """One sentence when a set that says `hello` is not for this front; "" when it is."""
+    """Return one sentence if a set with the greeting `hello` does not fit this front; else ""."""
     ours = expected_hello(owner)
     if all(hello.get(key) == value for key, value in ours.items()):
         return ""
@@ -429,8 +434,8 @@ def _describe(hello: dict[str, Any]) -> str:
 
 
 def _ask_supervisor(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
-    """Send one command to the supervisor in `folder`; its reply ({} for "stop"), None when nobody
-    answers.
+    """Send one command to the supervisor in `folder`; return its reply ({} for "stop"), or None if
+    none answers.
     """
     try:
         with (

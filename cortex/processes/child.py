@@ -1,9 +1,8 @@
 """One process of a set, with its life line, log and back-off.
 
-Which there are: cortex.processes.names.
-
-Imported by the supervisor, which stays small for as long as it runs: no numpy, no ZeroMQ, no
-asyncio, no Config.
+The life line is a pipe to its standard input: the process ends when the pipe closes.
+cortex.processes.names lists the processes. The supervisor imports this module and must stay small:
+no numpy, no ZeroMQ, no asyncio, no Config.
 """
 
 from __future__ import annotations
@@ -26,37 +25,36 @@ from cortex.system import files, hosts
 from cortex.system.errors import ANEW, EXIT_OCCUPIED, EXIT_USAGE
 from ipc.locks import holder_of
 
-#: seconds before a dead child is started again: the first time, and at most; it doubles in between
+#: seconds before a dead child is started again: at first, and at most; doubled after each death
 BACKOFF_S, BACKOFF_MAX_S = 0.1, 30.0
-#: seconds before one that was killed is started again, at most: somebody did that to it, and asking
+#: seconds, at most, before a killed child is started again: the fault was not its own, and a query
 #: waits for a worker not much longer
 BACKOFF_KILLED_MAX_S = 1.6
-#: seconds before one that found its place taken is started again, at most: by an orphan, mostly,
-#: that publishes what it had begun
+#: seconds, at most, before a child is started again after it ended because another process held its
+#: lock: mostly an orphan that still publishes its last changes
 BACKOFF_HELD_MAX_S = 3.2
-#: seconds between two looks at a place that another process holds
+#: seconds between two checks of a lock that another process holds
 HELD_S = 0.2
-#: seconds that a child has to live for its next death to count as the first
+#: seconds after which a child's death resets the back-off
 SETTLED_S = 10.0
-#: seconds after its start in which a child that holds no socket yet counts as coming up: one that
-#: takes longer, or has none, keeps the next from starting no longer: on a busy machine all have
-#: begun within two seconds
+#: seconds after its start in which a child without a socket counts as coming up. Later it no longer
+#: delays the next child: even on a busy machine all children are started within two seconds
 COMING_UP_S = 0.4
-#: seconds that a child has to end after SIGTERM
+#: seconds that a child may take to end after SIGTERM
 STOP_S = 5.0
-#: bytes of one log; when it is larger the older half goes to `<name>.log.1`
+#: bytes of one log; the older half of a larger log moves to `<name>.log.1`
 LOG_BYTES_MAX = 2 << 20
 
-#: a process that the supervisor has started, one way or the other
+#: a process that the supervisor has started itself, or through the fork server
 Running = subprocess.Popen[bytes] | Forked
 State = Literal["waiting", "running", "held", "failed", "finished"]
 
 
 @dataclass(frozen=True)
 class SetSpec:
-    """What a supervisor has to know of a configuration; travels as one JSON argument.
+    """The description of a set for its supervisor, passed as one JSON argument.
 
-    `root`: the folder that the set belongs to, a project or a data folder.
+    `root`: the folder of the set, a project or a data folder.
     """
 
     kind: str
@@ -65,17 +63,17 @@ class SetSpec:
     run_dir: str
     config: str
     protocol: int
-    #: names of processes that are not wanted
+    #: names of processes that this configuration does not need
     without: tuple[str, ...]
-    #: seconds without a front after which the set ends; None: only when it is told to
+    #: seconds without a front after which the set ends; None: it ends by a command or a signal only
     idle_exit_s: float | None
     #: processes that may come up at the same time when the set starts; None: all
     at_once: int | None = None
-    #: whether it runs in a sandbox
+    #: whether the set runs in a sandbox
     sandbox: bool = False
-    #: the folder in memory of a sealed project, "" of others
+    #: the in-memory folder of a sealed project; "" for others
     plain: str = ""
-    #: names of those that a fork server forks, where it can
+    #: names of the processes that a fork server forks, if it can
     forked: tuple[str, ...] = ()
     #: name → argument list in place of the kind's (tests of the supervisor itself)
     commands: dict[str, list[str]] | None = None
@@ -93,21 +91,21 @@ class SetSpec:
         return KINDS[self.kind]
 
     def command_lines(self) -> dict[str, list[str]]:
-        """Name → argument list of every process of this set."""
+        """Return name → argument list for every process of this set."""
         if self.commands is not None:
             return self.commands
         processes = [process for process in self.of_kind.processes if process.name not in self.without]
         return {process.name: self.of_kind.command_line(process, self.root) for process in processes}
 
 
-#: heaps of glibc's allocator in a process: with one for each thread of tantivy's, a watcher over
-#: twenty files came to 210 MB in a hundred saves; with two it stays at 58
+#: heaps of glibc's allocator in a process: with one for each of tantivy's threads, a watcher of
+#: twenty files grew to 210 MB in a hundred saves; with two it stays at 58 MB
 _ARENAS = "2"
 
 
 def child_environment() -> dict[str, str]:
-    """Ours, with one thread for each numeric library: workers are processes, and share the cores
-    among them.
+    """Return this process's environment without the master key, and with one thread for each
+    numeric library: the workers are processes and share the cores.
     """
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "PYTHONUNBUFFERED"), "1")
     theirs = {name: value for name, value in os.environ.items() if name != KEY_VARIABLE}
@@ -119,7 +117,7 @@ def trim_log(path: str) -> None:
 
     The writers append, so they go on at the new end.
     """
-    with contextlib.suppress(OSError):  # a log that cannot be kept small is no reason to end a worker
+    with contextlib.suppress(OSError):  # a log that cannot be trimmed is no reason to end a worker
         files.trim_log(path, LOG_BYTES_MAX)
 
 
@@ -129,7 +127,7 @@ class Child:
     def __init__(
         self, name: str, arguments: list[str], spec: SetSpec, forks: ForkServer | None = None
     ) -> None:
-        """`forks`: who forks it, if anybody does."""
+        """`forks`: the fork server that forks this process, or None."""
         self.name = name
         self.state: State = "waiting"
         self.restarts = -1
@@ -152,22 +150,22 @@ class Child:
 
     @property
     def due(self) -> float:
-        """When `tend` has something to do by the clock (monotonic): its end is told by a signal."""
+        """The monotonic time at which `tend` must run next; a signal announces the process's end."""
         return self._due if self._process is None and self.state in ("waiting", "held") else math.inf
 
     @property
     def waits(self) -> bool:
-        """Whether it is not started yet because who forks it is coming up."""
+        """Whether the start waits for the fork server to come up."""
         return self.state == "waiting" and self._forks is not None and self._forks.comes_up()
 
     def comes_up(self, now: float) -> bool:
-        """Whether it was started a moment ago and does not answer yet."""
+        """Whether the process was started less than COMING_UP_S ago and has no socket yet."""
         young = self._process is not None and now - self._started < COMING_UP_S
         return young and not os.path.exists(self._socket_path)
 
     def tend(self, now: float) -> str:
-        """Notice the end of the process, start it when it is due; returns what happened, "" for
-        nothing.
+        """Handle the end of the process, start it when it is due; return a log line, "" if nothing
+        happened.
         """
         news = ""
         if self._process is not None:
@@ -182,8 +180,7 @@ class Child:
     def _start(self, now: float) -> str:
         holder = holder_of(self._lock_path)
         if holder is not None:
-            # A Procfile's worker, or an orphan that is about to notice. Fronts can use it: look
-            # again later.
+            # A worker of a Procfile, or an orphan that is about to end. Fronts can use it meanwhile.
             news = "" if self.state == "held" else f"{self.name}: process {holder} already does this"
             self.state, self._due = "held", now + HELD_S
             self.last_error = f"process {holder} holds {self._lock_path}"
@@ -209,9 +206,9 @@ class Child:
     def _begin(self, log: int) -> Running:
         if self._forks is not None and (forked := self._forks.fork(self._arguments, log)):
             return forked
-        # Its own session: Ctrl-C in a terminal reaches us alone, and its descendants are one
-        # process group. The folder /: a relative entry of PYTHONPATH must not make the project's
-        # code importable.
+        # A new session: Ctrl-C in a terminal reaches the supervisor alone, and the descendants are
+        # one process group. The folder /: a relative entry of PYTHONPATH must not make the
+        # project's code importable.
         return subprocess.Popen(
             self._arguments,
             stdin=subprocess.PIPE,
@@ -235,8 +232,8 @@ class Child:
         process, self._process = self._process, None
         assert process is not None
         _close_life_line(process)
-        hosts.end_group(process.pid)  # pool children that outlived it
-        if code == ANEW & 0xFF:  # as it would have begun in its place, had nobody forked it
+        hosts.end_group(process.pid)  # children of a pool may outlive it
+        if code == ANEW & 0xFF:  # a process that was not forked replaces itself by exec instead
             self.state, self._due = "waiting", now
             self.restarts -= 1
             return f"{self.name}: begins anew."
@@ -251,7 +248,7 @@ class Child:
             self.state = "failed"
             return f"{self.name}: ended with {code}, not started again: {self.last_error}"
         if code == 0 and self._finishes:
-            self.state = "finished"  # it found nothing that it may do and follow
+            self.state = "finished"  # there is nothing for it to follow
             return f"{self.name}: finished"
         if code == hosts.OUT_OF_TIME:
             self.last_error = "a question or a file took more processor time than it had; the log says where"
@@ -260,7 +257,7 @@ class Child:
         return f"{self.name}: ended with {how} after {now - self._started:.1f} s."
 
     def _last_line(self) -> str:
-        """The last line that this run wrote: its own word about why it ended."""
+        """Return the last line that this run has logged: its own reason for the end."""
         try:
             with files.open_ours(self.log_path) as log:
                 size = log.seek(0, os.SEEK_END)
@@ -272,7 +269,7 @@ class Child:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")[:500]
 
     def terminate(self) -> None:
-        """Ask it to end, by signal and by life line. Its own children hear it from it."""
+        """Ask the process to end, by SIGTERM and by its life line. It ends its children itself."""
         if self._process is not None:
             hosts.ask_to_end(self._process)
             if self._process.stdin:
@@ -280,8 +277,8 @@ class Child:
                     self._process.stdin.close()
 
     def wait(self, until: float) -> str:
-        """Wait for its end until then, then kill it with all its descendants; returns what had to
-        be done.
+        """Wait for the process's end until `until` (monotonic), then kill it with all its
+        descendants; return a log line if it had to be killed, else "".
         """
         process, self._process = self._process, None
         self.state = "waiting"

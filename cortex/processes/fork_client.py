@@ -1,8 +1,8 @@
-"""The fork server as its supervisor has it (`forkserver` is the process): when it runs, and
-what it forks.
+"""The supervisor's side of the fork server: its start, its restarts and its requests.
 
-What it forks is the supervisor's own child, as what the supervisor starts by itself is. Where there
-is no fork server, or it fails, processes are started plainly.
+`forkserver` is the process itself. A forked process is a child of the supervisor, like a process
+that the supervisor has started itself. Without a fork server, or if it fails, the supervisor starts
+processes itself.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from collections.abc import Collection, Sequence
 from cortex.system import files, hosts
 from cortex.system.errors import EXIT_FAILED
 
-#: seconds that a fork server has to import all; then processes are started without it
+#: seconds that a fork server may take to import everything; after that it is killed
 IMPORTS_S = 30.0
-#: seconds that it has to fork one: it takes some milliseconds
+#: seconds that one fork may take: it takes some milliseconds
 FORKS_S = 2.0
-#: seconds before one that ended is started again, so that what begins anew is forked again; doubled
-#: each time up to the second number: without it all works, and takes more memory
+#: seconds before a dead fork server is started again, doubled each time up to the second number: the
+#: set works without it, but its processes then take more memory
 AGAIN_S, AGAIN_MAX_S = 1.0, 600.0
-#: seconds that it has to live for its next end to count as the first
+#: seconds after which a fork server's end resets that pause
 SETTLED_S = 10.0
-#: what it says once it has imported all, and in place of a process's number where none could be
-#: forked; bytes of its longest word
+#: the fork server's message after its imports, its reply in place of a process's number after a
+#: failed fork, and the bytes of its longest message
 READY, REFUSED, WORD_BYTES = b"ready", b"0", 32
 #: bytes of one request: a command line, which names a folder
 REQUEST_BYTES_MAX = 1 << 16
 
 
 class Forked:
-    """A process that a fork server has forked for us, with what Child asks of subprocess.Popen."""
+    """A process from the fork server, with the methods of subprocess.Popen that Child uses."""
 
     def __init__(self, pid: int, life_line: int) -> None:
         self.pid = pid
@@ -46,15 +46,15 @@ class Forked:
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Its exit code, or minus the number of the signal that ended it; None while it runs."""
+        """Return the exit code, or minus the number of the fatal signal; None while it runs."""
         if self.returncode is None:
             self._reap(os.WNOHANG)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code. Raises subprocess.TimeoutExpired."""
+        """Wait for the end and return the exit code. Raises subprocess.TimeoutExpired."""
         if self.poll() is None:
-            watched = os.pidfd_open(self.pid)  # the number is its own until `_take`
+            watched = os.pidfd_open(self.pid)  # the system reuses the number only after `_reap`
             try:
                 poll = select.poll()
                 poll.register(watched, select.POLLIN)
@@ -73,19 +73,22 @@ class Forked:
     def _reap(self, options: int) -> None:
         try:
             pid, status = os.waitpid(self.pid, options)
-        except ChildProcessError:  # taken by somebody else in this process: how it ended is lost
+        except ChildProcessError:  # reaped elsewhere in this process: the exit code is lost
             self.returncode = EXIT_FAILED
         else:
             self.returncode = os.waitstatus_to_exitcode(status) if pid else None
 
 
 class ForkServer:
-    """The fork server of one set, over all its restarts. `names`: what it forks."""
+    """The fork server of one set, over all its restarts.
+
+    `names`: the processes that it forks.
+    """
 
     def __init__(
         self, names: Sequence[str], belongs: Sequence[str], log_path: str, environment: dict[str, str]
     ) -> None:
-        """`belongs`: the option and the folder of the set; `log_path`: for what it says itself."""
+        """`belongs`: the option and the folder of the set; `log_path`: the fork server's own log."""
         module = [sys.executable, "-P", "-m", "cortex.processes.forkserver"]
         self.command = [*module, *belongs, ",".join(names)]
         self.log_path, self._environment = log_path, environment
@@ -101,16 +104,16 @@ class ForkServer:
 
     @property
     def due(self) -> float:
-        """When `tend` has something to do by the clock (monotonic)."""
+        """The monotonic time at which `tend` must run next."""
         return math.inf if self._process else self._due
 
     def comes_up(self) -> bool:
-        """Whether it was started and cannot fork yet."""
+        """Whether the fork server was started and cannot fork yet."""
         return self._process is not None and not self._is_ready
 
     def tend(self, now: float) -> str:
-        """Notice its end, start it when it is due, see whether it is ready; returns what happened,
-        "" for nothing.
+        """Handle the fork server's end, start it when it is due, and check whether it is ready;
+        return a log line, "" if nothing happened.
         """
         if self._process is None:
             return self._start(now) if now >= self._due else ""
@@ -122,12 +125,14 @@ class ForkServer:
         if not self._is_ready:
             self._is_ready = self._receive(0.0) == READY
             if not self._is_ready and now - self._started > IMPORTS_S:
-                self._process.kill()  # the system tells us of its end
+                self._process.kill()  # SIGCHLD announces the end
         return ""
 
     def fork(self, command: Sequence[str], log: int) -> Forked | None:
-        """The process of a command line `PYTHON -P -m MODULE …`, with a life line, and `log` for
-        what it writes. None: start it plainly.
+        """Fork a process for a command line `PYTHON -P -m MODULE …`, with a life line, and with
+        stdout and stderr to `log`.
+
+        Returns None if the caller must start the process itself.
         """
         if self._link is None or self._process is None or not self._is_ready:
             return None
@@ -137,7 +142,7 @@ class ForkServer:
             socket.send_fds(self._link, [json.dumps(command).encode()], [theirs, log])
             number = int(self._receive(FORKS_S))
         except (OSError, ValueError):
-            # What it may have forked without our knowing sees its life line end.
+            # A process that it may have forked ends with its life line, closed below.
             self._process.kill()
         finally:
             os.close(theirs)
@@ -148,7 +153,7 @@ class ForkServer:
 
     def end(self) -> None:
         if self._process is not None:
-            self._process.kill()  # it holds nothing
+            self._process.kill()  # it has no state to save
             self._process.wait()
             self._reset(math.inf)
 
@@ -183,7 +188,7 @@ class ForkServer:
         self._due, self._pause_s = now + self._pause_s, min(self._pause_s * 2, AGAIN_MAX_S)
 
     def _receive(self, wait_s: float) -> bytes:
-        """A word of its; b"" when it says none so long."""
+        """Return the fork server's next message; b"" if none comes within `wait_s` seconds."""
         assert self._link is not None
         self._link.settimeout(wait_s)
         try:
@@ -193,17 +198,18 @@ class ForkServer:
 
 
 def may_fork() -> bool:
-    """Whether processes of a set can be forked here: what a fork server forks has to be our own
-    child, and what ends of it has to be waited for with a bound.
+    """Return whether this system supports the fork server: the supervisor must be able to adopt the
+    forked processes, and to wait for their ends with a timeout.
     """
     return hosts.LINUX and hasattr(os, "pidfd_open")
 
 
 def reap_orphans(ours: Collection[int]) -> None:
-    """Have the system forget what ended and was left to us by a process that ended before: who
-    adopts orphans has to. `ours`: processes of whose end somebody else takes notice.
+    """Reap the dead orphans that this process has adopted, so that they do not stay as zombies.
+
+    `ours`: process numbers that other code reaps.
     """
-    with contextlib.suppress(ChildProcessError):  # there is none
+    with contextlib.suppress(ChildProcessError):  # no child is left
         while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             if ended.si_pid in ours:
                 return

@@ -1,10 +1,10 @@
-"""The fork server: imports once what the processes of a set need, and forks each of them when the
-supervisor asks for it, so that they share what imports leave in memory.
+"""The fork server: imports the modules of a set's processes once, and forks the processes at the
+supervisor's request, so that they share the memory of those modules.
 
-Linux only, and no worker: it answers nobody but its supervisor, over the socket that is its
-standard input and life line. It has one thread, and opens nothing of a project. What it forks
-stands apart from it: the supervisor is told the number of a process once that is its own child
-(see `_fork`), whatever becomes of the fork server.
+Linux only. It is no worker: it answers its supervisor alone, over the socket that is its standard
+input and life line. It has one thread, and opens no file of a project. A forked process is a child
+of the supervisor before the supervisor gets its number (see `_fork`), and so outlives the fork
+server.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from cortex.processes.fork_client import READY, REFUSED, REQUEST_BYTES_MAX
 from cortex.system import allocator, re_exec
 from cortex.system.loaded_code import LoadedCode
 
-#: what workers have imported late once they rest: by `numpy.unique`, `cortex.system.zstd` and the
-#: built-in embedder
+#: modules that workers import late: by `numpy.unique`, `cortex.system.zstd` and the built-in
+#: embedder
 _LATE = ("numpy.ma", "zstandard", "importlib.resources.readers", "cortex.embedders.builtin")
-#: what a process of each name has imported once it rests, by the modules that import the rest
+#: name of a process → the modules whose imports cover all that it uses
 NEEDED = {
     "text": ("workers.__main__", "workers.text", "cortex.engines.text.engine", *_LATE),
     "vector": ("workers.__main__", "workers.vector", "cortex.engines.vector.engine", *_LATE),
@@ -36,15 +36,16 @@ NEEDED = {
     "watcher": ("workers.__main__", "workers.watcher", *_LATE),
     "indexer": ("cortex.front.cli.main", "cortex.front.cli.commands", "cortex.indexer.watch"),
 }
-#: fields of /proc/self/stat behind the program's name, which may hold blanks: where the command
-#: line begins and ends in memory (48 and 49 of proc_pid_stat(5))
+#: indexes of two fields of /proc/self/stat, counted behind the program's name, which may hold
+#: blanks: the addresses of the command line's begin and end (48 and 49 of proc_pid_stat(5))
 _STAT, _BEGIN, _END = Path("/proc/self/stat"), 45, 46
 
 
 def serve(link: socket.socket) -> list[str] | None:
-    """Fork a process for each request: return its command line in it, and None in the fork server
-    once the supervisor has hung up, or once an upgrade has replaced the loaded modules: a fork
-    would run the new version's program with the old version's modules.
+    """Fork a process for each request; return its command line in the new process.
+
+    Returns None in the fork server after the supervisor has hung up, or after an upgrade has
+    replaced the loaded modules: a fork would run the new program with the old modules.
     """
     code = LoadedCode()
     link.send(READY)
@@ -66,8 +67,10 @@ def serve(link: socket.socket) -> list[str] | None:
 
 
 def _fork() -> bytes:
-    """b"" in a new process, its number here. A process in between has ended by then: so the system
-    has given the new one to who adopts orphans, which is the supervisor (PR_SET_CHILD_SUBREAPER).
+    """Fork twice; return b"" in the new process, and its number in the fork server.
+
+    The process in between has ended by then, so the new process is an orphan and the system has
+    given it to the supervisor, which adopts orphans (PR_SET_CHILD_SUBREAPER).
     """
     theirs, ours = os.pipe()
     between = os.fork()
@@ -87,7 +90,9 @@ def _fork() -> bytes:
 
 
 def _stand_alone(life_line: int, log: int) -> None:
-    """As a process that the supervisor has started by itself stands."""
+    """Give this process a new session, its life line and its log, as if the supervisor had started
+    it.
+    """
     os.setsid()
     for descriptor, place in ((life_line, 0), (log, 1), (log, 2)):
         os.dup2(descriptor, place)
@@ -97,19 +102,17 @@ def _stand_alone(life_line: int, log: int) -> None:
 
 
 def _run(command: Sequence[str]) -> None:
-    """Be the program of a command line `PYTHON -P -m MODULE …`."""
+    """Run the program of a command line `PYTHON -P -m MODULE …` in this process."""
     _show_command(command)
     module = command[3]
     sys.orig_argv[:], sys.argv[:] = command, command[3:]
     re_exec.end_instead()
-    sys.modules.pop(f"{module}.__main__", None)  # imported to have what it needs; runpy would warn of it
+    sys.modules.pop(f"{module}.__main__", None)  # imported for its dependencies; runpy would warn of it
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def _show_command(command: Sequence[str]) -> None:
-    """Have lists of processes show this command line in place of the fork server's, where it is not
-    longer.
-    """
+    """Make lists of processes show this command line in place of the fork server's, if it fits."""
     fields = _STAT.read_text(errors="replace").rpartition(")")[2].split()
     begin, end = int(fields[_BEGIN]), int(fields[_END])
     line = b"".join(os.fsencode(argument) + b"\0" for argument in command)
@@ -118,8 +121,8 @@ def _show_command(command: Sequence[str]) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """`--project DIR NAMES`: the folder is there for people who look at the list of processes."""
-    gc.disable()  # a collection leaves gaps in pages, which each process would fill with its own
+    """Run `--project DIR NAMES`; DIR only identifies the set in a list of processes."""
+    gc.disable()  # a collection leaves gaps in pages, and each process would fill its own copies
     link = socket.socket(fileno=0)
     for name in arguments[-1].split(","):
         for module in NEEDED[name]:

@@ -1,5 +1,6 @@
-"""Removes runtime folders that nobody uses: of a set that was stopped, and those that were left by
-processes of an earlier boot. Nothing is in them but locks and sockets.
+"""Removal of unused runtime folders: those of stopped sets, and those of an earlier boot.
+
+Runtime folders hold only locks and sockets.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ from ipc.locks import Lock, try_lock
 
 #: a project's runtime folder: its id and the number of the protocol
 _FOLDER = re.compile(r"[0-9a-f]+-p[0-9]+")
-#: what is in one, and goes with it
+#: endings of the files in a runtime folder, which are removed with it
 _ENDINGS = (".lock", ".sock")
-#: seconds since the start, those of sleep included where the system counts them
+#: the clock of seconds since boot, with sleep included if the system counts it
 _BOOTTIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def remove_unlocked(folder: Path) -> bool:
-    """Remove a runtime folder unless a process holds a lock in it, or something else is in it.
+    """Remove a runtime folder unless a process holds a lock in it, or it holds other files; return
+    whether it is removed.
 
-    Its locks are held meanwhile: whoever has just opened one sees that it is gone, and makes
-    another.
+    Its locks are held meanwhile: a process that has just opened one of them sees that the file is
+    gone, and creates another.
     """
     locks: list[Lock] = []
     try:
@@ -50,8 +52,8 @@ def remove_unlocked(folder: Path) -> bool:
 
 
 def remove_stale_folders(booted: float | None = None) -> list[str]:
-    """Remove the runtime folders in which nothing was made since this machine was started, at
-    `booted` (seconds since the epoch); returns their names. Who binds a socket changes its folder.
+    """Remove the runtime folders that are unchanged since this machine was booted, at `booted`
+    (seconds since the epoch); return their names. A new socket changes its folder.
     """
     started = booted if booted is not None else time.time() - time.clock_gettime(_BOOTTIME)
     removed: list[str] = []

@@ -1,5 +1,5 @@
-"""The process `milvus` for a command that runs where no set does: it serves the file of milvus-lite
-while the command needs it, as in any set.
+"""The process `milvus` for a command that runs without a set: it serves the file of milvus-lite
+while the command needs it.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from cortex.settings.milvus import milvus_place
 from cortex.system.errors import EXIT_OCCUPIED, Unavailable
 from ipc.locks import holder_of
 
-#: seconds until it serves: its libraries are 200 MB; and that it has to end
+#: seconds that the process may take to serve (its libraries are 200 MB), and to end
 START_S, STOP_S = 30.0, 10.0
-#: seconds between two looks
+#: seconds between two checks
 LOOK_S = 0.05
-#: what makes it serve where no setting says so
+#: settings that make the process serve, even if the configuration names no Milvus
 _SETTINGS = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
 
 
 @contextlib.contextmanager
 def file_served(config: Config) -> Iterator[None]:
-    """The file that milvus.uri names is served while the `with` lasts, by whatever process; nothing
-    where it names a server. Raises Unavailable, Misconfigured.
+    """Serve the file that milvus.uri names inside the `with`, by a new or a running process; do
+    nothing if it names a server. Raises Unavailable, Misconfigured.
     """
     place = milvus_place(config)
     if place.folder is None:
@@ -47,10 +47,10 @@ def file_served(config: Config) -> Iterator[None]:
                     raise Unavailable(
                         f"{place.label} could not be served: its process ended with {code}; see above."
                     )
-                child = None  # a set's own process is about to
+                child = None  # a set's own process is about to serve the file
             if time.monotonic() > deadline:
                 raise Unavailable(f"{place.label} was not served within {START_S:.0f} s; try again.")
-            time.sleep(LOOK_S)  # whoever serves it: its lock and its socket tell
+            time.sleep(LOOK_S)  # a process of a set may serve it: only lock and socket show that
         yield
     finally:
         if child is not None:
@@ -66,7 +66,7 @@ def _start(config: Config) -> subprocess.Popen[bytes]:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """By its life line; what does not end is ended."""
+    """Close the process's life line; kill it if it does not end within STOP_S."""
     if child.stdin is not None:
         child.stdin.close()
     try:

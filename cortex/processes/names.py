@@ -1,14 +1,12 @@
-"""The one list of processes, by the sets that they are in: what each is called, how it is started,
-when it is stopped.
-"""
+"""The list of all processes, by set: their names, command lines and stop order."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
 
-#: a program's module: started with `python -P -m`, because a script's folder or the user's must not
-#: be importable
+#: program → its module, started with `python -P -m`: neither the folder of a script nor the current
+#: folder may be importable
 MODULES = {"cortex-worker": "workers", "cortex": "cortex"}
 
 
@@ -22,37 +20,41 @@ class Process:
     name: str
     program: str
     arguments: tuple[str, ...]
-    #: stages end one after the other: first who writes (0), then who announces (1), then who
-    #: answers (2)
+    #: stages stop one after the other: processes that write (0), announce changes (1), answer
+    #: queries (2)
     stage: int
-    #: whether it may end because nothing is left to do
+    #: whether the process may end because nothing is left to do
     finishes: bool = False
-    #: whether what it imports is mostly what the others of its set import: then one process imports
-    #: it for all of them (`forking`)
+    #: whether the process shares most of its imports with others of its set: then `forkserver`
+    #: imports the modules once for all of them
     forked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of set. `option` names the folder that it belongs to, `folder` is its noun, and
-    `command` the one in front of `up`, `down` and `status`.
+    """One kind of set.
+
+    `option`: the option before the set's folder; `folder`: the noun for that folder in messages;
+    `command`: the shell command before `up`, `down` and `status`.
     """
 
     name: str
     option: str
     folder: str
     command: str
-    #: every process, in the order in which they are started: who is asked most first
+    #: every process in the order of start: the processes with the most queries first
     processes: tuple[Process, ...]
 
     def command_line(self, process: Process, root: str) -> list[str]:
-        """The argument list that starts `process` for the folder `root`."""
+        """Return the argument list that starts `process` for the folder `root`."""
         module = MODULES[process.program]
         return [sys.executable, "-P", "-m", module, *process.arguments, self.option, root]
 
     @property
     def workers(self) -> tuple[str, ...]:
-        """Those that have a socket and answer messages: modules of the package `workers`."""
+        """The names of processes that have a socket and answer messages: modules of the package
+        `workers`.
+        """
         return tuple(process.name for process in self.processes if process.program == "cortex-worker")
 
     @property
@@ -64,17 +66,17 @@ class Kind:
         )
 
 
-#: the one that is there where embedding a question is slow, or done elsewhere
+#: runs if embedding a query is slow, or done by a server
 EMBED = "embed"
-#: the one that is there for server.auto_index only
+#: runs if server.auto_index is on
 INDEXER = "indexer"
-#: the one that is there where a file of milvus-lite keeps the index only
+#: runs if a file of milvus-lite holds the index
 MILVUS = "milvus"
-#: the one that is there where it was asked for only (`cortex up --http`)
+#: runs on demand (`cortex up --http`)
 HTTP = "http"
-#: the one that is there for memory.sessions only
+#: runs if memory.sessions is on
 SESSIONS = "sessions"
-#: one for each project
+#: one set for each project
 PROJECT = Kind(
     "project",
     "--project",
@@ -91,7 +93,7 @@ PROJECT = Kind(
         Process(HTTP, "cortex", ("serve",), stage=0),
     ),
 )
-#: one for each data folder: whoever reads for it stops first (stage 0), then who owns the store
+#: one set for each data folder: the reader of sessions stops first (stage 0), then the store's owner
 MEMORY = Kind(
     "memory",
     "--data-dir",

@@ -1,10 +1,10 @@
-"""The sandbox that a set runs in where `security.sandbox` is on: namespaces of its own, made by
-bubblewrap. Says how a command is started in it, and why that cannot be done here.
+"""The sandbox of a set with `security.sandbox` on: separate namespaces, made by bubblewrap. Builds
+the command lines, and explains why a sandbox is impossible.
 
-A project's set sees the system's programs, the interpreter, its project (to read), its folder of
-the cache and its sockets. Memory's set has to read the sessions of all projects: it sees what its
-user sees, and writes to its own folder alone. Neither has a network, another's processes, or a
-capability.
+A project's set sees the system's programs, the interpreter, its project (read-only), its folder of
+the cache and its sockets. Memory's set must read the sessions of all projects: it reads all files
+of its user, and writes to its own folder alone. Neither has a network, sees the processes of
+others, or has a capability.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ from cortex.system import files
 from cortex.system.errors import Misconfigured
 from cortex.system.git import search_path
 
-#: whose set it is, as in `starting`, which asks this
+#: the owner of a set, as in `starting`, which imports this module
 Owner = Config | DataFolder
 
 PROGRAM = "bwrap"
-#: what its processes have of their own; the rights of a set's user inside them are dropped as well
+#: the separate namespaces of the set's processes, and the drop of all capabilities in them
 NAMESPACES = (
     "--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try --cap-drop ALL"
 ).split()
-#: what programs of the system need, of those that are there
+#: the system paths that programs need; missing paths are skipped
 SYSTEM = (
     "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /nix/store /gnu/store /etc/alternatives /etc/ld.so.cache "
     "/etc/localtime /etc/passwd"
 ).split()
-#: beginnings of the variables that processes of a set act on, and those of them that are secrets
+#: beginnings of the environment variables that a set reads, and the secret ones among them
 VARIABLES = ("CORTEX_", "XDG_", "LC_", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "HOME", "LANG", "PATH", "TZ")
 SECRETS = frozenset((EMBED_TOKEN, FILE_VARIABLE, OLD_TOKEN, TOKEN, VARIABLE))
-#: seconds that trying it out may take: some 20 ms on a machine with nothing else to do
+#: seconds that the trial run may take: some 20 ms on an idle machine
 TRY_S = 10.0
-#: what a kernel may be set to, and what is to be done about it
+#: kernel switches that forbid namespaces: path, forbidding value, remedy
 SWITCHES = (
     ("/proc/sys/kernel/unprivileged_userns_clone", b"0", "set kernel.unprivileged_userns_clone=1 by sysctl"),
     ("/proc/sys/user/max_user_namespaces", b"0", "set user.max_user_namespaces to 10000 by sysctl"),
@@ -65,7 +65,7 @@ SWITCHES = (
         "give bwrap a profile of AppArmor with `userns,`, or set kernel.apparmor_restrict_unprivileged_userns=0",
     ),
 )
-#: where none of them is set so
+#: the remedy if no switch forbids namespaces
 DEFAULT_REMEDY = (
     "in a container, start that with --security-opt seccomp=unconfined --security-opt systempaths=unconfined"
 )
@@ -73,8 +73,8 @@ _OFF = "or switch security.sandbox off"
 
 
 def check(owner: Owner, *, http: bool = False) -> None:
-    """Raises Misconfigured, one sentence, where the owner's set cannot run in a sandbox. `http`:
-    with the server of HTTP.
+    """Raise Misconfigured, one sentence, if the owner's set cannot run in a sandbox. `http`: with
+    the HTTP server.
     """
     if isinstance(owner, Config):
         _check_settings(owner)
@@ -115,7 +115,7 @@ def _check_settings(config: Config) -> None:
 
 
 def _program(owner: Owner) -> str:
-    """The path of bubblewrap, which is none of the project's. Raises Misconfigured without one."""
+    """Return the path of bubblewrap, outside the project. Raises Misconfigured if it is missing."""
     path = shutil.which(PROGRAM, path=search_path(owner.root))
     if path is None:
         raise Misconfigured(
@@ -126,7 +126,7 @@ def _program(owner: Owner) -> str:
 
 
 def _try_out(program: str) -> None:
-    """Raises Misconfigured with what bubblewrap says when the system does not let it."""
+    """Raise Misconfigured with bubblewrap's message if the system forbids the sandbox."""
     command = [program, *NAMESPACES, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--"]
     try:
         tried = subprocess.run(
@@ -153,9 +153,10 @@ def _remedy() -> str:
 
 
 def sandbox_command(owner: Owner, command: Sequence[str], *, dies_with_us: bool = False) -> list[str]:
-    """`command`, to be run in the owner's sandbox; its folders are there. Raises Misconfigured.
+    """Return the argument list that runs `command` in the owner's sandbox, with its folders.
 
-    `dies_with_us`: when the one who starts it ends, however that is.
+    `dies_with_us`: the command ends with the process that starts it, however that ends. Raises
+    Misconfigured.
     """
     sees = _project_options(owner) if isinstance(owner, Config) else _memory_options()
     if isinstance(owner, Config):
@@ -168,8 +169,8 @@ def sandbox_command(owner: Owner, command: Sequence[str], *, dies_with_us: bool 
 
 
 def environment() -> dict[str, str]:
-    """The variables of a process in a sandbox: no token, and nothing of other programs. It makes no
-    sandbox itself.
+    """Return the environment of a process in a sandbox: no token, and no variables of other
+    programs. The process makes no sandbox itself.
     """
     variables = {
         name: value
@@ -180,21 +181,25 @@ def environment() -> dict[str, str]:
 
 
 def _memory_options() -> list[str]:
-    """What memory's set sees: all, to read, but the sockets of the system's services."""
+    """Return the options for memory's set: all files read-only, without the sockets of system
+    services.
+    """
     return "--ro-bind / / --tmpfs /run --tmpfs /var/tmp --dev /dev --proc /proc".split()
 
 
 def _project_options(config: Config) -> list[str]:
-    """What a project's set sees beside what it writes. What is not named here is not there."""
+    """Return the options for the read-only files of a project's set; it sees no other files but its
+    writable folders.
+    """
     from cortex.indexer.rules import global_ignore, usual_ignore
 
-    user_key()  # its file has to be there to be shown
+    user_key()  # creates the key's file: bubblewrap can bind only existing files
     options = "--dev /dev --proc /proc --tmpfs /tmp --tmpfs /var/tmp".split()
     options += ["--perms", "0700", "--dir", str(runtime_base())]
     options += ["--perms", "0700", "--dir", str(cache_base())]
     for path in (*map(Path, SYSTEM), *_interpreter_folders(), config.root):
         options += ["--ro-bind-try", str(path), str(path)]
-    #: of what is the user's own, single files: where each is → where it is seen
+    #: single files of the user: path outside → path in the sandbox
     user_files = {cache_base() / "origin.key": cache_base() / "origin.key"}
     user_files |= {real(path): path for path in (user_config(), note_of(config.root))}
     user_files[Path(os.path.realpath(global_ignore()))] = Path(usual_ignore())
@@ -205,7 +210,7 @@ def _project_options(config: Config) -> list[str]:
 
 
 def _interpreter_folders() -> Iterator[Path]:
-    """The folders of the interpreter, of what is installed for it, and of our own modules."""
+    """Yield the folders of the interpreter, its installed packages, and Cortex's modules."""
     ours = [os.path.dirname(str(sys.modules[name].__file__)) for name in ("cortex", "ipc")]
     ours.append(os.path.join(os.path.dirname(ours[0]), "workers"))
     installed = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
@@ -218,11 +223,11 @@ def _interpreter_folders() -> Iterator[Path]:
 
 
 def _model_folders(config: Config) -> Iterator[Path]:
-    """The folder of a model of the user's own, and where links in it lead."""
+    """Yield the folder of the user's own model, and the targets of links in it."""
     if not config.embedding.model_path:
         return
     folder = config.root / Path(config.embedding.model_path).expanduser()
-    if folder.is_relative_to(config.root):  # whoever made the project may have made links there
+    if folder.is_relative_to(config.root):  # the project's author may have made links in it
         return
     yield folder
     with contextlib.suppress(OSError):

@@ -1,5 +1,5 @@
-"""What differs between the kinds of sets before one runs: whose folder it is, what is checked and
-made first, and what its supervisor has to know.
+"""The preparation of a set, for each kind of owner: its checks, its folders and the description for
+its supervisor.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from cortex.system.cores import count_cores
 from cortex.system.errors import Misconfigured, Unavailable
 from ipc.messages import PROTOCOL
 
-#: whose set it is: a project's, or that of the folder of what a person remembers
+#: the owner of a set: a project, or the data folder of a person's memory
 Owner = Config | DataFolder
 
-#: the size of the vectors in a chunk file's own metadata, which are the first in it
+#: the size of the vectors in a chunk file's metadata, which is the first entry of the file
 _DIMENSIONS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"dimensions"\s*:\s*(\d+)')
-#: bytes of a chunk file in which `_metadata` is looked for, and files that are looked at
+#: bytes of a chunk file that are searched for `_metadata`, and the number of files that are searched
 METADATA_BYTES, METADATA_FILES_MAX = 4096, 50
 
 
@@ -37,7 +37,7 @@ def kind_of(owner: Owner) -> Kind:
 
 
 def open_folders(owner: Owner) -> None:
-    """The runtime folder and that of the logs, made and checked.
+    """Make and check the owner's runtime folder and log folder.
 
     Raises Misconfigured and Unavailable.
     """
@@ -53,9 +53,10 @@ def open_folders(owner: Owner) -> None:
 
 
 def _at_once(owner: Owner) -> int | None:
-    """How many processes come up at the same time: where there is an index to answer from, a core
-    is left to the front, which is started as well; where there is none, all have to do with making
-    it.
+    """Return the number of processes that come up at the same time; None for all.
+
+    With an index, a core stays free for the front, which starts as well. Without one, all
+    processes are needed to build it.
     """
     if not isinstance(owner, Config) or not (owner.index_dir / CURRENT).is_file():
         return None
@@ -63,7 +64,7 @@ def _at_once(owner: Owner) -> int | None:
 
 
 def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
-    """The processes that a set of this configuration does without; `http` as in `spec_of`."""
+    """Return the names of processes that this configuration does not need; `http` as in `spec_of`."""
     if isinstance(owner, Config):
         needed = {
             EMBED: not owner.embedding.quick,
@@ -77,8 +78,8 @@ def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
 
 
 def _forked(owner: Owner) -> tuple[str, ...]:
-    """The processes that a fork server forks: where Milvus keeps the index, they import what runs
-    threads.
+    """Return the names of processes that a fork server forks: none if Milvus holds the index, as
+    its client runs threads.
     """
     if not may_fork() or (isinstance(owner, Config) and owner.remote):
         return ()
@@ -86,7 +87,7 @@ def _forked(owner: Owner) -> tuple[str, ...]:
 
 
 def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
-    """`http`: with the server of HTTP."""
+    """Return the description of the owner's set. `http`: with the HTTP server."""
     idle_exit_s = owner.server.idle_exit_s if isinstance(owner, Config) else owner.idle_exit_s
     return SetSpec(
         kind=kind_of(owner).name,
@@ -105,17 +106,21 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
 
 
 def expected_hello(owner: Owner) -> dict[str, Any]:
-    """What a supervisor has to say of itself to serve fronts of `owner`. Memory is of several
-    projects, whose fronts may be of several versions.
+    """Return the fields of a greeting from a supervisor that may serve fronts of `owner`.
+
+    Memory's greeting may have any version: its fronts belong to several projects and may differ in
+    version.
     """
     expected: dict[str, Any] = {"protocol": PROTOCOL, "config": owner.hash()}
-    if owner.sandbox:  # who has not asked for one is served from inside as well
+    if owner.sandbox:  # a front that needs no sandbox may use a set in one as well
         expected["sandbox"] = True
     return {"version": __version__} | expected if isinstance(owner, Config) else expected
 
 
 def check_root(owner: Owner) -> None:
-    """Raises Unavailable when the project is not where it was any more. A data folder is made."""
+    """Raise Unavailable if the project's folder is gone. A data folder is not checked: it is
+    created.
+    """
     if isinstance(owner, Config) and not owner.root.is_dir():
         raise Unavailable(
             f"The project {owner.root} was moved or deleted; start Cortex again in the folder where it is now."
@@ -123,7 +128,7 @@ def check_root(owner: Owner) -> None:
 
 
 def check_start(owner: Owner) -> None:
-    """Raise what is better said before anything is started: Misconfigured or Unavailable."""
+    """Check the owner's configuration before any start. Raises Misconfigured or Unavailable."""
     if owner.sandbox:
         from cortex.processes import sandbox
 
@@ -133,8 +138,8 @@ def check_start(owner: Owner) -> None:
 
 
 def check_project(config: Config) -> None:
-    """Raises Misconfigured and Unavailable for chunk files or an embedder that cannot be used."""
-    ours = config.root / PROJECT_FOLDER / "chunks"  # asked for by name, it is made like any of ours
+    """Raise Misconfigured or Unavailable if the chunk files or the embedder cannot be used."""
+    ours = config.root / PROJECT_FOLDER / "chunks"  # Cortex creates this folder even if it is configured
     if config.explicit_chunks and config.chunks_dir != ours and not config.chunks_dir.is_dir():
         raise Misconfigured(
             f"The chunks folder {config.chunks_dir} does not exist; make it, or correct server.chunks_dir."
@@ -153,7 +158,9 @@ def check_project(config: Config) -> None:
 
 
 def _check_dimensions(config: Config) -> None:
-    """Chunk files of others are served as they are: their vectors must have the configured size."""
+    """Raise Misconfigured if chunk files of another generator have vectors of another size than
+    configured: they are served unchanged.
+    """
     with contextlib.suppress(OSError):
         folders = chunk_folders(config)
         for name in list(files_in(folders))[:METADATA_FILES_MAX]:
@@ -162,7 +169,7 @@ def _check_dimensions(config: Config) -> None:
                 head = file.read(METADATA_BYTES)
             match = _DIMENSIONS.match(head)
             if match is None or re.search(rb'"generator"\s*:\s*"cortex"', head):
-                continue  # our own files are embedded anew by the indexer
+                continue  # the indexer embeds Cortex's own files again
             if int(match[1]) != config.embedding.dimensions:
                 raise Misconfigured(
                     f"{path} holds vectors of {int(match[1])} dimensions, but embedding.dimensions is "

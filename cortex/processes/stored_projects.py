@@ -1,6 +1,5 @@
-"""What is kept of each project in the user's cache: how much, whose, since when nobody uses it; and
-its removal. A project's own files are never touched, but for a clone's: it was fetched into the
-cache.
+"""The stored data of each project in the user's cache: its size, its project, its last use and its
+removal. Removal never touches the project's own files, except a clone in the cache.
 """
 
 from __future__ import annotations
@@ -23,33 +22,34 @@ from cortex.system import files
 from cortex.system.errors import CortexError, Unavailable
 from ipc.locks import holder_of
 
-#: bytes of the note that says whose a folder is: one path
+#: bytes of the note in a folder that names its project: one path
 NOTE_BYTES_MAX = 16_384
-#: digits that a folder's name ends with: those of its project
+#: characters at the end of a folder's name: its project's id
 ID_CHARS = 16
-#: bytes of a block, as the system counts them whatever the disk has
+#: bytes of a block in `st_blocks`, independent of the disk's block size
 BLOCK_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
 class StoredProject:
-    """One project's folder in the cache. `root` is None where nothing says whose it is; `used` is
-    when it was asked last, in seconds since 1970; where no question is noted, when something of it
-    was written last: an index, or its workers' start.
+    """One project's folder in the cache.
+
+    `root`: the project's folder, None if unknown. `used`: the time of the last query, in seconds
+    since 1970; without a noted query, the time of the last write: an index, or its workers' start.
     """
 
     home: Path
     root: Path | None
     bytes: int
     used: float
-    #: whether a process works on it, or serves it
+    #: whether a process serves the project, or writes its index
     served: bool
-    #: whether it lies sealed, so that nothing says whose it is while nobody uses it
+    #: whether the folder is sealed: then its project is unknown while no process uses it
     sealed: bool = False
 
     @property
     def orphan(self) -> bool:
-        """Whether there is no such folder any more."""
+        """Whether the project's folder is gone or unknown; always False for a sealed folder."""
         return not self.sealed and (self.root is None or not self.root.is_dir())
 
     @property
@@ -58,7 +58,7 @@ class StoredProject:
 
 
 def list_stored_projects() -> list[StoredProject]:
-    """All of them, the one that was used last first."""
+    """Return all stored projects, the last used first."""
     projects: list[StoredProject] = []
     for base, look in ((cache_base() / "projects", _read_project), (sealed_base(cache_base()), _read_sealed)):
         with contextlib.suppress(OSError):
@@ -68,8 +68,8 @@ def list_stored_projects() -> list[StoredProject]:
 
 
 def remove(project: StoredProject) -> None:
-    """Remove what is kept of it. Raises Unavailable when it is served by now, or it cannot be
-    removed.
+    """Remove the stored data of a project. Raises Unavailable if a process serves it by now, or if
+    it cannot be removed.
     """
     if _is_served(project.home):
         raise Unavailable(
@@ -94,7 +94,9 @@ def _read_project(home: Path) -> StoredProject:
 
 
 def _read_sealed(store: Path) -> StoredProject:
-    """Whose it is, is plain in memory while somebody uses it."""
+    """Return the project of a sealed folder. Its root is readable, in the plain folder in memory,
+    only while a process uses it.
+    """
     size, newest, _ = _measure(store)
     with contextlib.suppress(CortexError):
         return StoredProject(
@@ -112,8 +114,9 @@ def _root_of(home: Path) -> Path | None:
 
 
 def _measure(home: Path) -> tuple[int, float, float]:
-    """(bytes on disk, when something was written last, when a question was noted last: 0 for
-    never). What goes away meanwhile counts for nothing, and a file of several names once.
+    """Return (bytes on disk, time of the last write, time of the last noted query; 0 for never).
+
+    Files that vanish meanwhile are not counted; a file with several names is counted once.
     """
     size, newest, last_question = 0, 0.0, 0.0
     counted_files: set[tuple[int, int]] = set()
@@ -134,7 +137,7 @@ def _measure(home: Path) -> tuple[int, float, float]:
 
 
 def _is_served(home: Path) -> bool:
-    """Whether a process holds one of its places: a set, an indexer, or the writer of an index."""
+    """Return whether a process holds a lock of the project: a set, an indexer or an index writer."""
     return any(holder_of(path) is not None for path in _locks(home))
 
 
@@ -148,7 +151,7 @@ def _locks(home: Path) -> Iterator[Path]:
 
 
 def _runtime_folders(home: Path) -> list[Path]:
-    """Those of its sockets and locks, one for each protocol that ever ran."""
+    """Return the folders of its sockets and locks, one for each protocol that ever ran."""
     mark = f"{home.name[-ID_CHARS:]}-p"
     with contextlib.suppress(OSError, CortexError):
         base = runtime_base()

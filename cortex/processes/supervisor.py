@@ -1,8 +1,8 @@
-"""The supervisor: starts the processes of one set, replaces the dead, stops them in order,
-knows its fronts.
+"""The supervisor of one set: starts its processes, replaces dead ones, stops them in order, and
+counts its fronts.
 
-One thread, one loop. Started by cortex.processes.attach as `python -P -m
-cortex.processes.supervisor`, or inside `cortex up`.
+One thread, one loop. cortex.processes.attach starts it as `python -P -m
+cortex.processes.supervisor`, and `cortex up` runs it in its own process.
 """
 
 from __future__ import annotations
@@ -38,33 +38,32 @@ from cortex.system.loaded_code import LoadedCode
 from cortex.system.terminal import escape_in_line
 from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
 
-#: seconds between two looks by the clock at children, at the folders and at the size of the logs:
-#: ends of children are told by a signal, and what becomes of the folders by the system
+#: seconds between two checks of the folders and of the logs' sizes: signals announce the ends of
+#: children, and events of the file system announce changes of the folders
 CHECK_S = 10.0
-#: the same where the system tells nothing of folders
+#: the same without events of the file system
 BLIND_CHECK_S = 1.0
-#: seconds between two looks while some processes wait for others to come up
+#: seconds between two checks while processes wait for others to come up
 COMING_UP_TICK_S = 0.02
-#: seconds that a new supervisor waits for the lock of one that is stopping
+#: seconds that a new supervisor waits for the lock of a stopping supervisor
 LOCK_S = 20.0
-#: seconds that a new set waits for the front that started it; one that lost a race may have no
-#: front at all
+#: seconds that a new set waits for its first front, which may have ended or attached to another set
 GRACE_S = 5.0
 #: bytes of one command line
 LINE_BYTES_MAX = 65_536
-#: why a set begins anew, for its log
+#: the reason in the log when a set begins anew
 UPGRADED = "an upgrade has replaced the modules of this process"
-#: connections at the same time: windows of agents, not users
+#: connections at the same time: one for each window of an agent
 CONNECTIONS_MAX = 200
 
 
 def say(text: str) -> None:
-    """One line for people: the terminal of `cortex up`, supervisor.log otherwise. Never stdout."""
+    """Write one log line to stderr: the terminal of `cortex up`, or supervisor.log."""
     print(f"{time.strftime('%H:%M:%S')} {escape_in_line(text)}", file=sys.stderr, flush=True)
 
 
 class Supervisor:
-    """One set of processes, from the lock to the last child's end."""
+    """One set of processes, from its lock to the last child's end."""
 
     def __init__(self, spec: SetSpec) -> None:
         self.spec = spec
@@ -72,20 +71,20 @@ class Supervisor:
         self._children = {
             name: self._child(name, arguments) for name, arguments in spec.command_lines().items()
         }
-        #: those that wait for others to come up, in the order of their start
+        #: names of processes that wait for others to come up, in the order of their start
         self._pending = list(self._children)
         self._lock: Lock | None = None
-        #: what keeps the plain folder of a sealed project
+        #: the lock that keeps the plain folder of a sealed project in place
         self._plain: Lock | None = None
         self._selector = selectors.DefaultSelector()
         self._lines: dict[socket.socket, bytes] = {}
         self._fronts: set[socket.socket] = set()
         self._waiting: set[socket.socket] = set()
-        #: connections that have not said yet what a caller has to know, where one has to
+        #: connections over loopback TCP that have not yet sent the secret words
         self._strangers: set[socket.socket] = set()
         self._words = ""
         self._refused = 0
-        #: tells this supervisor from the next: in a sandbox all have the same process number
+        #: identifies this supervisor: in a sandbox all supervisors have the same process number
         self._born = time.time_ns()
         self._idle_exit_s = spec.idle_exit_s
         self._started = self._idle_since = time.monotonic()
@@ -96,11 +95,11 @@ class Supervisor:
         self._notices: Notices | None = None
         self._checked = 0.0
         self._code = LoadedCode()
-        #: the signatures of its modules at the look before
+        #: the signatures of its modules at the previous check
         self._signatures = self._code.signatures()
 
     def _fork_server(self) -> ForkServer | None:
-        """Who forks what of this set is forked."""
+        """Return the fork server of this set; None if no process is forked."""
         spec = self.spec
         names = [name for name in spec.command_lines() if name in spec.forked]
         log_path = os.path.join(spec.run_dir, "forkserver.log")
@@ -111,12 +110,13 @@ class Supervisor:
         return Child(name, arguments, self.spec, self._forks if name in self.spec.forked else None)
 
     def run(self, lock_s: float = LOCK_S) -> int:
-        """Hold the lock, start everything, serve until told to stop; the exit code.
+        """Take the lock, start all processes, serve until a stop; return the exit code.
 
-        Raises Misconfigured, naming the holder, when the lock is another's for `lock_s` seconds.
+        Raises Misconfigured, naming the holder, if another process holds the lock for `lock_s`
+        seconds.
         """
         if not self._take_lock(lock_s):
-            # Another supervisor was quicker: there is a set, which is all that was asked for.
+            # Another supervisor was quicker: the set runs, as requested.
             return EXIT_OK
         wake, listener = self._wake_up(), self._listen()
         self._hold_plain()
@@ -151,7 +151,7 @@ class Supervisor:
             self._plain = hold_open(Path(self.spec.plain))
 
     def _seal(self) -> None:
-        """Seal what the set did last, and remove what is plain, unless a front still uses it."""
+        """Seal the set's last changes, and remove the plain folder unless a process still uses it."""
         if self._plain is None:
             return
         from cortex.sealing.plain_folder import close
@@ -160,16 +160,16 @@ class Supervisor:
         try:
             gone = close(Path(self.spec.plain))
         except (OSError, ValueError, CortexError) as error:
-            say(f"{self.spec.plain} was not sealed again: {error}; what was sealed before stays")
+            say(f"{self.spec.plain} was not sealed again: {error}; the sealed files of before stay")
         else:
-            say("sealed" if gone else "sealed by those who still use it, later")
+            say("sealed" if gone else "another process still uses the plain folder, and will seal it")
 
     @property
     def _check_s(self) -> float:
         return BLIND_CHECK_S if self._notices is None else CHECK_S
 
     def _wait_s(self, now: float) -> float:
-        """Seconds until something is to be done by the clock."""
+        """Return the seconds until the next task by the clock."""
         if self._pending or (self._forks and self._forks.comes_up()):
             return COMING_UP_TICK_S
         due = [self._checked + self._check_s, *(child.due for child in self._children.values())]
@@ -185,7 +185,7 @@ class Supervisor:
         return self._idle_exit_s or 0.0 if self._had_front else GRACE_S
 
     def _watch_paths(self) -> None:
-        """Have the system tell what becomes of what this set stands on."""
+        """Watch the files and folders that this set depends on, by events of the file system."""
         try:
             self._notices = Notices()
             for path in self._paths():
@@ -211,12 +211,12 @@ class Supervisor:
                     f"A set of workers for {self.spec.root} is already running (process {holder}); "
                     f"`{command} status` shows it, `{command} down` stops it."
                 )
-            time.sleep(POLL_S)  # a lock that is let go tells nobody
+            time.sleep(POLL_S)  # the release of a lock sends no event
         self._lock = lock
         return True
 
     def _wake_up(self) -> socket.socket:
-        """A socket that becomes readable with every signal, so that the loop notices it at once."""
+        """Return a socket that becomes readable with every signal, so that the loop wakes at once."""
         read, write = socket.socketpair()
         read.setblocking(False)
         write.setblocking(False)
@@ -235,7 +235,7 @@ class Supervisor:
 
     def _listen(self) -> socket.socket:
         path = socket_path(self.spec.runtime_dir)
-        clear_place(path)  # left by one that was killed; we hold the lock
+        clear_place(path)  # left by a killed supervisor: this process holds the lock
         listener, self._words = sockets.listen(path)
         listener.setblocking(False)
         self._selector.register(listener, selectors.EVENT_READ)
@@ -264,16 +264,18 @@ class Supervisor:
                 self._pending.remove(name)
 
     def _has_room(self, now: float) -> bool:
-        """Whether another process may come up beside those that do."""
+        """Return whether fewer than `at_once` processes are coming up."""
         most = self.spec.at_once
         return most is None or sum(child.comes_up(now) for child in self._children.values()) < most
 
     def _current_identities(self) -> tuple[Any, ...]:
-        """Identities of what this set stands on."""
+        """Return the identities of the files and folders that this set depends on."""
         return tuple(_identity(path) for path in self._paths())
 
     def _paths(self) -> tuple[str, ...]:
-        """What this set stands on: lock, socket, its folder and that of its logs."""
+        """Return the paths that this set depends on: lock, socket, root, and the log folder with its
+        parent.
+        """
         return (
             os.path.join(self.spec.runtime_dir, "set.lock"),
             socket_path(self.spec.runtime_dir),
@@ -296,16 +298,19 @@ class Supervisor:
         self._check_code()
 
     def _check_code(self) -> None:
-        """End when an upgrade has replaced the modules of this process: fronts start a new set, and
-        a set that lives without fronts begins anew. An installation takes a while, so its files
-        have to be the same at two looks.
+        """Stop if an upgrade has replaced the modules of this process: fronts start a new set, and a
+        set that runs without fronts begins anew.
+
+        An installation takes a while, so its files must be equal at two checks.
         """
         before, self._signatures = self._signatures, self._code.signatures()
         if self._signatures == before and self._code.is_replaced():
             self._stop("Cortex was upgraded", ANEW if self._idle_exit_s is None else EXIT_OK)
 
     def _count_fronts(self, now: float) -> None:
-        """End without any, after a while."""
+        """Stop if no front is connected for the idle time, or if a front of another version
+        waits.
+        """
         if not self._fronts and self._idle_exit_s is not None:
             if self._waiting and (self._had_front or now - self._started > GRACE_S):
                 self._stop("a front of another version or configuration takes over")
@@ -369,11 +374,11 @@ class Supervisor:
             return
         *lines, self._lines[connection] = buffered.split(b"\n")
         for line in lines:
-            if connection in self._lines:  # a stranger that was sent away says nothing more
+            if connection in self._lines:  # the line before may have closed the connection
                 self._answer(connection, line)
 
     def _greet_caller(self, connection: socket.socket, line: bytes) -> None:
-        """Only who knows the words gets one of ours."""
+        """Greet a caller that has sent the secret words; close any other connection."""
         self._strangers.discard(connection)
         answer = sockets.greeting_reply(self._words, line)
         if answer is None:
@@ -398,7 +403,7 @@ class Supervisor:
             self._had_front = True
         elif command == "wait":
             self._waiting.add(connection)
-        elif command == "keep" and not self._reason:  # one that is stopping cannot promise it
+        elif command == "keep" and not self._reason:  # a stopping supervisor cannot confirm it
             self._idle_exit_s = None
             self._send(connection, {"kept": True})
         elif command == "refused" and isinstance(lines, int):
@@ -411,7 +416,9 @@ class Supervisor:
             self._send(connection, self.status())
 
     def _add(self, name: object) -> bool:
-        """Whether the process of this name is there from now on; who is stopping starts none."""
+        """Start the process `name` if it does not run; return False if the name is unknown or the
+        set is stopping.
+        """
         process = next(
             (candidate for candidate in self.spec.of_kind.processes if candidate.name == name), None
         )
@@ -436,8 +443,8 @@ class Supervisor:
         }
 
     def _end(self, listener: socket.socket) -> None:
-        """Stop in order; then let go of the lock; then of the fronts, whose next set can start at
-        once.
+        """Stop the processes in order, release the lock, then close the connections: the fronts can
+        start their next set at once.
         """
         say(f"stopping: {self._reason or 'an error'}")
         self._selector.unregister(listener)
@@ -476,12 +483,12 @@ def _identity(path: str) -> tuple[int, int] | None:
         info = os.stat(path)
     except OSError:
         return None
-    # what is bound into a sandbox stays there when it is removed outside, without a name
+    # a file that is bound into a sandbox stays after its removal outside, with a link count of 0
     return (info.st_dev, info.st_ino) if info.st_nlink else None
 
 
 def _answers(runtime_dir: str) -> bool:
-    """Whether a supervisor accepts connections there."""
+    """Return whether a supervisor accepts connections in `runtime_dir`."""
     try:
         sockets.open_socket(socket_path(runtime_dir), 1.0).close()
     except (OSError, ValueError, KeyError):
@@ -490,8 +497,8 @@ def _answers(runtime_dir: str) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """`--project DIR SPEC`, or another option: the folder is there for people who look at the list
-    of processes.
+    """Run the supervisor of `--project DIR SPEC`, or with another option; DIR only identifies the
+    set in a list of processes. Returns the exit code.
     """
     spec = SetSpec.load(arguments[-1])
     try:
