@@ -1,4 +1,4 @@
-"""A project with short ways to its sockets, whose processes have to end with the test."""
+"""A project with short paths to its sockets; its processes must end with the test."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Config]:
 
 @pytest.fixture
 def spawn_tiny(config: Config, monkeypatch: pytest.MonkeyPatch) -> Config:
-    """Sets that `attach` starts consist of one obedient child."""
+    """Make `attach` start sets of one obedient child."""
     real = starting.spec_of
 
     def tiny(config: Config, *, idle_exit: bool) -> SetSpec:

@@ -1,4 +1,4 @@
-"""How fronts share a set of tiny real children: who starts it, gets it back and waits for it."""
+"""Fronts that share a set of tiny real children: its start, its recovery and its replacement."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ def test_a_set_that_was_begun_for_nobody_ends(spawn_tiny: Config) -> None:
     until(lambda: not processes_of(spawn_tiny.root), "nothing left")
 
 
-#: begins as `cortex mcp` does, and says at the first process that it starts what it has imported
+#: runs `cortex mcp`, and prints the imported modules when it starts its first process
 IMPORTED = """
 import subprocess, sys
 from cortex.front.cli.main import main
 
-def told(*arguments, **options):
+def print_modules(*arguments, **options):
     print(*sys.modules, file=sys.stderr)
     sys.exit(0)
 
-subprocess.Popen.__init__ = told
+subprocess.Popen.__init__ = print_modules
 main(["mcp", "--project", "."])
 """
 
@@ -102,7 +102,7 @@ def test_a_set_knows_how_many_lines_its_fronts_refused(spawn_tiny: Config) -> No
         staying, leaving = Link(spawn_tiny), Link(spawn_tiny)
         for link in (staying, leaving):
             link.open()
-            link.count_refused()  # before there is a set that could be told
+            link.count_refused()  # no set is attached yet to receive the count
         await until_async(lambda: refused_lines() == 2, "one line of each")
         for _ in range(500):
             leaving.count_refused()
@@ -240,7 +240,7 @@ def test_a_front_of_another_protocol_waits_for_the_old_set(
         attachment = await attach.attach(spawn_tiny)
         assert "protocol 99" in attachment.problem
         assert f"protocol {PROTOCOL}" in attachment.problem
-        # nobody uses the old set: it leaves after its grace
+        # no front uses the old set: it ends after GRACE_S
         await until_async(lambda: attachment.connected, "our own set")
         assert attachment.hello["protocol"] == PROTOCOL
         await attachment.close()

@@ -1,6 +1,4 @@
-"""One process of a set: when it is started again, and its log, what it gets from who
-starts it.
-"""
+"""One process of a set: its restarts, its log and its environment."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ from tests.wait_until import BOUND_S, until
 
 
 def test_a_child_that_found_its_place_taken_has_it_soon_after_the_other_let_go(config: Config) -> None:
-    """An orphan of a killed set publishes what it had begun; the set that follows must not do
-    without for good.
-    """
+    """An orphan of a killed set finishes its publication; the next set must then get the lock."""
     open_runtime(config)
     lock = config.runtime_dir / "elsewhere.lock"
     code = (

@@ -27,16 +27,16 @@ from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.skipif(not may_fork(), reason="nothing is forked here")
 
-#: says how it stands, and what it is then to do is its last argument
+#: reports the state of its process; its last argument says how to go on
 PROGRAM = """
 import gc, json, os, signal, sys
 from pathlib import Path
 from cortex.system import re_exec
 
-root, name, does = sys.argv[2:]
-told = Path(root) / f"{name}.json"
-begun = told.exists()
-stands = {
+root, name, action = sys.argv[2:]
+report = Path(root) / f"{name}.json"
+was_started = report.exists()
+state = {
     "program": [__name__, sys.argv[0], *sys.argv[1:2], sys.orig_argv[:4]],
     "command": [part for part in Path("/proc/self/cmdline").read_text().split(chr(0)) if part][:5],
     "folder": os.getcwd(),
@@ -52,13 +52,13 @@ stands = {
     "collects": gc.isenabled(),
     "stdout": [sys.stdout.encoding, sys.stdout.write_through],
 }
-told.with_suffix(".new").write_text(json.dumps(stands))
-told.with_suffix(".new").rename(told)
-if does == "refuse":
+report.with_suffix(".new").write_text(json.dumps(state))
+report.with_suffix(".new").rename(report)
+if action == "refuse":
     print("first", flush=True)
     print("The model is missing.", file=sys.stderr)
     sys.exit(2)
-if does == "begin anew" and not begun:
+if action == "begin anew" and not was_started:
     sys.exit(re_exec.begin())
 sys.stdin.read()
 """
@@ -66,7 +66,7 @@ sys.stdin.read()
 
 @pytest.fixture
 def tiny_spec(config: Config, monkeypatch: pytest.MonkeyPatch) -> SetSpec:
-    """The `text` of this set is forked, its `vector` is not."""
+    """A set with a forked process `text`, and a process `vector` that is not forked."""
     modules = config.root.parent / "modules"
     modules.mkdir()
     (modules / "tiny.py").write_text(PROGRAM)
@@ -86,12 +86,12 @@ def make_tiny_spec(config: Config, does: str = "wait") -> SetSpec:
 
 def read_report(config: Config, name: str) -> Any:
     path = config.root / f"{name}.json"
-    until(path.exists, f"{name} to say how it stands")
+    until(path.exists, f"the report of {name}")
     return json.loads(path.read_text())
 
 
 def fork_server(config: Config) -> int:
-    """Its number, once it forks."""
+    """Wait for the fork server and return its process number."""
     pid = until(lambda: attach.set_status(config).get("fork_server"), "a fork server")
     assert isinstance(pid, int)
     return pid
@@ -106,12 +106,14 @@ def test_what_is_forked_stands_as_what_is_started_plainly(config: Config, tiny_s
     start(tiny_spec)
     forked, plain = read_report(config, "text"), read_report(config, "vector")
     status = attach.set_status(config)
-    for pid in (forked.pop("number"), plain.pop("number")):  # who forked it may be about to end yet
+    for pid in (forked.pop("number"), plain.pop("number")):  # the process between may not have ended yet
         until(lambda pid=pid: psutil.Process(pid).ppid() == status["pid"], "it to be the supervisor's child")
     assert forked == plain
     assert psutil.Process(status["fork_server"]).num_threads() == 1
     shared = psutil.Process(running(config, "text")["pid"]).memory_maps()
-    assert any("numpy" in mapping.path for mapping in shared)  # it was forked: its program imports none
+    assert any(
+        "numpy" in mapping.path for mapping in shared
+    )  # from the fork server: the program does not import numpy
 
 
 def test_a_program_that_is_forked_says_nothing_of_how_it_was_begun(config: Config) -> None:
@@ -120,7 +122,7 @@ def test_a_program_that_is_forked_says_nothing_of_how_it_was_begun(config: Confi
     asks = [*line[:4], "--help"]
     program = (
         "import importlib; from cortex.processes import forkserver\n"
-        f"for one in {needed!r}: importlib.import_module(one)\n"
+        f"for name in {needed!r}: importlib.import_module(name)\n"
         f"forkserver._run({asks!r})"
     )
     done = subprocess.run(
@@ -202,7 +204,7 @@ def test_nothing_is_left_of_a_set_that_is_stopped_or_whose_supervisor_is_killed(
         until(lambda gone=gone: not psutil.pid_exists(gone), "the fork server's end")
 
 
-#: leaves a child of its child behind, which ends once its parent has, and says its number
+#: leaves a grandchild behind, which ends after its parent, and writes its process number
 ORPHAN = """
 import os, sys
 theirs, ours = os.pipe()
@@ -224,7 +226,7 @@ sys.stdin.read()
 def test_an_orphan_that_is_left_to_the_supervisor_leaves_no_zombie(
     config: Config, tiny_spec: SetSpec
 ) -> None:
-    """Whoever adopts orphans has to take notice of their ends."""
+    """A process that adopts orphans must reap them."""
     commands = dict(tiny_spec.commands or {}) | {"vector": child(ORPHAN, config)}
     start(dataclasses.replace(tiny_spec, commands=commands))
     orphan = read_report(config, "orphan")

@@ -1,4 +1,4 @@
-"""Which processes are in which set."""
+"""The processes of each set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_procfile_lists_the_processes_of_all_sets() -> None:
     lines = (ROOT / "Procfile").read_text().splitlines()
     listed = [(name.strip(), command.split()) for name, _, command in (x.partition(":") for x in lines)]
     processes = [process for kind in KINDS.values() for process in kind.processes]
-    stays = {SESSIONS: ["--stay"]}  # one that ends takes all others of a Procfile with it
+    stays = {SESSIONS: ["--stay"]}  # the end of one process ends all others of a Procfile
     assert listed == [
         (process.name, [process.program, *process.arguments, *stays.get(process.name, ())])
         for process in processes

@@ -1,4 +1,4 @@
-"""Which runtime folders are removed, and when."""
+"""The removal of unused runtime folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a set cannot run in a sandbox, in one sentence each, and what is known of who is in one."""
+"""The refusals of a sandbox, one sentence each, and the recognition of sets and processes in one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cortex.settings.table import Embedding, Security, Server
 from cortex.system.errors import Misconfigured
 from ipc.locks import hold, holder_of
 
-#: stands in for bubblewrap where the kernel refuses
+#: a program in place of bubblewrap, as if the kernel refused
 REFUSES = "#!/bin/sh\necho 'bwrap: Creating new namespace failed: Operation not permitted' >&2\nexit 1\n"
 ALLOWS = "#!/bin/sh\nexit 0\n"
 
@@ -27,7 +27,7 @@ def config(tmp_path):
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
-    """Puts a program in the place of bubblewrap."""
+    """Return a function that puts a program in the place of bubblewrap."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))

@@ -1,4 +1,4 @@
-"""What is said before a set is started."""
+"""Faults that are reported before a set starts, and the start order of its processes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_an_embedding_endpoint_that_nobody_serves_is_unavailable(config: Config)
         configured = dataclasses.replace(config, embedding=Embedding(provider="http", endpoint=endpoint))
         with pytest.raises(Unavailable, match="refused"):
             starting.check_start(configured)
-        free.listen()  # which answers nothing
+        free.listen()  # and never answers
         with pytest.raises(Unavailable, match="timed out"):
             starting.check_start(configured)
 
@@ -63,7 +63,7 @@ def test_all_processes_start_at_once_until_there_is_an_index(config: Config) -> 
 def test_processes_are_forked_only_where_that_is_safe(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Milvus's client runs threads; other systems leave a process no orphans, or cannot fork."""
+    """Milvus's client runs threads, and other systems cannot adopt orphans or cannot fork."""
     forked = starting.spec_of(config, idle_exit=True).forked
     assert set(forked) == {"text", "vector", "graph", "watcher", "indexer"}
     assert not starting.spec_of(config.data, idle_exit=True).forked

@@ -1,4 +1,4 @@
-"""The supervisor with tiny real children: what it starts, replaces and stops."""
+"""The supervisor with tiny real children: starts, replacements and stops."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from tests.wait_until import BOUND_S, until
 
 
 def test_the_supervisor_stays_small() -> None:
-    """It lives as long as a working day; what it must not import would treble it."""
+    """It runs all day, and any of these imports would treble its memory."""
     code = "import sys, cortex.processes.supervisor; print([m for m in ('numpy', 'zmq', 'asyncio') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 
 
 def test_where_there_is_an_index_the_next_process_starts_when_the_one_before_answers(config: Config) -> None:
-    """Or after a moment in which it does not: the front, which is being started too, has a core."""
+    """A core stays free for the front, which starts as well."""
     names = ("first", "second", "third")
     supervisor = Supervisor(dataclasses.replace(spec(config, **dict.fromkeys(names, OBEDIENT)), at_once=1))
 
@@ -199,7 +199,7 @@ def test_supervisors_that_race_make_one_set(config: Config) -> None:
 def test_the_set_ends_when_its_lock_is_deleted(config: Config) -> None:
     supervisor = start(spec(config, text=OBEDIENT))
     running(config, "text")
-    # the set that ends removes its sockets from the same folder meanwhile
+    # the ending set removes its sockets from the same folder meanwhile
     shutil.rmtree(config.runtime_dir, ignore_errors=True)
     assert not config.runtime_dir.exists()
     assert supervisor.wait(BOUND_S) == 0
@@ -266,7 +266,7 @@ def test_damaged_commands_do_not_disturb_a_supervisor(config: Config) -> None:
     for line in (b"\xff\x00\n", b"[]\n", b"{}\n", b'{"command": "fly"}\n', b"x" * 200_000, b"{", nested):
         with socket.socket(socket.AF_UNIX) as link:
             link.connect(str(config.runtime_dir / "supervisor.sock"))
-            link.recv(1 << 16)  # its greeting: one that has left is not read from
+            link.recv(1 << 16)  # its greeting: the supervisor reads no line of a closed connection
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 link.sendall(line)
                 link.shutdown(socket.SHUT_WR)

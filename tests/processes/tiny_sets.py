@@ -1,4 +1,4 @@
-"""Sets of tiny real children, and what they say of themselves."""
+"""Sets of tiny real children, and their status."""
 
 from __future__ import annotations
 

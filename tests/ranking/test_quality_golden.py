@@ -31,12 +31,12 @@ RANKS = FOLDER / "ranks.txt"
 #: folders of this repository in the index; the questions are about code, and tests must rank below
 #: it
 SOURCES = ("cortex", "ipc", "workers", "docs", "README.md", "tests/e2e")
-#: ranks that count, and what the mean may lose (one rank 1 that becomes 3 costs 0.008)
+#: ranks that count, and the largest loss of the mean (a fall from rank 1 to 3 costs 0.008)
 DEPTH, LOSS_MAX = 10, 0.02
 #: a file at this golden rank or a later one may fall out of the ranks that count: a neighbour is
 #: enough
 EDGE = 7
-#: questions whose files are all gone are left out; with more of them the list is out of date
+#: questions that may lack any existing file and are left out; with more the list is out of date
 GONE_MAX = 6
 #: share of the questions with existing files that must find one among the ranks that count
 FOUND_MIN = 0.95
@@ -66,8 +66,8 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ranks(corpus, serve):
-    """Question → the rank of its first relevant file, 0 for none; without questions whose files are
-    all gone.
+    """Question → the rank of its first relevant file, 0 for none; a question without any existing
+    file is left out.
     """
     # One loop for all of them: asyncio.run prints its task with the whole answer when it ends.
     return asyncio.run(_ranks(serve(corpus), corpus))

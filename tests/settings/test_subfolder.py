@@ -10,7 +10,7 @@ from cortex.settings.subfolder import enclosing_project, keep_own, root_id
 
 @pytest.fixture
 def repo(tmp_path):
-    """A repository whose index has read two files of `packages/api`."""
+    """A repository with two files of `packages/api` in its index."""
     root = (tmp_path / "repo").resolve()
     (root / ".git").mkdir(parents=True)
     (root / "packages" / "api" / "src").mkdir(parents=True)
