@@ -27,11 +27,11 @@ DAY_S = 86_400
 #: searches by words for a query: in four fields, and three in the field that replaces them in
 #: chunks that cover no lines (cortex/engines/milvus/lanes.py)
 LANES = 4 + 3
-#: of a sparse vector in Milvus: a uint32 and a float32
+#: bytes of an entry of a sparse vector in Milvus: a uint32 and a float32
 ENTRY_BYTES = 8
-#: of a link of HNSW: `M * 8-10 bytes per stored element`, nmslib/hnswlib ALGO_PARAMS.md
+#: bytes of a link of HNSW: `M * 8-10 bytes per stored element`, nmslib/hnswlib ALGO_PARAMS.md
 LINK_BYTES = 10
-#: of a neighbour of a Vamana graph: a uint32
+#: bytes of a neighbour in a Vamana graph: a uint32
 NEIGHBOUR_BYTES = 4
 ASSUMED = "assumption"
 MEASURED = "results/2026-11-23-deb3825-chunk_sizes.json"
@@ -50,16 +50,16 @@ class Input:
 
 
 INPUTS: dict[str, Input] = {
-    "repositories": Input(100_000, "", "a case to be answered"),
-    "chunks": Input(2e9, "", "a case to be answered", 1e9, 4e9),
-    "spread": Input(1.7, "deviation of log(chunks)", ASSUMED + ": .84 of 12 that we chose", 0.8, 2.4),
+    "repositories": Input(100_000, "", "the case that is sized"),
+    "chunks": Input(2e9, "", "the case that is sized", 1e9, 4e9),
+    "spread": Input(1.7, "deviation of log(chunks)", ASSUMED + ": .84 over our 12 repositories", 0.8, 2.4),
     "dimensions": Input(384, "", "cortex-static-384", 256, 1024),
     "chunk_json": Input(2_350, "bytes", MEASURED, 1_500, 3_500),
     "lane_text": Input(941, "bytes", MEASURED, 700, 1_400),
-    "lane_entries": Input(65.8, "of four lanes", MEASURED, 50, 100),
+    "lane_entries": Input(65.8, "entries of a chunk in four lanes", MEASURED, 50, 100),
     "view_entries": Input(
         21.2,
-        "of what stands in for them",
+        "entries of a chunk in the three lanes of chunks without lines",
         "chunk_sizes.py over click, cobra and xmonad, 2 897 chunks",
         10,
         35,
@@ -69,8 +69,8 @@ INPUTS: dict[str, Input] = {
     "sparse_kept": Input(1.0, "share of 8 bytes an entry", ASSUMED + ": no compression", 0.35, 1.2),
     "loadable": Input(0.9, "share of memory", f"{TEXT}/limitations.md, Load limits", 0.7, 0.9),
     "replicas": Input(2, "", ASSUMED, 1, 3),
-    "partitions": Input(1_024, "of the key `project`", f"{TEXT}/use-partition-key.md: at most", 64, 1_024),
-    "shards": Input(16, "", f"{TEXT}/limitations.md: at most", 4, 16),
+    "partitions": Input(1_024, "of the key `project`", f"{TEXT}/use-partition-key.md: the limit", 64, 1_024),
+    "shards": Input(16, "", f"{TEXT}/limitations.md: the limit", 4, 16),
     "units_max": Input(65_536, "shards x partitions", f"{TEXT}/limit_collection_counts.md"),
     "segment": Input(1.024, "GB", f"{TEXT}/configure_datacoord.md, segment.maxSize", 1.024, 4.096),
     "node_memory": Input(128, "GB", ASSUMED, 64, 512),
@@ -78,20 +78,24 @@ INPUTS: dict[str, Input] = {
     "node_cores": Input(16, "", ASSUMED, 8, 32),
     "busy": Input(0.5, "share of cores at the peak", ASSUMED, 0.3, 0.7),
     "search": Input(
-        1.12, "ms of a core, 1 M vectors of 128", f"{TEXT}/benchmark.md: 8 cores, 7 153 a second", 0.8, 2.3
+        1.12,
+        "ms of a core, 1 M vectors of 128 dimensions",
+        f"{TEXT}/benchmark.md: 8 cores, 7 153 queries/s",
+        0.8,
+        2.3,
     ),
-    "lane_cost": Input(1.0, "of a vector's search, a lane", ASSUMED, 0.3, 3.0),
+    "lane_cost": Input(1.0, "times a vector search, for each lane", ASSUMED, 0.3, 3.0),
     "people": Input(20_000, "", ASSUMED, 5_000, 50_000),
-    "questions": Input(300, "a person and day, agents' own", ASSUMED, 50, 1_000),
+    "questions": Input(300, "for each person and day, with those of agents", ASSUMED, 50, 1_000),
     "peak": Input(4, "times the mean", ASSUMED, 2, 8),
     "front": Input(
-        11.2, "ms of a core, a question", "results/2026-11-23-dcc7168-load.json, 32 clients", 8, 25
+        11.2, "ms of a core for each question", "results/2026-11-23-dcc7168-load.json, 32 clients", 8, 25
     ),
-    "commits": Input(2, "a repository and day", ASSUMED, 0.2, 10),
-    "changed_chunks": Input(15, "of a commit", ASSUMED, 5, 60),
-    "embedding": Input(0.141, "ms of a core, a chunk", MEASURED, 0.05, 0.5),
-    "graph": Input(0.256, "ms of a core, a vector", MEASURED + ": usearch, 5 000 of them", 0.2, 3.0),
-    "write": Input(10, "MB/s, a shard", ASSUMED, 3, 30),
+    "commits": Input(2, "for each repository and day", ASSUMED, 0.2, 10),
+    "changed_chunks": Input(15, "for each commit", ASSUMED, 5, 60),
+    "embedding": Input(0.141, "ms of a core for each chunk", MEASURED, 0.05, 0.5),
+    "graph": Input(0.256, "ms of a core for each vector", MEASURED + ": usearch, 5 000 vectors", 0.2, 3.0),
+    "write": Input(10, "MB/s for each shard", ASSUMED, 3, 30),
 }
 
 #: kind of vector index → (description, bytes of a row in memory, bytes of a row on the node's disk)

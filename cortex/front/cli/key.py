@@ -115,7 +115,7 @@ def rotate(options: Namespace) -> int:
         why = (
             "is damaged, or its master key is missing; it stays as it is."
             if Path(other).is_dir()
-            else "is missing; the old key stays for it: bring it back and run `cortex key rotate` again, or "
+            else "is missing; the old key stays for it: mount it and run `cortex key rotate` again, or "
             f"delete {base / keys.ELSEWHERE} if it is gone for good."
         )
         print(escape_controls(f"cortex: {other} {why}"), file=sys.stderr)
