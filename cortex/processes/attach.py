@@ -35,7 +35,7 @@ from cortex.system.errors import ANEW, EXIT_HOME_GONE, CortexError, Unavailable
 from cortex.system.loaded_code import RESTART, LoadedCode
 from ipc.locks import holder_of
 
-#: seconds that a set may take to answer after its start, the end of a stopping set before it included
+#: seconds that a set may take to answer after its start, with the end of a stopping set before it
 ATTACH_S = 15.0
 #: seconds for one line from a supervisor that has accepted the connection
 REPLY_S = 2.0

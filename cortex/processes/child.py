@@ -150,7 +150,7 @@ class Child:
 
     @property
     def due(self) -> float:
-        """The monotonic time at which `tend` must run next; a signal announces the process's end."""
+        """The monotonic time at which `tend` must run next, unless a signal announces an end."""
         return self._due if self._process is None and self.state in ("waiting", "held") else math.inf
 
     @property
@@ -180,7 +180,7 @@ class Child:
     def _start(self, now: float) -> str:
         holder = holder_of(self._lock_path)
         if holder is not None:
-            # A worker of a Procfile, or an orphan that is about to end. Fronts can use it meanwhile.
+            # A worker of a Procfile, or an orphan that is about to end. Fronts can use it now.
             news = "" if self.state == "held" else f"{self.name}: process {holder} already does this"
             self.state, self._due = "held", now + HELD_S
             self.last_error = f"process {holder} holds {self._lock_path}"

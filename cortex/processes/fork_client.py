@@ -25,8 +25,8 @@ from cortex.system.errors import EXIT_FAILED
 IMPORTS_S = 30.0
 #: seconds that one fork may take: it takes some milliseconds
 FORKS_S = 2.0
-#: seconds before a dead fork server is started again, doubled each time up to the second number: the
-#: set works without it, but its processes then take more memory
+#: seconds before a dead fork server is started again, doubled each time up to the second number:
+#: the set works without it, but its processes then take more memory
 AGAIN_S, AGAIN_MAX_S = 1.0, 600.0
 #: seconds after which a fork server's end resets that pause
 SETTLED_S = 10.0
@@ -88,7 +88,7 @@ class ForkServer:
     def __init__(
         self, names: Sequence[str], belongs: Sequence[str], log_path: str, environment: dict[str, str]
     ) -> None:
-        """`belongs`: the option and the folder of the set; `log_path`: the fork server's own log."""
+        """`belongs`: the option and the folder of the set; `log_path`: the log of the server."""
         module = [sys.executable, "-P", "-m", "cortex.processes.forkserver"]
         self.command = [*module, *belongs, ",".join(names)]
         self.log_path, self._environment = log_path, environment

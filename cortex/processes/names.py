@@ -93,7 +93,7 @@ PROJECT = Kind(
         Process(HTTP, "cortex", ("serve",), stage=0),
     ),
 )
-#: one set for each data folder: the reader of sessions stops first (stage 0), then the store's owner
+#: one set for each data folder: the reader of sessions stops before the worker with the store
 MEMORY = Kind(
     "memory",
     "--data-dir",

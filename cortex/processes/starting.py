@@ -28,7 +28,7 @@ Owner = Config | DataFolder
 
 #: the size of the vectors in a chunk file's metadata, which is the first entry of the file
 _DIMENSIONS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"dimensions"\s*:\s*(\d+)')
-#: bytes of a chunk file that are searched for `_metadata`, and the number of files that are searched
+#: bytes of a chunk file that are searched for `_metadata`, and the number of such files
 METADATA_BYTES, METADATA_FILES_MAX = 4096, 50
 
 
@@ -64,7 +64,7 @@ def _at_once(owner: Owner) -> int | None:
 
 
 def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
-    """Return the names of processes that this configuration does not need; `http` as in `spec_of`."""
+    """Return the processes that the configuration does not need; `http` as in `spec_of`."""
     if isinstance(owner, Config):
         needed = {
             EMBED: not owner.embedding.quick,

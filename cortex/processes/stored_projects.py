@@ -137,7 +137,7 @@ def _measure(home: Path) -> tuple[int, float, float]:
 
 
 def _is_served(home: Path) -> bool:
-    """Return whether a process holds a lock of the project: a set, an indexer or an index writer."""
+    """Return whether a process holds a lock of the project: a set, an indexer or a writer."""
     return any(holder_of(path) is not None for path in _locks(home))
 
 

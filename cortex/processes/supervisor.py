@@ -151,7 +151,7 @@ class Supervisor:
             self._plain = hold_open(Path(self.spec.plain))
 
     def _seal(self) -> None:
-        """Seal the set's last changes, and remove the plain folder unless a process still uses it."""
+        """Seal the set's last changes; remove the plain folder unless a process still uses it."""
         if self._plain is None:
             return
         from cortex.sealing.plain_folder import close
@@ -216,7 +216,7 @@ class Supervisor:
         return True
 
     def _wake_up(self) -> socket.socket:
-        """Return a socket that becomes readable with every signal, so that the loop wakes at once."""
+        """Return a socket that becomes readable at every signal, to wake the loop at once."""
         read, write = socket.socketpair()
         read.setblocking(False)
         write.setblocking(False)
@@ -273,9 +273,7 @@ class Supervisor:
         return tuple(_identity(path) for path in self._paths())
 
     def _paths(self) -> tuple[str, ...]:
-        """Return the paths that this set depends on: lock, socket, root, and the log folder with its
-        parent.
-        """
+        """Return the paths that this set depends on: lock, socket, root, log folder and its parent."""
         return (
             os.path.join(self.spec.runtime_dir, "set.lock"),
             socket_path(self.spec.runtime_dir),
@@ -298,8 +296,8 @@ class Supervisor:
         self._check_code()
 
     def _check_code(self) -> None:
-        """Stop if an upgrade has replaced the modules of this process: fronts start a new set, and a
-        set that runs without fronts begins anew.
+        """Stop if an upgrade has replaced the modules of this process: fronts start a new set, and
+        a set that runs without fronts begins anew.
 
         An installation takes a while, so its files must be equal at two checks.
         """

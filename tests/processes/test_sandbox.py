@@ -1,4 +1,4 @@
-"""The refusals of a sandbox, one sentence each, and the recognition of sets and processes in one."""
+"""The refusals of a sandbox, one sentence each, and the recognition of sets in a sandbox."""
 
 from __future__ import annotations
 
