@@ -168,7 +168,9 @@ def _no_growth() -> Iterator[None]:
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("places", [FOLDERS, FILES], ids=["folders", "files"])
-def test_hostile_files_in_the_cache_lead_nowhere_and_are_healed_or_reported(project, elsewhere, kind, places):
+def test_hostile_files_in_the_cache_change_no_other_file_and_are_repaired_or_reported(
+    project, elsewhere, kind, places
+):
     before = snapshot(elsewhere)
     assert run_everything(project) == 0
     for name in places:
@@ -188,7 +190,7 @@ def test_hostile_files_in_the_cache_lead_nowhere_and_are_healed_or_reported(proj
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", KINDS)
-def test_hostile_files_in_a_project_lead_nowhere_and_stop_nothing(project, elsewhere, kind):
+def test_hostile_files_in_a_project_change_no_other_file_and_stop_no_process(project, elsewhere, kind):
     before = {key: value[:3] for key, value in snapshot(elsewhere).items()}
     for name in OF_PROJECT:
         place = project.root / name

@@ -273,7 +273,7 @@ class Supervisor:
         return tuple(_identity(path) for path in self._paths())
 
     def _paths(self) -> tuple[str, ...]:
-        """Return the paths that this set depends on: lock, socket, root, log folder and its parent."""
+        """Return the paths that this set depends on: lock, socket, root, log folder, its parent."""
         return (
             os.path.join(self.spec.runtime_dir, "set.lock"),
             socket_path(self.spec.runtime_dir),

@@ -135,7 +135,7 @@ def test_a_worker_that_is_still_starting_is_waited_for(config):
     assert asyncio.run(searching.search(context, Search("words")))["index"]["degraded"] == []
 
 
-def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers_start(config):
+def test_a_query_does_not_wait_for_a_worker_that_reports_a_reason(config):
     """Otherwise a refusing embedding server costs each question of the first ten seconds six."""
     publish(config)
     workers = Workers()

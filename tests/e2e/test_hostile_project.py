@@ -106,7 +106,7 @@ def _hostile(project):
 
 
 @pytest.mark.timeout(240)
-def test_a_hostile_clone_runs_nothing_writes_nothing_elsewhere_and_is_served(project, monkeypatch):
+def test_a_hostile_clone_runs_no_program_writes_to_no_other_folder_and_is_served(project, monkeypatch):
     profile, mark = _hostile(project)
     project.environment["PATH"] = f".{os.pathsep}{project.root}{os.pathsep}{project.environment['PATH']}"
     monkeypatch.chdir(project.root)

@@ -110,7 +110,7 @@ def speak(path: str, draws: random.Random) -> None:
 
 
 @pytest.mark.timeout(300)  # some thousand messages, and twenty seconds alone
-def test_garbage_on_every_socket_ends_nobody_and_the_next_question_is_answered(project, facts):
+def test_garbage_on_every_socket_ends_no_process_and_the_next_query_is_answered(project, facts):
     draws = random.Random(1)
 
     async def ask():

@@ -70,7 +70,7 @@ def try_in_sandbox(owner, *things):
     return json.loads(done.stdout)
 
 
-def test_every_tool_works_in_a_sandbox_and_a_front_that_wants_one_uses_no_other(sandboxed, monkeypatch):
+def test_every_tool_works_in_a_sandbox_and_a_front_with_a_sandbox_uses_no_other_set(sandboxed, monkeypatch):
     project = sandboxed
     source = project.root / "auth" / "login.py"
     text = source.read_text()
@@ -94,7 +94,7 @@ def test_every_tool_works_in_a_sandbox_and_a_front_that_wants_one_uses_no_other(
     assert not attach.mismatch(project.config, sets[0])
 
 
-def test_a_project_in_a_sandbox_sees_itself_and_reaches_nobody(sandboxed, tmp_path, monkeypatch):
+def test_a_set_in_a_sandbox_sees_its_project_and_reaches_no_other_process(sandboxed, tmp_path, monkeypatch):
     config = sandboxed.config
     secret = tmp_path / "secret"
     secret.write_text("of the user's")
@@ -133,7 +133,7 @@ def test_a_project_in_a_sandbox_sees_itself_and_reaches_nobody(sandboxed, tmp_pa
     assert rights["NoNewPrivs"] == "1"
 
 
-def test_memory_in_a_sandbox_reads_what_its_user_may_and_writes_to_its_own_folder(sandboxed, tmp_path):
+def test_memory_in_a_sandbox_reads_its_users_files_and_writes_to_its_own_folder(sandboxed, tmp_path):
     data = sandboxed.config.data
     (tmp_path / "session").write_text("of an agent's")
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -149,13 +149,13 @@ def test_memory_in_a_sandbox_reads_what_its_user_may_and_writes_to_its_own_folde
     assert int(rights["CapEff"], 16) == 0
 
 
-def test_an_index_is_made_in_the_sandbox_as_well(sandboxed):
+def test_indexing_works_in_a_sandbox(sandboxed):
     done = sandboxed.run("index", "--force")
     assert done.returncode == 0, done.stderr
     assert "all of it is served" in done.stdout
 
 
-def test_a_server_asks_sets_in_a_sandbox(sandboxed, monkeypatch):
+def test_the_http_server_uses_sets_in_a_sandbox(sandboxed, monkeypatch):
     monkeypatch.setenv("CORTEX_SECURITY_SANDBOX", "0")
     with serving(sandboxed, monkeypatch, "--sandbox") as served:
         until(served.is_complete, "the project is served")

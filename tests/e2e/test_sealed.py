@@ -129,7 +129,7 @@ def test_a_set_in_a_sandbox_serves_and_seals_and_sees_no_master_key(sealed, tmp_
     assert "CORTEX_KEY" not in " ".join(sandbox.environment())
 
 
-def test_a_killed_set_is_opened_again_from_what_was_sealed(sealed, tmp_path):
+def test_after_a_kill_the_next_set_opens_the_last_sealed_state(sealed, tmp_path):
     asyncio.run(serve(sealed))
     for pause_s in (0.0, 0.2, 0.4, 0.8, 1.6):
 
@@ -189,7 +189,7 @@ def test_the_doctor_says_where_bytes_and_keys_are_and_what_becomes_of_memory(sea
 
 
 @pytest.mark.parametrize("inside", [False, True])
-def test_memory_stays_sealed_while_it_is_served_killed_and_asked_again(sealed, tmp_path, inside):
+def test_memory_stays_sealed_while_it_is_served_and_after_a_kill(sealed, tmp_path, inside):
     pytest.importorskip("sqlcipher3")
     if inside:
         try:
@@ -252,7 +252,7 @@ def test_a_sealed_project_is_listed_as_sealed_and_never_removed_as_abandoned(sea
     assert {usage["tool"] for usage in stats["tools"]} >= {"cortex_search", "cortex_exact"}
 
 
-def test_a_key_that_is_changed_opens_the_same_and_one_that_is_forgotten_nothing(sealed, tmp_path):
+def test_a_rotated_key_keeps_the_index_and_a_forgotten_key_removes_it(sealed, tmp_path):
     asyncio.run(serve(sealed))
     sealed.nothing_left()
     store, base = sealed.config.sealing.store, sealed.config.sealing.base

@@ -102,7 +102,7 @@ def test_a_cloned_repository_may_not_send_code_away(project, server):
     assert [path.name for path in (project.root / ".cortex").iterdir()] == ["config.yml"]
 
 
-def test_an_endpoint_is_used_once_it_was_agreed_to_and_not_after_the_file_was_changed(project, server):
+def test_an_endpoint_is_used_after_consent_and_not_after_a_change_of_the_file(project, server):
     text = f"embedding: {{endpoint: '{server.url}'}}\n"
     configure(project, text)
     assert project.run("trust", "--yes").returncode == 0
@@ -118,7 +118,7 @@ def test_an_endpoint_is_used_once_it_was_agreed_to_and_not_after_the_file_was_ch
     assert server.connections == counted
 
 
-def test_a_server_is_not_started_for_a_project_that_nobody_agreed_to(project):
+def test_no_embedding_server_is_started_for_a_project_without_consent(project):
     configure(project, "embedding: {provider: local, endpoint: 'http://localhost:8121'}\n")
     code = project.run("index", "--no-wait")
     assert code.returncode == 0

@@ -193,7 +193,7 @@ def test_a_proxy_of_the_environment_is_not_used_on_this_machine(tmp_path, monkey
 SECRET = "ghp_" + "0123456789" * 4
 
 
-def test_what_leaves_the_machine_has_its_secrets_masked_and_what_stays_is_as_it_is(tmp_path, monkeypatch):
+def test_secrets_are_masked_in_text_for_remote_servers_and_kept_in_local_text(tmp_path, monkeypatch):
     vectors = orjson.dumps({"embeddings": [[1.0] * 384]})
     text = f'TOKEN = "{SECRET}"  # of the deploy job'
     with trapped(vectors) as (far, proxy), trapped(vectors) as (near, url):
@@ -246,7 +246,7 @@ def test_a_server_whose_model_became_another_is_noticed(tmp_path):
         embedder.embed(["a"])
 
 
-def test_what_a_server_says_of_itself_cannot_steer_a_terminal(tmp_path):
+def test_control_characters_of_a_server_reach_no_terminal(tmp_path):
     name = orjson.dumps({"embeddings": [[1.0] * 384], "model": "x\x1b]0;owned\x07"})
     with answering(name) as endpoint, pytest.raises(Misconfigured, match="name") as caught:
         open_embedder(config(tmp_path, endpoint))
@@ -285,7 +285,7 @@ def dripping(head: bytes, drop: bytes, every_s: float) -> tuple[socket.socket, t
     ],
     ids=["nothing", "byte by byte", "half a header"],
 )
-def test_a_server_that_does_not_come_to_an_end_is_given_up_with_a_reason(tmp_path, head, drop):
+def test_an_endless_reply_of_a_server_ends_in_a_timeout(tmp_path, head, drop):
     listener, thread = dripping(head, drop, 0.1)
     with listener, pytest.raises(Unavailable, match="timed out"):
         open_embedder(config(tmp_path, f"http://127.0.0.1:{listener.getsockname()[1]}/embed"))
@@ -330,7 +330,7 @@ def child() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
 
 
 @pytest.mark.e2e
-def test_a_local_server_is_started_where_none_answers_and_ends_with_its_life_line(tmp_path, free_port, child):
+def test_a_local_server_starts_if_none_answers_and_ends_with_its_life_line(tmp_path, free_port, child):
     embedder = open_embedder(config(tmp_path, f"http://127.0.0.1:{free_port}/embed", provider="local"))
     assert embedder.identity == open_static().identity
     token = cache_base() / "embed" / f"{free_port}.token"

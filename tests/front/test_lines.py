@@ -57,7 +57,7 @@ def lines_of(data, size):
     return [line for block in blocks for line in splitter.feed(block)] + list(splitter.finish())
 
 
-def test_of_a_line_that_is_too_long_one_error_is_made_and_the_next_line_is_read():
+def test_a_line_that_is_too_long_gets_one_error_and_the_next_line_is_read():
     data = LONG.encode() + b'\n{"jsonrpc":"2.0","id":9,"method":"ping"}\n'
     assert len(LONG) > LINE_BYTES_MAX
     long, short = lines_of(data, 65_536)

@@ -45,7 +45,7 @@ def test_every_flipped_byte_of_the_body_is_refused(tmp_path):
             read_current(tmp_path)
 
 
-def test_an_index_that_was_copied_or_cloned_counts_as_none(tmp_path):
+def test_a_copied_or_cloned_index_is_not_used(tmp_path):
     (tmp_path / "one").mkdir()
     publish(tmp_path / "one", GENERATION)
     shutil.copytree(tmp_path / "one", tmp_path / "two")

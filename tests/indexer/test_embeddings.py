@@ -71,9 +71,7 @@ def test_the_cache_folder_is_in_the_users_cache(monkeypatch):
     assert cache_folder() == "/somewhere/embeddings"
 
 
-def test_what_came_in_a_projects_own_folder_does_not_get_into_the_cache_of_all_projects(
-    tmp_path, monkeypatch
-):
+def test_vectors_from_a_projects_own_folder_do_not_enter_the_shared_cache(tmp_path, monkeypatch):
     (tmp_path / "a.py").write_text("def parse(text):\n    return text\n")
     config = Config(root=tmp_path, server=Server(chunks_dir=".cortex/chunks"))
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "theirs"))

@@ -202,7 +202,7 @@ def test_a_foreign_file_under_our_name_is_refused_and_kept(project):
     "name", ["doc-chunks.json.zst", "code-symbols.json.zst", "code-symbols.003.json.zst", "code-symbols.json"]
 )
 @pytest.mark.parametrize("raw", [FOREIGN, b""])
-def test_damaged_chunk_files_whose_manifest_is_lost_are_made_anew(project, name, raw):
+def test_damaged_chunk_files_without_a_manifest_are_rebuilt(project, name, raw):
     index(project)
     before = chunks(project)
     (project.chunks_dir / name).write_bytes(raw)

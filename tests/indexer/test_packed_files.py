@@ -92,7 +92,7 @@ def test_what_an_earlier_version_left_plain_is_served_and_packed_by_the_next_run
         builder.close()
 
 
-def test_a_frame_in_the_projects_own_folder_is_not_looked_at(project):
+def test_a_packed_file_in_the_projects_own_folder_is_ignored(project):
     index(project)
     folder = project.root / ".cortex" / "chunks"
     folder.mkdir(parents=True)

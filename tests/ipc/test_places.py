@@ -188,7 +188,7 @@ def test_the_supervisors_socket_admits_a_client_that_read_its_port_file(tmp_path
     assert sockets.greeting_reply(words, words.encode()) is None
 
 
-def test_another_program_on_the_port_of_a_killed_one_is_recognised(tmp_path):
+def test_another_program_on_the_port_of_a_killed_process_is_recognised(tmp_path):
     path = str(tmp_path / "s.sock")
     listener, _ = sockets.listen(path)
     with listener:

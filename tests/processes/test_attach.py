@@ -49,7 +49,7 @@ def test_a_front_starts_a_set_and_the_set_ends_after_the_last_front(spawn_tiny: 
     until(lambda: not processes_of(spawn_tiny.root), "nothing left")
 
 
-def test_a_set_that_was_begun_is_the_one_that_is_attached_to(spawn_tiny: Config) -> None:
+def test_attach_uses_the_set_that_begin_has_started(spawn_tiny: Config) -> None:
     async def front() -> None:
         attach.begin(spawn_tiny)
         [begun] = attach._begun.values()
@@ -63,7 +63,7 @@ def test_a_set_that_was_begun_is_the_one_that_is_attached_to(spawn_tiny: Config)
     until(lambda: not processes_of(spawn_tiny.root), "nothing left")
 
 
-def test_a_set_that_was_begun_for_nobody_ends(spawn_tiny: Config) -> None:
+def test_end_begun_ends_a_set_without_a_front(spawn_tiny: Config) -> None:
     attach.begin(spawn_tiny)
     assert attach._begun
     attach.end_begun()
@@ -85,7 +85,7 @@ main(["mcp", "--project", "."])
 """
 
 
-def test_the_workers_are_started_before_what_asks_them_is_imported(tmp_path: Path) -> None:
+def test_the_workers_start_before_the_modules_of_their_client_are_imported(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-c", IMPORTED], cwd=tmp_path, capture_output=True, text=True, check=True
     )
@@ -94,7 +94,7 @@ def test_the_workers_are_started_before_what_asks_them_is_imported(tmp_path: Pat
     assert not modules & {"zmq", "cortex.ask.query_context", "cortex.front.link", "mcp"}
 
 
-def test_a_set_knows_how_many_lines_its_fronts_refused(spawn_tiny: Config) -> None:
+def test_a_set_counts_the_lines_that_its_fronts_refused(spawn_tiny: Config) -> None:
     async def fronts() -> None:
         def refused_lines() -> int:
             return int(attach.set_status(spawn_tiny).get("refused_lines", -1))
@@ -172,7 +172,7 @@ def test_a_front_gets_a_set_back_when_the_cache_folder_is_deleted(spawn_tiny: Co
     asyncio.run(front())
 
 
-def test_a_set_that_was_told_to_stay_has_no_idle_clock(spawn_tiny: Config) -> None:
+def test_a_set_that_keeps_running_without_fronts_has_no_idle_limit(spawn_tiny: Config) -> None:
     async def front() -> None:
         attachment = await attach.attach(spawn_tiny)
         await attachment.keep()
@@ -183,7 +183,7 @@ def test_a_set_that_was_told_to_stay_has_no_idle_clock(spawn_tiny: Config) -> No
     assert attach.set_status(spawn_tiny)["running"]
 
 
-def test_a_set_that_is_just_stopping_is_not_taken_for_one_that_stays(spawn_tiny: Config) -> None:
+def test_keep_goes_to_the_next_set_while_one_is_stopping(spawn_tiny: Config) -> None:
     async def front() -> tuple[int, int]:
         attachment = await attach.attach(spawn_tiny)
         stopping = attachment.hello["pid"]
@@ -249,7 +249,7 @@ def test_a_front_of_another_protocol_waits_for_the_old_set(
     assert old.wait(BOUND_S) == 0
 
 
-def test_without_start_nothing_is_started_and_the_reason_is_said(config: Config) -> None:
+def test_without_start_no_set_starts_and_the_problem_gives_the_reason(config: Config) -> None:
     async def front() -> None:
         attachment = await attach.attach(config, start=False)
         assert "cortex up" in attachment.problem
@@ -260,7 +260,7 @@ def test_without_start_nothing_is_started_and_the_reason_is_said(config: Config)
     assert not processes_of(config.root)
 
 
-def test_a_supervisor_that_cannot_run_is_one_sentence(
+def test_a_supervisor_that_cannot_run_is_reported_in_one_sentence(
     spawn_tiny: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tiny = attach.spec_of
@@ -274,9 +274,7 @@ def test_a_supervisor_that_cannot_run_is_one_sentence(
 
 
 @pytest.mark.parametrize("name", ["supervisor.sock", "set.lock", "text.0.lock"])
-def test_a_folder_in_the_place_of_a_socket_or_a_lock_keeps_no_set_from_starting(
-    spawn_tiny: Config, name: str
-) -> None:
+def test_a_folder_in_the_place_of_a_socket_or_lock_prevents_no_start(spawn_tiny: Config, name: str) -> None:
     (spawn_tiny.runtime_dir / name / "inner").mkdir(parents=True)
 
     async def start() -> None:

@@ -24,7 +24,7 @@ from tests.processes.tiny_sets import OBEDIENT, child, dead, spec
 from tests.wait_until import BOUND_S, until
 
 
-def test_a_child_that_found_its_place_taken_has_it_soon_after_the_other_let_go(config: Config) -> None:
+def test_a_child_starts_soon_after_another_process_has_released_its_lock(config: Config) -> None:
     """An orphan of a killed set finishes its publication; the next set must then get the lock."""
     open_runtime(config)
     lock = config.runtime_dir / "elsewhere.lock"
@@ -62,7 +62,7 @@ def test_a_child_that_keeps_dying_is_started_less_and_less_often(config: Config)
     assert waits[-1] > 3 * waits[0]
 
 
-def test_a_child_that_others_kill_again_and_again_is_never_away_for_long(config: Config) -> None:
+def test_a_child_that_is_killed_repeatedly_is_restarted_soon_each_time(config: Config) -> None:
     process = processes.Child("text", child(OBEDIENT, config), spec(config))
     now, starts = 0.0, list[float]()
     while len(starts) < 10:

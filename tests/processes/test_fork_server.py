@@ -102,7 +102,9 @@ def no_zombies(config: Config) -> bool:
     return all(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in children)
 
 
-def test_what_is_forked_stands_as_what_is_started_plainly(config: Config, tiny_spec: SetSpec) -> None:
+def test_a_forked_process_is_in_the_state_of_a_directly_started_process(
+    config: Config, tiny_spec: SetSpec
+) -> None:
     start(tiny_spec)
     forked, plain = read_report(config, "text"), read_report(config, "vector")
     status = attach.set_status(config)
@@ -116,7 +118,7 @@ def test_what_is_forked_stands_as_what_is_started_plainly(config: Config, tiny_s
     )  # from the fork server: the program does not import numpy
 
 
-def test_a_program_that_is_forked_says_nothing_of_how_it_was_begun(config: Config) -> None:
+def test_a_forked_program_runs_without_a_warning(config: Config) -> None:
     line = starting.kind_of(config).command_line(KINDS["project"].processes[0], str(config.root))
     needed = NEEDED[KINDS["project"].processes[0].name]
     asks = [*line[:4], "--help"]
@@ -148,7 +150,7 @@ def test_a_forked_process_that_ends_with_2_is_not_started_again(config: Config, 
         assert member(config, name)["last_error"] == "The model is missing."
 
 
-def test_a_forked_process_that_is_to_begin_anew_is_forked_again_at_once(
+def test_a_forked_process_that_begins_anew_is_forked_again_at_once(
     config: Config, tiny_spec: SetSpec, capfd: pytest.CaptureFixture[str]
 ) -> None:
     start(make_tiny_spec(config, "begin anew"))
@@ -166,7 +168,7 @@ def test_a_forked_process_that_is_to_begin_anew_is_forked_again_at_once(
     until(lambda: no_zombies(config), "no zombie left")
 
 
-def test_the_end_of_the_fork_server_ends_nobody_else_and_another_one_follows(
+def test_a_killed_fork_server_ends_no_other_process_and_is_replaced(
     config: Config, tiny_spec: SetSpec
 ) -> None:
     start(tiny_spec)
@@ -180,9 +182,7 @@ def test_the_end_of_the_fork_server_ends_nobody_else_and_another_one_follows(
     until(lambda: no_zombies(config), "no zombie left")
 
 
-def test_a_process_is_started_plainly_while_there_is_no_fork_server(
-    config: Config, tiny_spec: SetSpec
-) -> None:
+def test_without_a_fork_server_a_process_is_started_directly(config: Config, tiny_spec: SetSpec) -> None:
     start(tiny_spec)
     first = running(config, "text")
     os.kill(fork_server(config), signal.SIGSTOP)  # it answers no more
@@ -191,9 +191,7 @@ def test_a_process_is_started_plainly_while_there_is_no_fork_server(
     until(lambda: no_zombies(config), "no zombie left")
 
 
-def test_nothing_is_left_of_a_set_that_is_stopped_or_whose_supervisor_is_killed(
-    config: Config, tiny_spec: SetSpec
-) -> None:
+def test_no_process_is_left_after_a_stop_or_a_killed_supervisor(config: Config, tiny_spec: SetSpec) -> None:
     for end in (lambda _process: attach.stop(config), lambda process: process.kill()):
         supervisor = start(tiny_spec)
         running(config, "text")
@@ -223,9 +221,7 @@ sys.stdin.read()
 """
 
 
-def test_an_orphan_that_is_left_to_the_supervisor_leaves_no_zombie(
-    config: Config, tiny_spec: SetSpec
-) -> None:
+def test_an_orphan_that_the_supervisor_adopts_leaves_no_zombie(config: Config, tiny_spec: SetSpec) -> None:
     """A process that adopts orphans must reap them."""
     commands = dict(tiny_spec.commands or {}) | {"vector": child(ORPHAN, config)}
     start(dataclasses.replace(tiny_spec, commands=commands))
@@ -234,7 +230,7 @@ def test_an_orphan_that_is_left_to_the_supervisor_leaves_no_zombie(
     until(lambda: not psutil.pid_exists(orphan), "the system to forget the orphan")
 
 
-def test_the_fork_server_knows_what_each_process_needs_and_has_room_for_its_command_line(
+def test_the_fork_server_has_imports_and_room_for_the_command_line_of_each_process(
     config: Config,
 ) -> None:
     kind = starting.kind_of(config)

@@ -37,7 +37,7 @@ def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
     assert {process.name for process in PROJECT.processes} == {*PROJECT.workers, INDEXER, HTTP}
 
 
-def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> None:
+def test_writers_stop_first_then_announcers_then_workers_that_answer() -> None:
     assert PROJECT.stop_order == (
         ("indexer", "http"),
         ("watcher",),
@@ -60,9 +60,7 @@ def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> Non
 
 
 @pytest.mark.parametrize("uri", ["/elsewhere/index.db", "http://127.0.0.1:19530"])
-def test_where_milvus_keeps_the_index_nobody_indexes_and_a_file_has_its_process(
-    config: Config, uri: str
-) -> None:
+def test_with_milvus_no_indexer_starts_and_a_file_has_its_process(config: Config, uri: str) -> None:
     milvus_config = dataclasses.replace(config, engines=Engines("milvus", "milvus"), milvus=Milvus(uri))
     started = starting.spec_of(milvus_config, idle_exit=True).command_lines()
     assert INDEXER not in started
@@ -70,7 +68,7 @@ def test_where_milvus_keeps_the_index_nobody_indexes_and_a_file_has_its_process(
 
 
 @pytest.mark.parametrize("provider", sorted(set(EMBEDDERS) - {"static"}))
-def test_only_where_embedding_is_slow_or_done_elsewhere_an_embed_worker_is_started(
+def test_an_embed_worker_starts_only_if_embedding_is_slow_or_remote(
     config: Config, provider: Provider
 ) -> None:
     assert EMBED not in starting.spec_of(config, idle_exit=True).command_lines()

@@ -50,13 +50,13 @@ def refusal(config):
     return message
 
 
-def test_without_bubblewrap_it_says_how_to_get_it(config, stand_in):
+def test_without_bubblewrap_the_error_tells_how_to_install_it(config, stand_in):
     assert "apt install bubblewrap" in refusal(config)
     stand_in(ALLOWS)
     starting.check_start(config)
 
 
-def test_a_bubblewrap_that_lies_in_the_project_is_not_run(config, stand_in, monkeypatch):
+def test_a_bubblewrap_in_the_project_is_not_run(config, stand_in, monkeypatch):
     folder = config.root / "bin"
     folder.mkdir()
     stand_in(ALLOWS, folder)
@@ -64,7 +64,7 @@ def test_a_bubblewrap_that_lies_in_the_project_is_not_run(config, stand_in, monk
     assert "no bwrap is on the PATH" in refusal(config)
 
 
-def test_where_the_system_does_not_let_it_its_word_is_passed_on_with_what_to_do(config, stand_in):
+def test_a_system_that_forbids_the_sandbox_is_quoted_with_a_remedy(config, stand_in):
     stand_in(REFUSES)
     message = refusal(config)
     assert "Creating new namespace failed: Operation not permitted" in message
@@ -82,7 +82,7 @@ def test_where_the_system_does_not_let_it_its_word_is_passed_on_with_what_to_do(
         ({"explicit_chunks": True, "server": Server(chunks_dir="made")}, "server.chunks_dir is 'made'"),
     ],
 )
-def test_what_cannot_work_in_a_sandbox_is_refused_by_name(config, stand_in, more, sentence):
+def test_settings_that_cannot_work_in_a_sandbox_are_refused_by_name(config, stand_in, more, sentence):
     stand_in(ALLOWS)
     assert sentence in refusal(dataclasses.replace(config, **more))
 
@@ -93,7 +93,7 @@ def test_a_project_that_holds_the_home_folder_is_refused(config, stand_in, monke
     assert "holds your home folder" in refusal(config)
 
 
-def test_no_server_of_http_is_started_in_a_sandbox(config, stand_in):
+def test_no_http_server_is_started_in_a_sandbox(config, stand_in):
     stand_in(ALLOWS)
     with pytest.raises(Misconfigured, match="run `cortex serve` beside it"):
         sandbox.check(config, http=True)
@@ -107,14 +107,14 @@ def test_a_project_switches_no_sandbox_on_or_off(config):
     assert loaded.ignored == ("security.sandbox",)
 
 
-def test_a_set_inside_is_for_everybody_and_one_outside_not_for_who_wants_a_sandbox(config):
+def test_a_set_in_a_sandbox_serves_all_fronts_and_others_only_fronts_without_sandbox(config):
     open_to_all = dataclasses.replace(config, security=Security())
     assert starting.expected_hello(config)["sandbox"] is True
     assert "sandbox" not in starting.expected_hello(open_to_all)
     assert starting.expected_hello(config)["config"] == starting.expected_hello(open_to_all)["config"]
 
 
-def test_the_number_of_a_process_in_another_namespace_is_nobodys(tmp_path):
+def test_a_process_number_of_another_namespace_counts_as_unknown(tmp_path):
     path = tmp_path / "x.lock"
     with hold(path, RuntimeError):
         assert holder_of(path) == os.getpid()

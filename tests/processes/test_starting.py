@@ -18,14 +18,14 @@ from cortex.system.errors import Misconfigured, Unavailable
 from tests.left_processes import processes_of
 
 
-def test_a_missing_chunks_folder_that_was_named_is_said_before_anything_starts(config: Config) -> None:
+def test_a_missing_configured_chunks_folder_is_reported_before_the_start(config: Config) -> None:
     configured = dataclasses.replace(config, server=Server(chunks_dir="nowhere"), explicit_chunks=True)
     with pytest.raises(Misconfigured, match="nowhere"):
         asyncio.run(attach.attach(configured))
     assert not processes_of(config.root)
 
 
-def test_vectors_of_another_size_are_said_with_both_numbers(config: Config) -> None:
+def test_vectors_of_another_size_are_reported_with_both_sizes(config: Config) -> None:
     config.chunks_dir.mkdir(parents=True)
     metadata = {"version": "2.0.0", "model": "x", "dimensions": 768}
     (config.chunks_dir / "theirs.json").write_text(json.dumps({"_metadata": metadata, "chunks": []}))

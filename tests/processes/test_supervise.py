@@ -37,7 +37,7 @@ def test_the_supervisor_stays_small() -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_where_there_is_an_index_the_next_process_starts_when_the_one_before_answers(config: Config) -> None:
+def test_with_an_index_each_process_starts_when_the_one_before_answers_or_is_slow(config: Config) -> None:
     """A core stays free for the front, which starts as well."""
     names = ("first", "second", "third")
     supervisor = Supervisor(dataclasses.replace(spec(config, **dict.fromkeys(names, OBEDIENT)), at_once=1))
@@ -69,7 +69,7 @@ def test_a_killed_child_is_replaced(config: Config) -> None:
     assert replacement["restarts"] == 1
 
 
-def test_a_child_that_ends_with_2_is_not_started_again_and_its_last_words_are_shown(config: Config) -> None:
+def test_a_child_that_ends_with_2_is_not_started_again_and_its_last_line_is_shown(config: Config) -> None:
     code = "import sys; print('first'); print('The model is missing.', file=sys.stderr); sys.exit(2)"
     start(spec(config, vector=code, text=OBEDIENT))
     until(lambda: member(config, "vector").get("state") == "failed", "failed")
@@ -84,7 +84,7 @@ def test_a_child_that_ends_with_2_is_not_started_again_and_its_last_words_are_sh
     }
 
 
-def test_a_worker_whose_place_is_taken_says_by_its_code_that_a_later_start_may_have_it(
+def test_a_worker_with_a_taken_lock_ends_with_the_exit_code_for_a_retry(
     config: Config,
 ) -> None:
     open_runtime(config)
@@ -157,7 +157,7 @@ def test_the_children_of_a_killed_supervisor_end(config: Config) -> None:
     until(lambda: not processes_of(config.root), "nothing left")
 
 
-def test_a_place_that_another_process_holds_is_left_to_it_and_taken_when_it_is_free(config: Config) -> None:
+def test_a_child_waits_for_a_lock_that_another_process_holds(config: Config) -> None:
     holder = subprocess.Popen(
         child(
             "import fcntl, os, sys\n"
@@ -179,7 +179,7 @@ def test_a_place_that_another_process_holds_is_left_to_it_and_taken_when_it_is_f
     running(config, "text")
 
 
-def test_a_second_foreground_set_is_refused_by_name(config: Config) -> None:
+def test_a_second_foreground_set_is_refused_with_the_number_of_the_first(config: Config) -> None:
     start(spec(config, text=OBEDIENT))
     running(config, "text")
     pid = attach.set_status(config)["pid"]
@@ -214,7 +214,7 @@ def test_the_set_ends_when_the_project_is_moved(config: Config) -> None:
     assert not processes_of(config.root)
 
 
-def test_a_supervisor_that_rests_has_nothing_to_do_by_the_clock(config: Config) -> None:
+def test_an_idle_supervisor_wakes_only_for_its_checks(config: Config) -> None:
     open_home(config)
     config.run_dir.mkdir(exist_ok=True)
     supervisor = Supervisor(spec(config, text=OBEDIENT))
@@ -237,7 +237,7 @@ def test_a_supervisor_that_rests_has_nothing_to_do_by_the_clock(config: Config) 
             process.wait(time.monotonic() + BOUND_S)
 
 
-def test_a_supervisor_without_events_looks_by_the_clock_and_says_so(
+def test_a_supervisor_without_file_events_polls_and_logs_it(
     config: Config, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def refuse() -> None:
@@ -250,7 +250,7 @@ def test_a_supervisor_without_events_looks_by_the_clock_and_says_so(
     assert "looking by the clock" in capfd.readouterr().err
 
 
-def test_stop_says_whether_there_was_anything_to_stop(config: Config) -> None:
+def test_stop_returns_whether_a_set_was_running(config: Config) -> None:
     assert attach.stop(config) is False
     supervisor = start(spec(config, text=OBEDIENT))
     running(config, "text")
@@ -274,7 +274,7 @@ def test_damaged_commands_do_not_disturb_a_supervisor(config: Config) -> None:
     assert member(config, "text")["state"] == "running"
 
 
-def test_who_does_not_know_the_words_of_a_port_cannot_end_a_set_with_the_next_line(
+def test_a_caller_without_the_secret_of_a_port_cannot_stop_a_set_with_its_next_line(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(sockets.LOOPBACK, "1")
@@ -289,7 +289,7 @@ def test_who_does_not_know_the_words_of_a_port_cannot_end_a_set_with_the_next_li
     assert attach.set_status(config)["fronts"] == 0
 
 
-def test_a_running_set_starts_what_is_added_once_and_nothing_unknown(config: Config) -> None:
+def test_a_running_set_starts_an_added_process_once_and_no_unknown_process(config: Config) -> None:
     start(spec(config, text=OBEDIENT))
     running(config, "text")
     attach.add_process(config, "http")

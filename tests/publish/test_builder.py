@@ -278,7 +278,7 @@ def test_a_kill_in_the_middle_of_a_publish_is_repaired_by_the_next_start(config,
         restarted.close()
 
 
-def test_a_damaged_generation_leaves_the_old_one_serving_and_is_built_anew(config, builder):
+def test_a_damaged_generation_leaves_the_old_generation_serving_and_is_rebuilt(config, builder):
     write(config, "a.json", [chunk(1)])
     drain(builder)
     reader = Reader(config)
@@ -342,7 +342,7 @@ def test_the_segment_of_a_graph_file_that_waits_is_written_again_where_it_was_pr
     assert segment.exists()
 
 
-def test_an_index_from_elsewhere_is_thrown_away(config, builder, tmp_path):
+def test_an_index_copied_from_another_folder_is_discarded(config, builder, tmp_path):
     write(config, "a.json", [chunk(1)])
     drain(builder)
     builder.close()

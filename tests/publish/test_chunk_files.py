@@ -38,7 +38,7 @@ def write(folder, name, chunks, **metadata):
     temporary.replace(folder / name)
 
 
-def test_a_packed_file_is_read_and_a_damaged_one_is_one_sentence(tmp_path, monkeypatch):
+def test_a_packed_file_is_read_and_a_damaged_file_is_reported_in_one_sentence(tmp_path, monkeypatch):
     raw = json.dumps([chunk("a"), chunk("b")]).encode()
     packed = tmp_path / "a.json.zst"
     packed.write_bytes(pack(packed.name, raw))
@@ -139,7 +139,7 @@ def test_a_fault_names_file_chunk_and_field(tmp_path, content, sentence):
     assert "\n" not in str(caught.value)
 
 
-def test_a_damaged_file_keeps_its_old_chunks_and_everything_else_goes_on(tmp_path):
+def test_a_damaged_chunk_file_keeps_its_old_chunks_and_others_are_updated(tmp_path):
     served = ServedState(tmp_path)
     write(tmp_path, "a.json", [chunk("a")])
     write(tmp_path, "b.json", [chunk("b")])

@@ -221,7 +221,7 @@ def restore_deleted(index):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_damage_to_a_file_that_is_served_is_noticed_and_made_good_at_the_next_look(index, kind):
+def test_damage_to_a_served_file_is_noticed_and_repaired_at_the_next_check(index, kind):
     for how in DAMAGES:
         if how == "flip":
             continue  # shows only to a reader of the complete file: the next test
@@ -235,7 +235,7 @@ def test_damage_to_a_file_that_is_served_is_noticed_and_made_good_at_the_next_lo
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_damage_that_happened_while_nobody_ran_is_made_good_at_the_next_start(index, kind):
+def test_damage_between_two_runs_is_repaired_at_the_next_start(index, kind):
     for how in DAMAGES:
         restore_deleted(index)
         number, path = index.builder.current.number, index.file(kind)

@@ -238,7 +238,7 @@ def test_a_query_that_cannot_be_read_is_refused_with_the_place(query, sentence):
 
 @pytest.mark.parametrize("match_type", ["fuzzy", "prefix"])
 @pytest.mark.parametrize("word", ["text::", "中", "a."])
-def test_a_word_of_many_parts_is_refused_however_it_is_meant(word, match_type):
+def test_a_word_of_too_many_parts_is_refused_for_every_match_type(word, match_type):
     """Three thousand parts took gigabytes."""
     with pytest.raises(BadRequest, match="more than 64 words"):
         parse(word * 65, match_type)

@@ -97,7 +97,7 @@ def test_a_key_file_that_others_can_read_is_refused(base, file):
         project_key(base / "a", str(file))
 
 
-def test_a_missing_or_wrong_key_is_one_sentence_and_nothing_is_deleted_or_made(base, file, tmp_path):
+def test_a_missing_or_wrong_key_is_reported_and_nothing_is_deleted_or_created(base, file, tmp_path):
     project_key(base / "a", str(file))
     before = all_bytes(base)
     raw = file.read_bytes()
@@ -148,7 +148,7 @@ def test_processes_started_after_reading_the_settings_inherit_no_key(tmp_path, m
     assert [master.key.hex() for master in read_masters(ENVIRONMENT)] == ["cd" * 32]
 
 
-def test_a_key_that_nobody_took_yet_is_inherited_by_no_process_of_a_set(monkeypatch):
+def test_a_key_in_the_environment_is_inherited_by_no_process_of_a_set(monkeypatch):
     monkeypatch.setenv("CORTEX_KEY", "cd" * 32)
     for environment in (child_environment(), sandbox.environment()):
         assert "CORTEX_KEY" not in environment

@@ -56,7 +56,7 @@ assert not (base / "new" / "KEY").exists()
 """
 
 
-def test_a_real_keychain_keeps_the_key_and_a_locked_one_gives_and_makes_none(tmp_path):
+def test_a_real_keychain_stores_the_key_and_a_locked_keychain_returns_and_creates_none(tmp_path):
     with tempfile.TemporaryDirectory(prefix="k") as home:  # its sockets need a short path
         environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         environment |= {"HOME": home, "XDG_RUNTIME_DIR": home}

@@ -54,7 +54,7 @@ def test_flags_win_over_environment_over_project_over_user_over_defaults(project
         ("indexing: {languages: [qqqqq]}", "'qqqqq', which is no language; docs/LANGUAGES.md"),
     ],
 )
-def test_a_fault_in_the_projects_file_is_one_sentence(project, text, sentence):
+def test_a_fault_in_the_projects_file_is_reported_in_one_sentence(project, text, sentence):
     write(project, text)
     with pytest.raises(Misconfigured, match=sentence) as caught:
         config.load(project)
@@ -190,7 +190,7 @@ def test_projects_of_one_name_have_folders_of_their_own(tmp_path):
     assert all(path.name.startswith("my-app-") for path in homes)
 
 
-def test_the_folder_in_the_cache_is_private_and_says_whose_it_is(project, tmp_path):
+def test_the_cache_folder_is_private_and_names_its_project(project, tmp_path):
     (tmp_path / "cache").mkdir(mode=0o755)
     folder = home.open_home(config.load(project))
     assert folder.stat().st_mode & 0o077 == 0

@@ -62,7 +62,7 @@ def refused(project: Path, sentence: str) -> str:
         ("server: {idle_exit_s: -.inf}", "idle_exit_s"),
     ],
 )
-def test_a_file_that_holds_more_than_settings_is_refused_in_one_sentence(project, where, text, sentence):
+def test_a_file_with_more_than_plain_settings_is_refused_in_one_sentence(project, where, text, sentence):
     place(where, project).write_text(text)
     if sentence:
         refused(project, sentence)

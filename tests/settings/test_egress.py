@@ -37,7 +37,7 @@ def test_the_first_answer_says_where_text_is_sent_and_the_second_does_not(tmp_pa
     assert second == "Whole."
 
 
-def test_doctor_says_what_leaves_the_machine(tmp_path):
+def test_doctor_names_the_data_that_leaves_the_machine(tmp_path):
     assert doctor.network(Config(root=tmp_path)) == ("fine", "nothing leaves this machine")
     state, message = doctor.network(Config(root=tmp_path, embedding=FAR))
     assert (state, FAR.endpoint in message) == ("odd", True)

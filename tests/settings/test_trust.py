@@ -121,7 +121,7 @@ def test_personal_settings_are_never_taken_from_a_projects_file(project, name):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_setting_that_could_do_harm_counts_for_nothing_until_it_is_agreed_to(project, name):
+def test_a_harmful_setting_of_a_project_is_ignored_until_consent(project, name):
     section, key = name.split(".")
     before = config.load(project)
     file = write(project, f"{section}: {{{key}: {HOSTILE[name]}}}\nserver: {{debounce_ms: 7}}"
@@ -233,7 +233,7 @@ def test_a_note_that_others_could_have_written_counts_for_nothing(project, tmp_p
 
 
 @pytest.mark.parametrize("place", ["../../etc", "/etc", "linked"])
-def test_a_folder_outside_the_project_is_refused_even_when_it_was_agreed_to(project, tmp_path, place):
+def test_a_folder_outside_the_project_is_refused_even_with_consent(project, tmp_path, place):
     (tmp_path / "elsewhere").mkdir()
     (project / "linked").symlink_to(tmp_path / "elsewhere")
     file = write(project, f"server: {{chunks_dir: {place}}}")

@@ -359,7 +359,7 @@ def test_a_log_is_appended_to_by_all_its_writers(tmp_path):
 
 
 @pytest.mark.parametrize("make", [Path.symlink_to, Path.hardlink_to])
-def test_a_log_that_is_another_name_of_a_file_elsewhere_is_made_anew(tmp_path, elsewhere, make):
+def test_a_log_that_is_a_hard_link_is_replaced_by_a_new_file(tmp_path, elsewhere, make):
     before = content(elsewhere)
     make(tmp_path / "worker.log", elsewhere / "kept")
     append(tmp_path / "worker.log", b"rm -rf ~\n")
@@ -377,7 +377,7 @@ def test_a_log_that_is_a_pipe_or_leads_to_nothing_is_made_anew(tmp_path):
 
 
 @pytest.mark.parametrize("write", [append, files.replace], ids=["a log", "a file that is replaced"])
-def test_a_folder_in_the_place_of_a_file_moves_aside_with_what_is_in_it(tmp_path, write):
+def test_a_folder_in_the_place_of_a_file_is_moved_aside_with_its_contents(tmp_path, write):
     place = tmp_path / "worker.log"
     place.mkdir()
     (place / "kept").write_bytes(b"kept")

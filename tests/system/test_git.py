@@ -165,7 +165,7 @@ SHARP = ("core.fsmonitor", "include.path", "gpg.program", "ext:: remote", "sshCo
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_nothing_of_a_repository_is_run(place, name):
+def test_no_program_of_a_repository_is_run(place, name):
     TRAPS[name](place)
     (place / "sprung").unlink(missing_ok=True)
     git.tracked(place / "tree", PATHS)
@@ -201,7 +201,7 @@ def test_a_work_tree_with_a_git_file_is_asked_like_any_other(place):
     assert git.tracked(place / "beside", PATHS) == set(PATHS)
 
 
-def test_a_git_that_lies_in_the_project_or_where_a_process_works_is_not_run(place, monkeypatch):
+def test_a_git_in_the_project_or_in_the_working_directory_is_not_run(place, monkeypatch):
     tree = place / "tree"
     for folder in (tree, tree / "bin"):
         folder.mkdir(exist_ok=True)
@@ -215,7 +215,7 @@ def test_a_git_that_lies_in_the_project_or_where_a_process_works_is_not_run(plac
     assert not (place / "sprung").exists()
 
 
-def test_variables_of_git_do_not_lead_elsewhere(place, monkeypatch):
+def test_gits_environment_variables_are_ignored(place, monkeypatch):
     monkeypatch.setenv("GIT_DIR", str(place / "elsewhere"))
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.fsmonitor")

@@ -110,7 +110,7 @@ def test_names_in_a_clone_are_displayed_and_never_act_as_commands(capsys, name):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_text_of_a_project_is_no_command_for_a_terminal(capsys, text):
+def test_text_of_a_project_sends_no_command_to_a_terminal(capsys, text):
     from rich.text import Text
 
     render.console().print(Text(f"  {text}", "dim"))
