@@ -25,8 +25,8 @@ def compact(results: Iterable[bytes], operation: str) -> tuple[tuple[bytes, ...]
 
     `at` is the place to open. For references to the target it is the reference; for definitions
     that the target leads to, or that implement it, it is the definition, and `from` is the
-    reference: a bare number is a line of the target's file, on a path of the file of the previous
-    step.
+    reference: a bare number is a line of the target's file; in the answer of `path`, a line of the
+    file of the step before.
     """
     rows = [orjson.loads(raw) for raw in results]
     file = next((row["location"]["file"] for row in rows if "location" in row), "")

@@ -2,7 +2,8 @@
 
 `text/` searches words with tantivy and tables of words, `vector/` neighbours by scan and HNSW,
 `graph/` structure, `milvus/` rows of all projects in one collection. `chunks/` fetches and renders
-chunks for all of them. A new engine is a folder and a line of ENGINES.
+chunks for all of them. A new engine is a folder, a line of ENGINES, and its name in
+LOCAL or REMOTE.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Builder:
 
     def _start(self) -> None:
         try:
-            self._take_up()
+            self._load_published()
         except OSError as error:  # no descriptor, no space: `refresh` tries again
             log.warning("the published index is not loaded yet, to be tried again: %s", error)
 
@@ -189,7 +189,7 @@ class Builder:
             with allocator.no_collector():
                 self.tidy()
                 self._check_folder()
-                self._take_up()
+                self._load_published()
                 return work()
         except (OSError, ValueError, CortexError):
             self._taken_up = False  # loading the published generation drops the unfinished one
@@ -367,7 +367,7 @@ class Builder:
             return None
         return self._publish(dataclasses.replace(self.current, number=self.current.number + 1, tokens=tokens))
 
-    def _take_up(self) -> None:
+    def _load_published(self) -> None:
         """Load the published generation, unless it is loaded and unchanged."""
         changed, marked = self._integrity.changed(), self._integrity.read_marks(self.current)
         if not (changed or marked) and self._taken_up:

@@ -76,14 +76,14 @@ def how_to_upgrade(prefix: str = "") -> str:
         return f"uv tool upgrade {DISTRIBUTION}"
     if (folder / "pipx_metadata.json").is_file():
         return f"pipx upgrade {DISTRIBUTION}"
-    if source := _editable():
+    if source := _clone_path():
         return f"git -C {source} pull && {source}/scripts/setup"
     if _is_cache(folder):
         return f"uvx takes the newest by itself: uvx --refresh {DISTRIBUTION}"
     return f"{folder / 'bin' / 'python'} -m pip install --upgrade {DISTRIBUTION}"
 
 
-def _editable() -> str:
+def _clone_path() -> str:
     """Return the clone that an editable installation runs from, else ""."""
     import importlib.metadata  # 1.3 MB with the mail parser that it imports
 

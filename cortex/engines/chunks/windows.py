@@ -297,9 +297,10 @@ def _kind_worth(path: str, query: str) -> float:
 def _make_window(
     question: Question, candidate: Candidate, max_bytes: int, line_budget: int, max_lines: int
 ) -> Window:
-    """The lines of a unit to show: all of them up to `line_budget`, else the signature and the
-    `line_budget` best, with further ones that score up to `max_lines`. If they exceed `max_bytes`,
-    the signature alone; with `max_lines` (0 when the request has no limit), as many as fit.
+    """Choose the lines of a unit to show: all if they are at most `line_budget`, else the signature
+    and the `line_budget` best, and, while there are fewer than `max_lines`, others with a score.
+    If they exceed `max_bytes`: the signature alone, or, with `max_lines`, as many as fit (0: the
+    request has no limit).
     """
     scored, unit = candidate.scored, candidate.scored.unit
     numbers = range(unit.start, unit.end + 1)

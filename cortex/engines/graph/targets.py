@@ -211,7 +211,7 @@ class Targets:
         )
 
     def _find_inside_file(self, target: str) -> list[int]:
-        """The nodes of a target with a full path: `src/store.ts:Disk.save`."""
+        """Nodes of a target such as `src/store.ts:Disk.save`; its path has to mean one file."""
         path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
         files = self._in_folder(self.path_index.files(path)) if scope and "." in path else []
         module = self._modules.get(files[0]) if len(files) == 1 else None

@@ -13,8 +13,8 @@ def declared_counterparts(project: Project, evaluator: Evaluator, ref: Ref) -> l
     """Return the counterpart of `ref` in the script or declaration file next to its file; one at
     most.
 
-    It is the export of the same name, a call signature of its declared type (`declare let parse:
-    Parser`), or the member of the type of the same name.
+    The counterpart has the same name: an export, a call signature of the export's declared type
+    (`declare let parse: Parser`), or a member of the type with the same name.
     """
     other = project.script.counterpart(ref[0])
     if not other:

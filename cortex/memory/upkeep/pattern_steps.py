@@ -133,8 +133,9 @@ def _refresh(work: Work, pattern: int, new: Sequence[int], change: int) -> Steps
 
 
 def _merge(work: Work, pattern: int) -> Steps:
-    """Merge two patterns with the same meaning: the one with more notes gets the notes of the
-    other, which keeps them too, so that it is removed when one of them is erased.
+    """Merge `pattern` with the first active pattern of the same meaning. The one with more notes
+    gets the notes of the other. The other keeps them as well, so that erasing a note of both
+    removes it too.
     """
     with work.memory.store.database.read() as connection:
         active = select(PATTERN.c.number, PATTERN.c.signature).where(PATTERN.c.status == "active")

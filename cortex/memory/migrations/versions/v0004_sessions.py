@@ -45,7 +45,7 @@ def upgrade() -> None:
             op.add_column(table, each)
     _sessions()
     _patterns()
-    _records()
+    _log_tables()
 
 
 def _sessions() -> None:
@@ -117,7 +117,7 @@ def _patterns() -> None:
     op.create_index("pattern_note_by_note", "pattern_note", ["note"])
 
 
-def _records() -> None:
+def _log_tables() -> None:
     op.create_table(
         "query_log",
         sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
