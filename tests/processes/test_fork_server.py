@@ -1,6 +1,4 @@
-"""The fork server: what it forks stands as what is started plainly, and its own end is nobody
-else's.
-"""
+"""Processes from the fork server, which equal directly started ones, and its own end."""
 
 from __future__ import annotations
 
