@@ -27,7 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("cortex", "ipc", "workers", "tests", "scripts")
-#: words that begin a free relative clause, as in "what was asked", "who asks"
+#: words that begin a free relative clause
 RELATIVES = frozenset(("what", "who", "whose", "whom"))
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)

@@ -105,7 +105,7 @@ def test_the_spread_is_that_of_the_checkout_that_differed_more(against):
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A checkout whose benchmark writes a file of figures named by its first argument."""
+    """A checkout with a benchmark that writes a file of figures named by its first argument."""
     results = tmp_path / "scripts" / "bench" / "results"
     results.mkdir(parents=True)
     (results / "kept.json").write_text('{"x_ms": 7}')

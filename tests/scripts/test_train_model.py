@@ -1,4 +1,4 @@
-"""The model's files and its measurement: the embedder reads what export writes, and the score of an
+"""The model's files and its measurement: the embedder reads the exported files, and the score of an
 answer.
 """
 
