@@ -86,9 +86,18 @@ def sources(places: Iterable[str] = FOLDERS) -> list[str]:
     return [path for path in listed if path.endswith(".py") and not path.startswith("tests/golden/")]
 
 
+@cache
+def _source(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+@cache
+def _tree(path: str) -> ast.Module:
+    return ast.parse(_source(path))
+
+
 def bindings(path: str) -> list[Binding]:
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    return list(_bindings(tree, path, ""))
+    return list(_bindings(_tree(path), path, ""))
 
 
 def _bindings(node: ast.AST, path: str, scope: str) -> Iterator[Binding]:
@@ -119,18 +128,16 @@ def count_words(text: str) -> Words:
 
 
 def docstrings(path: str) -> Words:
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     texts = [
         ast.get_docstring(node) or ""
-        for node in ast.walk(tree)
+        for node in ast.walk(_tree(path))
         if isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS))
     ]
     return count_words("\n".join(texts))
 
 
 def comments(path: str) -> Words:
-    source = (ROOT / path).read_text(encoding="utf-8")
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    tokens = tokenize.generate_tokens(io.StringIO(_source(path)).readline)
     return count_words("\n".join(token.string for token in tokens if token.type == tokenize.COMMENT))
 
 
@@ -159,7 +166,7 @@ def main() -> None:
     rooms: dict[str, Counter[str]] = {}
     for path in paths:
         row = rooms.setdefault(room_of(path), Counter())
-        row["lines"] += (ROOT / path).read_text(encoding="utf-8").count("\n")
+        row["lines"] += _source(path).count("\n")
         for binding in bindings(path):
             row["bindings"] += 1
             row.update(name for name, words in categories().items() if binding.word in words)
