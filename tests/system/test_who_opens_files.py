@@ -71,8 +71,6 @@ ALLOWED = {
     ("cortex.engines.vector.usearch", "index.save"): LIBRARY,
     ("cortex.engines.vector.usearch", "index.view"): LIBRARY,
     ("cortex.indexer.store.embeddings", "sqlite3.connect"): LIBRARY,
-    ("cortex.indexer.store.graph_roots", "read_text"): FILES,
-    ("cortex.indexer.store.script_roots", "read_text"): FILES,
     ("cortex.memory.driver", "self.module.connect"): LIBRARY,
     ("cortex.memory.folder_sealing", "sqlcipher().connect"): LIBRARY,
     ("cortex.memory.word_index", "tantivy.Index"): LIBRARY,
