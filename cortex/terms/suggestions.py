@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 #: similarity from which on a word is suggested, of 1
 ALIKE = 0.6
+#: the end of a message about an unknown note; the command line has another
+IDS_HINT = "ids are in the answers of searches"
 
 
 def hint(near: str) -> str:
