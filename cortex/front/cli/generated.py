@@ -463,11 +463,11 @@ def _say_skipped(tool: Tool, form: Form, arguments: dict[str, Any]) -> str:
     """
     first = form.words[0]
     choices = tool.schema["properties"][first.argument].get("enum", ())
-    given = str(arguments.get(first.argument, ""))
-    if not choices or not given or hint_for(given, choices):
+    typed = str(arguments.get(first.argument, ""))
+    if not choices or not typed or hint_for(typed, choices):
         return ""
     words = [word.argument for word in form.words]
-    command = f"cortex {command_name(tool.name)} {example_arguments(tool, words)[first.argument]} {given}"
+    command = f"cortex {command_name(tool.name)} {example_arguments(tool, words)[first.argument]} {typed}"
     return f"The {first.people} is missing, as in `{command}`. It is one of: {', '.join(choices)}."
 
 

@@ -14,7 +14,6 @@ from cortex.system.terminal import escape_controls
 HELD_CHARS = 100
 
 
-
 def print_history(answer: dict[str, Any]) -> None:
     """Print revisions and edges of a note, then the operations that can be undone, by number."""
     out, now = Screen(), time.time()
@@ -30,7 +29,10 @@ def print_history(answer: dict[str, Any]) -> None:
     for entry in answer["operations"]:
         titles = ", ".join(f"{node['number']} {node['title']}" for node in entry["nodes"])
         more = f" and {entry['more']} more" if entry["more"] else ""
-        line = StyledLine((f"{entry['id']}  ", "green"), f"{OPERATIONS.get(entry['what'], entry['what'])}, {say_ago(entry['at'], now)}  ")
+        line = StyledLine(
+            (f"{entry['id']}  ", "green"),
+            f"{OPERATIONS.get(entry['what'], entry['what'])}, {say_ago(entry['at'], now)}  ",
+        )
         line.append(f"{titles}{more}", "dim")
         out.print(line)
     if not answer["operations"]:

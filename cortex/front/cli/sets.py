@@ -110,7 +110,9 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
         problem = hosts.run(start())
     ended = f"`{kind_of(owner).command} down`"
     opens = " `cortex open` shows the page." if http else ""
-    workers = f"The workers of {owner.root} run" if http or isinstance(owner, Config) else "The memory worker runs"
+    workers = (
+        f"The workers of {owner.root} run" if http or isinstance(owner, Config) else "The memory worker runs"
+    )
     print(escape_controls(problem or f"{workers} until {ended}.{opens}"))
     return EXIT_UNAVAILABLE if problem else EXIT_OK
 

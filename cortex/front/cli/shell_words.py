@@ -27,7 +27,7 @@ _PHRASES = (
 )
 #: a word of a text, not a part of a path, a symbol or a longer word
 _WORD = re.compile(r"(?<![\w./:`-])(`?)([a-z]+(?:_[a-z]+)*)\1(?![\w/(`-]|[.:]\w)")
-#: bare words of one syllable are English; these are arguments in front of a number
+#: a bare word without an underscore is English, but this one in front of a number
 _NUMBERED = re.compile(r"\b(offset)(?= \d)")
 _SUGGESTED = "did you mean "
 #: keys of an answer with sentences for its reader
@@ -70,7 +70,7 @@ def for_people(text: str, tool: Tool, arguments: Mapping[str, Any] | None = None
 
 def answer_for_people(answer: dict[str, Any], tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return an answer with its sentences converted by `for_people`."""
-    converted = {
+    converted: dict[str, Any] = {
         name: for_people(answer[name], tool, arguments)
         for name in _SENTENCES
         if isinstance(answer.get(name), str)
@@ -86,7 +86,7 @@ def description_for_people(tool: Tool, words: Sequence[str]) -> str:
     """
     lines = []
     for line in tool.description.splitlines():
-        before, example, call = line.partition("Example: ")
+        before, example, _call = line.partition("Example: ")
         lines.append(before + example + example_command(tool, words) if example else for_people(line, tool))
     return "\n".join(lines)
 

@@ -214,9 +214,7 @@ def _bulk(
         }
         missing = [reference for reference, number in numbers.items() if number not in notes]
         if not notes:
-            raise NotFound(
-                f"There is no observation {', '.join(missing[:5])[:200]}; {IDS_HINT}."
-            )
+            raise NotFound(f"There is no observation {', '.join(missing[:5])[:200]}; {IDS_HINT}.")
         for note in notes.values():
             records.change(note, change(records, note))
         return {"changed": len(notes), "missing": missing}

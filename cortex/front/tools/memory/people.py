@@ -74,8 +74,8 @@ async def memory_edit(
         Literal["active", "superseded", "archived", "deleted"] | None, Meta(description="New state.")
     ] = None,
 ) -> dict[str, Any]:
-    """Change fields of a note; `cortex memory history` shows the former values, `cortex memory undo`
-    restores them.
+    """Change fields of a note; `cortex memory history` shows the former values, `cortex memory
+    undo` restores them.
     """
     fields = drop_empty(
         title=title,
@@ -114,8 +114,8 @@ async def memory_forget(
     ] = False,
     backups: Annotated[bool, Meta(description="With --hard: delete from the back-ups as well.")] = False,
 ) -> dict[str, Any]:
-    """Mark a note as deleted: no query finds it, `cortex memory show` still prints it, `cortex memory
-    undo` restores it.
+    """Mark a note as deleted: no query finds it, `cortex memory show` still prints it, `cortex
+    memory undo` restores it.
     """
     if hard:
         return await context.remember("erase", {"node_ids": [node_id], "back_ups": backups}, writes=True)
