@@ -218,6 +218,7 @@ def test_the_example_of_a_tool_is_a_command_with_the_same_arguments(tool, capsys
         ("cortex_graph", "is unknown: see `candidates`.", "is unknown: --json lists them."),
         ("cortex_search", "The argument `limit` cannot be used.", "--limit cannot be used."),
         ("cortex_search", "in `project`", "in --of-project"),
+        ("cortex_search", 'with paths=["x/**"] and min_score=1', 'with --paths=["x/**"] and --min-score=1'),
         ("cortex_exact", "nothing (did you mean `max_tokens`?)", "nothing (did you mean `max_tokens`?)"),
         ("cortex_graph", "any of: a/b.py:cortex_exact", "any of: a/b.py:cortex_exact"),
         ("cortex_search", "Ask for the query and its limit.", "Ask for the query and its limit."),

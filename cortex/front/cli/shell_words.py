@@ -29,6 +29,8 @@ _PHRASES = (
 _WORD = re.compile(r"(?<![\w./:`-])(`?)([a-z]+(?:_[a-z]+)*)\1(?![\w/(`-]|[.:]\w)")
 #: a bare word without an underscore is English, but this one in front of a number
 _NUMBERED = re.compile(r"\b(offset)(?= \d)")
+#: a filter with its value, as the suggestion for an empty answer shows it
+_FILTER = re.compile(r'(?<= )([a-z_]+)=(?=["\[\d])')
 _SUGGESTED = "did you mean "
 #: keys of an answer with sentences for its reader
 _SENTENCES = ("suggestion", "next", "note")
@@ -65,6 +67,9 @@ def for_people(text: str, tool: Tool, arguments: Mapping[str, Any] | None = None
     converted = _WORD.sub(convert, text)
     if "offset" in tool.schema["properties"]:
         converted = _NUMBERED.sub(lambda match: option(match[1]), converted)
+    converted = _FILTER.sub(
+        lambda match: f"{option(match[1])}=" if match[1] in tool.schema["properties"] else match[0], converted
+    )
     return re.sub(r"(?:The|the) argument (?=--)", "", converted)
 
 
