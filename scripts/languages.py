@@ -46,7 +46,7 @@ Column `graph`: either the code graph resolves calls and types ([GRAPH.md](GRAPH
 
 HTML, Vue and Svelte have the definitions of their embedded scripts and style sheets, each read in its own language.
 
-The grammar of SQL takes 14 MB and is an extra (`pip install 'cortex-context-engine[sql]'`). Without it SQL files are cut into windows
+The grammar of SQL takes 14 MB and is an extra (in the clone: `uv tool install '.[sql]'`). Without it SQL files are cut into windows
 of lines, with a remark in the report; after its installation they are cut again.
 
 ## Configuration, one block for each key
@@ -66,7 +66,7 @@ cells, code cells in the notebook's language, with the lines of their source; ou
 |---|---|
 {documents}
 
-PDF and office files are read where the extra is installed (`pip install 'cortex-context-engine[documents]'`: pypdf, python-docx,
+PDF and office files are read where the extra is installed (in the clone, `uv tool install '.[documents]'`: pypdf, python-docx,
 python-pptx and openpyxl). Without it they are listed as left out, with that command. A separate process reads each file, with 20 s,
 1 GB, 1 000 pages and 2 000 000 characters at most, so a damaged or hostile file costs only its own text. Line numbers count lines of the extracted text;
 `[page 3]` precedes each page of a PDF, `[slide 3]` the text, tables and notes of a slide, `[sheet Name]` the rows of a sheet.

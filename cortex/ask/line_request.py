@@ -55,5 +55,5 @@ def make_notes(reply: Shown, results: Sequence[dict[str, Any]]) -> dict[str, Any
     if any(result.get("stale") for result in results):
         fields["next"] = "Read the stale files: they were saved since."
     elif reply.truncated:
-        fields["next"] = "There is more: raise max_tokens or limit, or narrow by paths."
+        fields["next"] = "There is more: raise `max_tokens` or `limit`, or narrow by `paths`."
     return fields

@@ -242,14 +242,15 @@ class Library:
         return {"id": written.id, "number": written.number, "message": "Forgotten."}
 
     def undo(self, undone: str = "", *, operation_id: str = "") -> dict[str, Any]:
-        """Revert an operation, the latest without a name: {"undone", "what", "nodes": ids}. Raises
+        """Revert an operation, the latest without a name: {"undone", "what", "nodes"}. Raises
         NotFound for an unknown operation, and BadRequest when one of its notes was changed again
         since.
         """
         done = self._memory.store.undo(undone, operation_id)
         self._memory.follow()
         notes = self._memory.store.notes_by_number(done["notes"])
-        return {"undone": done["undone"], "what": done["what"], "nodes": title_rows(notes)}
+        rows = [row | {"state": note.state} for row, note in zip(title_rows(notes), notes, strict=True)]
+        return {"undone": done["undone"], "what": done["what"], "nodes": rows}
 
     def link(self, other: str = "", *, remove: bool = False, operation_id: str = "") -> dict[str, Any]:
         """Share the notes of `other` with this project from now on, as for a clone of it; `remove`:

@@ -35,6 +35,7 @@ from cortex.memory.rows import (
 )
 from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.system.errors import NotFound
+from cortex.terms.suggestions import IDS_HINT
 
 #: kind of an operation that no caller asked for: `undo` reverts it by its name only
 UPKEEP = "upkeep"
@@ -118,7 +119,7 @@ class Records:
         """The note with this id or number. Raises NotFound."""
         number = self.find(reference)
         if not number:
-            raise NotFound(f"There is no note {str(reference)[:80]!r}; ids are in the answers of searches.")
+            raise NotFound(f"There is no note {str(reference)[:80]!r}; {IDS_HINT}.")
         return self.get([number])[0]
 
     def get(self, numbers: Sequence[int]) -> list[Note]:

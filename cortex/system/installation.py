@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -57,14 +59,15 @@ def how_to_add(extras: str, prefix: str = "") -> str:
     """
     folder = Path(prefix or sys.prefix)
     installed = set(EXTRAS) - set(missing_extras())
-    wanted = f"'{DISTRIBUTION}[{','.join(sorted({*extras.split(','), *installed}))}]'"
+    wanted = _requirement({*extras.split(","), *installed})
     if (folder / "uv-receipt.toml").is_file():
         return f"uv tool install {wanted}"
     if (folder / "pipx_metadata.json").is_file():
         return f"pipx install --force {wanted}"
     if _is_cache(folder):
         return f"uvx --from {wanted} cortex"
-    return f"pip install '{DISTRIBUTION}[{extras}]'"
+    editable = "-e " if _clone_path() else ""
+    return f"pip install {editable}{_requirement(extras.split(','))}"
 
 
 def how_to_upgrade(prefix: str = "") -> str:
@@ -72,29 +75,66 @@ def how_to_upgrade(prefix: str = "") -> str:
     one.
     """
     folder = Path(prefix or sys.prefix)
+    origin = _origin()
+    source = path_names.path_of(origin.get("url", "")) if _is_local(origin) else ""
+    pull = f"git -C {shlex.quote(source)} pull && " if source and (Path(source) / ".git").exists() else ""
+    installed = _requirement(set(EXTRAS) - set(missing_extras())) if origin else DISTRIBUTION
     if (folder / "uv-receipt.toml").is_file():
-        return f"uv tool upgrade {DISTRIBUTION}"
+        return (
+            f"{pull}uv tool install --reinstall {installed}" if origin else f"uv tool upgrade {DISTRIBUTION}"
+        )
     if (folder / "pipx_metadata.json").is_file():
-        return f"pipx upgrade {DISTRIBUTION}"
-    if source := _clone_path():
-        return f"git -C {source} pull && {source}/scripts/setup"
+        return f"{pull}pipx install --force {installed}" if origin else f"pipx upgrade {DISTRIBUTION}"
+    if clone := _clone_path():
+        return f"{pull}{shlex.quote(f'{clone}/scripts/setup')}"
     if _is_cache(folder):
+        if origin:
+            return f"{pull}uvx --refresh --from {installed} cortex"
         return f"uvx takes the newest by itself: uvx --refresh {DISTRIBUTION}"
-    return f"{folder / 'bin' / 'python'} -m pip install --upgrade {DISTRIBUTION}"
+    return f"{pull}{folder / 'bin' / 'python'} -m pip install --upgrade {installed}"
+
+
+def _requirement(extras: Iterable[str]) -> str:
+    """Return the quoted requirement of Cortex with `extras`: by its name if it was installed by
+    name, else by its folder, file or address. A name alone may be in no index.
+    """
+    listed = ",".join(sorted(extras))
+    suffix = f"[{listed}]" if listed else ""
+    origin = _origin()
+    url = origin.get("url", "")
+    if not url:
+        return shlex.quote(f"{DISTRIBUTION}{suffix}")
+    if _is_local(origin):
+        return shlex.quote(f"{path_names.path_of(url)}{suffix}")
+    system = origin.get("vcs_info", {}).get("vcs", "")
+    address = f"{system}+{url}" if system else url
+    return shlex.quote(f"{DISTRIBUTION}{suffix} @ {address}")
 
 
 def _clone_path() -> str:
     """Return the clone that an editable installation runs from, else ""."""
+    origin = _origin()
+    editable = origin.get("dir_info", {}).get("editable")
+    return path_names.path_of(origin.get("url", "")) if editable else ""
+
+
+def _is_local(origin: dict[str, Any]) -> bool:
+    return "vcs_info" not in origin and str(origin.get("url", "")).startswith("file:")
+
+
+@functools.cache
+def _origin() -> dict[str, Any]:
+    """Return the record of an installation from a folder, file or address (PEP 610); {} for one by
+    name.
+    """
     import importlib.metadata  # 1.3 MB with the mail parser that it imports
 
     try:
         record = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
-        origin = msgspec.json.decode(record or "{}")
-        editable = origin.get("dir_info", {}).get("editable")
-    except (importlib.metadata.PackageNotFoundError, msgspec.DecodeError, AttributeError):
-        return ""
-    url = str(origin.get("url", ""))
-    return path_names.path_of(url) if editable else ""
+        origin = msgspec.json.decode(record or "{}", type=dict[str, Any])
+    except (importlib.metadata.PackageNotFoundError, msgspec.MsgspecError):
+        return {}
+    return origin if isinstance(origin.get("url"), str) else {}
 
 
 def _is_cache(folder: Path) -> bool:

@@ -51,7 +51,7 @@ _Csv = Annotated[str, Meta(description="Comma-separated.")]
 _Id = Annotated[str, Meta(description="Number or id.")]
 _Ids = Annotated[tuple[str, ...], Meta(description="Numbers or ids, at most 1 000.")]
 _Date = Annotated[str, Meta(description="ISO 8601 or ms.")]
-_Count = Annotated[int, Meta(description="Most results.")]
+_Count = Annotated[int, Meta(description="Number of results.")]
 _Texts = Annotated[tuple[str, ...] | None, Meta(description="Replaces the old ones.")]
 _Text = Annotated[str | None, Meta(description="Replaces the old text.")]
 _Share = Annotated[float, Meta(description="0 to 1.")]
@@ -76,7 +76,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "limit": _Count,
     "offset": Annotated[int, Meta(description="Rows to skip.")],
     "cursor": Annotated[str, Meta(description="The `next_cursor` of the page before.")],
-    "format": Annotated[Literal["index", "full"], Meta(description="full: with texts.")],
+    "format": Annotated[Literal["index", "full"], Meta(description="full shows texts.")],
     "max_tokens": Annotated[int, Meta(description="Answer size.")],
     "as_of": Annotated[str, Meta(description="A date: the state at that time.")],
     "include": Annotated[str, Meta(description="superseded, archived.")],
@@ -218,7 +218,7 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "get_observation": Row(
-        'One full observation, by the `id` of a row.\nExample: {"id": "12"}', {"id": REQUIRED}
+        'One full observation, by the id of a row.\nExample: {"id": "12"}', {"id": REQUIRED}
     ),
     "search_sessions": Row(
         "Search the exchanges of earlier sessions: the best one of each.\n"

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 #: similarity from which on a word is suggested, of 1
 ALIKE = 0.6
+#: the end of a message about an unknown note; the command line has another
+IDS_HINT = "ids are in the answers of searches"
 
 
 def hint(near: str) -> str:
@@ -16,5 +18,10 @@ def hint(near: str) -> str:
 
 def hint_for(word: str, choices: Iterable[str], alike: float = ALIKE) -> str:
     """Return `hint` with the nearest of `choices`, "" if none is near."""
+    return hint(nearest(word, choices, alike))
+
+
+def nearest(word: str, choices: Iterable[str], alike: float = ALIKE) -> str:
+    """Return the nearest of `choices`, "" if none is near."""
     matches = difflib.get_close_matches(word, list(choices), n=1, cutoff=alike)
-    return hint(matches[0] if matches else "")
+    return matches[0] if matches else ""

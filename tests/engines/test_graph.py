@@ -32,7 +32,7 @@ def test_overloads_of_one_thing_are_not_unsure(config):
     worker.reload()
     hits, results = ask(worker, "impact", "a:f")
     assert {r["node"]["id"]: r["severity"] for r in results} == {"c:one": "high", "c:two": "medium"}
-    assert "1 of these 2 are calls that may mean something else" in hits.suggestion
+    assert "In 1 of these 2 calls the receiver's type is unknown" in hits.suggestion
     assert results[0]["candidates"] == ["a:f", "a:f~2"]
 
 
@@ -273,7 +273,7 @@ def test_an_edge_with_thousands_of_candidates_lists_some(config):
     assert {len(result["candidates"]) for result in results} == {CANDIDATES_MAX}
     assert all(result["more_candidates"] for result in results)
     assert all(result["node"]["id"] in result["candidates"] for result in results)
-    assert "may mean something else" in hits.suggestion
+    assert "several definitions have the name" in hits.suggestion
 
 
 def test_context_is_cut_from_the_files_as_they_are(worker, config):

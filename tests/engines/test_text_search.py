@@ -278,6 +278,11 @@ def test_at_most_three_lines_are_shown_and_those_with_more_terms_are_preferred(t
         ("handler OR +zzyzx", "Nothing matches `zzyzx`. Joined by OR the query has 5 matches"),
         ("* zzyzx", "Nothing matches `zzyzx`."),
         ("title:zzyzx", "`zzyzx` in title"),
+        ("zzyzx language:rust", "Nothing matches `zzyzx`; no file is in language `rust`."),
+        (
+            "language:rust zzyzx title:qqq",
+            "No file is in language `rust`; nothing matches `zzyzx`; nothing matches `qqq` in title.",
+        ),
         ('"RWMutex sync"', "Nothing matches"),
         ("mutex NOT sync", "Excluding `sync` removes everything: without that 1 match."),
         ("RWMUTEX case:yes", "as written; ignoring case, one chunk does"),

@@ -1,6 +1,7 @@
 """The commands made from tools: their arguments, output and exit codes."""
 
 import json
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,10 +16,11 @@ from cortex.front.cli.command_groups import GROUPS, HEADINGS, headings_of
 from cortex.front.cli.command_names import ALIASES, command_name
 from cortex.front.cli.commands import all_commands, find, run
 from cortex.front.cli.generated import FORMS, PLAIN, make_command
+from cortex.front.cli.shell_words import example_arguments, example_command, for_people
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
-from cortex.system.errors import EXIT_OK, EXIT_USAGE, BadRequest
-from cortex.system.installation import how_to_upgrade
+from cortex.system import installation
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_USAGE, BadRequest, CortexError
 from cortex.terms.observations import ROWS
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +73,8 @@ def test_every_tool_has_a_command_with_an_option_for_each_argument(tool, capsys)
         assert f"--{argument.replace('_', '-')}" in help_text
     assert "--json" in help_text
     assert "--project" in help_text
-    assert tool.description.splitlines()[0] in help_text
+    assert for_people(tool.description.splitlines()[0], tool) in help_text
+    assert "Example: {" not in help_text
 
 
 def test_no_two_commands_have_one_name():
@@ -176,6 +179,14 @@ def test_a_query_may_begin_with_a_dash(words):
         ("cortex_graph", ("callers", "A", "B"), "pass one target"),
         ("cortex_pattern", ("f",), "pass one language"),
         ("find_related", ("--line", "3"), "pass one place"),
+        ("cortex_search", ("how", "does", "it"), "Put several words in quotes"),
+        ("cortex_graph", ("Context.invoke",), "as in `cortex graph callers Context.invoke`"),
+        ("cortex_graph", ("calers",), "pass one target"),
+        ("cortex_search", ("x", "--limit", "abc"), "--limit must be a whole number from 1 to 100, not 'abc'"),
+        ("cortex_search", ("x", "--limit", "0"), "--limit must be a whole number from 1 to 100, not '0'"),
+        ("cortex_search", ("x", "--min-score", "2"), "--min-score must be a number from 0 to 1, not '2'"),
+        ("cortex_exact", ("x", "--offset", "1.5"), "--offset must be a whole number, not '1.5'"),
+        ("cortex_graph", ("callers", "x", "--depth", "11"), "--depth must be a whole number from 1 to 10"),
     ],
 )
 def test_a_word_too_few_or_too_many_is_named(name, words, sentence):
@@ -183,9 +194,70 @@ def test_a_word_too_few_or_too_many_is_named(name, words, sentence):
         FakeSet().run(name, *words)
 
 
+@pytest.mark.parametrize(
+    "tool", [tool for tool in TOOLS.values() if "Example: " in tool.description], ids=lambda tool: tool.name
+)
+def test_the_example_of_a_tool_is_a_command_with_the_same_arguments(tool, capsys):
+    words = [word.argument for word in FORMS[tool.name].words]
+    command = example_command(tool, words)
+    assert command.startswith(f"cortex {command_name(tool.name)}")
+    _, *typed = shlex.split(command)
+    got = arguments_of(tool.name, *typed[len(command_name(tool.name).split()) :])
+    wanted = example_arguments(tool, words)
+    assert got == {name: value if isinstance(value, list) else str(value) for name, value in wanted.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        ("cortex_outline", "pass a larger max_tokens or", "pass a larger --max-tokens or"),
+        ("cortex_search", "raise `max_tokens` or `limit`", "raise --max-tokens or --limit"),
+        ("cortex_graph", "cortex_exact finds every mention", "`cortex exact` finds every mention"),
+        ("cortex_graph", "The operation path needs `to`.", "The operation path needs --to."),
+        ("cortex_graph", "offset 20 shows the next.", "--offset 20 shows the next."),
+        ("cortex_graph", "is unknown: see `candidates`.", "is unknown: --json lists them."),
+        ("cortex_search", "The argument `limit` cannot be used.", "--limit cannot be used."),
+        ("cortex_search", "in `project`", "in --of-project"),
+        ("cortex_search", 'with paths=["x/**"] and min_score=1', 'with --paths=["x/**"] and --min-score=1'),
+        ("cortex_exact", "nothing (did you mean `max_tokens`?)", "nothing (did you mean `max_tokens`?)"),
+        ("cortex_graph", "any of: a/b.py:cortex_exact", "any of: a/b.py:cortex_exact"),
+        ("cortex_search", "Ask for the query and its limit.", "Ask for the query and its limit."),
+    ],
+)
+def test_a_text_for_agents_is_shown_in_the_words_of_a_shell(name, text, shown, capsys):
+    front = FakeSet(EMPTY | {"suggestion": text})
+    words = {"cortex_graph": ["callers", "x"]}.get(name, ["x"])
+    assert front.run(name, *words) == EXIT_NOTHING
+    assert capsys.readouterr().err == f"{shown}\n"
+    front.run(name, *words, "--json")
+    assert json.loads(capsys.readouterr().out)["suggestion"] == text
+
+    def refuse(_tool, _arguments, _where):
+        raise BadRequest(text)
+
+    command = make_command(TOOLS[name], refuse)
+    with pytest.raises(CortexError) as error:
+        command.run(command.parser().read(words))
+    assert str(error.value) == shown
+
+
+def test_a_name_in_the_persons_own_words_stays(capsys):
+    front = FakeSet(EMPTY | {"suggestion": "Nothing matches `max_tokens`; raise `limit`."})
+    front.run("cortex_exact", "max_tokens")
+    assert capsys.readouterr().err == "Nothing matches `max_tokens`; raise --limit.\n"
+
+
+def test_a_call_on_an_unknown_receiver_says_how_many_definitions_have_the_name(capsys):
+    place = {"name": "go", "kind": "function", "at": "a.go:11", "depth": 1, "candidates": ["a:x", "b:x"]}
+    front = FakeSet(EMPTY | {"results": [place, place | {"candidates_of": 0}]})
+    assert front.run("cortex_graph", "callers", "x") == EXIT_OK
+    out = capsys.readouterr().out
+    assert out.count("receiver's type unknown: 2 definitions have the name") == 2
+
+
 def test_people_get_what_programs_get_and_the_graph_without_its_context():
     front = FakeSet()
-    for name, word, for_people in (
+    for name, word, for_shell in (
         ("cortex_search", ["x"], {}),
         ("cortex_exact", ["x"], {}),
         ("cortex_graph", ["callers", "x"], {"context_lines": 0, "detail": "full"}),
@@ -193,7 +265,7 @@ def test_people_get_what_programs_get_and_the_graph_without_its_context():
         front.run(name, *word)
         people_arguments = front.arguments
         front.run(name, *word, "--json")
-        assert people_arguments == front.arguments | for_people
+        assert people_arguments == front.arguments | for_shell
     front.run("cortex_search", "x", "--detail", "full")
     assert front.arguments["detail"] == "full"
 
@@ -332,19 +404,10 @@ def test_the_choices_of_an_option_are_offered_but_the_tool_says_what_it_takes():
         arguments_of("cortex_search", "x", "--mode", "magic")
 
 
-@pytest.mark.parametrize(
-    ("left", "command"),
-    [
-        ("uv-receipt.toml", "uv tool upgrade cortex-context-engine"),
-        ("pipx_metadata.json", "pipx upgrade cortex-context-engine"),
-    ],
-)
-def test_upgrade_names_the_way_it_was_installed(tmp_path, left, command):
-    (tmp_path / left).touch()
-    assert how_to_upgrade(str(tmp_path)) == command
-
-
-def test_a_clone_is_upgraded_as_a_clone(capsys):
+def test_a_clone_is_upgraded_as_a_clone(capsys, monkeypatch):
+    monkeypatch.setattr(
+        installation, "_origin", lambda: {"url": ROOT.as_uri(), "dir_info": {"editable": True}}
+    )
     assert run(["upgrade"]) == EXIT_OK
     assert f"git -C {ROOT} pull && {ROOT}/scripts/setup" in capsys.readouterr().out
 
@@ -386,7 +449,33 @@ def test_help_is_a_command_too(words, capsys):
 
 def test_help_of_no_command_is_wrong_usage(capsys):
     assert cli.main(["help", "serach"]) == EXIT_USAGE
-    assert capsys.readouterr().err.rstrip().endswith("(did you mean 'search'?)")
+    assert "did you mean `cortex search`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("group", [group for group in GROUPS if " " not in group])
+def test_a_group_has_the_command_help(group, capsys):
+    assert printed(capsys, group, "help") == printed(capsys, group, "--help")
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("exat x", "`cortex exat`: did you mean `cortex exact`?"),
+        ("undo", "`cortex undo`: did you mean `cortex memory undo`?"),
+        ("help undo", "`cortex undo`: did you mean `cortex memory undo`?"),
+        ("memory undoo", "`cortex memory undoo`: did you mean `cortex memory undo`?"),
+        ("memory index", "`cortex memory index`: did you mean `cortex index`?"),
+        ("forget", "`cortex forget`: did you mean `cortex key forget` or `cortex memory forget`?"),
+        ("timelne", "`cortex timelne`: did you mean `cortex memory timeline`?"),
+        ("qqqq", "`cortex qqqq`."),
+        ("embed qqqq", "`cortex embed qqqq`."),
+    ],
+)
+def test_a_wrong_command_gets_a_hint_of_all_groups_and_no_list(words, hint, capsys):
+    assert cli.main(words.split()) == EXIT_USAGE
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == f"cortex: there is no command {hint}"
+    assert second.startswith("`cortex help")
 
 
 @pytest.mark.parametrize(("alias", "tool"), ALIASES.items())

@@ -46,7 +46,6 @@ def test_troff_reads_it_without_a_complaint(page):
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        (["exat", "x"], "'exact'"),
         (["exact", "x", "--projct", "."], "'--project'"),
         (["completion", "bsh"], "'bash'"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from cortex.front.cli.generated import make_command
 from cortex.front.cli.memory import say_ago
 from cortex.front.tools import PEOPLE, TOOLS
-from cortex.system.errors import EXIT_NOTHING, EXIT_OK, CortexError
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, BadRequest, CortexError
 
 NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
 
@@ -103,7 +103,41 @@ def test_the_last_write_is_undone(shell, window):
     window.ask("cortex_store", title="The port is 8080", operation_id="a")
     window.ask("cortex_store", id="1", title="The port is 9090", operation_id="b")
     code, out, _ = shell("memory_undo")
-    assert (code, out) == (EXIT_OK, "Undone (edit): 1 The port is 8080\n")
+    assert (code, out) == (EXIT_OK, "Restored note 1  The port is 8080\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "before", "undone"),
+    [
+        (("cortex_store", "The host is a"), 0, "Removed note 1  The host is a\n"),
+        (("memory_forget", "1"), 1, "Restored note 1  Note 0 of the port\n"),
+        (("memory_rate", "1"), 1, "Restored note 1  Note 0 of the port\n"),
+        (("cortex_relate", "1", "2", "supports"), 2, "Undone: related (operation "),
+    ],
+)
+def test_an_undone_operation_names_the_notes_removed_or_restored(shell, window, call, before, undone):
+    for number in range(before):
+        window.ask("cortex_store", title=f"Note {number} of the port")
+    assert shell(*call)[0] == EXIT_OK
+    assert shell("memory_undo")[1].startswith(undone)
+
+
+@pytest.mark.parametrize("name", ["memory_show", "memory_forget", "memory_rate", "cortex_traverse"])
+def test_an_unknown_note_names_the_command_that_lists_notes(shell, name):
+    with pytest.raises(CortexError, match="There is no note '99'; `cortex memory list` shows"):
+        shell(name, "99")
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "options"),
+    [
+        ("memory_edit", ("2", "new text"), "--title or --body"),
+        ("cortex_store", ("a", "b"), "--body"),
+    ],
+)
+def test_a_second_text_gets_the_options_for_it(shell, name, words, options):
+    with pytest.raises(BadRequest, match=f"New text goes in {options}"):
+        shell(name, *words)
 
 
 def test_a_text_of_others_never_commands_the_terminal(shell, window):
@@ -206,12 +240,13 @@ def test_the_history_of_a_note_names_the_operations_to_undo(shell, window):
     lines = out.splitlines()
     assert lines[0] == "1  The port is 9090"
     assert lines[2].strip() == "title: The port is 8080 → The port is 9090"
-    assert [line.split()[:2] for line in lines[3:]] == [["b", "edit,"], ["a", "put,"]]
-    assert shell("memory_undo", "b")[1] == "Undone (edit): 1 The port is 8080\n"
+    assert [line.split()[:2] for line in lines[3:]] == [["b", "changed,"], ["a", "stored,"]]
+    assert shell("memory_undo", "b")[1] == "Restored note 1  The port is 8080\n"
 
 
 def test_the_newest_notes_are_listed_page_by_page(shell, window):
-    assert shell("memory_list") == (EXIT_NOTHING, "", "There are no such notes.\n")
+    assert shell("memory_list") == (EXIT_NOTHING, "", "This project has no notes.\n")
+    assert shell("memory_list", "--kind", "goal")[2] == "There are no such notes.\n"
     for day in range(1, 4):
         window.ask("cortex_store", title=f"On day {day} it rained", occurred_at=f"2026-01-0{day}")
     window.ask("cortex_store", title="Retries use back-off", kind="decision", occurred_at="2026-01-04")

@@ -15,15 +15,29 @@ from cortex.indexer.syntax.source import Source
 from cortex.settings.config import Config
 from cortex.system import installation
 from cortex.system.errors import Misconfigured
-from cortex.system.installation import EXTRAS, how_to_add, missing_extras
+from cortex.system.installation import EXTRAS, how_to_add, how_to_upgrade, missing_extras
 from ipc.messages import PatternSearch
 
 SQL = Source("shop.sql", ("CREATE TABLE basket (id int);", "", "SELECT * FROM basket;"))
 
 
+#: an installation's record of its source → its requirement with an extra
+SOURCES = [
+    ({}, "'cortex-context-engine[sql]'"),
+    ({"url": "file:///src/cortex", "dir_info": {}}, "'/src/cortex[sql]'"),
+    ({"url": "file:///w/My%20clone", "dir_info": {}}, "'/w/My clone[sql]'"),
+    ({"url": "file:///w/c-1-py3-none-any.whl", "archive_info": {}}, "'/w/c-1-py3-none-any.whl[sql]'"),
+    (
+        {"url": "https://host/c.git", "vcs_info": {"vcs": "git", "commit_id": "0"}},
+        "'cortex-context-engine[sql] @ git+https://host/c.git'",
+    ),
+]
+
+
 @pytest.fixture
 def bare(monkeypatch):
-    """An installation without extras: none of their modules can be imported."""
+    """An installation by name without extras: none of their modules can be imported."""
+    monkeypatch.setattr(installation, "_origin", dict)
     for module in (module for modules in EXTRAS.values() for module in modules):
         monkeypatch.setitem(sys.modules, module, None)
     caches = (installation.is_installed, parse._grammar, parse._tools, parse.syntax_tree)
@@ -78,6 +92,48 @@ def test_the_table_of_extras_equals_that_of_the_package(bare):
 def test_an_extra_is_added_in_the_way_of_the_installer(bare, tmp_path, left, line):
     (tmp_path / left).touch()
     assert how_to_add("patterns,sql", str(tmp_path)) == line
+
+
+@pytest.mark.parametrize(("origin", "requirement"), SOURCES)
+@pytest.mark.parametrize(
+    "installer",
+    [
+        ("uv-receipt.toml", "uv tool install ", "uv tool install --reinstall "),
+        ("pipx_metadata.json", "pipx install --force ", "pipx install --force "),
+        ("pyvenv.cfg", "pip install ", "-m pip install --upgrade "),
+    ],
+)
+@pytest.mark.usefixtures("bare")
+def test_commands_name_the_source_that_it_was_installed_from(
+    monkeypatch, tmp_path, origin, requirement, installer
+):
+    left, adds, upgrades = installer
+    monkeypatch.setattr(installation, "_origin", lambda: origin)
+    monkeypatch.setattr(installation, "is_installed", lambda module: module in EXTRAS["sql"])
+    (tmp_path / left).touch()
+    assert how_to_add("sql", str(tmp_path)) == adds + requirement
+    if origin:
+        assert how_to_upgrade(str(tmp_path)).endswith(upgrades + requirement)
+
+
+@pytest.mark.parametrize(
+    ("left", "command"),
+    [
+        ("uv-receipt.toml", "uv tool upgrade cortex-context-engine"),
+        ("pipx_metadata.json", "pipx upgrade cortex-context-engine"),
+        ("pyvenv.cfg", "-m pip install --upgrade cortex-context-engine"),
+    ],
+)
+def test_an_installation_by_name_is_upgraded_by_name(bare, tmp_path, left, command):
+    (tmp_path / left).touch()
+    assert how_to_upgrade(str(tmp_path)).endswith(command)
+
+
+def test_an_editable_clone_stays_editable_with_an_extra(bare, monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        installation, "_origin", lambda: {"url": "file:///src/cortex", "dir_info": {"editable": True}}
+    )
+    assert how_to_add("sql", str(tmp_path)) == "pip install -e '/src/cortex[sql]'"
 
 
 def test_an_installer_that_rebuilds_the_environment_gets_the_installed_extras(bare, monkeypatch, tmp_path):

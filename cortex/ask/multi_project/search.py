@@ -260,7 +260,7 @@ def _make_notes(
     if any(result.get("stale") for result in results):
         notes["next"] = "Read the stale files: they were saved since."
     elif truncated:
-        notes["next"] = "There is more: raise max_tokens or limit, or narrow by paths or projects."
+        notes["next"] = "There is more: raise `max_tokens` or `limit`, or narrow by `paths` or `projects`."
     return notes
 
 

@@ -194,7 +194,10 @@ class GraphSnapshot:
         count = sum(1 for step in steps if step.edge >= 0 and self.graph.is_unsure(step.edge))
         if not steps or count < _UNSURE_SHARE * len(steps):
             return ""
-        return f"{count} of these {len(steps)} are calls that may mean something else: see their candidates."
+        return (
+            f"In {count} of these {len(steps)} calls the receiver's type is unknown, and several definitions have the "
+            "name: see `candidates`."
+        )
 
     def _describe_dispatch(self, walk: Walk) -> str:
         """The sentence about calls of a method through methods that it implements or overrides."""
@@ -207,7 +210,7 @@ class GraphSnapshot:
     def _explain_nothing(self, request: GraphSearch, number: int) -> str:
         name = self.graph.names[number]
         if request.scope or request.exclude_patterns:
-            return f"Nothing for {name} within scope and exclude_patterns; loosen them."
+            return f"Nothing for {name} within `scope` and `exclude_patterns`; loosen them."
         if request.operation == "path":
             return f"No chain of calls or other edges leads from {name} to {request.to}."
         if request.operation in _NOTHING:

@@ -44,6 +44,7 @@ def suggest(context: SuggestionContext, node: Node) -> str:
     missing = [clause for clause in clauses if not _count(context, clause, filters=False)]
     if missing:
         sentence = "; ".join(_explain_missing(context, clause) for clause in missing[:3])
+        sentence = sentence[:1].upper() + sentence[1:]
         others = [clause for clause in clauses if clause not in missing]
         joined_count = _count(context, Or(tuple(others))) if others else 0
         return f"{sentence}." + (
@@ -90,8 +91,11 @@ def _format_count(count: int) -> str:
 
 
 def _explain_missing(context: SuggestionContext, clause: Node) -> str:
-    where = "" if getattr(clause, "field", "text") == "text" else f" in {clause.field}"  # type: ignore[union-attr]
-    sentence = f"Nothing matches `{_clause_text(clause)}`{where}"
+    field = getattr(clause, "field", "text")
+    where = "" if field == "text" else f" in {field}"
+    sentence = f"nothing matches `{_clause_text(clause)}`{where}"
+    if field == "language":
+        sentence = f"no file is in language `{_clause_text(clause)}`"
     near = _nearest_term(context, clause) if isinstance(clause, Term) else ""
     return sentence + (f" (did you mean `{near}`?)" if near else "")
 

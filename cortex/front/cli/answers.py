@@ -91,7 +91,7 @@ def print_graph(answer: dict[str, Any]) -> None:
         details = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
         head.append("  " + " ".join(filter(None, details)), "dim")
         if candidates := candidates_of(result, answer["results"]):
-            head.append(f"  one of {len(candidates)} that it may mean", "yellow")
+            head.append(f"  receiver's type unknown: {len(candidates)} definitions have the name", "yellow")
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)

@@ -49,6 +49,7 @@ from cortex.system.errors import (
     Misconfigured,
 )
 from cortex.system.terminal import escape_controls
+from cortex.terms.suggestions import nearest
 
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-v": "version", "-V": "version"}
@@ -66,9 +67,37 @@ def run(arguments: list[str]) -> int:
         options = command.parser().read([*before, *words[count:]])
         with slow_notice(f"`cortex {command.name}`") if command.silent else contextlib.nullcontext():
             return command.run(options)
+    depth = count - 1  # words that are a group
+    if words[depth:count] == ["help"]:  # `cortex memory help`, as `cortex help memory`
+        return run([*before, *words[:depth], *words[count:], "--help"])
+    if words[depth:count] and not words[depth].startswith("-"):
+        return _refuse_command(" ".join(words[:depth]), words[depth])
     everything, _ = make_tree(all_commands(), GROUPS, headings_of)
     parsed = everything.parse_args(words)  # ends here for help and for an unknown command
     parsed.shown.print_help(sys.stderr)
+    return EXIT_USAGE
+
+
+def _refuse_command(group: str, word: str) -> int:
+    """Print the commands that a wrong word may mean, of all groups; return EXIT_USAGE."""
+    names = {*(command.name for command in all_commands()), *GROUPS}
+    start = f"{group} ".lstrip()
+    here = {name.removeprefix(start): name for name in sorted(names) if name.startswith(start)}
+    here = {last: name for last, name in here.items() if " " not in last}
+    everywhere: dict[str, list[str]] = {}
+    for name in sorted(names, key=lambda name: (name.count(" "), name)):
+        everywhere.setdefault(name.rpartition(" ")[2], []).append(name)
+    meant = everywhere.get(word, [])
+    if not meant and (near := nearest(word, here)):
+        meant = [here[near]]
+    if not meant and (near := nearest(word, everywhere)):
+        meant = everywhere[near]
+    meant = [name for name in meant if name.count(" ") == meant[0].count(" ")]
+    listed = " or ".join(f"`cortex {name}`" for name in meant)
+    hint = f": did you mean {listed}?" if meant else "."
+    typed, shown = f"cortex {start}{word}", f"cortex help {group}".rstrip()
+    print(escape_controls(f"cortex: there is no command `{typed}`{hint}"), file=sys.stderr)
+    print(f"`{shown}` lists the commands.", file=sys.stderr)
     return EXIT_USAGE
 
 

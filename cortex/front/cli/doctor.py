@@ -145,7 +145,11 @@ def _extras() -> Check:
     missing = missing_extras()
     if not missing:
         return Check("extras", "fine", f"{', '.join(EXTRAS)} are installed")
-    return Check("extras", "fine", f"without {', '.join(missing)}; {how_to_add(','.join(missing))} adds them")
+    return Check(
+        "extras",
+        "fine",
+        f"optional, not installed: {', '.join(missing)}; {how_to_add(','.join(missing))} adds them",
+    )
 
 
 def _trust(config: Config) -> tuple[State, str]:

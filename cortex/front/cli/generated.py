@@ -24,6 +24,15 @@ from cortex.front.cli.command_names import MEMORY, NAMES, command_name
 from cortex.front.cli.first_index import wait_first_index
 from cortex.front.cli.paging import paged
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
+from cortex.front.cli.shell_words import (
+    OPTIONS,
+    answer_for_people,
+    check_numbers,
+    description_for_people,
+    example_arguments,
+    for_people,
+)
+from cortex.front.cli.shell_words import option as _option
 from cortex.front.project_selection import asks_projects
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS
@@ -34,9 +43,11 @@ from cortex.system.errors import (
     EXIT_OK,
     EXIT_UNAVAILABLE,
     BadRequest,
+    CortexError,
     Unavailable,
 )
 from cortex.terms.observations import REQUIRED, ROWS, fields_of
+from cortex.terms.suggestions import hint_for
 
 if TYPE_CHECKING:
     from cortex.front.link import Link
@@ -62,8 +73,6 @@ LONG = {
 }
 #: the value of an option that reads standard input, and the bytes that are read
 STDIN, STDIN_BYTES_MAX = "-", 8_000_000
-#: argument → its option, where the usual name is taken in every command
-OPTIONS = {"project": "--of-project"}
 #: argument → other names of its option, in every tool
 ALIASES = {
     "query": ("-q",),
@@ -332,7 +341,7 @@ def make_command(tool: Tool, ask: Ask = ask_workers) -> Command:
         help=f"{tool.title}.",
         run=functools.partial(_run, tool, form, ask),
         declare=functools.partial(_declare, tool, form),
-        description=tool.description,
+        description=description_for_people(tool, [word.argument for word in form.words]),
         usage=" ".join((*words, "[options]")),
     )
 
@@ -356,7 +365,7 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
             *ALIASES.get(name, ()),
             dest=_dest(name),
             default=argparse.SUPPRESS,
-            help=_help(schema),
+            help=_help(tool, schema),
             **_option_settings(name, schema),
             **({"nargs": "?", "const": STDIN} if name == form.piped else {}),
         )
@@ -383,8 +392,8 @@ def _option_settings(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return kind | {"action": "append"} if schema["type"] == "array" else kind
 
 
-def _help(schema: dict[str, Any]) -> str:
-    help_text: str = schema["description"]
+def _help(tool: Tool, schema: dict[str, Any]) -> str:
+    help_text = for_people(schema["description"], tool)
     if offered := schema.get("enum"):
         help_text += f" One of: {', '.join(offered)}."
     if schema["type"] == "array":
@@ -397,13 +406,20 @@ def _help(schema: dict[str, Any]) -> str:
 def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
     """Call the tool and print its answer; return 0 with results, 1 without."""
     arguments = _arguments(tool, form, options)
+    if form.piped and not str(arguments.get(form.piped, form.piped)).strip():
+        print(f"The {form.piped} is empty: nothing has changed.", file=sys.stderr)
+        return EXIT_NOTHING
+    check_numbers(tool, arguments)
     as_json, as_jsonl = options.as_json, getattr(options, "as_jsonl", False)
     if not (as_json or as_jsonl):
         arguments = {**form.for_people, **arguments}
     where = Folders(options.project, getattr(options, "data_dir", None))
     working = slow_notice(f"`cortex {command_name(tool.name)}`")
     with streams.spool_stream(form.way, arguments, where.data_dir) as call_arguments, working:
-        raw = ask(tool, call_arguments, where)
+        try:
+            raw = ask(tool, call_arguments, where)
+        except CortexError as error:
+            raise type(error)(for_people(str(error), tool, arguments)) from error
     answer = orjson.loads(raw)
     is_streamed = form.way == "out" and call_arguments is not arguments
     if is_streamed:  # standard output has the notes
@@ -415,7 +431,7 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
             answers.print_jsonl(answer)
         else:
             with paged():
-                form.show(answer)
+                form.show(answer_for_people(answer, tool, arguments))
     return EXIT_OK if form.has_hits(answer) else form.not_found
 
 
@@ -427,10 +443,6 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     for name in filter(None, (form.piped, form.text)):
         if arguments.get(name) == STDIN:
             arguments[name] = _read_stdin(name)
-            if name == form.piped and not arguments[name].strip():
-                raise BadRequest(
-                    f"{_option(name)} reads standard input, which is empty: what is piped in printed nothing."
-                )
     words = list(values.get("words", ()))
     for word in form.words:
         if not {word.argument, word.other}.isdisjoint(arguments):
@@ -439,10 +451,32 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
             text = words.pop(0)
             arguments[word.other if word.is_other(text) else word.argument] = text
         elif not word.optional:
-            raise BadRequest(_say_missing(tool, word))
+            raise BadRequest(_say_skipped(tool, form, arguments) or _say_missing(tool, word))
     if words:
-        raise BadRequest(_say_missing(tool, form.words[-1]))
+        raise BadRequest(_say_extra(tool, form, arguments))
     return arguments
+
+
+def _say_skipped(tool: Tool, form: Form, arguments: dict[str, Any]) -> str:
+    """Return the sentence for a first word that is none of its choices, and so the next one; ""
+    where it is a choice, perhaps misspelled.
+    """
+    first = form.words[0]
+    choices = tool.schema["properties"][first.argument].get("enum", ())
+    typed = str(arguments.get(first.argument, ""))
+    if not choices or not typed or hint_for(typed, choices):
+        return ""
+    words = [word.argument for word in form.words]
+    command = f"cortex {command_name(tool.name)} {example_arguments(tool, words)[first.argument]} {typed}"
+    return f"The {first.people} is missing, as in `{command}`. It is one of: {', '.join(choices)}."
+
+
+def _say_extra(tool: Tool, form: Form, arguments: dict[str, Any]) -> str:
+    """Return the sentence for a word too many."""
+    if form.text:
+        empty = [name for name in ("title", form.text) if name not in arguments]
+        return f"New text goes in {' or '.join(map(_option, empty or [form.text]))}."
+    return f"{_say_missing(tool, form.words[-1])} Put several words in quotes."
 
 
 def _read_stdin(argument: str) -> str:
@@ -457,10 +491,6 @@ def _read_stdin(argument: str) -> str:
     if len(read) > STDIN_BYTES_MAX:
         raise BadRequest(f"Standard input holds more than {STDIN_BYTES_MAX} bytes; pass less of it.")
     return read.decode("utf-8", "replace")
-
-
-def _option(argument: str) -> str:
-    return OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
 
 
 def _dest(argument: str) -> str:

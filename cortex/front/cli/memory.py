@@ -15,6 +15,8 @@ from cortex.system.terminal import escape_controls
 
 #: lines, and characters of each, of a body in a list
 LINES, LINE_CHARS = 3, 110
+#: operation in the log → its word for people; the others are such words
+OPERATIONS = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
 #: (seconds from which a span uses this unit, the unit's seconds, its name)
 _SPANS = (
     (365 * 86_400, 365 * 86_400, "year"),
@@ -142,8 +144,16 @@ def print_timeline(answer: dict[str, Any]) -> None:
 
 
 def print_undone(answer: dict[str, Any]) -> None:
-    titles = ", ".join(f"{node['number']} {node['title']}" for node in answer["nodes"])
-    print(escape_controls(f"Undone ({answer['what']}): {titles or answer['undone']}"))
+    """Print the removed and the restored notes; for none, the operation."""
+    removed = [node for node in answer["nodes"] if node.get("state") == "deleted"]
+    restored = [node for node in answer["nodes"] if node not in removed]
+    for done, nodes in (("Removed", removed), ("Restored", restored)):
+        if nodes:
+            titles = ", ".join(f"{node['number']}  {node['title']}" for node in nodes)
+            print(escape_controls(f"{done} note{'s' if len(nodes) > 1 else ''} {titles}"))
+    if not answer["nodes"]:
+        operation = OPERATIONS.get(answer["what"], answer["what"])
+        print(escape_controls(f"Undone: {operation} (operation {answer['undone']})."))
 
 
 def print_link(answer: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from cortex.front.cli.memory import say_ago
+from cortex.front.cli.memory import OPERATIONS, say_ago
 from cortex.front.cli.paint import Screen, StyledLine
 from cortex.system.terminal import escape_controls
 
@@ -29,7 +29,10 @@ def print_history(answer: dict[str, Any]) -> None:
     for entry in answer["operations"]:
         titles = ", ".join(f"{node['number']} {node['title']}" for node in entry["nodes"])
         more = f" and {entry['more']} more" if entry["more"] else ""
-        line = StyledLine((f"{entry['id']}  ", "green"), f"{entry['what']}, {say_ago(entry['at'], now)}  ")
+        line = StyledLine(
+            (f"{entry['id']}  ", "green"),
+            f"{OPERATIONS.get(entry['what'], entry['what'])}, {say_ago(entry['at'], now)}  ",
+        )
         line.append(f"{titles}{more}", "dim")
         out.print(line)
     if not answer["operations"]:

@@ -14,6 +14,7 @@ from cortex.processes import attach
 from cortex.processes.names import HTTP
 from cortex.processes.starting import Owner, kind_of
 from cortex.settings import config as configuration
+from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, EXIT_UNAVAILABLE
@@ -50,7 +51,11 @@ def memory_up(options: Namespace) -> int:
 
 
 def memory_down(options: Namespace) -> int:
-    return _down(_load_data(options))
+    data = _load_data(options)
+    stopped = _stop(data)
+    where = escape_controls(str(data.root))
+    print("The memory worker is stopped." if stopped else f"No memory worker is running for {where}.")
+    return EXIT_OK
 
 
 def memory_status(options: Namespace) -> int:
@@ -105,13 +110,22 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
         problem = hosts.run(start())
     ended = f"`{kind_of(owner).command} down`"
     opens = " `cortex open` shows the page." if http else ""
-    print(escape_controls(problem or f"The workers of {owner.root} run until {ended}.{opens}"))
+    workers = (
+        f"The workers of {owner.root} run" if http or isinstance(owner, Config) else "The memory worker runs"
+    )
+    print(escape_controls(problem or f"{workers} until {ended}.{opens}"))
     return EXIT_UNAVAILABLE if problem else EXIT_OK
 
 
-def _down(owner: Owner) -> int:
+def _stop(owner: Owner) -> bool:
+    """Stop the workers of a project or of memory; return whether any were running."""
     stopped = attach.stop(owner)
     attach.clear(owner)
+    return bool(stopped)
+
+
+def _down(owner: Owner) -> int:
+    stopped = _stop(owner)
     where = escape_controls(str(owner.root))
     print(f"The workers of {where} are stopped." if stopped else f"No workers are running for {where}.")
     return EXIT_OK

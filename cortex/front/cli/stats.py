@@ -77,7 +77,7 @@ def _lines(summary: dict[str, Any], *, is_noted: bool) -> list[str]:
     lines = [] if is_noted else ["`server.stats` is off: calls are not counted."]
     if not summary["all"]["calls"]:
         return [*lines, "This project has no calls yet."]
-    rows: list[tuple[str, ...]] = [("tool", "calls", "failed", "p50 ms", "p95 ms", "tokens", "of files")]
+    rows: list[tuple[str, ...]] = [("tool", "calls", "failed", "p50 ms", "p95 ms", "tokens", "whole files")]
     for row in [*summary["tools"], {"tool": "all"} | summary["all"]]:
         numbers = (row["calls"], row["failed"], row["p50_ms"], row["p95_ms"])
         tokens = (f"{row['tokens']:,}", f"{row['tokens_of_files']:,}")
@@ -85,7 +85,7 @@ def _lines(summary: dict[str, Any], *, is_noted: bool) -> list[str]:
     lines += [*columns.table(rows, range(1, len(rows[0])), headed=True), ""]
     lines.append(
         columns.folded(
-            "tokens: those of the answers; of files: those of all files that the answers name, read as a whole.",
+            "tokens: those of the answers; whole files: those of all files that the answers name, read as a whole.",
             0,
         )
     )

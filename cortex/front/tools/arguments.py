@@ -11,7 +11,7 @@ from ipc.messages import Filters
 #: default number of hits; with this value, detail `auto` decides itself how many it shows
 LIMIT = 15
 
-Limit = Annotated[int, Meta(description="1 to 100.")]
+Limit = Annotated[int, Meta(description="Results, 1 to 100.")]
 ChunkTypes = Annotated[
     tuple[str, ...],
     Meta(description="Any of: code, documentation, symbols, definitions, data."),
@@ -40,7 +40,7 @@ Shape = Annotated[
     Literal["auto", "full", "snippet", "location"],
     Meta(description='"auto": the lines that answer.'),
 ]
-Size = Annotated[int | None, Meta(description="Tokens; 1 500 for auto.")]
+Size = Annotated[int | None, Meta(description="Answer size; auto: 1 500.")]
 MaxTokens = Annotated[
     int,
     Meta(description="Answer size."),

@@ -22,6 +22,7 @@ from cortex.memory.tables import EDGE
 from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.observations import BULK_MAX
 from cortex.terms.secrets import remove_secrets
+from cortex.terms.suggestions import IDS_HINT
 
 Arguments = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -213,9 +214,7 @@ def _bulk(
         }
         missing = [reference for reference, number in numbers.items() if number not in notes]
         if not notes:
-            raise NotFound(
-                f"There is no observation {', '.join(missing[:5])[:200]}; ids are in the answers of searches."
-            )
+            raise NotFound(f"There is no observation {', '.join(missing[:5])[:200]}; {IDS_HINT}.")
         for note in notes.values():
             records.change(note, change(records, note))
         return {"changed": len(notes), "missing": missing}

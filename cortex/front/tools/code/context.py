@@ -22,7 +22,7 @@ async def code_context(
     context: QueryContext,
     *,
     query: Annotated[str, Meta(description="Words or names.")],
-    k: Annotated[int, Meta(description="1 to 100.")] = 20,
+    k: Annotated[int, Meta(description="Results, 1 to 100.")] = 20,
     lang: Annotated[str, Meta(description="Only this language.")] = "",
     projects: Projects = (),
 ) -> dict[str, Any]:

@@ -21,12 +21,12 @@ async def cortex_graph(
     scope: Annotated[str, Meta(description="Path glob.")] = "",
     exclude_patterns: Annotated[tuple[str, ...], Meta(description="Globs.")] = (),
     include_context: Annotated[bool, Meta(description="Show lines.")] = True,
-    context_lines: Annotated[int, Meta(description="0 to 20.")] = 2,
-    depth: Annotated[int, Meta(description="1 to 10.")] = 1,
-    max_results: Annotated[int, Meta(description="1 to 500.")] = 100,
-    max_per_level: Annotated[int, Meta(description="1 to 100.")] = 50,
+    context_lines: Annotated[int, Meta(description="Lines around, 0 to 20.")] = 2,
+    depth: Annotated[int, Meta(description="Steps, 1 to 10.")] = 1,
+    max_results: Annotated[int, Meta(description="Results, 1 to 500.")] = 100,
+    max_per_level: Annotated[int, Meta(description="Per step, 1 to 100.")] = 50,
     offset: Annotated[int, Meta(description="Results to skip.")] = 0,
-    detail: Annotated[Literal["compact", "full"], Meta(description="full: with text.")] = "compact",
+    detail: Annotated[Literal["compact", "full"], Meta(description="full shows text.")] = "compact",
 ) -> dict[str, Any]:
     """Find callers, implementations or dependents of a definition or file; no text search.
 

@@ -25,7 +25,7 @@ async def cortex_pattern(
     ],
     paths: Paths = (),
     exclude_paths: ExcludePaths = (),
-    limit: Annotated[int, Meta(description="1 to 200.")] = 50,
+    limit: Annotated[int, Meta(description="Results, 1 to 200.")] = 50,
 ) -> dict[str, Any]:
     """Find code by syntax, in any layout: calls with certain arguments, statements to change
     everywhere.

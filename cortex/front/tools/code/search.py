@@ -71,7 +71,7 @@ async def cortex_search(
     context: QueryContext,
     *,
     query: Annotated[str, Meta(description="A question, names, or a pasted text.")],
-    scope: Annotated[Literal["code", "memory", "all"], Meta(description="memory: notes.")] = "code",
+    scope: Annotated[Literal["code", "memory", "all"], Meta(description="memory searches notes.")] = "code",
     kind: Annotated[str, Meta(description="Kind of note; implies memory.")] = "",
     limit: Limit = LIMIT,
     chunk_types: ChunkTypes = (),
@@ -84,7 +84,7 @@ async def cortex_search(
     ] = "hybrid",
     min_score: Annotated[
         float | None,
-        Meta(description="0 to 1."),
+        Meta(description="Score, 0 to 1."),
     ] = None,
     detail: Shape = "auto",
     max_tokens: Size = None,

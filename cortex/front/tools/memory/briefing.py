@@ -13,8 +13,8 @@ from cortex.front.tools.memory.fence import fenced
 async def cortex_briefing(
     context: QueryContext,
     *,
-    agent_id: Annotated[str, Meta(description="For its preferences.")] = "default",
-    compact: Annotated[bool, Meta(description="A quarter as long.")] = False,
+    agent_id: Annotated[str, Meta(description="Agent id.")] = "default",
+    compact: Annotated[bool, Meta(description="Shorten to a quarter.")] = False,
 ) -> dict[str, Any]:
     """Summarise this project's notes, at the start of a session: preferences, goals, open
     questions, decisions, patterns and recent events.

@@ -49,7 +49,11 @@ async def memory_list(
     answer = await context.remember(
         "timeline", drop_empty(kind=kind, tags=tags or None, project=project) | page
     )
-    return answer if answer["items"] else answer | {"message": "There are no such notes."}
+    if answer["items"]:
+        return answer
+    filtered = kind or tags or offset or project
+    message = "There are no such notes." if filtered else "This project has no notes."
+    return answer | {"message": message}
 
 
 async def memory_edit(
@@ -70,7 +74,9 @@ async def memory_edit(
         Literal["active", "superseded", "archived", "deleted"] | None, Meta(description="New state.")
     ] = None,
 ) -> dict[str, Any]:
-    """Change fields of a note; `history` shows the former values, `undo` restores them."""
+    """Change fields of a note; `cortex memory history` shows the former values, `cortex memory
+    undo` restores them.
+    """
     fields = drop_empty(
         title=title,
         body=body,
@@ -108,7 +114,9 @@ async def memory_forget(
     ] = False,
     backups: Annotated[bool, Meta(description="With --hard: delete from the back-ups as well.")] = False,
 ) -> dict[str, Any]:
-    """Mark a note as deleted: no query finds it, `show` still prints it, `undo` restores it."""
+    """Mark a note as deleted: no query finds it, `cortex memory show` still prints it, `cortex
+    memory undo` restores it.
+    """
     if hard:
         return await context.remember("erase", {"node_ids": [node_id], "back_ups": backups}, writes=True)
     if backups:

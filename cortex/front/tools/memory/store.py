@@ -24,7 +24,7 @@ async def cortex_store(
         str,
         Meta(description="fact, decision, goal, event, pattern, observation, preference."),
     ] = "",
-    tags: Annotated[tuple[str, ...] | None, Meta(description="For filters.")] = None,
+    tags: Annotated[tuple[str, ...] | None, Meta(description="Tags for filters.")] = None,
     importance: Annotated[float | None, Meta(description="0 to 1.")] = None,
     facts: Annotated[tuple[str, ...] | None, Meta(description="One sentence each.")] = None,
     files: Annotated[tuple[str, ...] | None, Meta(description="Paths.")] = None,
