@@ -137,6 +137,8 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     defined = await outline(turn, list(searched_files))
     definitions = [*_select_definitions(defined, name_lines), *_uncovered_pieces(evidence, defined)]
     wanted = get_term_finder(question_words(query))
+    if not with_tests:
+        definitions = [function for function in definitions if not function.is_test]
     words = weigh_words(
         wanted, [wanted.terms_in(f"{function.name} {function.signature}") for function in definitions]
     )

@@ -499,3 +499,60 @@ def test_tests_that_call_are_listed_without_those_that_only_import(shop):
     assert ask(shop, "total_price")["tests"] == [
         {"file": "tests/test_prices.py", "line": 5, "tests": ["test_taxes_are_added"]}
     ]
+
+
+RUST = {
+    "Cargo.toml": '[package]\nname = "shop"\n',
+    "src/lib.rs": """pub struct Assets { pub count: u8 }
+
+impl Assets {
+    /// Chooses the syntax.
+    pub fn syntax_for(&self, file: &str) -> u8 {
+        if file.is_empty() {
+            return 0;
+        }
+        self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Chooser { assets: Assets }
+
+    impl Chooser {
+        fn syntax_for_input_file(&self, file: &str) -> u8 {
+            let chosen = self.assets.syntax_for(file);
+            chosen
+        }
+    }
+
+    #[test]
+    fn syntax_is_chosen_for_an_input_file() {
+        let chooser = Chooser { assets: Assets { count: 1 } };
+        let chosen = chooser.syntax_for_input_file("input");
+        assert_eq!(chosen, 1);
+    }
+}
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def rust(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("rust")
+    for name, text in RUST.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return serve(root)
+
+
+def test_tests_inside_a_file_are_not_its_code(rust):
+    answer = ask(rust, "how is the syntax chosen for an input file")
+    assert symbols(answer) == ["Assets.syntax_for"]
+    around = ask(rust, "Assets.syntax_for")
+    assert symbols(around) == ["Assets.syntax_for"]
+    assert not around.get("callers")
+    assert around["tests"][0]["file"] == "src/lib.rs"
+    assert around["tests"][0]["tests"] == ["tests.Chooser.syntax_for_input_file"]

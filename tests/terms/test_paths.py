@@ -25,7 +25,10 @@ from cortex.terms.paths import (
     [
         "tests/a.py", "Tests/AppTests/A.swift", "a/__mocks__/b.js", "src/test_a.py", "a/foo_test.go", "x/app.spec.ts",
         "x/conftest.py", "src/FooTest.java", "src/FooTests.cs", "src/FooSpec.scala", "src/TestFoo.java",
-        "a/CacheIT.java", "a/trace_mock.rs", "a/b_unittest.cc", "src/tests.rs", "bin/test",
+        "a/CacheIT.java", "a/trace_mock.rs", "a/b_unittest.cc", "src/tests.rs", "bin/test", "a/b/c/test.rs",
+        "spec/models/user.rb", "packages/a/spec/support/user.rb", "mocks/store.go", "fixtures/loader.py",
+        "src/fixtures/users.json", "src/main/window.spec.ts", "src/main/__tests__/window.test.ts", "src/app/user.spec.ts",
+        "core/src/commonTest/kotlin/Disk.kt", "app/src/testFixtures/java/Disk.java", "src/fs/mocks.rs", "src/test-disk.c",
     ],
 )  # fmt: skip
 def test_tests_are_known_by_their_path(path):
@@ -37,7 +40,11 @@ def test_tests_are_known_by_their_path(path):
     [
         "src/contest.py", "src/latest/a.py", "a/testing.py", "a/attest.go", "a/LatestNews.java", "a/SpecialOffer.java",
         "a/EXIT.java", "a/GIT.py", "a/AuditIT.py", "a/mockingbird.py", "",
-        ".github/workflows/test.yml", "docs/unit-tests.md", "test.toml",
+        ".github/workflows/test.yml", "docs/unit-tests.md", "test.toml", "specs/search.md", "spec/openapi.yaml",
+        "src/main/java/org/x/MockHandlerImpl.java", "src/main/java/x/test/Client.java", "laws/src/main/scala/x/FunctorTests.scala",
+        "src/MockSettings.java", "x/mock_store.go", "src/mock/server.go", "src/fixtures/loader.py", "internal/spec/openapi.go",
+        "api/spec.go", "a/SecretKeySpec.java", "a/pod_spec.go", "src/test-runner.ts", "a/TestServer.cs", "runtime/runners/test.ts",
+        "cmd/go/test.go", "a/_transports/mock.py",
     ],
 )  # fmt: skip
 def test_lookalikes_of_tests_are_no_tests(path):
