@@ -5,7 +5,7 @@ calls, with callers, tests and documents; for a diff, the changed code and what 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cortex.ask.changes import Impact, TouchedCode, find_impact, find_touched, parse_diff
@@ -19,7 +19,7 @@ from cortex.ask.explore_answer import (
     name_users,
     render,
 )
-from cortex.ask.flow import SHOWN_MAX, BodyWords, Evidence, Flow, choose_flow, score, weigh_words
+from cortex.ask.flow import FLOOR, SHOWN_MAX, BodyWords, Evidence, Flow, choose_flow, score, weigh_words
 from cortex.ask.functions import (
     NEAR_PLACES_MAX,
     NEAR_STEP_LINES,
@@ -49,6 +49,8 @@ from cortex.terms.paths import asks_for_tests, is_built, is_test, question_words
 HITS, FILES_MAX, NAMED_FILES_MAX = 24, 9, 6
 #: functions whose text is read; functions whose calls are searched
 READ_MAX, POOL_MAX = 48, 10
+#: files of tests with outlines, and tests shown below the code, where the question asks for tests
+TEST_FILES_MAX, TESTS_SHOWN = 3, 2
 #: functions between which the graph searches paths, and steps of such a path
 WAYS_BETWEEN, WAY_MAX = 3, 5
 #: functions whose callers, tests and documents are searched; the same for a diff
@@ -133,39 +135,61 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
         name_lines[file] = [*lines, *name_lines.get(file, ())]
     evidence = Evidence(files, hit_lines, name_lines)
     turn = turn.renewed()
-    searched_files = dict.fromkeys((*cited, *list(name_lines)[:NAMED_FILES_MAX], *list(files)[:FILES_MAX]))
-    defined = await outline(turn, list(searched_files))
+    defined = await outline(turn, _files_to_outline(cited, name_lines, files))
     definitions = [*_select_definitions(defined, name_lines), *_uncovered_pieces(evidence, defined)]
     wanted = get_term_finder(question_words(query))
-    if not with_tests:
-        definitions = [function for function in definitions if not function.is_test]
+    tests = [function for function in definitions if function.is_test] if with_tests else []
+    code = [function for function in definitions if not function.is_test]
+    if not code:  # the question finds tests alone
+        code, tests = tests, []
+    definitions = [*code, *tests]
     words = weigh_words(
         wanted, [wanted.terms_in(f"{function.name} {function.signature}") for function in definitions]
     )
     first = score(definitions, {}, words, wanted, evidence)
-    definitions = sorted(definitions, key=lambda function: -first[function.id])[:READ_MAX]
+    code = sorted(code, key=lambda function: -first[function.id])[:READ_MAX]
+    tests = sorted(tests, key=lambda function: -first[function.id])[:POOL_MAX]
+    definitions = [*code, *tests]
     bodies = await read_bodies(turn, definitions)
     words_by_id = {function_id: BodyWords.of(body, wanted) for function_id, body in bodies.items()}
     words = weigh_words(wanted, [body_words.words for body_words in words_by_id.values()])
     scores = score(definitions, words_by_id, words, wanted, evidence)
-    best = sorted(definitions, key=lambda function: -scores[function.id])[: 2 * POOL_MAX]
+    best = sorted(code, key=lambda function: -scores[function.id])[: 2 * POOL_MAX]
+    tests = sorted(tests, key=lambda function: -scores[function.id])[:TESTS_SHOWN]
     best, twins = drop_twins(best, bodies, scores)
     pool = best[:POOL_MAX]
     calls = await find_calls(turn, [function for function in pool if function.kind != PIECE])
     calls.functions |= {function.id: function for function in pool}
+    all_scores = scores
     scores = {function.id: scores[function.id] for function in pool}
     flow = choose_flow(scores, calls, words, list(scores))
     if not flow.chain:
         await _connect(turn, [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE], calls)
         flow = choose_flow(scores, calls, words, list(scores))
+    flow = _trim_aside(twins, flow)
+    least = FLOOR * max(scores.values(), default=0.0)
+    tests = [function for function in tests if all_scores[function.id] >= least]
+    scores |= {function.id: 0.0 for function in tests}  # they get the smallest share of the budget
+    flow = Flow((*flow.functions, *tests), flow.chain)
     focus = {
         function.id: [
             line for line in name_lines.get(function.file, ()) if function.start <= line <= function.end
         ]
         for function in flow.functions
     }
-    flow = _trim_aside(twins, flow)
     return Picture(flow, calls, words, scores, focus, bodies=bodies, twins=twins, few_tests=not with_tests)
+
+
+def _files_to_outline(
+    cited: Iterable[str], name_lines: Iterable[str], files: Iterable[str]
+) -> list[str]:
+    """Return the files whose definitions may answer: those of tests beside those of code, never in
+    their place.
+    """
+    named = sorted(name_lines, key=is_test)[:NAMED_FILES_MAX]
+    code = [file for file in files if not is_test(file)][:FILES_MAX]
+    tests = [file for file in files if is_test(file)][:TEST_FILES_MAX]
+    return list(dict.fromkeys((*cited, *named, *code, *tests)))
 
 
 def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
@@ -282,7 +306,7 @@ async def _users(turn: Turn, picture: Picture) -> Users:
         return Users()
     if picture.target:
         return await _users_of(turn, [function for function in flow[:1] if function.kind != PIECE])
-    flow = tuple(function for function in flow if function.kind != PIECE) or flow
+    flow = tuple(function for function in flow if function.kind != PIECE and not function.is_test) or flow
     best = max(flow, key=lambda function: picture.scores.get(function.id, 0.0))
     return await _users_of(turn, list(dict.fromkeys((best, flow[0])))[:USERS_OF])
 

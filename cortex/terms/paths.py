@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cortex.terms import tokens
 from cortex.terms.languages import language_of
@@ -105,11 +106,17 @@ _LANGUAGE = re.compile(
     re.IGNORECASE,
 )
 _PAGES = frozenset("md mdx rst txt adoc html".split())
-#: words of a question about tests or examples
+#: words of a question about tests or examples; `mock`, `spec` and `sample` are mostly the subject of
+#: the code itself
 ASKING_WORDS = frozenset(
-    "test tests testing tested unittest spec specs fixture fixtures mock mocks mocking benchmark benchmarks bench "
-    "example examples sample samples demo demos".split()
+    "test tests testing tested unittest unittests fixture fixtures benchmark benchmarks bench "
+    "example examples samples demo demos".split()
 )
+#: a word of prose, with the quotes and punctuation around it: no part of an identifier, a path, a
+#: call or code in backquotes
+_PROSE_WORD = re.compile(r"""(?<!\S)["'“(\[*_]*((?:[A-Z]?[a-z]+-)*[A-Z]?[a-z]+)(?:'s)?["'”)\]*_]*[.,;:?!]*["'”)]*(?!\S)""")
+#: words of a longer question, mostly a pasted one, that say for what it asks: those of its title
+_TITLE_WORDS_MAX = 40
 #: file stems without meaning: the folder's name counts instead
 EMPTY_STEMS = frozenset(("mod", "index", "init", "__init__", "lib", "main"))
 #: (path before it, number) of the first folder named like a version
@@ -197,8 +204,17 @@ def is_unshipped(path: str) -> bool:
 
 
 def asks_for_tests(question: str) -> bool:
-    """Whether the question speaks of tests, fixtures, benchmarks or examples."""
-    return not ASKING_WORDS.isdisjoint(tokens.part_words(question))
+    """Whether the question asks for tests, fixtures, benchmarks or examples, in a word of its own
+    (`TestClient`, `tests/a.py` and `test()` are names). Of a long text the title alone asks.
+    """
+    prose = question.strip()
+    if len(prose.split()) > _TITLE_WORDS_MAX:
+        prose = " ".join(prose.partition("\n")[0].split()[:_TITLE_WORDS_MAX])
+    words = [match[1].lower().rpartition("-")[2] for match in _PROSE_WORD.finditer(prose)]
+    return any(
+        word in ASKING_WORDS and not (word == "example" and before == "for")
+        for before, word in pairwise(["", *words])
+    )
 
 
 @functools.lru_cache(_MEMO)

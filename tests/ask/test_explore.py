@@ -556,3 +556,12 @@ def test_tests_inside_a_file_are_not_its_code(rust):
     assert not around.get("callers")
     assert around["tests"][0]["file"] == "src/lib.rs"
     assert around["tests"][0]["tests"] == ["tests.Chooser.syntax_for_input_file"]
+
+
+def test_tests_asked_for_come_below_the_code_and_not_instead_of_it(shop):
+    answer = ask(shop, "where is the longest prefix of a path found in the tree, and which tests cover it")
+    shown = symbols(answer)
+    assert "Tree.lookup" in shown
+    tests = [symbol for symbol in shown if symbol.startswith("test_")]
+    assert shown[len(shown) - len(tests) :] == tests
+    assert answer["tests"][0]["file"] == "tests/test_tree.py"

@@ -6,6 +6,7 @@ from cortex.terms.paths import (
     asks_for_build,
     asks_for_build_alone,
     asks_for_records,
+    asks_for_tests,
     has_generated_name,
     is_build,
     is_built,
@@ -156,3 +157,27 @@ def test_a_question_about_building_or_checking_asks_for_build_files():
     assert not asks_for_build("how are versions compared")
     assert asks_for_build("build the options")
     assert not asks_for_build_alone("build the options")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which tests cover the router", "Where is it tested?", "show an example (with benchmarks)", "the unit-tests of x",
+        "is there a 'test' of this", "Tests for pytest.mark", "how do the **fixtures** start",
+    ],
+)  # fmt: skip
+def test_tests_are_asked_for_by_a_word_of_their_own(question):
+    assert asks_for_tests(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how does TestClient raise server exceptions", "test_client and tests/a.py", "call `test` or test()", "a.test.ts fails",
+        "how does a call of a method on a mock reach the stubbed answer", "the spec of a pod", "sample a distribution",
+        "it fails, for example with no host", "the test-runner starts", "",
+        "Title\n" + "it fails and that is my test " * 9,
+    ],
+)  # fmt: skip
+def test_names_and_subjects_of_code_ask_for_no_tests(question):
+    assert not asks_for_tests(question)
