@@ -15,8 +15,8 @@ import orjson
 from cortex.ask.functions import PIECE, Function, ask_graph, outline, read_lines
 from cortex.ask.query_context import Turn
 from cortex.system.errors import BadRequest
-from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.inline_tests import is_test_code
+from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from ipc.messages import GraphSearch, Locate, Located, Place
 
 #: files and hunks of a diff that are read

@@ -35,7 +35,7 @@ from cortex.ask.functions import (
 from cortex.ask.neighbourhood import look_around
 from cortex.ask.place_answer import render_place
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.query_symbols import find_cited, find_lines, names_in
+from cortex.ask.query_symbols import find_cited, find_lines, find_named, names_in
 from cortex.ask.query_words import get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
 from cortex.ask.related import Users, find_users
@@ -124,7 +124,8 @@ async def _make_picture(turn: Turn, query: str) -> Picture:
 async def _explore_question(turn: Turn, query: str) -> Picture:
     """Return the functions that a question in words is about."""
     with_tests, names = asks_for_tests(query), names_in(query)
-    hits, name_lines, cited = await asyncio.gather(
+    named, hits, name_lines, cited = await asyncio.gather(
+        find_named(turn, names),
         find_hits(turn, Search(query, limit=HITS)),
         find_lines(turn, names, with_tests=with_tests),
         find_cited(turn, query),
@@ -135,26 +136,31 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
         name_lines[file] = [*lines, *name_lines.get(file, ())]
     evidence = Evidence(files, hit_lines, name_lines)
     turn = turn.renewed()
-    defined = await outline(turn, _files_to_outline(cited, name_lines, files))
-    definitions = [*_select_definitions(defined, name_lines), *_uncovered_pieces(evidence, defined)]
+    found_in = [*(function.file for function in named), *cited]
+    defined = await outline(turn, _files_to_outline(found_in, name_lines, files))
+    named_ids, unlisted = _identify(named, defined)
+    definitions = [*_select_definitions(defined, name_lines), *unlisted]
+    definitions += _uncovered_pieces(evidence, [*defined, *unlisted])
     wanted = get_term_finder(question_words(query))
-    tests = [function for function in definitions if function.is_test] if with_tests else []
-    code = [function for function in definitions if not function.is_test]
+    tests = [function for function in definitions if function.is_test and function.id not in named_ids]
+    code = [function for function in definitions if not function.is_test or function.id in named_ids]
     if not code:  # the question finds tests alone
         code, tests = tests, []
+    tests = tests if with_tests else []
     definitions = [*code, *tests]
     words = weigh_words(
         wanted, [wanted.terms_in(f"{function.name} {function.signature}") for function in definitions]
     )
     first = score(definitions, {}, words, wanted, evidence)
-    code = sorted(code, key=lambda function: -first[function.id])[:READ_MAX]
+    code = sorted(code, key=lambda function: (function.id not in named_ids, -first[function.id]))[:READ_MAX]
     tests = sorted(tests, key=lambda function: -first[function.id])[:POOL_MAX]
     definitions = [*code, *tests]
     bodies = await read_bodies(turn, definitions)
     words_by_id = {function_id: BodyWords.of(body, wanted) for function_id, body in bodies.items()}
     words = weigh_words(wanted, [body_words.words for body_words in words_by_id.values()])
     scores = score(definitions, words_by_id, words, wanted, evidence)
-    best = sorted(code, key=lambda function: -scores[function.id])[: 2 * POOL_MAX]
+    best = sorted(code, key=lambda function: (function.id not in named_ids, -scores[function.id]))
+    best = best[: 2 * POOL_MAX]
     tests = sorted(tests, key=lambda function: -scores[function.id])[:TESTS_SHOWN]
     best, twins = drop_twins(best, bodies, scores)
     pool = best[:POOL_MAX]
@@ -162,10 +168,10 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     calls.functions |= {function.id: function for function in pool}
     all_scores = scores
     scores = {function.id: scores[function.id] for function in pool}
-    flow = choose_flow(scores, calls, words, list(scores))
+    flow = choose_flow(scores, calls, words, list(scores), named_ids)
     if not flow.chain:
         await _connect(turn, [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE], calls)
-        flow = choose_flow(scores, calls, words, list(scores))
+        flow = choose_flow(scores, calls, words, list(scores), named_ids)
     flow = _trim_aside(twins, flow)
     least = FLOOR * max(scores.values(), default=0.0)
     tests = [function for function in tests if all_scores[function.id] >= least]
@@ -177,19 +183,37 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
         ]
         for function in flow.functions
     }
-    return Picture(flow, calls, words, scores, focus, bodies=bodies, twins=twins, few_tests=not with_tests)
+    return Picture(
+        flow,
+        calls,
+        words,
+        scores,
+        focus,
+        bodies=bodies,
+        twins=twins,
+        few_tests=not with_tests,
+        named=named_ids,
+    )
 
 
-def _files_to_outline(
-    cited: Iterable[str], name_lines: Iterable[str], files: Iterable[str]
-) -> list[str]:
-    """Return the files whose definitions may answer: those of tests beside those of code, never in
-    their place.
+def _identify(named: list[Function], defined: list[Function]) -> tuple[frozenset[str], list[Function]]:
+    """Return (the ids of the functions that the question names, as the outlines give them; those
+    that no outline lists).
+    """
+    ids = {(function.file, function.start): function.id for function in defined if function.callable}
+    unlisted = [function for function in named if (function.file, function.start) not in ids]
+    named_ids = [ids.get((function.file, function.start), function.id) for function in named]
+    return frozenset(named_ids), unlisted
+
+
+def _files_to_outline(found_in: Iterable[str], name_lines: Iterable[str], files: Iterable[str]) -> list[str]:
+    """Return the files whose definitions may answer, those that the question names first; those of
+    tests beside those of code, never in their place.
     """
     named = sorted(name_lines, key=is_test)[:NAMED_FILES_MAX]
     code = [file for file in files if not is_test(file)][:FILES_MAX]
     tests = [file for file in files if is_test(file)][:TEST_FILES_MAX]
-    return list(dict.fromkeys((*cited, *named, *code, *tests)))
+    return list(dict.fromkeys((*found_in, *named, *code, *tests)))
 
 
 def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
@@ -307,7 +331,9 @@ async def _users(turn: Turn, picture: Picture) -> Users:
     if picture.target:
         return await _users_of(turn, [function for function in flow[:1] if function.kind != PIECE])
     flow = tuple(function for function in flow if function.kind != PIECE and not function.is_test) or flow
-    best = max(flow, key=lambda function: picture.scores.get(function.id, 0.0))
+    best = max(
+        flow, key=lambda function: (function.id in picture.named, picture.scores.get(function.id, 0.0))
+    )
     return await _users_of(turn, list(dict.fromkeys((best, flow[0])))[:USERS_OF])
 
 

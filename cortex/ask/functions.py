@@ -123,7 +123,12 @@ async def resolve(turn: Turn, target: str) -> tuple[list[Function], str]:
     (hits,) = await ask_graph(turn, [GraphSearch("path", target, to=target)])
     if hits is None:
         return [], ""
-    return [_parse_function(orjson.loads(raw)["node"]) for raw in hits.results], hits.suggestion
+    return parse_functions(hits), hits.suggestion
+
+
+def parse_functions(hits: GraphHits | None) -> list[Function]:
+    """Return the definitions of an answer of the graph; none where the worker is silent."""
+    return [_parse_function(orjson.loads(raw)["node"]) for raw in hits.results] if hits is not None else []
 
 
 async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:

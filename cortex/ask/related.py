@@ -376,8 +376,8 @@ def _rank_tests(
     for entry in importers:
         if entry.get("edge") == "imports" and is_test(path := entry["location"]["file"]):
             at(path).add("imports")
-    own = tests_by_path.get(target.path)
-    if own is not None and (target.in_tests or not own.names):  # its own tests may be inside its file
+    inside = tests_by_path.get(target.path)
+    if inside is not None and (target.in_tests or not inside.names):  # a file may hold its tests
         del tests_by_path[target.path]
     return [
         {"file": test.file, "line": test.line or 1, "tests": test.names, "why": test.why}

@@ -1,4 +1,4 @@
-"""Tests inside files of shipped code: Rust's `#[cfg(test)] mod tests` and `#[test]` functions. Pure."""
+"""Tests inside files of shipped code: `#[cfg(test)] mod tests` and `#[test]` of Rust. Pure."""
 
 from __future__ import annotations
 

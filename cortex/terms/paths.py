@@ -36,11 +36,15 @@ _SCRIPTS = frozenset(("javascript", "typescript", "tsx"))
 _TEST_MODULE_LANGUAGES = frozenset("rust zig c cpp bash lua".split())
 #: a leading `test` that names a test: test_a.py, test-a.c, TestA.java; not test-runner.ts and
 #: TestServer.cs
-_LEADING_TEST = re.compile(r"tests?_|tests?-(?!.*\.[cm]?[jt]sx?$)|Test[A-Z].*\.(?:java|kt|scala|groovy)$", re.ASCII)
+_LEADING_TEST = re.compile(
+    r"tests?_|tests?-(?!.*\.[cm]?[jt]sx?$)|Test[A-Z].*\.(?:java|kt|scala|groovy)$", re.ASCII
+)
 #: integration tests of the JVM's build tools (CacheIT.java); in other languages `IT` means nothing
 _INTEGRATION = re.compile(r"[a-z]IT\.(?:java|kt|scala|groovy)$")
 #: the shipped and the tested sources of the JVM's build tools: src/main/java, src/commonTest/kotlin
-_SOURCE_SET = re.compile(r"(?:^|/)src/(?:(main)/|(?:test[A-Z]\w*|\w+Test)/(?:java|kotlin|scala|groovy|resources)/)")
+_SOURCE_SET = re.compile(
+    r"(?:^|/)src/(?:(main)/|(?:test[A-Z]\w*|\w+Test)/(?:java|kotlin|scala|groovy|resources)/)"
+)
 #: folders and file names of code that only shows or accompanies the project's code
 EXAMPLE_WORDS = frozenset(
     "example examples doc docs documentation sample samples bench benches benchmark benchmarks demo demos compat legacy "
@@ -106,15 +110,17 @@ _LANGUAGE = re.compile(
     re.IGNORECASE,
 )
 _PAGES = frozenset("md mdx rst txt adoc html".split())
-#: words of a question about tests or examples; `mock`, `spec` and `sample` are mostly the subject of
-#: the code itself
+#: words of a question about tests or examples; `mock`, `spec` and `sample` are mostly a subject of
+#: the code
 ASKING_WORDS = frozenset(
     "test tests testing tested unittest unittests fixture fixtures benchmark benchmarks bench "
     "example examples samples demo demos".split()
 )
 #: a word of prose, with the quotes and punctuation around it: no part of an identifier, a path, a
 #: call or code in backquotes
-_PROSE_WORD = re.compile(r"""(?<!\S)["'“(\[*_]*((?:[A-Z]?[a-z]+-)*[A-Z]?[a-z]+)(?:'s)?["'”)\]*_]*[.,;:?!]*["'”)]*(?!\S)""")
+_PROSE_WORD = re.compile(
+    r"""(?<!\S)["'“(\[*_]*((?:[A-Z]?[a-z]+-)*[A-Z]?[a-z]+)(?:'s)?["'”)\]*_]*[.,;:?!]*["'”)]*(?!\S)"""
+)
 #: words of a longer question, mostly a pasted one, that say for what it asks: those of its title
 _TITLE_WORDS_MAX = 40
 #: file stems without meaning: the folder's name counts instead

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from cortex.ask.explore import explore
+from cortex.ask.query_symbols import names_in
 from cortex.ask.questions import Explore
 from cortex.system.errors import BadRequest, Unavailable
 from tests.ask.fake_workers import remote
@@ -565,3 +566,41 @@ def test_tests_asked_for_come_below_the_code_and_not_instead_of_it(shop):
     tests = [symbol for symbol in shown if symbol.startswith("test_")]
     assert shown[len(shown) - len(tests) :] == tests
     assert answer["tests"][0]["file"] == "tests/test_tree.py"
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("what breaks if MockUtil.getMockHandler changes", ["MockUtil.getMockHandler"]),
+        ("who calls Config.load?", ["Config.load"]),
+        ("`AbstractHandler::handle()` hangs", ["AbstractHandler::handle"]),
+        ("see Store#save and store->drop", ["Store#save", "store->drop"]),
+        ("a.b.c and `server.run()`", ["server.run"]),
+        ("read_all or getMark in `disk`", ["read_all", "getMark", "disk"]),
+        ("open app/main.py or package.json at example.com, e.g. i.e. v1.2.3 … at the end.Then", ["end.Then"]),
+    ],
+)
+def test_names_are_seen_with_their_owners(query, names):
+    assert names_in(query) == names
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what breaks if Tree.lookup changes",
+        "what breaks if the signature of Tree::lookup changes in the server of raw requests",
+        "why does Tree#lookup return None for a raw request",
+        "who calls `Tree.lookup()`",
+    ],
+)
+def test_a_name_with_its_owner_is_looked_up_and_shown_with_its_callers(shop, query):
+    answer = ask(shop, query)
+    shown = symbols(answer)
+    assert "Tree.lookup" in shown
+    callers = [caller["symbol"] for caller in answer.get("callers", ())]
+    assert "Router.dispatch" in [*shown, *callers]
+    assert answer["tests"][0]["file"] == "tests/test_tree.py"
+
+
+def test_an_ambiguous_or_unknown_name_leaves_a_question_as_it_is(shop):
+    assert symbols(ask(shop, f"{QUESTION} None.such")) == symbols(ask(shop, QUESTION))

@@ -5,14 +5,18 @@ import pytest
 from cortex.terms.inline_tests import is_in_tests, is_test_chunk, is_test_code, marks_test
 
 
-@pytest.mark.parametrize("symbol", ["tests", "tests.reads", "disk.tests.Fake.open", "unit_tests.reads", "test_utils.make"])
+@pytest.mark.parametrize(
+    "symbol", ["tests", "tests.reads", "disk.tests.Fake.open", "unit_tests.reads", "test_utils.make"]
+)
 def test_a_module_of_tests_is_known_by_its_name(symbol):
     assert is_in_tests("src/disk.rs", symbol)
     assert is_test_code("src/disk.rs", symbol)
     assert not is_in_tests("src/disk.py", symbol)
 
 
-@pytest.mark.parametrize("symbol", ["", "test", "Filter.test", "Tests.run", "latest.reads", "contests.open", "attest"])
+@pytest.mark.parametrize(
+    "symbol", ["", "test", "Filter.test", "Tests.run", "latest.reads", "contests.open", "attest"]
+)
 def test_a_function_or_a_type_with_such_a_name_is_no_module_of_tests(symbol):
     assert not is_in_tests("src/disk.rs", symbol)
 

@@ -15,9 +15,9 @@ import orjson
 
 from cortex.engines.text.line_matches import Body, Marked
 from cortex.system.arrays import Array
+from cortex.terms import inline_tests
 from cortex.terms.kinds import DATA_KINDS, NAMED_TYPE_KINDS
 from cortex.terms.languages import language_of
-from cortex.terms import inline_tests
 from cortex.terms.paths import is_test
 from ipc.messages import Hit
 
