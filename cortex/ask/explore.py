@@ -32,10 +32,10 @@ from cortex.ask.functions import (
     outline,
     read_bodies,
 )
-from cortex.ask.neighbourhood import look_around
+from cortex.ask.neighbourhood import look_around, look_at_definition
 from cortex.ask.place_answer import render_place
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.query_symbols import find_cited, find_lines, find_named, names_in
+from cortex.ask.query_symbols import asks_for_users, find_cited, find_lines, find_named, names_in
 from cortex.ask.query_words import get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
 from cortex.ask.related import Users, find_users
@@ -115,10 +115,16 @@ def _finish(turn: Turn, answer: Answer) -> Answer:
 
 
 async def _make_picture(turn: Turn, query: str) -> Picture:
-    """Return the neighbourhood of an indexed place or symbol; otherwise the answer to a question in
-    words.
+    """Return the neighbourhood of an indexed place or symbol, or of the one function about whose
+    users the query asks; otherwise the answer to a question in words.
     """
-    return await look_around(turn, query.strip()) or await _explore_question(turn, query)
+    if picture := await look_around(turn, query.strip()):
+        return picture
+    if asks_for_users(query):
+        named = await find_named(turn, names_in(query))
+        if len(named) == 1:
+            return await look_at_definition(turn, named[0], "", range(0))
+    return await _explore_question(turn, query)
 
 
 async def _explore_question(turn: Turn, query: str) -> Picture:
@@ -137,7 +143,7 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     evidence = Evidence(files, hit_lines, name_lines)
     turn = turn.renewed()
     found_in = [*(function.file for function in named), *cited]
-    defined = await outline(turn, _files_to_outline(found_in, name_lines, files))
+    defined = _drop_signatures(await outline(turn, _files_to_outline(found_in, name_lines, files)))
     named_ids, unlisted = _identify(named, defined)
     definitions = [*_select_definitions(defined, name_lines), *unlisted]
     definitions += _uncovered_pieces(evidence, [*defined, *unlisted])
@@ -168,13 +174,14 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     calls.functions |= {function.id: function for function in pool}
     all_scores = scores
     scores = {function.id: scores[function.id] for function in pool}
+    top = max(scores.values(), default=0.0)
+    scores |= dict.fromkeys(named_ids & scores.keys(), top)  # they get room for their lines
     flow = choose_flow(scores, calls, words, list(scores), named_ids)
     if not flow.chain:
         await _connect(turn, [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE], calls)
         flow = choose_flow(scores, calls, words, list(scores), named_ids)
     flow = _trim_aside(twins, flow)
-    least = FLOOR * max(scores.values(), default=0.0)
-    tests = [function for function in tests if all_scores[function.id] >= least]
+    tests = [function for function in tests if all_scores[function.id] >= FLOOR * top]
     scores |= {function.id: 0.0 for function in tests}  # they get the smallest share of the budget
     flow = Flow((*flow.functions, *tests), flow.chain)
     focus = {
@@ -196,13 +203,31 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     )
 
 
+def _drop_signatures(defined: list[Function]) -> list[Function]:
+    """Return the definitions without overloads' signatures: those share the id of the longest one,
+    the implementation, and would take its scores and lines.
+    """
+    longest: dict[tuple[str, str], Function] = {}
+    for function in defined:
+        other = longest.get((function.file, function.id))
+        if other is None or function.end - function.start > other.end - other.start:
+            longest[function.file, function.id] = function
+    return [function for function in defined if longest[function.file, function.id] is function]
+
+
 def _identify(named: list[Function], defined: list[Function]) -> tuple[frozenset[str], list[Function]]:
     """Return (the ids of the functions that the question names, as the outlines give them; those
     that no outline lists).
     """
+    listed_ids = {function.id for function in defined}  # at another line: an overload
     ids = {(function.file, function.start): function.id for function in defined if function.callable}
-    unlisted = [function for function in named if (function.file, function.start) not in ids]
-    named_ids = [ids.get((function.file, function.start), function.id) for function in named]
+    named_ids = set()
+    unlisted = []
+    for function in named:
+        identity = function.id if function.id in listed_ids else ids.get((function.file, function.start), "")
+        named_ids.add(identity or function.id)
+        if not identity:
+            unlisted.append(function)
     return frozenset(named_ids), unlisted
 
 

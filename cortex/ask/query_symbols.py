@@ -23,6 +23,12 @@ _QUOTED = r"`([A-Za-z_]\w{2,}|[A-Za-z_][\w.:#>-]+\w)(?:\(\))?`"
 #: a name of a file or of a page, and an abbreviation: no name with its owner
 _FILE = re.compile(rf"[\w.-]+\.(?:{KNOWN_ENDINGS}|com|org|net|io|dev)", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
+#: words of a question about the users of a function
+_USERS = re.compile(
+    r"\b(?:breaks?|broken|affect(?:s|ed)?|impact|renam(?:e|ing)|remov(?:e|ing)|delet(?:e|ing)|chang(?:es?|ed|ing)"
+    r"|(?:who|what|where|which)\b[^.?!]{0,40}\b(?:calls?|called|uses?|used)|callers?|usages?|(?:called|used) by)\b",
+    re.IGNORECASE,
+)
 _SEPARATOR = re.compile(r"\.|::|#|->")
 #: snake case, camel case, several capitals before small letters, and words in backquotes
 _NAME = re.compile(
@@ -36,6 +42,11 @@ def names_in(query: str) -> list[str]:
     matches = (match[1] or match[0] for match in _NAME.finditer(query))
     names = (name for name in matches if not (_FILE.fullmatch(name) or _ABBREVIATION.fullmatch(name)))
     return list(dict.fromkeys(names))[:NAMES_MAX]
+
+
+def asks_for_users(query: str) -> bool:
+    """Whether a query asks for the callers of a function, or for the effects of a change of it."""
+    return _USERS.search(query) is not None
 
 
 def _texts_of(name: str) -> list[str]:

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from cortex.ask.explore import explore
-from cortex.ask.query_symbols import names_in
+from cortex.ask.query_symbols import asks_for_users, names_in
 from cortex.ask.questions import Explore
 from cortex.system.errors import BadRequest, Unavailable
 from tests.ask.fake_workers import remote
@@ -597,6 +597,7 @@ def test_a_name_with_its_owner_is_looked_up_and_shown_with_its_callers(shop, que
     answer = ask(shop, query)
     shown = symbols(answer)
     assert "Tree.lookup" in shown
+    assert shown[0] == "Tree.lookup" or query.startswith("why")
     callers = [caller["symbol"] for caller in answer.get("callers", ())]
     assert "Router.dispatch" in [*shown, *callers]
     assert answer["tests"][0]["file"] == "tests/test_tree.py"
@@ -604,3 +605,25 @@ def test_a_name_with_its_owner_is_looked_up_and_shown_with_its_callers(shop, que
 
 def test_an_ambiguous_or_unknown_name_leaves_a_question_as_it_is(shop):
     assert symbols(ask(shop, f"{QUESTION} None.such")) == symbols(ask(shop, QUESTION))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("what breaks if a.b changes", True), ("who calls x?", True), ("where is x used", True), ("rename x", True),
+        ("all callers of x", True), ("how does x call y", False), ("how is a change log read", True), ("what is x for", False),
+    ],
+)  # fmt: skip
+def test_a_query_about_users_is_known_by_its_words(query, expected):
+    assert asks_for_users(query) is expected
+
+
+def test_a_named_function_with_overloads_is_its_implementation(tmp_path, serve):
+    (tmp_path / "box.py").write_text(
+        "from typing import overload\n\n\nclass Box:\n    @overload\n    def put(self, x: int) -> int: ...\n\n"
+        "    @overload\n    def put(self, x: str) -> str: ...\n\n    def put(self, x):\n        self.kept = x\n"
+        "        return x\n\n    def put_twice(self, x):\n        self.put(x)\n        return self.put(x)\n"
+    )
+    answer = ask(serve(tmp_path), "why does Box.put keep its argument")
+    assert "Box.put" in symbols(answer)
+    assert any("self.kept = x" in entry["text"] for entry in answer["functions"])
