@@ -15,8 +15,8 @@ import orjson
 from cortex.ask.functions import PIECE, Function, ask_graph, outline, read_lines
 from cortex.ask.query_context import Turn
 from cortex.system.errors import BadRequest
+from cortex.terms.inline_tests import is_test_code
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
-from cortex.terms.paths import is_test
 from ipc.messages import GraphSearch, Locate, Located, Place
 
 #: files and hunks of a diff that are read
@@ -243,7 +243,7 @@ async def find_impact(turn: Turn, touched: TouchedCode) -> Impact:
             if name in touched_ids:
                 continue
             symbol = name.partition(":")[2].partition("~")[0]
-            if is_test(place["file"]):
+            if is_test_code(place["file"], symbol):
                 test = tests.setdefault(
                     place["file"], {"file": place["file"], "line": place["line"], "tests": []}
                 )

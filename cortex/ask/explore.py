@@ -5,7 +5,7 @@ calls, with callers, tests and documents; for a diff, the changed code and what 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cortex.ask.changes import Impact, TouchedCode, find_impact, find_touched, parse_diff
@@ -19,7 +19,7 @@ from cortex.ask.explore_answer import (
     name_users,
     render,
 )
-from cortex.ask.flow import SHOWN_MAX, BodyWords, Evidence, Flow, choose_flow, score, weigh_words
+from cortex.ask.flow import FLOOR, SHOWN_MAX, BodyWords, Evidence, Flow, choose_flow, score, weigh_words
 from cortex.ask.functions import (
     NEAR_PLACES_MAX,
     NEAR_STEP_LINES,
@@ -32,10 +32,10 @@ from cortex.ask.functions import (
     outline,
     read_bodies,
 )
-from cortex.ask.neighbourhood import look_around
+from cortex.ask.neighbourhood import look_around, look_at_definition
 from cortex.ask.place_answer import render_place
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.query_symbols import find_cited, find_lines, names_in
+from cortex.ask.query_symbols import asks_for_users, find_cited, find_lines, find_named, names_in
 from cortex.ask.query_words import get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
 from cortex.ask.related import Users, find_users
@@ -49,6 +49,8 @@ from cortex.terms.paths import asks_for_tests, is_built, is_test, question_words
 HITS, FILES_MAX, NAMED_FILES_MAX = 24, 9, 6
 #: functions whose text is read; functions whose calls are searched
 READ_MAX, POOL_MAX = 48, 10
+#: files of tests with outlines, and tests shown below the code, where the question asks for tests
+TEST_FILES_MAX, TESTS_SHOWN = 3, 2
 #: functions between which the graph searches paths, and steps of such a path
 WAYS_BETWEEN, WAY_MAX = 3, 5
 #: functions whose callers, tests and documents are searched; the same for a diff
@@ -113,16 +115,23 @@ def _finish(turn: Turn, answer: Answer) -> Answer:
 
 
 async def _make_picture(turn: Turn, query: str) -> Picture:
-    """Return the neighbourhood of an indexed place or symbol; otherwise the answer to a question in
-    words.
+    """Return the neighbourhood of an indexed place or symbol, or of the one function about whose
+    users the query asks; otherwise the answer to a question in words.
     """
-    return await look_around(turn, query.strip()) or await _explore_question(turn, query)
+    if picture := await look_around(turn, query.strip()):
+        return picture
+    if asks_for_users(query):
+        named = await find_named(turn, names_in(query))
+        if len(named) == 1:
+            return await look_at_definition(turn, named[0], "", range(0))
+    return await _explore_question(turn, query)
 
 
 async def _explore_question(turn: Turn, query: str) -> Picture:
     """Return the functions that a question in words is about."""
     with_tests, names = asks_for_tests(query), names_in(query)
-    hits, name_lines, cited = await asyncio.gather(
+    named, hits, name_lines, cited = await asyncio.gather(
+        find_named(turn, names),
         find_hits(turn, Search(query, limit=HITS)),
         find_lines(turn, names, with_tests=with_tests),
         find_cited(turn, query),
@@ -133,37 +142,103 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
         name_lines[file] = [*lines, *name_lines.get(file, ())]
     evidence = Evidence(files, hit_lines, name_lines)
     turn = turn.renewed()
-    searched_files = dict.fromkeys((*cited, *list(name_lines)[:NAMED_FILES_MAX], *list(files)[:FILES_MAX]))
-    defined = await outline(turn, list(searched_files))
-    definitions = [*_select_definitions(defined, name_lines), *_uncovered_pieces(evidence, defined)]
+    found_in = [*(function.file for function in named), *cited]
+    defined = _drop_signatures(await outline(turn, _files_to_outline(found_in, name_lines, files)))
+    named_ids, unlisted = _identify(named, defined)
+    definitions = [*_select_definitions(defined, name_lines), *unlisted]
+    definitions += _uncovered_pieces(evidence, [*defined, *unlisted])
     wanted = get_term_finder(question_words(query))
+    tests = [function for function in definitions if function.is_test and function.id not in named_ids]
+    code = [function for function in definitions if not function.is_test or function.id in named_ids]
+    if not code:  # the question finds tests alone
+        code, tests = tests, []
+    tests = tests if with_tests else []
+    definitions = [*code, *tests]
     words = weigh_words(
         wanted, [wanted.terms_in(f"{function.name} {function.signature}") for function in definitions]
     )
     first = score(definitions, {}, words, wanted, evidence)
-    definitions = sorted(definitions, key=lambda function: -first[function.id])[:READ_MAX]
+    code = sorted(code, key=lambda function: (function.id not in named_ids, -first[function.id]))[:READ_MAX]
+    tests = sorted(tests, key=lambda function: -first[function.id])[:POOL_MAX]
+    definitions = [*code, *tests]
     bodies = await read_bodies(turn, definitions)
     words_by_id = {function_id: BodyWords.of(body, wanted) for function_id, body in bodies.items()}
     words = weigh_words(wanted, [body_words.words for body_words in words_by_id.values()])
     scores = score(definitions, words_by_id, words, wanted, evidence)
-    best = sorted(definitions, key=lambda function: -scores[function.id])[: 2 * POOL_MAX]
+    best = sorted(code, key=lambda function: (function.id not in named_ids, -scores[function.id]))
+    best = best[: 2 * POOL_MAX]
+    tests = sorted(tests, key=lambda function: -scores[function.id])[:TESTS_SHOWN]
     best, twins = drop_twins(best, bodies, scores)
     pool = best[:POOL_MAX]
     calls = await find_calls(turn, [function for function in pool if function.kind != PIECE])
     calls.functions |= {function.id: function for function in pool}
+    all_scores = scores
     scores = {function.id: scores[function.id] for function in pool}
-    flow = choose_flow(scores, calls, words, list(scores))
+    top = max(scores.values(), default=0.0)
+    scores |= dict.fromkeys(named_ids & scores.keys(), top)  # they get room for their lines
+    flow = choose_flow(scores, calls, words, list(scores), named_ids)
     if not flow.chain:
         await _connect(turn, [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE], calls)
-        flow = choose_flow(scores, calls, words, list(scores))
+        flow = choose_flow(scores, calls, words, list(scores), named_ids)
+    flow = _trim_aside(twins, flow)
+    tests = [function for function in tests if all_scores[function.id] >= FLOOR * top]
+    scores |= {function.id: 0.0 for function in tests}  # they get the smallest share of the budget
+    flow = Flow((*flow.functions, *tests), flow.chain)
     focus = {
         function.id: [
             line for line in name_lines.get(function.file, ()) if function.start <= line <= function.end
         ]
         for function in flow.functions
     }
-    flow = _trim_aside(twins, flow)
-    return Picture(flow, calls, words, scores, focus, bodies=bodies, twins=twins, few_tests=not with_tests)
+    return Picture(
+        flow,
+        calls,
+        words,
+        scores,
+        focus,
+        bodies=bodies,
+        twins=twins,
+        few_tests=not with_tests,
+        named=named_ids,
+    )
+
+
+def _drop_signatures(defined: list[Function]) -> list[Function]:
+    """Return the definitions without overloads' signatures: those share the id of the longest one,
+    the implementation, and would take its scores and lines.
+    """
+    longest: dict[tuple[str, str], Function] = {}
+    for function in defined:
+        other = longest.get((function.file, function.id))
+        if other is None or function.end - function.start > other.end - other.start:
+            longest[function.file, function.id] = function
+    return [function for function in defined if longest[function.file, function.id] is function]
+
+
+def _identify(named: list[Function], defined: list[Function]) -> tuple[frozenset[str], list[Function]]:
+    """Return (the ids of the functions that the question names, as the outlines give them; those
+    that no outline lists).
+    """
+    listed_ids = {function.id for function in defined}  # at another line: an overload
+    ids = {(function.file, function.start): function.id for function in defined if function.callable}
+    named_ids = set()
+    unlisted = []
+    for function in named:
+        identity = function.id if function.id in listed_ids else ids.get((function.file, function.start), "")
+        named_ids.add(identity or function.id)
+        if not identity:
+            unlisted.append(function)
+    return frozenset(named_ids), unlisted
+
+
+def _files_to_outline(found_in: Iterable[str], name_lines: Iterable[str], files: Iterable[str]) -> list[str]:
+    """Return the files whose definitions may answer, those that the question names first; those of
+    tests beside those of code, never in their place.
+    """
+    named = sorted(name_lines, key=is_test)[:NAMED_FILES_MAX]
+    code = [file for file in files if not is_test(file)][:FILES_MAX]
+    tests = [file for file in files if is_test(file)][:TEST_FILES_MAX]
+    return list(dict.fromkeys((*found_in, *named, *code, *tests)))
 
 
 def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
@@ -280,8 +355,10 @@ async def _users(turn: Turn, picture: Picture) -> Users:
         return Users()
     if picture.target:
         return await _users_of(turn, [function for function in flow[:1] if function.kind != PIECE])
-    flow = tuple(function for function in flow if function.kind != PIECE) or flow
-    best = max(flow, key=lambda function: picture.scores.get(function.id, 0.0))
+    flow = tuple(function for function in flow if function.kind != PIECE and not function.is_test) or flow
+    best = max(
+        flow, key=lambda function: (function.id in picture.named, picture.scores.get(function.id, 0.0))
+    )
     return await _users_of(turn, list(dict.fromkeys((best, flow[0])))[:USERS_OF])
 
 

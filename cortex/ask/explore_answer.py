@@ -67,6 +67,8 @@ class Picture:
     path: str = ""
     #: whether the question is not about tests
     few_tests: bool = False
+    #: ids of the functions that the question names
+    named: frozenset[str] = frozenset()
 
 
 def render(picture: Picture, bodies: Bodies, named_users: Answer, max_bytes: int) -> Answer:

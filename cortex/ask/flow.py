@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cortex.ask.functions import Calls, Function, is_shown
@@ -136,9 +136,16 @@ def _share_of(name: str, words: Mapping[str, float], wanted: TermFinder) -> floa
 
 
 def choose_flow(
-    scores: Mapping[str, float], calls: Calls, words: Mapping[str, float], fill: Sequence[str]
+    scores: Mapping[str, float],
+    calls: Calls,
+    words: Mapping[str, float],
+    fill: Sequence[str],
+    named: Collection[str] = (),
 ) -> Flow:
-    """Return the chain of calls with the highest value, then the best of `fill` beside it."""
+    """Return the chain of calls with the highest value, then the best of `fill` beside it. `named`:
+    those of the scored functions that the question names; the chain holds one of them, and they
+    come first beside it.
+    """
     if not scores:
         return Flow()
     best = max(scores.values())
@@ -146,9 +153,11 @@ def choose_flow(
     for name, function in calls.functions.items():
         if name not in values and is_shown(function):
             values[name] = ON_THE_WAY * best * min(1.0, 0.4 + name_share(function, words))
-    chain = _best_chain(values, scores, calls)
-    others = sorted((name for name in fill if name not in chain), key=lambda name: -values[name])
-    aside = [name for name in others if values[name] >= FLOOR * best]
+    chain = _best_chain(values, scores, calls, named)
+    others = sorted(
+        (name for name in fill if name not in chain), key=lambda name: (name not in named, -values[name])
+    )
+    aside = [name for name in others if name in named or values[name] >= FLOOR * best]
     selected = _drop_copies([*chain, *aside], calls)[: max(SHOWN_MAX, len(chain))]
     return Flow(tuple(calls.functions[name] for name in selected), len(chain) if len(chain) > 1 else 0)
 
@@ -185,17 +194,21 @@ def _connecting_calls(
         pairs = remaining
 
 
-def _best_chain(values: Mapping[str, float], scores: Mapping[str, float], calls: Calls) -> list[str]:
-    """Return the simple chain with the highest sum of values and a scored function at both ends."""
+def _best_chain(
+    values: Mapping[str, float], scores: Mapping[str, float], calls: Calls, named: Collection[str]
+) -> list[str]:
+    """Return the simple chain with the highest sum of values and a scored function at both ends,
+    through one of `named` if there are any.
+    """
     following: dict[str, list[str]] = {}
     for caller, callee in _connecting_calls(values, scores, calls):
         following.setdefault(caller, []).append(callee)
-    top = sorted(scores, key=lambda name: -values[name])
+    top = sorted(scores, key=lambda name: (name not in named, -values[name]))
     best, best_value = top[:1], values[top[0]]
 
     def walk(chain: list[str], value: float) -> None:
         nonlocal best, best_value
-        if chain[-1] in scores and value > best_value:
+        if chain[-1] in scores and value > best_value and (not named or not set(chain).isdisjoint(named)):
             best, best_value = list(chain), value
         if len(chain) == CHAIN_MAX:
             return

@@ -13,8 +13,8 @@ import orjson
 from cortex.ask.query_context import Turn
 from cortex.system.errors import CortexError, NotReady
 from cortex.terms.ids import stem_of
+from cortex.terms.inline_tests import is_test_code
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
-from cortex.terms.paths import is_test
 from ipc.messages import Fetch, GraphHits, GraphOperation, GraphSearch, Locate, Located, OutlineSearch, Place
 
 #: bytes of the outline of one file: some 300 symbols
@@ -52,6 +52,10 @@ class Function:
     @property
     def callable(self) -> bool:
         return self.kind in CALLABLE_KINDS
+
+    @property
+    def is_test(self) -> bool:
+        return is_test_code(self.file, self.name)
 
     def is_inside(self, other: Function) -> bool:
         """Whether its lines are some of another's."""
@@ -119,7 +123,12 @@ async def resolve(turn: Turn, target: str) -> tuple[list[Function], str]:
     (hits,) = await ask_graph(turn, [GraphSearch("path", target, to=target)])
     if hits is None:
         return [], ""
-    return [_parse_function(orjson.loads(raw)["node"]) for raw in hits.results], hits.suggestion
+    return parse_functions(hits), hits.suggestion
+
+
+def parse_functions(hits: GraphHits | None) -> list[Function]:
+    """Return the definitions of an answer of the graph; none where the worker is silent."""
+    return [_parse_function(orjson.loads(raw)["node"]) for raw in hits.results] if hits is not None else []
 
 
 async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
@@ -266,4 +275,4 @@ def _parse_function(node: dict[str, Any]) -> Function:
 
 def is_shown(function: Function) -> bool:
     """Whether a definition is project code that an answer may show: not external, not a test."""
-    return bool(function.file) and function.kind != "external" and not is_test(function.file)
+    return bool(function.file) and function.kind != "external" and not function.is_test

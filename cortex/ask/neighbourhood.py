@@ -65,7 +65,7 @@ async def look_around(turn: Turn, text: str) -> Picture | None:
     if not _SYMBOL.match(text):
         return None
     seeds, suggestion = await resolve(turn, text)
-    return await _look_at_definition(turn, seeds[0], suggestion, range(0)) if seeds else None
+    return await look_at_definition(turn, seeds[0], suggestion, range(0)) if seeds else None
 
 
 async def _look_at_place(turn: Turn, spot: FileLines) -> Picture | None:
@@ -76,7 +76,7 @@ async def _look_at_place(turn: Turn, spot: FileLines) -> Picture | None:
     if definition is None or not await _is_about(turn, definition, spot):
         file, end = await find_file(turn, definition.file if definition else spot.path)
         return await _look_at_lines(turn, file, spot, end) if file else None
-    return await _look_at_definition(turn, definition, "", spot.lines)
+    return await look_at_definition(turn, definition, "", spot.lines)
 
 
 async def _is_about(turn: Turn, definition: Function, spot: FileLines) -> bool:
@@ -139,7 +139,7 @@ async def _look_at_lines(turn: Turn, file: str, spot: FileLines, end: int) -> Pi
     )
 
 
-async def _look_at_definition(turn: Turn, definition: Function, suggestion: str, lines: range) -> Picture:
+async def look_at_definition(turn: Turn, definition: Function, suggestion: str, lines: range) -> Picture:
     """Return a definition with its first callees, and the chain of calls through it."""
     is_type = definition.kind in TYPE_KINDS
     members = _members(definition, await outline(turn, [definition.file])) if is_type else ()

@@ -3,27 +3,76 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from cortex.ask.functions import Function, ask_graph, parse_functions
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import NO_FILTERS
 from cortex.ranking import read_question
+from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.paths import is_built, is_test
-from ipc.messages import ExactHits, ExactSearch, Locate, Located
+from ipc.messages import ExactHits, ExactSearch, GraphSearch, Locate, Located
 
 #: names that are searched, chunks that may hold them, and cited places that are looked up
 NAMES_MAX, HITS_MAX, PLACES_MAX = 4, 24, 8
 
+#: a name with its owner: `Config.load`, `Handler::handle()`, `Store#save`, `store->save`
+_QUALIFIED = r"(?<![\w./#@:-])[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+(?![\w/\\@-]|\.\w)"
+#: the same for a name in backquotes, which may also be a single one
+_QUOTED = r"`([A-Za-z_]\w{2,}|[A-Za-z_][\w.:#>-]+\w)(?:\(\))?`"
+#: a name of a file or of a page, and an abbreviation: no name with its owner
+_FILE = re.compile(rf"[\w.-]+\.(?:{KNOWN_ENDINGS}|com|org|net|io|dev)", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
+#: words of a question about the users of a function
+_USERS = re.compile(
+    r"\b(?:breaks?|broken|affect(?:s|ed)?|impact|renam(?:e|ing)|remov(?:e|ing)|delet(?:e|ing)|chang(?:es?|ed|ing)"
+    r"|(?:who|what|where|which)\b[^.?!]{0,40}\b(?:calls?|called|uses?|used)|callers?|usages?|(?:called|used) by)\b",
+    re.IGNORECASE,
+)
+_SEPARATOR = re.compile(r"\.|::|#|->")
 #: snake case, camel case, several capitals before small letters, and words in backquotes
 _NAME = re.compile(
-    r"(?<![\w.])(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w+)(?!\w)"
-    r"|`([A-Za-z_]\w{2,})`"
+    rf"{_QUOTED}|({_QUALIFIED})"
+    r"|(?<![\w.])(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w+)(?!\w)"
 )
 
 
 def names_in(query: str) -> list[str]:
-    """Return the first NAMES_MAX different names in a query."""
+    """Return the first NAMES_MAX different names in a query, with their owners as written."""
     matches = (match[1] or match[0] for match in _NAME.finditer(query))
-    return list(dict.fromkeys(matches))[:NAMES_MAX]
+    names = (name for name in matches if not (_FILE.fullmatch(name) or _ABBREVIATION.fullmatch(name)))
+    return list(dict.fromkeys(names))[:NAMES_MAX]
+
+
+def asks_for_users(query: str) -> bool:
+    """Whether a query asks for the callers of a function, or for the effects of a change of it."""
+    return _USERS.search(query) is not None
+
+
+def _texts_of(name: str) -> list[str]:
+    """Return the texts of lines that may hold a name: the parts of `MockUtil.getMockHandler` that
+    are telling by themselves; `Config.load` as it is.
+    """
+    parts = _SEPARATOR.split(name)
+    telling = [component for component in parts if _NAME.fullmatch(component)]
+    return [name] if len(parts) == 1 or not telling else telling
+
+
+async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
+    """Return the functions that the graph knows by the names, one for a name; none for a name that
+    is ambiguous or unknown. Raises NotReady.
+    """
+    if not names:
+        return []
+    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
+    named: dict[str, Function] = {}
+    for name, answer in zip(names, answers, strict=True):
+        for function in parse_functions(answer):
+            # the graph also reads names that are only similar
+            same = function.name.rpartition(".")[2] == _SEPARATOR.split(name)[-1]
+            if same and function.file and function.callable:
+                named.setdefault(function.id, function)
+    return list(named.values())
 
 
 async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[str, list[int]]:
@@ -31,7 +80,7 @@ async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[
     if not names:
         return {}
     request = ExactSearch(
-        query=" OR ".join(f'"{name}"' for name in names),
+        query=" OR ".join(f'"{text}"' for name in names for text in _texts_of(name)),
         limit=HITS_MAX,
         filters=turn.context.scope_filters(NO_FILTERS),
         detail="location",

@@ -24,6 +24,7 @@ from cortex.ask.target import Target, find_target
 from cortex.ranking.related import RelatedTest, find_mentions, mention_query, names_of_tests, order_tests
 from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.ids import stem_of
+from cortex.terms.inline_tests import is_test_code
 from cortex.terms.paths import is_test
 from ipc.messages import (
     ExactHits,
@@ -177,11 +178,11 @@ async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
         _find_mentioning(turn, target, Filters(chunk_types=("documentation",)), documents=True),
         _find_mentioning(turn, target, Filters(tags=("test",)), documents=False),
     )
-    calling_tests = [caller for caller in callers if is_test(caller["file"])]
+    calling_tests = [caller for caller in callers if _is_test(caller)]
     if not (importing or calling_tests or namesakes or target.in_tests):
         importers, _ = await _find_importers(turn, target)
     return Users(
-        callers=[caller for caller in callers if not is_test(caller["file"])],
+        callers=[caller for caller in callers if not _is_test(caller)],
         tests=_rank_tests(target, calling_tests, importers, namesakes, mentioning),
         documents=_first_of_each_file(documents),
         truncated=cut,
@@ -290,6 +291,10 @@ async def _find_callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
     return list(callers.values()), any(cut for _, cut in answers)
 
 
+def _is_test(caller: Entry) -> bool:
+    return is_test_code(caller["file"], caller["id"].rpartition(":")[2])
+
+
 def _caller_entry(name: str, result: Entry) -> Entry:
     """Return the entry of a caller of `name`, from a result of the graph worker."""
     place = result["location"]
@@ -371,7 +376,9 @@ def _rank_tests(
     for entry in importers:
         if entry.get("edge") == "imports" and is_test(path := entry["location"]["file"]):
             at(path).add("imports")
-    tests_by_path.pop(target.path, None)
+    inside = tests_by_path.get(target.path)
+    if inside is not None and (target.in_tests or not inside.names):  # a file may hold its tests
+        del tests_by_path[target.path]
     return [
         {"file": test.file, "line": test.line or 1, "tests": test.names, "why": test.why}
         for test in order_tests(tests_by_path.values(), target.path)

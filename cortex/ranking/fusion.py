@@ -21,12 +21,15 @@ from cortex.ranking.names import prepare
 from cortex.ranking.ranked_hits import Ranked
 from cortex.ranking.weights import Weights
 from cortex.system.arrays import Array
+from cortex.terms import inline_tests
 from ipc.messages import Signals
 from ipc.messages.signals import FILE, OF
 
 #: score = 1 / (1 + exp(-STEEPNESS · (sum / positive - 1/2))): 0.05 at 0, 0.5 at half of all good
 #: signals, 0.95 at all
 STEEPNESS = 6.0
+#: share of the strength of a chunk that is a test inside of a shipped file
+INLINE_TESTS = 0.4
 #: entries of the memo of weights: with vectors and without, and the signals of some questions
 _TABLES = 16
 
@@ -61,6 +64,8 @@ def rank(
     files = np.flatnonzero(totals >= _nth(totals, limit))  # only these files need a chunk
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = shares(candidates.lane("body")) + cosine
+    if not prepare(question).tests:
+        strength = _weaken_inline_tests(candidates, strength)
     picked = dict(zip(_pick_chunks(candidates, files, strength), files.tolist(), strict=True))
     falling = [(-total,) for total in totals[files].tolist()]
     best_chunks = list(islice(_in_order(candidates, list(picked), falling), limit))
@@ -158,6 +163,19 @@ def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Rank
             )
         )
     return out
+
+
+def _weaken_inline_tests(candidates: Candidates, strength: Array) -> Array:
+    """Return `strength` with a share of it for the chunks of tests inside of shipped files."""
+    mixed = [path.endswith(inline_tests.ENDING) for path in candidates.paths]
+    if not any(mixed):
+        return strength
+    weaker = strength.copy()
+    for at in np.flatnonzero(np.array(mixed)[candidates.file]).tolist():
+        path = candidates.paths[int(candidates.file[at])]
+        if strength[at] > 0 and inline_tests.is_test_chunk(path, candidates.tie(at)[0].decode()):
+            weaker[at] *= INLINE_TESTS
+    return weaker
 
 
 def _pick_chunks(candidates: Candidates, files: Array, strength: Array) -> list[int]:

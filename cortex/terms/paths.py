@@ -8,18 +8,43 @@ import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cortex.terms import tokens
 from cortex.terms.languages import language_of
 
 #: folders of tests, in lower case
-TEST_FOLDERS = frozenset(
-    "test tests testing testdata spec specs __tests__ __mocks__ mock mocks fixture fixtures e2e".split()
+TEST_FOLDERS = frozenset("test tests testing testdata __tests__ __mocks__ __fixtures__ e2e".split())
+#: folders of tests or of shipped code: below a folder of sources they hold shipped code, as
+#: `src/mock/server.go` and `internal/spec/openapi.go` do
+_DOUBTFUL_FOLDERS = frozenset("spec specs mock mocks fixture fixtures".split())
+#: words of specifications, and in some languages of tests
+_SPEC_WORDS = frozenset(("spec", "specs"))
+_SOURCE_FOLDERS = frozenset("src source sources lib libs internal pkg app api cmd core server".split())
+#: words that end the stem of a test's file after another word: a.test.ts, a_test.go, ATests.cs
+_TEST_ENDS = frozenset("test tests mock mocks unittest unittests".split())
+#: stems of tests without another word
+_TEST_STEMS = frozenset("tests mocks unittests conftest".split())
+#: languages in which `spec` ends the stem of a test's file; elsewhere it is a specification
+#: (SecretKeySpec.java, pod_spec.go)
+_SPEC_LANGUAGES = frozenset(
+    "javascript typescript tsx ruby scala kotlin groovy lua swift haskell php elixir crystal csharp fsharp vue".split()
 )
-#: words that begin or end the stem of a test's file: test_a.py, a.test.ts, TestA.java, ATests.cs
-TEST_WORDS = frozenset("test tests spec specs mock mocks conftest unittest unittests".split())
+_SCRIPTS = frozenset(("javascript", "typescript", "tsx"))
+#: languages in which a file `test` is a test in any folder; in others it may be a command or a kit
+#: (commands/test.ts, cmd/test.go, werkzeug/test.py)
+_TEST_MODULE_LANGUAGES = frozenset("rust zig c cpp bash lua".split())
+#: a leading `test` that names a test: test_a.py, test-a.c, TestA.java; not test-runner.ts and
+#: TestServer.cs
+_LEADING_TEST = re.compile(
+    r"tests?_|tests?-(?!.*\.[cm]?[jt]sx?$)|Test[A-Z].*\.(?:java|kt|scala|groovy)$", re.ASCII
+)
 #: integration tests of the JVM's build tools (CacheIT.java); in other languages `IT` means nothing
 _INTEGRATION = re.compile(r"[a-z]IT\.(?:java|kt|scala|groovy)$")
+#: the shipped and the tested sources of the JVM's build tools: src/main/java, src/commonTest/kotlin
+_SOURCE_SET = re.compile(
+    r"(?:^|/)src/(?:(main)/|(?:test[A-Z]\w*|\w+Test)/(?:java|kotlin|scala|groovy|resources)/)"
+)
 #: folders and file names of code that only shows or accompanies the project's code
 EXAMPLE_WORDS = frozenset(
     "example examples doc docs documentation sample samples bench benches benchmark benchmarks demo demos compat legacy "
@@ -85,11 +110,19 @@ _LANGUAGE = re.compile(
     re.IGNORECASE,
 )
 _PAGES = frozenset("md mdx rst txt adoc html".split())
-#: words of a question about tests or examples
+#: words of a question about tests or examples; `mock`, `spec` and `sample` are mostly a subject of
+#: the code
 ASKING_WORDS = frozenset(
-    "test tests testing tested unittest spec specs fixture fixtures mock mocks mocking benchmark benchmarks bench "
-    "example examples sample samples demo demos".split()
+    "test tests testing tested unittest unittests fixture fixtures benchmark benchmarks bench "
+    "example examples samples demo demos".split()
 )
+#: a word of prose, with the quotes and punctuation around it: no part of an identifier, a path, a
+#: call or code in backquotes
+_PROSE_WORD = re.compile(
+    r"""(?<!\S)["'“(\[*_]*((?:[A-Z]?[a-z]+-)*[A-Z]?[a-z]+)(?:'s)?["'”)\]*_]*[.,;:?!]*["'”)]*(?!\S)"""
+)
+#: words of a longer question, mostly a pasted one, that say for what it asks: those of its title
+_TITLE_WORDS_MAX = 40
 #: file stems without meaning: the folder's name counts instead
 EMPTY_STEMS = frozenset(("mod", "index", "init", "__init__", "lib", "main"))
 #: (path before it, number) of the first folder named like a version
@@ -105,12 +138,34 @@ _MEMO = 20_000
 def is_test(path: str) -> bool:
     """Whether the path's folders or its file's name say that it is a test, a mock or a fixture."""
     *folders, name = path.split("/")
-    if any(folder.lower() in TEST_FOLDERS for folder in folders):
+    language = language_of(name)
+    if source_set := _SOURCE_SET.search(path):
+        return source_set[1] is None or (language.name in _SCRIPTS and _is_test_name(path, language.name))
+    lower = [folder.lower() for folder in folders]
+    if not TEST_FOLDERS.isdisjoint(lower):
         return True
-    if language_of(name).kind != "code":  # test.yml runs tests, testing.md describes them
-        return False
+    if language.kind != "code":  # test.yml runs tests, testing.md and specs/ describe them
+        return not (_DOUBTFUL_FOLDERS - _SPEC_WORDS).isdisjoint(lower)
+    doubtful = next((at for at, folder in enumerate(lower) if folder in _DOUBTFUL_FOLDERS), -1)
+    if doubtful >= 0 and _SOURCE_FOLDERS.isdisjoint(lower[:doubtful]):
+        return True
+    return _is_test_name(path, language.name)
+
+
+def _is_test_name(path: str, language: str) -> bool:
+    """Whether the name of a file of code is that of a test."""
+    *folders, name = path.split("/")
     words = _stem_parts(name) or [""]
-    return not TEST_WORDS.isdisjoint((words[0], words[-1])) or _INTEGRATION.search(name) is not None
+    if words == ["test"]:
+        return len(folders) < 2 or language in _TEST_MODULE_LANGUAGES
+    if len(words) == 1:
+        return words[0] in _TEST_STEMS
+    return (
+        words[-1] in _TEST_ENDS
+        or (words[-1] in _SPEC_WORDS and language in _SPEC_LANGUAGES)
+        or _LEADING_TEST.match(name) is not None
+        or _INTEGRATION.search(name) is not None
+    )
 
 
 @functools.lru_cache(_MEMO)
@@ -155,8 +210,17 @@ def is_unshipped(path: str) -> bool:
 
 
 def asks_for_tests(question: str) -> bool:
-    """Whether the question speaks of tests, fixtures, benchmarks or examples."""
-    return not ASKING_WORDS.isdisjoint(tokens.part_words(question))
+    """Whether the question asks for tests, fixtures, benchmarks or examples, in a word of its own
+    (`TestClient`, `tests/a.py` and `test()` are names). Of a long text the title alone asks.
+    """
+    prose = question.strip()
+    if len(prose.split()) > _TITLE_WORDS_MAX:
+        prose = " ".join(prose.partition("\n")[0].split()[:_TITLE_WORDS_MAX])
+    words = [match[1].lower().rpartition("-")[2] for match in _PROSE_WORD.finditer(prose)]
+    return any(
+        word in ASKING_WORDS and not (word == "example" and before == "for")
+        for before, word in pairwise(["", *words])
+    )
 
 
 @functools.lru_cache(_MEMO)

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from cortex.ask.explore import explore
+from cortex.ask.query_symbols import asks_for_users, names_in
 from cortex.ask.questions import Explore
 from cortex.system.errors import BadRequest, Unavailable
 from tests.ask.fake_workers import remote
@@ -499,3 +500,130 @@ def test_tests_that_call_are_listed_without_those_that_only_import(shop):
     assert ask(shop, "total_price")["tests"] == [
         {"file": "tests/test_prices.py", "line": 5, "tests": ["test_taxes_are_added"]}
     ]
+
+
+RUST = {
+    "Cargo.toml": '[package]\nname = "shop"\n',
+    "src/lib.rs": """pub struct Assets { pub count: u8 }
+
+impl Assets {
+    /// Chooses the syntax.
+    pub fn syntax_for(&self, file: &str) -> u8 {
+        if file.is_empty() {
+            return 0;
+        }
+        self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Chooser { assets: Assets }
+
+    impl Chooser {
+        fn syntax_for_input_file(&self, file: &str) -> u8 {
+            let chosen = self.assets.syntax_for(file);
+            chosen
+        }
+    }
+
+    #[test]
+    fn syntax_is_chosen_for_an_input_file() {
+        let chooser = Chooser { assets: Assets { count: 1 } };
+        let chosen = chooser.syntax_for_input_file("input");
+        assert_eq!(chosen, 1);
+    }
+}
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def rust(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("rust")
+    for name, text in RUST.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return serve(root)
+
+
+def test_tests_inside_a_file_are_not_its_code(rust):
+    answer = ask(rust, "how is the syntax chosen for an input file")
+    assert symbols(answer) == ["Assets.syntax_for"]
+    around = ask(rust, "Assets.syntax_for")
+    assert symbols(around) == ["Assets.syntax_for"]
+    assert not around.get("callers")
+    assert around["tests"][0]["file"] == "src/lib.rs"
+    assert around["tests"][0]["tests"] == ["tests.Chooser.syntax_for_input_file"]
+
+
+def test_tests_asked_for_come_below_the_code_and_not_instead_of_it(shop):
+    answer = ask(shop, "where is the longest prefix of a path found in the tree, and which tests cover it")
+    shown = symbols(answer)
+    assert "Tree.lookup" in shown
+    tests = [symbol for symbol in shown if symbol.startswith("test_")]
+    assert shown[len(shown) - len(tests) :] == tests
+    assert answer["tests"][0]["file"] == "tests/test_tree.py"
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("what breaks if MockUtil.getMockHandler changes", ["MockUtil.getMockHandler"]),
+        ("who calls Config.load?", ["Config.load"]),
+        ("`AbstractHandler::handle()` hangs", ["AbstractHandler::handle"]),
+        ("see Store#save and store->drop", ["Store#save", "store->drop"]),
+        ("a.b.c and `server.run()`", ["server.run"]),
+        ("read_all or getMark in `disk`", ["read_all", "getMark", "disk"]),
+        ("open app/main.py or package.json at example.com, e.g. i.e. v1.2.3 … at the end.Then", ["end.Then"]),
+    ],
+)
+def test_names_are_seen_with_their_owners(query, names):
+    assert names_in(query) == names
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what breaks if Tree.lookup changes",
+        "what breaks if the signature of Tree::lookup changes in the server of raw requests",
+        "why does Tree#lookup return None for a raw request",
+        "who calls `Tree.lookup()`",
+    ],
+)
+def test_a_name_with_its_owner_is_looked_up_and_shown_with_its_callers(shop, query):
+    answer = ask(shop, query)
+    shown = symbols(answer)
+    assert "Tree.lookup" in shown
+    assert shown[0] == "Tree.lookup" or query.startswith("why")
+    callers = [caller["symbol"] for caller in answer.get("callers", ())]
+    assert "Router.dispatch" in [*shown, *callers]
+    assert answer["tests"][0]["file"] == "tests/test_tree.py"
+
+
+def test_an_ambiguous_or_unknown_name_leaves_a_question_as_it_is(shop):
+    assert symbols(ask(shop, f"{QUESTION} None.such")) == symbols(ask(shop, QUESTION))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("what breaks if a.b changes", True), ("who calls x?", True), ("where is x used", True), ("rename x", True),
+        ("all callers of x", True), ("how does x call y", False), ("how is a change log read", True), ("what is x for", False),
+    ],
+)  # fmt: skip
+def test_a_query_about_users_is_known_by_its_words(query, expected):
+    assert asks_for_users(query) is expected
+
+
+def test_a_named_function_with_overloads_is_its_implementation(tmp_path, serve):
+    (tmp_path / "box.py").write_text(
+        "from typing import overload\n\n\nclass Box:\n    @overload\n    def put(self, x: int) -> int: ...\n\n"
+        "    @overload\n    def put(self, x: str) -> str: ...\n\n    def put(self, x):\n        self.kept = x\n"
+        "        return x\n\n    def put_twice(self, x):\n        self.put(x)\n        return self.put(x)\n"
+    )
+    answer = ask(serve(tmp_path), "why does Box.put keep its argument")
+    assert "Box.put" in symbols(answer)
+    assert any("self.kept = x" in entry["text"] for entry in answer["functions"])

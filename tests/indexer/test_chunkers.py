@@ -387,3 +387,44 @@ def walked(node):
     yield node
     for child in node.children:
         yield from walked(child)
+
+
+RUST = """pub struct Assets;
+
+impl Assets {
+    pub fn syntax_for(&self) -> u8 {
+        let first = 1;
+        let second = 2;
+        first + second + self.further_lines_of_this_function_to_fill_its_chunk(first, second)
+    }
+}
+
+#[cfg(test)]
+mod checks {
+    use super::*;
+
+    /// A comment.
+    #[test]
+    #[should_panic]
+    fn the_syntax_is_chosen_for_an_input_file() {
+        let made = Assets;
+        assert_eq!(made.syntax_for(), 3, "a message that is long enough to fill this chunk alone");
+    }
+}
+
+#[tokio::test]
+async fn alone() {
+    let made = Assets;
+    assert_eq!(made.syntax_for(), 3, "another message that is long enough to fill this chunk alone");
+}
+"""
+
+
+def test_tests_inside_a_file_of_shipped_code_are_tagged():
+    chunks = [chunk for chunk in cut("src/lib.rs", RUST, 60) if chunk.chunk_type == "code"]
+    tagged = "\n".join(chunk.text for chunk in chunks if "test" in chunk.tags)
+    others = "\n".join(chunk.text for chunk in chunks if "test" not in chunk.tags)
+    assert {"is_chosen" in tagged, "fn alone" in tagged, "#[tokio::test]" in tagged} == {True}
+    assert "syntax_for(&self)" in others
+    assert "fn " not in others.replace("fn syntax_for", "")
+    assert all(chunk.metadata["is_test"] is ("test" in chunk.tags) for chunk in chunks)

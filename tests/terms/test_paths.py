@@ -6,6 +6,7 @@ from cortex.terms.paths import (
     asks_for_build,
     asks_for_build_alone,
     asks_for_records,
+    asks_for_tests,
     has_generated_name,
     is_build,
     is_built,
@@ -25,7 +26,10 @@ from cortex.terms.paths import (
     [
         "tests/a.py", "Tests/AppTests/A.swift", "a/__mocks__/b.js", "src/test_a.py", "a/foo_test.go", "x/app.spec.ts",
         "x/conftest.py", "src/FooTest.java", "src/FooTests.cs", "src/FooSpec.scala", "src/TestFoo.java",
-        "a/CacheIT.java", "a/trace_mock.rs", "a/b_unittest.cc", "src/tests.rs", "bin/test",
+        "a/CacheIT.java", "a/trace_mock.rs", "a/b_unittest.cc", "src/tests.rs", "bin/test", "a/b/c/test.rs",
+        "spec/models/user.rb", "packages/a/spec/support/user.rb", "mocks/store.go", "fixtures/loader.py",
+        "src/fixtures/users.json", "src/main/window.spec.ts", "src/main/__tests__/window.test.ts", "src/app/user.spec.ts",
+        "core/src/commonTest/kotlin/Disk.kt", "app/src/testFixtures/java/Disk.java", "src/fs/mocks.rs", "src/test-disk.c",
     ],
 )  # fmt: skip
 def test_tests_are_known_by_their_path(path):
@@ -37,7 +41,11 @@ def test_tests_are_known_by_their_path(path):
     [
         "src/contest.py", "src/latest/a.py", "a/testing.py", "a/attest.go", "a/LatestNews.java", "a/SpecialOffer.java",
         "a/EXIT.java", "a/GIT.py", "a/AuditIT.py", "a/mockingbird.py", "",
-        ".github/workflows/test.yml", "docs/unit-tests.md", "test.toml",
+        ".github/workflows/test.yml", "docs/unit-tests.md", "test.toml", "specs/search.md", "spec/openapi.yaml",
+        "src/main/java/org/x/MockHandlerImpl.java", "src/main/java/x/test/Client.java", "laws/src/main/scala/x/FunctorTests.scala",
+        "src/MockSettings.java", "x/mock_store.go", "src/mock/server.go", "src/fixtures/loader.py", "internal/spec/openapi.go",
+        "api/spec.go", "a/SecretKeySpec.java", "a/pod_spec.go", "src/test-runner.ts", "a/TestServer.cs", "runtime/runners/test.ts",
+        "cmd/go/test.go", "a/_transports/mock.py",
     ],
 )  # fmt: skip
 def test_lookalikes_of_tests_are_no_tests(path):
@@ -149,3 +157,27 @@ def test_a_question_about_building_or_checking_asks_for_build_files():
     assert not asks_for_build("how are versions compared")
     assert asks_for_build("build the options")
     assert not asks_for_build_alone("build the options")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which tests cover the router", "Where is it tested?", "show an example (with benchmarks)", "the unit-tests of x",
+        "is there a 'test' of this", "Tests for pytest.mark", "how do the **fixtures** start",
+    ],
+)  # fmt: skip
+def test_tests_are_asked_for_by_a_word_of_their_own(question):
+    assert asks_for_tests(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how does TestClient raise server exceptions", "test_client and tests/a.py", "call `test` or test()", "a.test.ts fails",
+        "how does a call of a method on a mock reach the stubbed answer", "the spec of a pod", "sample a distribution",
+        "it fails, for example with no host", "the test-runner starts", "",
+        "Title\n" + "it fails and that is my test " * 9,
+    ],
+)  # fmt: skip
+def test_names_and_subjects_of_code_ask_for_no_tests(question):
+    assert not asks_for_tests(question)

@@ -11,9 +11,10 @@ import numpy as np
 
 from cortex.engines.chunks.callees import find_callees
 from cortex.engines.chunks.line_scores import LITERAL, FileScores, Question, ScoredUnit, score_units
-from cortex.engines.chunks.source import Source
+from cortex.engines.chunks.source import Source, Unit
 from cortex.ranking.lines import fill_short_gaps, weigh_lines
 from cortex.system.arrays import Array
+from cortex.terms import inline_tests
 from cortex.terms.paths import (
     asks_for_records,
     asks_for_tests,
@@ -196,6 +197,8 @@ def rank_units(
         values[inside] += hit_bonuses
         values[speaking] += np.where(scores.worth[speaking] > 0, added, 0.0)
         values *= LATER**place * _kind_worth(path, query)
+        if path.endswith(inline_tests.ENDING) and not asks_for_tests(query):
+            values[[at for at, unit in enumerate(source.units) if _is_inline_test(source, unit)]] *= TESTS
         values[cited_units] += CITED
         is_candidate = scores.worth > 0
         is_candidate[inside] = is_candidate[cited_units] = True
@@ -292,6 +295,16 @@ def _kind_worth(path: str, query: str) -> float:
     if is_record(path):
         return 1.0 if asks_for_records(query) else RECORDS
     return DOCUMENTS if name.endswith(_DOCUMENTS) or is_example(path) else 1.0
+
+
+def _is_inline_test(source: Source, unit: Unit) -> bool:
+    """Whether a unit is a test inside of a file of shipped code."""
+    if is_test(source.path):
+        return False
+    return inline_tests.is_in_tests(source.path, unit.symbol) or any(
+        inline_tests.marks_test(source.path, source.lines[number])
+        for number in range(unit.start, unit.head + 1)
+    )
 
 
 def _make_window(

@@ -15,6 +15,7 @@ import orjson
 
 from cortex.engines.text.line_matches import Body, Marked
 from cortex.system.arrays import Array
+from cortex.terms import inline_tests
 from cortex.terms.kinds import DATA_KINDS, NAMED_TYPE_KINDS
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_test
@@ -57,6 +58,8 @@ _STRING = re.compile(r"""(?:"(?:\\.|[^"\\\n])*("?)|'(?:\\.|[^'\\\n])*('?)|`(?:\\
 _DOUBLE = re.compile(r'"(?:\\.|[^"\\\n])*("?)')
 _LETTERS = f"{string.ascii_letters}{string.digits}_"
 _WORD_END = re.compile(r"\w*")
+#: in the JSON of a chunk that is a test
+_IS_TEST = b'"is_test":true'
 _DOCSTRING = ('"""', "'''")
 
 
@@ -112,7 +115,7 @@ def find_kinds(body: Body, marked: Marked, chunk_jsons: Sequence[bytes]) -> Arra
     """The kind of each marked line, as an index in KINDS, i64. `chunk_jsons`: the JSON of each
     chunk, without its text.
     """
-    chunk_kinds = [_chunk_kind(hit) for hit in body.hits]
+    chunk_kinds = [_chunk_kind(hit, raw) for hit, raw in zip(body.hits, chunk_jsons, strict=True)]
     chunks, begins = marked.chunks.tolist(), marked.begins.tolist()
     kinds: list[Kind | None] = [chunk_kinds[chunk] for chunk in chunks]
     unsure = [at for at, kind in enumerate(kinds) if kind is None]
@@ -132,9 +135,9 @@ def find_kinds(body: Body, marked: Marked, chunk_jsons: Sequence[bytes]) -> Arra
     return np.array([NUMBERS[kind] for kind in kinds if kind is not None], np.int64)
 
 
-def _chunk_kind(hit: Hit) -> Kind | None:
+def _chunk_kind(hit: Hit, chunk_json: bytes) -> Kind | None:
     """The kind of all lines of a chunk, if it does not depend on the line."""
-    if is_test(hit.file):
+    if is_test(hit.file) or (hit.file.endswith(inline_tests.ENDING) and _IS_TEST in chunk_json):
         return "test"
     return "text" if hit.chunk_type == "documentation" else None
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from cortex.graph.facts.facts import Reference
 from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.inline_tests import is_test_code
 from cortex.terms.paths import is_test
 
 #: languages in which a method takes only as many arguments as it declares
@@ -24,7 +25,7 @@ def plausible_methods(project: Project, path: str, reference: Reference, refs: S
     language = project.index(path).facts.language
     if language in _COUNTED and _TYPE_OF.search(reference.chain):
         return []
-    reachable = [ref for ref in refs if is_test(path) or not is_test(ref[0])]
+    reachable = list(refs) if _is_in_test(project, path, reference) else _shipped(project, refs)
     if language not in _COUNTED or reference.arguments < 0:
         return reachable
     fitting = []
@@ -33,3 +34,13 @@ def plausible_methods(project: Project, path: str, reference: Reference, refs: S
         if "extension" in definition.flags or accepts_count(definition, language, reference.arguments):
             fitting.append(ref)
     return fitting
+
+
+def _is_in_test(project: Project, path: str, reference: Reference) -> bool:
+    if is_test(path) or reference.scope < 0:
+        return is_test(path)
+    return is_test_code(path, project.definition((path, reference.scope)).qualified)
+
+
+def _shipped(project: Project, refs: Sequence[Ref]) -> list[Ref]:
+    return [ref for ref in refs if not is_test_code(ref[0], project.definition(ref).qualified)]

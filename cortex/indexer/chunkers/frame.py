@@ -11,6 +11,7 @@ from cortex.indexer.chunkers.tiles import CountTokens, split_to_budget
 from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.outline import Outline
 from cortex.indexer.syntax.source import Source
+from cortex.terms import inline_tests
 from cortex.terms.kinds import DATA_KINDS, FUNCTION_KINDS
 from cortex.terms.languages import Language
 from cortex.terms.passages import embed_text
@@ -66,7 +67,35 @@ class Frame:
         kind, why = self.origin
         return {"origin": kind, "origin_reason": why} if kind else {}
 
-    def tags(self, kind: ChunkType) -> tuple[str, ...]:
+    @functools.cached_property
+    def inline_tests(self) -> frozenset[int]:
+        """The lines of tests in a file of shipped code, with their comments and attributes."""
+        if not self.path.endswith(inline_tests.ENDING):
+            return frozenset()
+        above = {line for span in self.outline.attached for line in range(span.start, span.end + 1)}
+        lines: set[int] = set()
+        for symbol in self.outline.symbols:
+            first = symbol.start_line
+            while first - 1 in above:
+                first -= 1
+            heads = self.source.lines[first - 1 : symbol.start_line]
+            if inline_tests.is_in_tests(self.path, f"{symbol.scope}.{symbol.name}") or any(
+                inline_tests.marks_test(self.path, head) for head in heads
+            ):
+                lines.update(range(first, symbol.end_line + 1))
+        return frozenset(lines)
+
+    def is_test(self, start: int, end: int) -> bool:
+        """Whether the lines `start` to `end` belong to a test: to one file, or all that are not
+        blank to tests inside of a file.
+        """
+        if is_test(self.path) or not self.inline_tests:
+            return is_test(self.path)
+        numbers = {number for number in range(start, end + 1) if self.source.lines[number - 1].strip()}
+        return bool(numbers) and numbers <= self.inline_tests
+
+    def tags(self, kind: ChunkType, *, test: bool | None = None) -> tuple[str, ...]:
+        """Return the tags of a chunk; `test`: whether it is one, by default whether the file is."""
         category = "documentation" if self.language.kind == "document" else "code"
         folders = self.path.split("/")[:-1][:PATH_TAGS]
         tags = [
@@ -74,7 +103,7 @@ class Frame:
             self.language.name,
             kind,
             *folders,
-            "test" if is_test(self.path) else "",
+            "test" if (is_test(self.path) if test is None else test) else "",
             self.origin[0],
         ]
         return tuple(dict.fromkeys(filter(None, tags)))
@@ -93,7 +122,7 @@ class Frame:
             "functions_count": len(self.functions),
             "symbols": list(dict.fromkeys(symbol.name for symbol in symbols)),
             "definitions": [definition(symbol) for symbol in symbols],
-            "is_test": is_test(self.path),
+            "is_test": self.is_test(start, end),
             **self.origin_metadata(),
         }
 
@@ -103,7 +132,7 @@ class Frame:
             chunk_type=kind,
             title=title,
             text=text,
-            tags=self.tags(kind),
+            tags=self.tags(kind, test=metadata.get("is_test") is True),
             metadata=metadata,
             embed_text=embed_text(metadata, text),
         )
