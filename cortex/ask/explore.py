@@ -286,7 +286,7 @@ async def _users(turn: Turn, picture: Picture) -> Users:
 
 
 async def _users_of(turn: Turn, functions: list[Function]) -> Users:
-    users = await asyncio.gather(*(find_users(turn, function.file, function.start) for function in functions))
+    users = await asyncio.gather(*(find_users(turn, function) for function in functions))
     return Users.merge(users)
 
 

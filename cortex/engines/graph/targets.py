@@ -188,12 +188,12 @@ class Targets:
 
     def _resolve(self, numbers: list[int], target: str) -> TargetMatch | None:
         """Choose among the nodes that a name may mean; None for no nodes."""
-        groups: dict[str, list[int]] = {}
+        graph, groups = self._graph, dict[str, list[int]]()
         for n in self._narrow(numbers, target):
             groups.setdefault(self._meaning(n), []).append(n)
         if not groups:
             return None
-        groups = merge_variants(self._graph, groups)
+        groups = merge_variants(graph, groups)
         outstanding = self._find_outstanding(groups)
         # A short id first: functions are meant more often than methods deep inside of something.
         listed = sorted(
@@ -203,7 +203,9 @@ class Targets:
         listing = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
         if outstanding is not None:
             more = f"Also called {target!r}: {listing}" if listed else ""
-            nodes = dict.fromkeys(copy for number in groups[outstanding] for copy in self.copies(number))
+            # The plain id first: it has the body, the others may be signatures of overloads.
+            numbers = sorted(groups[outstanding], key=lambda number: "~" in graph.names[number])
+            nodes = dict.fromkeys(copy for number in numbers for copy in self.copies(number))
             return TargetMatch(tuple(nodes), tuple(listed[:LISTED]), more)
         return TargetMatch(
             candidates=tuple(listed[:LISTED]),
