@@ -394,6 +394,40 @@ def test_built_files_come_last_unless_only_they_define_the_name(crowded):
     assert ("dist/app.js", "return function isSame(url) {") not in lines
 
 
+@pytest.fixture(scope="module")
+def signs(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("signs")
+    (root / "lib").mkdir()
+    (root / "lib/a.js").write_text(
+        "function getMark (x) {\n  return x.mark\n}\n\nfunction buildPrettyMark (x) {\n  return [x]\n}\n\n"
+        "module.exports = { getMark, buildPrettyMark }\n"
+    )
+    (root / "lib/b.js").write_text(
+        "const a = require('./a')\n\nfunction route (opts) {\n  if (opts._mark) {\n    return opts._mark\n  }\n"
+        "  opts._mark = a.getMark(opts)\n  opts.total_ = opts.total\n  opts.total = 0\n}\n"
+    )
+    return serve(root)
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [
+        ("_mark", ["if (opts._mark) {", "return opts._mark", "opts._mark = a.getMark(opts)"]),
+        ('"_mark"', ["if (opts._mark) {", "return opts._mark", "opts._mark = a.getMark(opts)"]),
+        ("total_", ["opts.total_ = opts.total"]),
+    ],
+)
+def test_a_name_with_signs_shows_only_lines_that_hold_it_as_spelled(signs, query, lines):
+    assert [text for _, _, text in numbered(call(signs, "cortex_exact", query=query))] == lines
+    every = [text for _, _, text in numbered(call(signs, "cortex_exact", query=query, limit=100))]
+    assert every[: len(lines)] == lines
+    assert len(every) > len(lines)
+
+
+def test_a_name_with_signs_that_no_line_holds_shows_its_word(signs):
+    assert numbered(call(signs, "cortex_exact", query="_pretty"))[0][2] == "function buildPrettyMark (x) {"
+
+
 def test_lines_that_hold_all_words_come_before_those_that_hold_one(crowded):
     lines = numbered(call(crowded, "cortex_exact", query="notify AND expired"))
     assert [text for _, _, text in lines[:2]] == ["notify(EXPIRED, key)", "return notify, EXPIRED"]
