@@ -92,7 +92,7 @@ def render(
     bodies: Bodies,
     named_users: Answer,
     max_bytes: int,
-    caller_count: CallerCount = CallerCount(),  # noqa: B008 (it is frozen)
+    caller_count: CallerCount = CallerCount(),
 ) -> Answer:
     """Return the fields of an answer that fit `max_bytes`, without its `index` block."""
     flow = picture.flow

@@ -104,7 +104,9 @@ async def _by_name(turn: Turn, question: Related) -> Target:
     line = 0 if node["kind"] in WHOLE_KINDS else node["start_line"]
     target = await find_target(turn, replace(question, file=node["file"], line=line))
     target = replace(target, remark=hits.suggestion if hits is not None else "")
-    return target.of_definition(Function(node["id"], node["file"], line, line, node["kind"])) if line else target
+    return (
+        target.of_definition(Function(node["id"], node["file"], line, line, node["kind"])) if line else target
+    )
 
 
 async def _explain_missing(turn: Turn, question: Related) -> str:

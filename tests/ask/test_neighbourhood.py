@@ -244,16 +244,16 @@ def test_callers_that_are_not_listed_are_counted(tmp_path, serve, count):
     for at in range(count):  # callers of one name in different files are several
         (tmp_path / f"post/take{at}.py").write_text(MANY)
     served = serve(tmp_path)
-    sentence = f"4 of {17 * count} callers are listed; cortex_graph callers of post/sorting:first_of lists all."
+    sentence = (
+        f"4 of {17 * count} callers are listed; cortex_graph callers of post/sorting:first_of lists all."
+    )
     for query in ("first_of", "post/sorting.py:1"):
         answer = ask(served, query)
         assert len(answer["callers"]) == 4
         assert answer["truncated"]
         assert answer["note"] == sentence
     small = ask(served, "first_of", max_tokens=200)
-    assert small["note"].endswith(
-        sentence.replace("4 of", f"{len(small.get('callers', ()))} of")
-    )
+    assert small["note"].endswith(sentence.replace("4 of", f"{len(small.get('callers', ()))} of"))
     question = ask(served, "Which function returns the first thing of a parcel?")
     assert re.search(r"\d of \d+ callers are listed; cortex_graph callers of ", question["note"])
 

@@ -1,4 +1,4 @@
-"""Answers about a definition with signatures beside its body: overloads, and members of interfaces."""
+"""Answers about a definition with signatures beside its body: overloads, members of interfaces."""
 
 import asyncio
 
