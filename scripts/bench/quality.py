@@ -211,11 +211,11 @@ def measure_all(
     root = repo.get("benchmark_root") or ""
     copy_folder = options.work and options.work / options.layout / repo["name"]
     with sparse_copy(
-        options.repos / repo["name"], root, alone=options.layout == ROOT, kept=copy_folder
+        options.repos / repo["name"], root, alone=options.layout == ROOT, keep_in=copy_folder
     ) as project:
         queries = [resolve_paths(query, root, options.layout, project) for query in queries]
         ours = any(system.ours for system in systems)
-        with indexed(project, kept=bool(copy_folder)) if ours else nullcontext():
+        with indexed(project, keep_index=bool(copy_folder)) if ours else nullcontext():
             for system in systems:
                 if system.ours and not system.omitted:
                     scored += asyncio.run(measure_alone(system, project, repo, queries))

@@ -169,8 +169,8 @@ def main() -> None:
         wanted = sample(questions, options.sample)
         copy_folder = options.work and options.work / name
         with (
-            sparse_copy(options.repos / name, "", kept=copy_folder) as project,
-            indexed(project, kept=bool(copy_folder)),
+            sparse_copy(options.repos / name, "", keep_in=copy_folder) as project,
+            indexed(project, keep_index=bool(copy_folder)),
         ):
             outcomes += asyncio.run(ask_all(project, name, wanted))
         print(f"{name:20} {len(wanted)} questions", file=sys.stderr, flush=True)
