@@ -42,6 +42,24 @@ def test_an_entry_has_only_what_is_used(sample):
         assert result["combined_score"] == round(result["combined_score"], 2)
 
 
+@pytest.mark.parametrize(("name", "query"), [("cortex_search", QUESTION), ("cortex_exact", "token")])
+def test_a_location_has_only_fields_that_locate(sample, name, query):
+    results = call(sample, name, query=query, detail="location")["results"]
+    full = {
+        result["chunk"]["id"]: result["chunk"]
+        for result in call(sample, name, query=query, detail="full")["results"]
+    }
+    assert results
+    for chunk in (result["chunk"] for result in results):
+        assert set(chunk) == {"id", "chunk_type", "metadata"}
+        assert {"file_path", "start_line", "end_line"} <= set(chunk["metadata"])
+        assert set(chunk["metadata"]) <= {"file_path", "start_line", "end_line", "scope"}
+        assert chunk["metadata"].items() <= full[chunk["id"]]["metadata"].items()
+        assert len(orjson.dumps(chunk)) <= 110 + 2 * len(chunk["metadata"]["file_path"]) + len(
+            chunk["id"] + chunk["metadata"].get("scope", "")
+        )
+
+
 def test_the_lines_are_those_of_the_file_without_their_common_indentation(sample):
     for result in call(sample)["results"]:
         visible_lines = [

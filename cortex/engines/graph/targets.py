@@ -279,7 +279,7 @@ class Targets:
 
     def _is_signature(self, number: int) -> bool:
         """Whether a node may be a signature beside a body of the same meaning: it is in a file of
-        declarations, or further overloads follow the body in the numbering.
+        declarations, or numbered as a further overload.
         """
         in_declarations = _DECLARATIONS.search(self._graph.file_of(number)) is not None
         return in_declarations or "~" in self._graph.names[number]

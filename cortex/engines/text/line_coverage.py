@@ -34,8 +34,9 @@ def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array
     lines_by_leaf |= {leaf: lines for leaf, lines in spelled.items() if _is_signed(leaf) and lines.any()}
     holds_all = _holds(node, lines_by_leaf, len(marked))
     holds_none = ~np.logical_or.reduce([np.zeros(len(marked), bool), *lines_by_leaf.values()]) & ~holds_all
-    missing: Array = PARTIAL - holds_all.astype(np.int64) - (holds_all & _holds(node, spelled, len(marked)))
-    return missing + holds_none
+    missing: Array = PARTIAL + holds_none - holds_all.astype(np.int64)
+    missing -= holds_all & _holds(node, spelled, len(marked))
+    return missing
 
 
 def _holds(node: Node, lines: Mapping[Leaf, Array], count: int) -> Array:
