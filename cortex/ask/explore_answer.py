@@ -72,19 +72,21 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class CallerCount:
-    """The callers found of the functions with the ids `of`; `more`: the graph has further ones."""
+    """The number of known callers of the functions with the ids `of`; `more`: the graph has further
+    ones.
+    """
 
-    found: int = 0
+    total: int = 0
     more: bool = False
     of: tuple[str, ...] = ()
 
     def describe_listed(self, listed: int) -> str:
         """Return a sentence on the callers that the answer does not list, or ""."""
-        if not self.more and listed >= self.found:
+        if not self.more and listed >= self.total:
             return ""
-        found = f"more than {self.found}" if self.more else f"{self.found}"
+        total = f"more than {self.total}" if self.more else f"{self.total}"
         names = " and of ".join(map(strip_overload, self.of))
-        return f"{listed} of {found} callers are listed; cortex_graph callers of {names} lists all."
+        return f"{listed} of {total} callers are listed; cortex_graph callers of {names} lists all."
 
 
 def render(

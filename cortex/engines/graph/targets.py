@@ -289,12 +289,12 @@ class Targets:
         if len(groups) < 2:
             return groups
         files = {self._graph.file_of(number) for numbers in groups.values() for number in numbers}
-        kept = {
+        remaining = {
             meaning: numbers
             for meaning, numbers in groups.items()
             if not all(self._imported_file(number) in files for number in numbers)
         }
-        return kept or groups
+        return remaining or groups
 
     def _imported_file(self, number: int) -> str:
         """The file from which the line of a constant or type imports; "" if it is no import."""

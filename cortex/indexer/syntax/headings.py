@@ -34,14 +34,14 @@ class Heading:
 
 def headings(language: str, lines: Sequence[str], outline: Outline) -> list[Heading]:
     """Return the headings in order; none for plain text."""
-    found: Iterable[Heading]
+    all_headings: Iterable[Heading]
     if language == "restructuredtext":
-        found = _restructuredtext(lines)
+        all_headings = _restructuredtext(lines)
     elif language == "asciidoc":
-        found = _asciidoc(lines)
+        all_headings = _asciidoc(lines)
     else:
-        found = (_markdown(lines, span) for span in outline.headings)
-    return [replace(heading, title=heading.title[:TITLE_CHARS_MAX].rstrip()) for heading in found]
+        all_headings = (_markdown(lines, span) for span in outline.headings)
+    return [replace(heading, title=heading.title[:TITLE_CHARS_MAX].rstrip()) for heading in all_headings]
 
 
 def _markdown(lines: Sequence[str], span: Span) -> Heading:
