@@ -15,6 +15,7 @@ from cortex.ask.explore_answer import (
     BREAKS_MAX,
     TWINS_MAX,
     Picture,
+    count_callers,
     name_tests,
     name_users,
     render,
@@ -85,16 +86,18 @@ async def _answer_query(turn: Turn, question: Explore) -> Answer:
     start_blame(turn.context, [function.file for function in flow.functions])
     unread = [function for function in flow.functions if not _is_complete(function, picture.bodies)]
     near = (NEAR_PLACES_MAX, NEAR_STEP_LINES) if picture.target else ()
-    bodies, users = await asyncio.gather(read_bodies(turn, unread, *near), _users(turn, picture))
+    called = _select_called(picture)
+    bodies, users = await asyncio.gather(read_bodies(turn, unread, *near), _users_of(turn, called))
+    caller_count = count_callers(flow, users, called)
     bodies = picture.bodies | bodies
     max_bytes = TOKEN_BYTES * question.max_tokens
     changes = describe_changes(turn.context, flow.functions, bodies, max_bytes)
     max_bytes -= sum(map(bytes_of, changes.values()))
     if picture.target:
-        answer = render_place(picture, bodies, users, max_bytes)
+        answer = render_place(picture, bodies, users, max_bytes, caller_count)
     else:
         named_users = name_users(flow, users, few_tests=picture.few_tests)
-        answer = render(picture, bodies, named_users, max_bytes)
+        answer = render(picture, bodies, named_users, max_bytes, caller_count)
     if not flow.functions or picture.suggestion:
         answer["suggestion"] = picture.suggestion or turn.explain_nothing()
     with_changes(answer["functions"], changes)
@@ -346,24 +349,24 @@ def _worth_of_files(
     return files, lines
 
 
-async def _users(turn: Turn, picture: Picture) -> Users:
-    """Return the users of the flow's entry and of its best function; of the target alone, if there
-    is one.
+def _select_called(picture: Picture) -> list[Function]:
+    """Return the functions with their users in the answer: the flow's entry and its best function;
+    the target alone, if there is one.
     """
     flow = picture.flow.functions
     if not flow:
-        return Users()
+        return []
     if picture.target:
-        return await _users_of(turn, [function for function in flow[:1] if function.kind != PIECE])
+        return [function for function in flow[:1] if function.kind != PIECE]
     flow = tuple(function for function in flow if function.kind != PIECE and not function.is_test) or flow
     best = max(
         flow, key=lambda function: (function.id in picture.named, picture.scores.get(function.id, 0.0))
     )
-    return await _users_of(turn, list(dict.fromkeys((best, flow[0])))[:USERS_OF])
+    return list(dict.fromkeys((best, flow[0])))[:USERS_OF]
 
 
 async def _users_of(turn: Turn, functions: list[Function]) -> Users:
-    users = await asyncio.gather(*(find_users(turn, function.file, function.start) for function in functions))
+    users = await asyncio.gather(*(find_users(turn, function) for function in functions))
     return Users.merge(users)
 
 

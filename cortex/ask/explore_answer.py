@@ -4,7 +4,7 @@ the remaining bytes. No I/O.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from cortex.ask.excerpt import Excerpt, choose_lines, choose_telling
 from cortex.ask.flow import Flow, name_share
 from cortex.ask.functions import Bodies, Calls, Function, is_shown
 from cortex.ask.related import Users
+from cortex.terms.ids import strip_overload
 
 #: callers, tests, documents and possible breaks that an answer lists
 CALLERS_MAX, TESTS_MAX, DOCUMENTS_MAX, BREAKS_MAX = 4, 5, 2, 12
@@ -71,14 +72,40 @@ class Picture:
     named: frozenset[str] = frozenset()
 
 
-def render(picture: Picture, bodies: Bodies, named_users: Answer, max_bytes: int) -> Answer:
+@dataclass(frozen=True, slots=True)
+class CallerCount:
+    """The number of known callers of the functions with the ids `of`; `more`: the graph has further
+    ones.
+    """
+
+    total: int = 0
+    more: bool = False
+    of: tuple[str, ...] = ()
+
+    def describe_listed(self, listed: int) -> str:
+        """Return a sentence on the callers that the answer does not list, or ""."""
+        if not self.more and listed >= self.total:
+            return ""
+        total = f"more than {self.total}" if self.more else f"{self.total}"
+        names = " and of ".join(map(strip_overload, self.of))
+        return f"{listed} of {total} callers are listed; cortex_graph callers of {names} lists all."
+
+
+def render(
+    picture: Picture,
+    bodies: Bodies,
+    named_users: Answer,
+    max_bytes: int,
+    caller_count: CallerCount = CallerCount(),
+) -> Answer:
     """Return the fields of an answer that fit `max_bytes`, without its `index` block."""
     flow = picture.flow
     kinds = {kind: list(entries) for kind, entries in named_users.items()}
     while len(orjson.dumps(kinds)) > BESIDE_SHARE * max_bytes and any(kinds.values()):
         max(kinds.values(), key=len).pop()
     answer: Answer = {"path": flow.path()} if flow.chain else {}
-    left = max_bytes - FRAME_BYTES - len(picture.suggestion.encode())
+    left_out = caller_count.describe_listed(len(kinds.get("callers", ())))
+    left = max_bytes - FRAME_BYTES - len(picture.suggestion.encode()) - len(left_out.encode())
     left -= len(orjson.dumps(kinds)) + len(orjson.dumps(answer))
     names = _trim_to_bytes(
         name_calls(picture, {function.id: () for function in flow.functions}), CALLS_SHARE * max_bytes
@@ -90,9 +117,8 @@ def render(picture: Picture, bodies: Bodies, named_users: Answer, max_bytes: int
         answer["functions"], visible_lines, cut = _fit(picture, bodies, twins, left - for_names)
     names = _trim_to_bytes(name_calls(picture, visible_lines), for_names)
     answer |= {kind: entries for kind, entries in ({"calls": names} | kinds).items() if entries}
-    if cut:
-        answer["truncated"] = True
-        answer["note"] = cut
+    if note := " ".join(filter(None, (cut, left_out))):
+        answer |= {"truncated": True, "note": note}
     return answer
 
 
@@ -246,26 +272,36 @@ def _room_shares(picture: Picture) -> dict[str, float]:
 
 
 def name_users(flow: Flow, users: Users, *, few_tests: bool = False) -> Answer:
-    """Return the callers of the flow, its tests and documents, as entries of an answer."""
-    visible_ids = {function.id for function in flow.functions}
-    callers: dict[str, Answer] = {}
-    for caller in users.callers:
-        name = caller["id"].partition(":")[2].partition("~")[0] or caller["id"]
-        if caller["id"] not in visible_ids and name not in callers:
-            callers[name] = {
-                "symbol": name,
-                "file": caller["file"],
-                "line": caller["line"],
-                "text": caller["text"],
-            }
+    """Return the first callers of the flow, its tests and documents, as entries of an answer."""
     return {
-        "callers": list(callers.values())[:CALLERS_MAX],
+        "callers": _name_callers(flow, users)[:CALLERS_MAX],
         "tests": name_tests(users.tests, few=few_tests),
         "documents": [
             {"file": hit.path, "line": hit.start_line, "mentions": names[:NAMES_MAX]}
             for hit, names in users.documents[:DOCUMENTS_MAX]
         ],
     }
+
+
+def count_callers(flow: Flow, users: Users, functions: Sequence[Function]) -> CallerCount:
+    """Return the count of the callers that `users` has of `functions`, without shown functions."""
+    of = tuple(function.id for function in functions)
+    return CallerCount(len(_name_callers(flow, users)), users.truncated, of)
+
+
+def _name_callers(flow: Flow, users: Users) -> list[Answer]:
+    visible_ids = {function.id for function in flow.functions}
+    callers: dict[str, Answer] = {}
+    for caller in users.callers:
+        caller_id = strip_overload(caller["id"])
+        if caller["id"] not in visible_ids and caller_id not in callers:
+            callers[caller_id] = {
+                "symbol": caller_id.partition(":")[2] or caller_id,
+                "file": caller["file"],
+                "line": caller["line"],
+                "text": caller["text"],
+            }
+    return list(callers.values())
 
 
 def name_tests(tests: list[Answer], *, few: bool = False) -> list[Answer]:

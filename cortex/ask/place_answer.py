@@ -17,6 +17,7 @@ from cortex.ask.explore_answer import (
     FRAME_BYTES,
     TEXT_BYTES_MIN,
     Answer,
+    CallerCount,
     Picture,
     entry_of,
     name_calls,
@@ -53,10 +54,15 @@ class _Room:
         self.parts.setdefault(kind, []).append(entry)
 
 
-def render_place(picture: Picture, bodies: Bodies, users: Users, max_bytes: int) -> Answer:
+def render_place(
+    picture: Picture, bodies: Bodies, users: Users, max_bytes: int, caller_count: CallerCount
+) -> Answer:
     """Return the fields of an answer that fit `max_bytes`, without its `index` block."""
     definition = picture.flow.functions[0]
-    room = _Room(max_bytes - FRAME_BYTES - len(picture.suggestion.encode()))
+    named_users = name_users(picture.flow, users)
+    callers_left_out = caller_count.describe_listed(len(named_users["callers"]))
+    remarks = f"{picture.suggestion}{callers_left_out}"
+    room = _Room(max_bytes - FRAME_BYTES - len(remarks.encode()))
     lines, focus = bodies.get(definition.id, {}), picture.focus.get(definition.id, [])
     excerpt = _own_excerpt(picture, definition, lines, room.left - ENTRY_BYTES * (len(focus) > 1))
     for entry in _split_entries(definition, lines, focus, excerpt):
@@ -64,9 +70,10 @@ def render_place(picture: Picture, bodies: Bodies, users: Users, max_bytes: int)
     if picture.path and (size := len(picture.path.encode()) + KIND_BYTES) <= room.left:
         room.left -= size
         room.parts["path"] = picture.path
-    named_users = name_users(picture.flow, users)
     for caller in named_users["callers"]:
         room.add("callers", caller)
+    if callers_left_out:
+        callers_left_out = caller_count.describe_listed(len(room.parts.get("callers", ())))
     visible = {definition.id: excerpt.line_numbers} | {
         member.id: excerpt.line_numbers for member in picture.members
     }
@@ -79,8 +86,10 @@ def render_place(picture: Picture, bodies: Bodies, users: Users, max_bytes: int)
             room.add(kind, entry)
     cut = f"{definition.name} is cut at ⋯" if excerpt.cut else ""
     left_out = "callers or calls are left out" if full else ""
-    if reasons := ", ".join(filter(None, (cut, left_out))):
-        room.parts |= {"truncated": True, "note": f"{reasons}; a larger max_tokens shows more."}
+    reasons = ", ".join(filter(None, (cut, left_out)))
+    sentences = (f"{reasons}; a larger max_tokens shows more." if reasons else "", callers_left_out)
+    if note := " ".join(filter(None, sentences)):
+        room.parts |= {"truncated": True, "note": note}
     return room.parts
 
 

@@ -389,9 +389,7 @@ class Turn:
         if floor:  # no score is below 0
             return f"No hit reaches min_score {floor:g}; leave it out to see the best there are."
         if filters != NO_FILTERS:
-            return (
-                "Nothing matches with these filters (`chunk_types`, `tags`, `paths`, `exclude_paths`); loosen them."
-            )
+            return "Nothing matches with these filters (`chunk_types`, `tags`, `paths`, `exclude_paths`); loosen them."
         return "Nothing in the index shares a word or a meaning with the query; try other words."
 
 

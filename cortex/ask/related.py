@@ -153,17 +153,19 @@ async def _find_kinds(turn: Turn, question: Related, target: Target) -> _Kinds:
     return _Kinds(similar, users.callers, users.tests, users.documents[: question.limit], users.truncated)
 
 
-async def find_users(turn: Turn, file: str, line: int) -> Users:
-    """Return the users of the definition around a line; none where the index lacks it. Tests that
-    only import its file are searched where no test calls it or has its name: the graph is slow to
-    return all importers of a file.
+async def find_users(turn: Turn, function: Function) -> Users:
+    """Return the users of a definition, or of the definitions around a piece; none where the index
+    lacks it. Tests that only import its file are searched where no test calls it or has its name:
+    the graph is slow to return all importers of a file.
 
     Raises NotReady, and Unavailable when no worker with rows answers.
     """
     try:
-        target = await find_target(turn, Related(file, line))
+        target = await find_target(turn, Related(function.file, function.start))
     except (BadRequest, NotFound):
         return Users()
+    if function.kind != PIECE:
+        target = target.of_definition(function)
     return await _users(turn, target, importing=False)
 
 
@@ -270,7 +272,7 @@ async def _find_callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
     searches = [
         GraphSearch(
             "callers",
-            f"{stem}:{name}",
+            target.id or f"{stem}:{name}",
             max_results=LEVEL_MAX,
             max_per_level=LEVEL_MAX,
             context_lines=0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from cortex.ask.functions import ask_graph
+from cortex.ask.functions import Function, ask_graph
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import Related
 from cortex.ranking.related import pick_names
@@ -26,7 +26,8 @@ LISTED = 5
 @dataclass(frozen=True, slots=True)
 class Target:
     """The chunk or file of a find_related question; `line` 0: all of it. `vector`: float32
-    [dimensions]. `remark`: how an uncertain name was read.
+    [dimensions]. `remark`: how an uncertain name was read. `id`: the graph's id of the definition,
+    if it is known.
     """
 
     spot: Spot
@@ -34,6 +35,7 @@ class Target:
     model: str
     line: int
     remark: str = ""
+    id: str = ""
 
     @property
     def path(self) -> str:
@@ -50,6 +52,12 @@ class Target:
         """
         hit = self.spot.hit
         return not self.line and path == hit.path and hit.start_line <= line <= hit.end_line
+
+    def of_definition(self, definition: Function) -> Target:
+        """Return this target for a definition of the graph. The chunk at its line may lack it (a
+        signature of an overload) and name the definition before it.
+        """
+        return replace(self, spot=replace(self.spot, symbols=(definition.name,)), id=definition.id)
 
     @property
     def names(self) -> list[str]:
@@ -95,7 +103,10 @@ async def _by_name(turn: Turn, question: Related) -> Target:
         raise NotFound(await _explain_missing(turn, question))
     line = 0 if node["kind"] in WHOLE_KINDS else node["start_line"]
     target = await find_target(turn, replace(question, file=node["file"], line=line))
-    return replace(target, remark=hits.suggestion if hits is not None else "")
+    target = replace(target, remark=hits.suggestion if hits is not None else "")
+    return (
+        target.of_definition(Function(node["id"], node["file"], line, line, node["kind"])) if line else target
+    )
 
 
 async def _explain_missing(turn: Turn, question: Related) -> str:

@@ -42,6 +42,24 @@ def test_an_entry_has_only_what_is_used(sample):
         assert result["combined_score"] == round(result["combined_score"], 2)
 
 
+@pytest.mark.parametrize(("name", "query"), [("cortex_search", QUESTION), ("cortex_exact", "token")])
+def test_a_location_has_only_fields_that_locate(sample, name, query):
+    results = call(sample, name, query=query, detail="location")["results"]
+    full = {
+        result["chunk"]["id"]: result["chunk"]
+        for result in call(sample, name, query=query, detail="full")["results"]
+    }
+    assert results
+    for chunk in (result["chunk"] for result in results):
+        assert set(chunk) == {"id", "chunk_type", "metadata"}
+        assert {"file_path", "start_line", "end_line"} <= set(chunk["metadata"])
+        assert set(chunk["metadata"]) <= {"file_path", "start_line", "end_line", "scope"}
+        assert chunk["metadata"].items() <= full[chunk["id"]]["metadata"].items()
+        assert len(orjson.dumps(chunk)) <= 110 + 2 * len(chunk["metadata"]["file_path"]) + len(
+            chunk["id"] + chunk["metadata"].get("scope", "")
+        )
+
+
 def test_the_lines_are_those_of_the_file_without_their_common_indentation(sample):
     for result in call(sample)["results"]:
         visible_lines = [
@@ -392,6 +410,40 @@ def test_built_files_come_last_unless_only_they_define_the_name(crowded):
     lines = [(path, text) for path, _, text in numbered(call(crowded, "cortex_exact", query="isSame"))]
     assert ("lib/origin.js", "return function isSame(url) {  ⋯ 2 lines like it") in lines
     assert ("dist/app.js", "return function isSame(url) {") not in lines
+
+
+@pytest.fixture(scope="module")
+def signs(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("signs")
+    (root / "lib").mkdir()
+    (root / "lib/a.js").write_text(
+        "function getMark (x) {\n  return x.mark\n}\n\nfunction buildPrettyMark (x) {\n  return [x]\n}\n\n"
+        "module.exports = { getMark, buildPrettyMark }\n"
+    )
+    (root / "lib/b.js").write_text(
+        "const a = require('./a')\n\nfunction route (opts) {\n  if (opts._mark) {\n    return opts._mark\n  }\n"
+        "  opts._mark = a.getMark(opts)\n  opts.total_ = opts.total\n  opts.total = 0\n}\n"
+    )
+    return serve(root)
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [
+        ("_mark", ["if (opts._mark) {", "return opts._mark", "opts._mark = a.getMark(opts)"]),
+        ('"_mark"', ["if (opts._mark) {", "return opts._mark", "opts._mark = a.getMark(opts)"]),
+        ("total_", ["opts.total_ = opts.total"]),
+    ],
+)
+def test_a_name_with_signs_shows_only_lines_that_hold_it_as_spelled(signs, query, lines):
+    assert [text for _, _, text in numbered(call(signs, "cortex_exact", query=query))] == lines
+    every = [text for _, _, text in numbered(call(signs, "cortex_exact", query=query, limit=100))]
+    assert every[: len(lines)] == lines
+    assert len(every) > len(lines)
+
+
+def test_a_name_with_signs_that_no_line_holds_shows_its_word(signs):
+    assert numbered(call(signs, "cortex_exact", query="_pretty"))[0][2] == "function buildPrettyMark (x) {"
 
 
 def test_lines_that_hold_all_words_come_before_those_that_hold_one(crowded):

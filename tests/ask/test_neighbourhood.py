@@ -232,6 +232,43 @@ def test_a_symbol_comes_first_and_its_callers_are_lines(post):
     assert all(caller["text"].endswith("weigh_parcel(parcel)") for caller in answer["callers"])
 
 
+MANY = "from post.sorting import first_of\n" + "".join(
+    f"\n\ndef take_{at}(parcel):\n    return first_of(parcel, {at})\n" for at in range(17)
+)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_callers_that_are_not_listed_are_counted(tmp_path, serve, count):
+    (tmp_path / "post").mkdir()
+    (tmp_path / "post/sorting.py").write_text("def first_of(parcel, at):\n    return parcel[at]\n")
+    for at in range(count):  # callers of one name in different files are several
+        (tmp_path / f"post/take{at}.py").write_text(MANY)
+    served = serve(tmp_path)
+    sentence = (
+        f"4 of {17 * count} callers are listed; cortex_graph callers of post/sorting:first_of lists all."
+    )
+    for query in ("first_of", "post/sorting.py:1"):
+        answer = ask(served, query)
+        assert len(answer["callers"]) == 4
+        assert answer["truncated"]
+        assert answer["note"] == sentence
+    small = ask(served, "first_of", max_tokens=200)
+    assert small["note"].endswith(sentence.replace("4 of", f"{len(small.get('callers', ()))} of"))
+    question = ask(served, "Which function returns the first thing of a parcel?")
+    assert re.search(r"\d of \d+ callers are listed; cortex_graph callers of ", question["note"])
+
+
+def test_callers_of_which_the_graph_gives_a_part_are_more_than_those(tmp_path, serve):
+    (tmp_path / "core.py").write_text("def first_of(parcel, at):\n    return parcel[at]\n")
+    calls = "".join(f"\n\ndef take_{at}(parcel):\n    return first_of(parcel, {at})\n" for at in range(120))
+    (tmp_path / "uses.py").write_text(f"from core import first_of\n{calls}")
+    assert ask(serve(tmp_path), "first_of")["note"].startswith("4 of more than 100 callers are listed;")
+
+
+def test_callers_that_are_all_listed_need_no_note(post):
+    assert "note" not in ask(post, "weigh_parcel")
+
+
 def test_callees_of_a_symbol_are_shown_after_it_or_named(post):
     answer = ask(post, "BaseClient.build_redirect")
     assert symbols(answer) == [

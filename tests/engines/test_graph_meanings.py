@@ -181,3 +181,98 @@ def test_the_notations_of_languages_find_their_symbol_and_are_no_guess(notations
     hits, _ = ask(notations, "callers", target)
     assert hits.target == meant
     assert "There is no" not in hits.suggestion
+
+
+WRAP = (
+    "function wrap (x) { return x }\nfunction keep (x) { return wrap(x) }\nmodule.exports = { wrap, keep }\n"
+)
+
+
+def _serve_files(config, files):
+    for name, text in files.items():
+        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (config.root / name).write_text(text)
+    write_graph(config, tuple(files))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    return worker
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "const wrap = require('./wrap')\n",
+        "var wrap = require('./wrap').wrap\n",
+        "const { wrap } = require('./wrap')\n",
+        "const wrap = await import('./wrap')\n",
+        "const wrap = interop(require('./wrap'))\n",
+        "const wrap = require('./wrap').wrap\nmodule.exports = { wrap }\n",
+        "import { wrap } from './wrap'\n",
+    ],
+)
+def test_an_import_is_no_meaning_beside_the_definition(config, text):
+    use = "function handle (x) { return wrap(x) }\n"
+    worker = _serve_files(config, {"lib/wrap.js": WRAP, "lib/handle.js": text + use})
+    hits, _ = ask(worker, "callers", "wrap")
+    assert (hits.target, hits.candidates, hits.suggestion) == ("lib/wrap:wrap", (), "")
+
+
+def test_an_import_of_an_import_is_no_meaning(config):
+    files = {
+        "lib/wrap.js": WRAP,
+        "lib/index.js": "const wrap = require('./wrap').wrap\nexports.wrap = wrap\n",
+        "main.js": "const wrap = require('./lib/index').wrap\nwrap(1)\n",
+    }
+    hits, _ = ask(_serve_files(config, files), "callers", "wrap")
+    assert (hits.target, hits.candidates) == ("lib/wrap:wrap", ())
+
+
+def test_constants_that_are_no_imports_of_it_are_meanings(config):
+    files = {
+        "lib/wrap.js": WRAP,
+        "lib/other.js": "const x = require('./wrap')\nconst wrap = { size: 1 }\nx.wrap(wrap)\n",
+        "lib/third.js": "const wrap = require('wrapped')\nwrap(1)\n",
+    }
+    hits, _ = ask(_serve_files(config, files), "callers", "wrap")
+    assert hits.candidates == ("lib/other:wrap", "lib/third:wrap", "lib/wrap:wrap")
+
+
+PYTHON = {
+    "box.py": "class Box:\n    def put(self, item):\n        return item\n\n\ndef weigh(box):\n    return 1\n",
+    "box.pyi": (
+        "from typing import overload\n\nclass Box:\n    @overload\n    def put(self, item: int) -> int: ...\n"
+        "    @overload\n    def put(self, item: str) -> str: ...\n\ndef weigh(box: Box) -> int: ...\n"
+    ),
+    "use.py": "from box import Box, weigh\n\n\ndef fill():\n    Box().put(1)\n    weigh(Box())\n",
+}
+SCRIPT = {
+    "box.js": "exports.weigh = function weigh (x) { return 1 }\n",
+    "box.d.ts": "export function weigh(x: string): number\nexport function weigh(x: number): number\n",
+    "use.ts": "import { weigh } from './box'\n\nexport function fill() {\n  weigh(1)\n}\n",
+}
+OVERLOADED = {
+    "box.ts": (
+        "export function weigh(x: string): number\nexport function weigh(x: number): number\n"
+        "export function weigh(x: any): number {\n  return 1\n}\n"
+    ),
+    "use.ts": SCRIPT["use.ts"],
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "place"),
+    [
+        (PYTHON, "weigh", ("box.py", 6)),
+        (PYTHON, "put", ("box.py", 2)),
+        (SCRIPT, "weigh", ("box.js", 1)),
+        (OVERLOADED, "weigh", ("box.ts", 3)),
+    ],
+)
+def test_a_signature_is_no_meaning_beside_the_body(config, files, name, place):
+    worker = _serve_files(config, files)
+    hits, results = ask(worker, "callers", name)
+    assert (hits.candidates, hits.suggestion) == ((), "")
+    assert "use:fill" in [result["node"]["id"] for result in results]
+    _, (itself,) = ask(worker, "path", name, to=name)
+    assert (itself["node"]["file"], itself["node"]["start_line"]) == place

@@ -16,6 +16,7 @@ from cortex.indexer import chunkers
 from cortex.indexer.chunkers.documentation import front_matter
 from cortex.indexer.chunkers.tiles import NEVER, split_to_budget, tile
 from cortex.indexer.syntax import parse as parsing
+from cortex.indexer.syntax.headings import TITLE_CHARS_MAX
 from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.parse import TooComplex, parse
 from cortex.indexer.syntax.source import Source, decode
@@ -175,6 +176,37 @@ def test_a_long_line_is_cut_into_parts():
     code = [c for c in chunks if c.chunk_type == "code"]
     assert [c.id for c in code] == [f"code-a.py#x~1-p{n}" for n in range(1, len(code) + 1)]
     assert len(code) > 1
+
+
+LATER = "\n\n".join(f"Paragraph {n} of the text that follows." for n in range(40))
+
+
+@pytest.mark.parametrize(
+    ("text", "trail"),
+    [
+        ("- ### set-cookie\n    - When a cookie is set.", ["T", "Reply", "set-cookie"]),
+        ("* ### set-cookie ###\n  text", ["T", "Reply", "set-cookie"]),
+        ("1. ### set-cookie\n   text", ["T", "Reply", "set-cookie"]),
+        ("- a\n  - ### set-cookie\n    text", ["T", "Reply", "set-cookie"]),
+        ("> ### set-cookie\n> text", ["T", "Reply", "set-cookie"]),
+        ("> - ### set-cookie\n>   text", ["T", "Reply", "set-cookie"]),
+        ("- Cookies\n  that are set\n  ---\n  text", ["T", "Cookies that are set"]),
+        ("> Cookies\n> =======\n> text", ["Cookies"]),
+    ],
+)
+def test_a_heading_in_a_list_or_quote_is_its_own_line(text, trail):
+    chunks = cut("a.md", f"# T\n\n## Reply\n\nIntro.\n\n{text}\n\n### Next\n{LATER}\n")
+    trails = [chunk.metadata["headings"] for chunk in chunks]
+    distinct = [names for at, names in enumerate(trails) if names not in trails[:at]]
+    assert distinct == [["T", "Reply"], trail, [*trail[:2], "Next"]]
+
+
+def test_a_title_is_bounded():
+    long_name = "word " * 2000
+    for name, text in (("a.md", f"# {long_name}\n\nText.\n"), ("a.adoc", f"= {long_name}\n\nText.\n")):
+        chunk = cut(name, text)[0]
+        assert len(chunk.metadata["scope"]) <= TITLE_CHARS_MAX
+        assert len(chunk.title) <= 2 * TITLE_CHARS_MAX
 
 
 def test_headings_inside_a_fence_cut_nothing():

@@ -21,6 +21,9 @@ SNIPPET_LINES = 10
 #: a cut text keeps at least this many bytes, or is dropped
 TEXT_BYTES_MIN = 200
 
+#: metadata that a chunk keeps without its text
+_LOCATING = ("file_path", "start_line", "end_line", "scope")
+
 #: identifiers in the cache of words, some 300 bytes each
 WORDS_MAX = 8192
 
@@ -88,7 +91,7 @@ def _words(text: str) -> frozenset[str]:
 
 def cut_chunk(head: bytes, text: str, detail: Detail, masker: LineMasker | None = None) -> bytes:
     """The chunk's JSON, made of `head` (all but the text) and the text as `detail` says: all of it,
-    its best ~10 lines by `masker`, or none.
+    its best ~10 lines by `masker`, or none; then without the fields that do not locate the chunk.
 
     A snippet gets `metadata.snippet_start_line`, the file's line of its first line.
     """
@@ -105,12 +108,16 @@ def cut_chunk(head: bytes, text: str, detail: Detail, masker: LineMasker | None 
             metadata["snippet_start_line"] = start + first
         body["metadata"] = metadata
     else:
-        body["metadata"] = {
-            key: value
-            for key, value in (body.get("metadata") or {}).items()
-            if key not in ("comment_text", "definitions", "signature", "doc")
-        }
+        return orjson.dumps(_locating_fields(body))
     return orjson.dumps(body)
+
+
+def _locating_fields(chunk: dict[str, Any]) -> dict[str, Any]:
+    """The fields that name and locate a chunk; the title only of a chunk without a file."""
+    metadata = chunk.get("metadata") or {}
+    place = {name: metadata[name] for name in _LOCATING if metadata.get(name) not in (None, "")}
+    names = ("id", "chunk_type") if "file_path" in place else ("id", "chunk_type", "title")
+    return {name: chunk[name] for name in names if name in chunk} | {"metadata": place}
 
 
 def best_window(text: str, count: int, masker: LineMasker | None) -> int:

@@ -15,6 +15,7 @@ from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.members import Members
 from cortex.engines.graph.places import PathIndex
 from cortex.engines.graph.variants import merge_variants
+from cortex.generation.graph import EDGE_TYPES
 from cortex.ranking.traces import find_frames
 from cortex.system.arrays import Array
 from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
@@ -31,8 +32,12 @@ SHOWN_CHARS_MAX, FRAMES_MAX = 80, 8
 
 #: spellings of members, `#save`, `.save` and `Disk#save`, and the kinds that they mean
 _MEMBER, _METHODS = re.compile(r"\.\w|[^/\\]*#\w"), frozenset({"method"})
-#: TypeScript files that only declare definitions of other files
-_DECLARATIONS = re.compile(r"\.d\.[cm]?ts$")
+#: files that only declare definitions of other files, and the beginnings of their ids
+_DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
+_DECLARATION_STEM = re.compile(r"(?:\.d(?:\.[cm]?ts)?|\.pyi)$")
+#: kinds of definitions that may only name an import: `const save = require("./save")`
+_IMPORTED = frozenset({"constant", "type"})
+_IMPORTS = EDGE_TYPES.index("imports")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +193,12 @@ class Targets:
 
     def _resolve(self, numbers: list[int], target: str) -> TargetMatch | None:
         """Choose among the nodes that a name may mean; None for no nodes."""
-        groups: dict[str, list[int]] = {}
+        graph, groups = self._graph, dict[str, list[int]]()
         for n in self._narrow(numbers, target):
             groups.setdefault(self._meaning(n), []).append(n)
         if not groups:
             return None
-        groups = merge_variants(self._graph, groups)
+        groups = merge_variants(graph, self._drop_imports(groups))
         outstanding = self._find_outstanding(groups)
         # A short id first: functions are meant more often than methods deep inside of something.
         listed = sorted(
@@ -203,7 +208,8 @@ class Targets:
         listing = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
         if outstanding is not None:
             more = f"Also called {target!r}: {listing}" if listed else ""
-            nodes = dict.fromkeys(copy for number in groups[outstanding] for copy in self.copies(number))
+            numbers = sorted(groups[outstanding], key=self._is_signature)
+            nodes = dict.fromkeys(copy for number in numbers for copy in self.copies(number))
             return TargetMatch(tuple(nodes), tuple(listed[:LISTED]), more)
         return TargetMatch(
             candidates=tuple(listed[:LISTED]),
@@ -254,7 +260,7 @@ class Targets:
         """The id of a node's meaning, without the number of an overload. Parts of one definition
         share it: for a Ruby class opened in several files the name alone, for parts of a C# class
         the folder and the name, for a C++ method defined outside of its type the id of the
-        declaration.
+        declaration, for a declaration in `store.pyi` or `store.d.ts` the id in the file beside it.
         """
         name = strip_overload(
             self._graph.names[next(iter(self.method_owners.declaration_and_bodies(number)), number)]
@@ -266,7 +272,44 @@ class Targets:
         if path.endswith(".cs") and scope:
             folder = stem.rpartition("/")[0]
             return f"{folder}:{scope}" if folder else scope
+        if _DECLARATIONS.search(path):
+            body = self._graph.names.number(f"{_DECLARATION_STEM.sub('', stem)}:{scope}")
+            return self._graph.names[body] if body >= 0 and self._graph.node_of[body] >= 0 else name
         return name
+
+    def _is_signature(self, number: int) -> bool:
+        """Whether a node may be a signature beside a body of the same meaning: it is in a file of
+        declarations, or numbered as a further overload.
+        """
+        in_declarations = _DECLARATIONS.search(self._graph.file_of(number)) is not None
+        return in_declarations or "~" in self._graph.names[number]
+
+    def _drop_imports(self, groups: dict[str, list[int]]) -> dict[str, list[int]]:
+        """Remove meanings that are only names of an import from a file with another meaning."""
+        if len(groups) < 2:
+            return groups
+        files = {self._graph.file_of(number) for numbers in groups.values() for number in numbers}
+        remaining = {
+            meaning: numbers
+            for meaning, numbers in groups.items()
+            if not all(self._imported_file(number) in files for number in numbers)
+        }
+        return remaining or groups
+
+    def _imported_file(self, number: int) -> str:
+        """The file from which the line of a constant or type imports; "" if it is no import."""
+        graph = self._graph
+        _, _, file, first, last, _ = graph.nodes[graph.node_of[number]].tolist()
+        if graph.kind(number) not in _IMPORTED or file not in self._modules:
+            return ""
+        edges = graph.edges[graph.outgoing.of(np.array([self._modules[file]], dtype="<i8"))]
+        on_line = (
+            (edges[:, 2] == _IMPORTS) & (edges[:, 4] == file) & (first <= edges[:, 5]) & (edges[:, 5] <= last)
+        )
+        for target in edges[on_line, 1].tolist():
+            if graph.node_of[target] >= 0 and graph.file_of(target) != graph.names[file]:
+                return graph.file_of(target)
+        return ""
 
     def _find_outstanding(self, groups: dict[str, list[int]]) -> str | None:
         """The only meaning, or the only one in the project's main code; else None."""

@@ -13,15 +13,16 @@ from cortex.query.tree import And, Boost, Fuzzy, Leaf, Node, Or, Phrase, Regex, 
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 
-#: number of failed levels: a line with all terms as spelled, with all in other words, with a part
-SPELLED, WORDS, PARTIAL = 0, 1, 2
+#: number of failed levels: a line with all terms as spelled, with all in other words, with a part,
+#: with none (`mark` for `_mark`, if other lines hold `_mark`)
+SPELLED, WORDS, PARTIAL, NOTHING = 0, 1, 2, 3
 #: leaf of the query → its spans
 Marks = Mapping[Leaf, Sequence[Span]]
 
 
 def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array:
     """The completeness of each line, i64 [marked]: SPELLED if it holds all terms as spelled, WORDS
-    if in other words (`same origin` for `same_origin`), else PARTIAL.
+    if in other words (`same origin` for `same_origin`), PARTIAL if some, else NOTHING.
     """
     if len(marks) == 1 and not any(map(_has_parts, marks)):
         return np.zeros(len(marked), np.int64)
@@ -29,8 +30,12 @@ def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array
         leaf: _lines_with(body, marked, [begin for begin, _ in spans]) for leaf, spans in marks.items()
     }
     spelled = {leaf: lines & _spelled_lines(body, marked, leaf) for leaf, lines in lines_by_leaf.items()}
+    # A name with signs has no other words: `mark` is another name than `_mark`.
+    lines_by_leaf |= {leaf: lines for leaf, lines in spelled.items() if _is_signed(leaf) and lines.any()}
     holds_all = _holds(node, lines_by_leaf, len(marked))
-    missing: Array = PARTIAL - holds_all.astype(np.int64) - (holds_all & _holds(node, spelled, len(marked)))
+    holds_none = ~np.logical_or.reduce([np.zeros(len(marked), bool), *lines_by_leaf.values()]) & ~holds_all
+    missing: Array = PARTIAL + holds_none - holds_all.astype(np.int64)
+    missing -= holds_all & _holds(node, spelled, len(marked))
     return missing
 
 
@@ -69,5 +74,13 @@ def _spelled_lines(body: Body, marked: Marked, leaf: Leaf) -> Array:
 
 
 def _has_parts(leaf: Leaf) -> bool:
-    """Whether a leaf may be spelled in other words."""
-    return isinstance(leaf, Term | Phrase) and len(tokens.part_words(leaf.text)) > 1
+    """Whether a line may hold the words of a leaf without its spelling."""
+    return isinstance(leaf, Term | Phrase) and (len(tokens.part_words(leaf.text)) > 1 or _is_signed(leaf))
+
+
+def _is_signed(leaf: Leaf) -> bool:
+    """Whether a leaf is one word with signs around it: `_mark`, `total_`."""
+    if not isinstance(leaf, Term | Phrase):
+        return False
+    parts = tokens.part_words(leaf.text)
+    return len(parts) == 1 and parts != [tokens.lowered(leaf.text)]

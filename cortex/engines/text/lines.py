@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from cortex.engines.text.kinds import KINDS, NUMBERS, Kind
-from cortex.engines.text.line_coverage import PARTIAL
+from cortex.engines.text.line_coverage import NOTHING, PARTIAL
 from cortex.engines.text.line_matches import Body, Marked
 from cortex.system.arrays import Array
 from cortex.terms.languages import language_of
@@ -127,12 +127,13 @@ def _built_lines(body: Body, marked: Marked, kinds: Array) -> Array:
 
 
 def drop_partial(order: LineOrder, missing: Array) -> LineOrder:
-    """Keep only the first partial matches when there are complete ones."""
-    is_part = (missing == PARTIAL).tolist()
-    parts = [at for at in order.places if is_part[at]]
-    if len(parts) == len(order.places):
+    """Keep only the first partial matches when there are complete ones, and no line without any."""
+    levels = missing.tolist()
+    parts = [at for at in order.places if levels[at] == PARTIAL]
+    nothing = [at for at in order.places if levels[at] == NOTHING]
+    if len(parts) + len(nothing) == len(order.places):
         return order
-    left_out = set(parts[PART_SHOWN:])
+    left_out = {*parts[PART_SHOWN:], *nothing}
     return replace(order, places=[at for at in order.places if at not in left_out], parts=len(left_out))
 
 

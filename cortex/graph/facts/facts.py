@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 53
+FACTS_VERSION = 54
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -23,6 +23,9 @@ OBJECT = "{}"
 #: flags of definitions that have members without being a type: a function that makes instances; a
 #: constant or function of a script that gets methods by assignment
 CONSTRUCTOR, HOLDER = "constructor", "holder"
+#: flag of a signature without a body; the implementation has the same name: Python's `@overload`,
+#: TypeScript's `save(name: string): void`
+OVERLOAD = "overload"
 #: flag of a function that only other files call by its name: `exports.x = function () {}`
 EXPORTED = "exported"
 #: flag of an object that can accompany a class of the same name (Scala)

@@ -15,6 +15,7 @@ from cortex.graph.facts.facts import (
     FREE,
     GENERIC,
     OUTER,
+    OVERLOAD,
     PLATFORM,
     YIELDING,
 )
@@ -23,7 +24,7 @@ from cortex.graph.facts.labels import labels_flag
 
 #: modifiers that resolution reads
 FLAGS = frozenset(
-    {"staticmethod", "classmethod", "property", "cached_property", "overload", "abstractmethod", "static"}
+    {"staticmethod", "classmethod", "property", "cached_property", OVERLOAD, "abstractmethod", "static"}
     | YIELDING
 )
 #: a script's functions without a body: overload signatures of the implementation that follows
@@ -51,12 +52,12 @@ def flags_of(node: Node) -> tuple[str, ...]:
     if node.type in _METHODS:
         flags |= {_ACCESSORS[child.type] for child in node.children if child.type in _ACCESSORS}
     if node.type in _SIGNATURES:
-        flags.add("overload")
+        flags.add(OVERLOAD)
     elif node.type == "call_signature":
-        flags |= {"overload", CALLED}
+        flags |= {OVERLOAD, CALLED}
     elif node.type == "function_type":
         is_overloaded = parent is not None and parent.type == "parenthesized_type"  # `(() => A) & (() => B)`
-        flags |= {CALLED, "overload"} if is_overloaded else {CALLED}
+        flags |= {CALLED, OVERLOAD} if is_overloaded else {CALLED}
     if _is_singleton(node) or _is_in_companion(node):
         flags.add("static")
     if node.type == "property_declaration" and node.child_by_field_name("computed_value") is not None:

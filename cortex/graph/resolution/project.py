@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.graph.facts.facts import TESTED, Binding, Definition, Extension, Facts
+from cortex.graph.facts.facts import OVERLOAD, TESTED, Binding, Definition, Extension, Facts
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import (
     GoModules,
@@ -142,13 +142,20 @@ class Project:
         return self.ids(ref[0])[ref[1]]
 
     def ids(self, path: str) -> list[str]:
-        """Return the ids of a file's definitions; later ones of a qualified name get `~2`, `~3`."""
+        """Return the ids of a file's definitions; later ones of a qualified name get `~2`, `~3`.
+
+        Signatures of overloads count after the others, so that the plain id means the body.
+        """
         index = self.index(path)
         if not index.ids:
             prefix, counts = self.module_id(path), dict[str, int]()
-            for definition in index.facts.definitions:
-                count = counts[definition.qualified] = counts.get(definition.qualified, 0) + 1
-                index.ids.append(f"{prefix}:{definition.qualified}" + (f"~{count}" if count > 1 else ""))
+            definitions = index.facts.definitions
+            ids = [""] * len(definitions)
+            for at in sorted(range(len(definitions)), key=lambda at: OVERLOAD in definitions[at].flags):
+                name = definitions[at].qualified
+                count = counts[name] = counts.get(name, 0) + 1
+                ids[at] = f"{prefix}:{name}" + (f"~{count}" if count > 1 else "")
+            index.ids += ids
         return index.ids
 
     def language(self, path: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.blocks import BLOCKS
 from cortex.graph.facts.chains import ROOT_MARK
-from cortex.graph.facts.facts import BRANCH, COMPANION, EXPORTED, Binding, Definition, Import
+from cortex.graph.facts.facts import BRANCH, COMPANION, EXPORTED, OVERLOAD, Binding, Definition, Import
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.reaching_bindings import ANYWHERE, BindingSite
 from cortex.graph.facts.tables import is_hidden
@@ -26,7 +26,7 @@ from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
 from cortex.terms.kinds import TYPE_KINDS
 
 #: flags of secondary definitions of a name
-_SECONDARY_FLAGS = frozenset({"overload", "setter"})
+_SECONDARY_FLAGS = frozenset({OVERLOAD, "setter"})
 #: kinds of a script's definitions that are no values
 PURE_TYPES = frozenset({"interface", "type"})
 

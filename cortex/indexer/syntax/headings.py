@@ -5,13 +5,17 @@ grammar. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from cortex.indexer.syntax.outline import Outline, Span
 
 _MARKDOWN = re.compile(r"^\s{0,3}(#{1,6})(?:\s+|$)(.*?)(?:\s+#+)?\s*$")
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
+#: marks of the lists and quotes around a line of Markdown
+_CONTAINERS = re.compile(r"^\s*(?:(?:>|[-*+](?=\s)|\d{1,9}[.)](?=\s))\s*)+")
+#: characters of a title: it stands in each chunk of its section
+TITLE_CHARS_MAX = 200
 _ASCIIDOC = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:\s+\1)?\s*$")
 #: delimiters of AsciiDoc blocks without headings
 _DELIMITER = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|={4,}|\*{4,}|_{4,}|`{3,}|\|={3,})\s*$")
@@ -30,23 +34,27 @@ class Heading:
 
 def headings(language: str, lines: Sequence[str], outline: Outline) -> list[Heading]:
     """Return the headings in order; none for plain text."""
+    all_headings: Iterable[Heading]
     if language == "restructuredtext":
-        return list(_restructuredtext(lines))
-    if language == "asciidoc":
-        return list(_asciidoc(lines))
-    return [_markdown(lines, span) for span in outline.headings]
+        all_headings = _restructuredtext(lines)
+    elif language == "asciidoc":
+        all_headings = _asciidoc(lines)
+    else:
+        all_headings = (_markdown(lines, span) for span in outline.headings)
+    return [replace(heading, title=heading.title[:TITLE_CHARS_MAX].rstrip()) for heading in all_headings]
 
 
 def _markdown(lines: Sequence[str], span: Span) -> Heading:
+    """Return the heading at a span of the syntax tree: an ATX heading is one line, of a setext
+    heading the underline is the end.
+    """
     start = span.start
-    match = _MARKDOWN.match(lines[start - 1])
-    if match:
+    inner = [_CONTAINERS.sub("", line).strip() for line in lines[start - 1 : span.end]]
+    if match := _MARKDOWN.match(inner[0]):
         return Heading(start, len(match[1]), match[2], start)
-    last = start
-    while last < len(lines) and not _UNDERLINE.match(lines[last]):
-        last += 1
-    level = 1 if last < len(lines) and lines[last].lstrip().startswith("=") else 2
-    return Heading(start, level, " ".join(" ".join(lines[start - 1 : last]).split()), last + 1)
+    last = next((at for at, line in enumerate(inner) if at and _UNDERLINE.match(line)), 1)
+    level = 1 if inner[last : last + 1] and inner[last].startswith("=") else 2
+    return Heading(start, level, " ".join(" ".join(inner[:last]).split()), min(start + last, len(lines)))
 
 
 def _asciidoc(lines: Sequence[str]) -> Iterator[Heading]:
