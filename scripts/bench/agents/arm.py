@@ -40,33 +40,33 @@ OUTPUT_CHARS_MAX = 30_000
 SHELL_S = 60
 #: folders that no arm sees
 HIDDEN = (".git", ".cortex", ".codegraph")
-#: options of rg that run a program or read a file of options
+#: options of rg that run a program or read a file of options, or leave the tree
 REFUSED_OPTIONS = re.compile(
     r"^(--pre|--pre-glob|--hostname-bin|--search-zip|--ignore-file|--follow)(=|$)|^-[A-Za-z]*[zL]"
 )
-#: what sed may do: print lines
+#: the only scripts of sed: print lines
 SED_SCRIPT = re.compile(r"^(\d+(,(\d+|\$|\+\d+))?p;?\s*)+$")
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A command that the arm may not run; the agent reads the sentence."""
 
 
 def check_path(text: str, tree: Path) -> None:
-    """Raise Refused for a path outside the tree or in a hidden folder."""
+    """Raise RefusedError for a path outside the tree or in a hidden folder."""
     place = (tree / text).resolve()
     if not place.is_relative_to(tree.resolve()):
-        raise Refused(f"{text} is outside the repository.")
+        raise RefusedError(f"{text} is outside the repository.")
     if place != tree.resolve() and place.relative_to(tree.resolve()).parts[0] in HIDDEN:
-        raise Refused(f"{text} is no part of the repository's sources.")
+        raise RefusedError(f"{text} is no part of the repository's sources.")
 
 
 def shell_command(command: Sequence[str], tree: Path) -> list[str]:
-    """Return the command as it is run; raise Refused for one that the arms may not run."""
+    """Return the command as it is run; raise RefusedError for one that the arms may not run."""
     program, *arguments = command
     if program == "sed":
         if len(arguments) < 3 or arguments[0] != "-n" or not SED_SCRIPT.match(arguments[1]):
-            raise Refused("sed is run as: sed -n 10,40p FILE")
+            raise RefusedError("sed is run as: sed -n 10,40p FILE")
         for name in arguments[2:]:
             check_path(name, tree)
         return [program, *arguments[:2], "--", *arguments[2:]]
@@ -74,7 +74,7 @@ def shell_command(command: Sequence[str], tree: Path) -> list[str]:
     for argument in arguments:
         options = options and argument != "--"
         if options and REFUSED_OPTIONS.search(argument):
-            raise Refused(f"rg may not be run with {argument}.")
+            raise RefusedError(f"rg may not be run with {argument}.")
         if argument.startswith(("/", "~")) or ".." in Path(argument).parts or (tree / argument).exists():
             check_path(argument, tree)
     hidden = [option for name in HIDDEN for option in ("--glob", f"!{name}")]
@@ -98,9 +98,9 @@ def run_tool(arm: str, work: Path, tree: Path, command: Sequence[str]) -> tuple[
     try:
         arguments: Any = json.loads(rest[0]) if rest else {}
     except json.JSONDecodeError as error:
-        raise Refused(f"The arguments of {tool} are no JSON: {error}.") from error
+        raise RefusedError(f"The arguments of {tool} are no JSON: {error}.") from error
     if len(rest) > 1 or not isinstance(arguments, dict):
-        raise Refused(f"{tool} takes one JSON object.")
+        raise RefusedError(f"{tool} takes one JSON object.")
     text, failed = asyncio.run(call(arm, work, tree, tool, arguments))
     return text, int(failed)
 
@@ -109,26 +109,29 @@ def look(run: dict[str, Any], log: Path, task_id: str, command: Sequence[str]) -
     """Return (the line of the log, the output)."""
     arm, work = run["arm"], Path(run["work"])
     if task_id not in run["tasks"]:
-        raise Refused(f"{task_id} is none of {', '.join(run['tasks'])}.")
+        raise RefusedError(f"{task_id} is none of {', '.join(run['tasks'])}.")
     rows = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     if any(row["task"] == task_id and row["command"][0] == "answer" for row in rows):
-        raise Refused(f"{task_id} has been answered.")
+        raise RefusedError(f"{task_id} has been answered.")
     task = find_task(task_id)
     tree = tree_of(work, arm, task.repo, task.revision)
     started = time.perf_counter()
     if command[0] == "answer":
         wrong = [text for text in command[1:] if parse_place(text) is None]
         if wrong or not command[1:]:
-            raise Refused(f"A place is path:12 or path:12-30, not {wrong[0] if wrong else 'nothing'}.")
+            raise RefusedError(f"A place is path:12 or path:12-30, not {wrong[0] if wrong else 'nothing'}.")
         output, code = "Answered.\n", 0
     elif command[0] in ("rg", "sed"):
         if command[0] not in ARMS[arm].tools:
-            raise Refused(f"There is no {command[0]}.")
-        output, code = run_shell(command, tree)
+            raise RefusedError(f"There is no {command[0]}.")
+        try:
+            output, code = run_shell(command, tree)
+        except subprocess.TimeoutExpired:
+            output, code = f"Stopped after {SHELL_S} seconds.\n", 124
     elif server_of(arm):
         output, code = run_tool(arm, work, tree, command)
     else:
-        raise Refused(f"There is no {command[0]}.")
+        raise RefusedError(f"There is no {command[0]}.")
     if len(output) > OUTPUT_CHARS_MAX:
         output = output[:OUTPUT_CHARS_MAX] + "\n[the rest is left out]\n"
     row = {
@@ -145,10 +148,10 @@ def look(run: dict[str, Any], log: Path, task_id: str, command: Sequence[str]) -
 
 def write_row(log: Path, row: dict[str, Any], output: str) -> None:
     """Append the line, with the tokens of the command and of its output."""
-    said, shown = count_tokens([" ".join(row["command"]), output])
+    command_tokens, output_tokens = count_tokens([" ".join(row["command"]), output])
     row |= {
-        "command_tokens": said,
-        "tokens": shown,
+        "command_tokens": command_tokens,
+        "tokens": output_tokens,
         "sha256": hashlib.sha256(output.encode()).hexdigest(),
         "output": output,
     }
@@ -163,7 +166,7 @@ def main() -> int:
     run, log = json.loads((folder / "run.json").read_text()), folder / "log.jsonl"
     try:
         row, output = look(run, log, task_id, command)
-    except Refused as error:
+    except RefusedError as error:
         output = f"{error}\n"
         row = {
             "arm": run["arm"],

@@ -1,4 +1,4 @@
-"""The arms: what each may run, its trees, its servers, and the tokens of a text."""
+"""The arms: the programs of each, its trees, its servers, and the tokens of a text."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from subprocess import run
 from typing import Any
 
 from environments import lines_of, node_with
-from mcp import ClientSession, StdioServerParameters
+from mcp import ClientSession, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import Implementation
 
 FOLDER = Path(__file__).parent
 #: Node for the counter of tokens and codegraph's shim
 NODE = "22.23.3"
-#: the client's name, on which a server may decide what it lists
+#: the client's name, by which a server may choose the tools that it lists
 CLIENT = Implementation(name="claude-code", version="2.0.0")
 #: seconds for one call of a server; the first call may build an index
 CALL_S = 300
@@ -92,8 +92,8 @@ def cortex_environment(work: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
-    kept = {name: os.environ[name] for name in ("PYTHONPATH", "LANG") if name in os.environ}
-    return variables | kept
+    inherited = {name: os.environ[name] for name in ("PYTHONPATH", "LANG") if name in os.environ}
+    return variables | inherited
 
 
 def installed_rules(work: Path) -> str:
@@ -132,13 +132,16 @@ async def connect(arm: str, work: Path, tree: Path) -> AsyncIterator[tuple[Clien
 async def call(arm: str, work: Path, tree: Path, tool: str, arguments: dict[str, Any]) -> tuple[str, bool]:
     """Return (the text of a tool's answer, whether it is an error)."""
     async with connect(arm, work, tree) as (session, _):
-        reply = await asyncio.wait_for(session.call_tool(tool, arguments), CALL_S)
+        try:
+            reply = await asyncio.wait_for(session.call_tool(tool, arguments), CALL_S)
+        except (MCPError, TimeoutError) as error:  # the agent reads its sentence
+            return f"{type(error).__name__}: {error}", True
         text = "\n".join(getattr(block, "text", "") for block in reply.content)
         return text, bool(reply.is_error)
 
 
 async def catalogue(arm: str, work: Path, tree: Path) -> str:
-    """Return what an agent reads before its first question: instructions, tools, rules."""
+    """Return the text that an agent reads before its first question: instructions, tools, rules."""
     async with connect(arm, work, tree) as (session, start):
         listed = await asyncio.wait_for(session.list_tools(), CALL_S)
     tools = [

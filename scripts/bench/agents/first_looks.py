@@ -1,12 +1,12 @@
-"""The first looks by program, without an agent: what of the gold they show, and for how many tokens.
+"""First looks by program, without an agent: the gold that they show, and their tokens.
 
-    scripts/bench/agents/first_looks.py --work DIR [--system NAME …] [--json]
+    scripts/bench/agents/first_looks.py --work DIR [--system NAME …] [--task ID …] [--json]
 
-rg: the question's rarest words by ripgrep, one call. search, explore: `cortex_search` and
-`cortex_explore` with the question, as an agent's client gets them. codegraph: `codegraph_explore`.
-seen: gold places of which a line is shown. whole: places all of whose lines are. named: places of
-which the output names the path with a line inside. first, five, ten: tasks with a gold place among
-the first 1, 5, 10 places that the output names.
+rg: the question's rarest words by ripgrep, one call; of a "breaks" task the first name that it
+quotes. search, explore: `cortex_search` and `cortex_explore` with the question, as an agent's
+client gets them. codegraph: `codegraph_explore`. seen: gold places of which a line is shown. whole:
+places that are shown to nine tenths. named: places that the output names as an answer would. first,
+five, ten: tasks with a gold place among the first 1, 5, 10 places that the output names.
 """
 
 from __future__ import annotations
@@ -27,16 +27,24 @@ sys.path[:0] = [str(BENCH), str(BENCH / "agents")]
 from arm import OUTPUT_CHARS_MAX, run_shell  # noqa: E402 - scripts are no package
 from arms import call, count_tokens, tree_of  # noqa: E402
 from gold import check_seal  # noqa: E402
-from records import KINDS, Gold, Task, read_tasks  # noqa: E402
+from records import KINDS, Named, Task, is_hit, read_tasks  # noqa: E402
 from report import add_json, begin, print_machine, print_table, write  # noqa: E402
 from shown import lines_of, shown_lines  # noqa: E402
 from tasks.shell import STOP_WORDS  # noqa: E402
 
 #: words of a question that ripgrep is asked for, and printed lines
 WORDS, LINES_MAX = 3, 60
+#: share of a place's lines from which it counts as shown whole: blank lines and braces have no text
+WHOLE_SHARE = 0.9
 #: a place in an output: `path:12-30`, `path:12`, or JSON's "path": …, "start_line": 12
 _PLACE = re.compile(r"([\w@./+-]+\.\w+):(\d+)(?:-(\d+))?")
-_JSON_PLACE = re.compile(r'"(?:path|file|file_path)":\s*"([^"]+)"[^{}]*?"(?:start|start_line|line)":\s*(\d+)')
+#: the same in JSON
+_JSON_PLACE = re.compile(
+    r'"(?:path|file|file_path)":\s*"([^"]+)"[^{}]*?"(?:start_line|start|line)":\s*(\d+)'
+    r'(?:,\s*"(?:end_line|end)":\s*(\d+))?'
+)
+#: a name that the question quotes
+_QUOTED = re.compile(r"`([\w.]+)")
 
 Answer = tuple[str, Sequence[str]]
 
@@ -55,15 +63,19 @@ def rarest(question: str, tree: Path) -> list[str]:
                 text=True,
             )
             counts[word] = sum(map(int, done.stdout.split()))
-    found = sorted((count, word) for word, count in counts.items() if count)
-    return [word for _, word in found[:WORDS]]
+    ranked = sorted((count, word) for word, count in counts.items() if count)
+    return [word for _, word in ranked[:WORDS]]
 
 
 def ask_rg(task: Task, work: Path) -> Answer:
     tree = tree_of(work, "rg", task.repo, task.revision)
-    words = rarest(task.question, tree) or [task.question]
-    patterns = [part for word in words for part in ("-e", word)]
-    command = ["rg", "-n", "-i", "-F", "--sort=path", "--max-columns=200", *patterns, "."]
+    quoted = _QUOTED.search(task.question)
+    if task.kind == "breaks" and quoted:
+        options = ["-w", "-F", "-e", quoted[1].rpartition(".")[2]]
+    else:
+        words = rarest(task.question, tree) or [task.question]
+        options = ["-i", "-F", *(part for word in words for part in ("-e", word))]
+    command = ["rg", "-n", "--sort=path", "--max-columns=200", *options, "."]
     output, _ = run_shell(command, tree)
     return "\n".join(output.split("\n")[:LINES_MAX]), command
 
@@ -85,32 +97,30 @@ SYSTEMS: dict[str, tuple[str, Callable[[Task, Path], Answer]]] = {
 }
 
 
-def named_places(output: str) -> list[tuple[str, int, int]]:
+def named_places(output: str) -> list[Named]:
     """Return the places that an output names, in its order."""
-    found = [
-        (m.start(), m[1].removeprefix("./"), int(m[2]), int(m[3] or m[2])) for m in _PLACE.finditer(output)
+    matches = [
+        (match.start(), Named(match[1].removeprefix("./"), int(match[2]), int(match[3] or match[2])))
+        for pattern in (_PLACE, _JSON_PLACE)
+        for match in pattern.finditer(output)
     ]
-    found += [(m.start(), m[1], int(m[2]), int(m[2])) for m in _JSON_PLACE.finditer(output)]
-    return list(dict.fromkeys((path, first, last) for _, path, first, last in sorted(found)))
-
-
-def _overlaps(gold: Gold, place: tuple[str, int, int]) -> bool:
-    return place[0] == gold.file and place[1] <= gold.end and place[2] >= gold.start
+    return list(dict.fromkeys(place for _, place in sorted(matches, key=lambda row: row[0])))
 
 
 def look(task: Task, output: str, command: Sequence[str], tree: Path) -> dict[str, int]:
     """Return the figures of one output, without its tokens."""
     lines = lines_of(shown_lines(output, command, tree))
     places = named_places(output)
-    own = [{(gold.file, number) for number in range(gold.start, gold.end + 1)} for gold in task.gold]
+    gold_lines = [{(gold.file, number) for number in range(gold.start, gold.end + 1)} for gold in task.gold]
     rank = next(
-        (at for at, place in enumerate(places) if any(_overlaps(gold, place) for gold in task.gold)), None
+        (at for at, place in enumerate(places) if any(is_hit(task.kind, gold, place) for gold in task.gold)),
+        None,
     )
     return {
         "gold": len(task.gold),
-        "seen": sum(bool(one & lines) for one in own),
-        "whole": sum(one <= lines for one in own),
-        "named": sum(any(_overlaps(gold, place) for place in places) for gold in task.gold),
+        "seen": sum(bool(place & lines) for place in gold_lines),
+        "whole": sum(len(place & lines) >= WHOLE_SHARE * len(place) for place in gold_lines),
+        "named": sum(any(is_hit(task.kind, gold, place) for place in places) for gold in task.gold),
         "first": int(rank == 0),
         "five": int(rank is not None and rank < 5),
         "ten": int(rank is not None and rank < 10),

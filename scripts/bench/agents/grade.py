@@ -6,7 +6,7 @@
 Of a task in an arm the mean over its runs counts. found: gold places that the answer names. right:
 share of the named places that are gold. looks: commands before the answer. tokens: of their
 outputs, by o200k_base. list: tokens of the tools' list and instructions, once a run, spread over
-its tasks. rereads: looks most of whose lines an earlier look of the task had shown. resident:
+its tasks. rereads: looks that mostly repeat lines of earlier looks at the task. resident:
 tokens that a run's agent holds in the end (prompt, list, commands, outputs). Ratios and differences
 are to `--base` over the tasks that both did; the interval is a bootstrap over tasks, 95 %.
 
@@ -52,9 +52,9 @@ class Score:
     arm: str
     gold: int
     runs: float
-    found: float
-    right: float
-    named: float
+    found_count: float
+    right_count: float
+    named_count: float
     looks: float
     tokens: float
     listed: float
@@ -79,14 +79,14 @@ def read_kept(files: Iterable[Path]) -> list[tuple[Row, list[Row]]]:
     return runs
 
 
-def kept(run: Row, log: Iterable[Row]) -> Row:
+def without_outputs(run: Row, log: Iterable[Row]) -> Row:
     """Return a run without the outputs of its looks and without paths of the machine."""
     rows = [{key: value for key, value in row.items() if key != "output"} for row in log]
     return {"run": {key: value for key, value in run.items() if key != "work"}, "log": rows}
 
 
 def rereads(looks: Sequence[Row]) -> int:
-    """Return the looks most of whose lines an earlier one had shown."""
+    """Return the number of looks that mostly repeat lines of earlier ones."""
     seen: set[tuple[str, int]] = set()
     count = 0
     for row in looks:
@@ -104,16 +104,16 @@ def grade_task(task: Task, run: Row, log: Sequence[Row]) -> Score | None:
         return None
     looks = [row for row in rows if row["command"][0] != "answer"]
     named = [place for text in answers[0]["command"][1:] if (place := parse_place(text))]
-    found, right, count = hits(task, named)
+    found_count, right_count, named_count = hits(task, named)
     return Score(
         task.id,
         task.kind,
         run["arm"],
         len(task.gold),
         1,
-        found,
-        right,
-        count,
+        found_count,
+        right_count,
+        named_count,
         len(looks),
         sum(row["tokens"] for row in looks),
         run["list_tokens"] / len(run["tasks"]),
@@ -140,20 +140,20 @@ def scores(runs: Iterable[tuple[Row, list[Row]]], tasks: Iterable[Task]) -> tupl
 
 def mean_of(rows: Sequence[Score]) -> Score:
     first = rows[0]
-    numbers = ("found", "right", "named", "looks", "tokens", "listed", "rereads")
+    numbers = ("found_count", "right_count", "named_count", "looks", "tokens", "listed", "rereads")
     means = {name: mean(getattr(row, name) for row in rows) for name in numbers}
     return Score(task=first.task, kind=first.kind, arm=first.arm, gold=first.gold, runs=len(rows), **means)
 
 
 def summary(rows: Sequence[Score]) -> Row:
-    named = sum(row.named for row in rows)
+    named = sum(row.named_count for row in rows)
     count = len(rows) or 1
     return {
         "tasks": len(rows),
         "runs": sum(row.runs for row in rows),
         "gold": sum(row.gold for row in rows),
-        "found": round(sum(row.found for row in rows), 2),
-        "right": round(sum(row.right for row in rows) / named, 3) if named else 0.0,
+        "found": round(sum(row.found_count for row in rows), 2),
+        "right": round(sum(row.right_count for row in rows) / named, 3) if named else 0.0,
         "looks": round(sum(row.looks for row in rows), 1),
         "tokens": round(sum(row.tokens for row in rows)),
         "list": round(sum(row.listed for row in rows)),
@@ -163,7 +163,7 @@ def summary(rows: Sequence[Score]) -> Row:
 
 Pair = tuple[Score, Score]
 MEASURES: dict[str, Callable[[Sequence[Pair]], float | None]] = {
-    "found": lambda pairs: _ratio(pairs, lambda row: row.found),
+    "found": lambda pairs: _ratio(pairs, lambda row: row.found_count),
     "right": lambda pairs: _right(pairs, 0) - _right(pairs, 1),
     "looks": lambda pairs: _ratio(pairs, lambda row: row.looks),
     "tokens": lambda pairs: _ratio(pairs, lambda row: row.tokens),
@@ -173,20 +173,20 @@ MEASURES: dict[str, Callable[[Sequence[Pair]], float | None]] = {
 
 def _ratio(pairs: Sequence[Pair], value: Callable[[Score], float]) -> float | None:
     below = sum(value(base) for _, base in pairs)
-    return sum(value(own) for own, _ in pairs) / below if below else None
+    return sum(value(score) for score, _ in pairs) / below if below else None
 
 
 def _right(pairs: Sequence[Pair], side: int) -> float:
-    named = sum(pair[side].named for pair in pairs)
-    return sum(pair[side].right for pair in pairs) / named if named else 0.0
+    named = sum(pair[side].named_count for pair in pairs)
+    return sum(pair[side].right_count for pair in pairs) / named if named else 0.0
 
 
 def paired(rows: Iterable[Score], arm: str, base: str) -> list[Pair]:
     cells = {(row.task, row.arm): row for row in rows}
     return [
         (row, cells[name, base])
-        for (name, own), row in sorted(cells.items())
-        if own == arm and (name, base) in cells
+        for (name, other), row in sorted(cells.items())
+        if other == arm and (name, base) in cells
     ]
 
 
@@ -195,7 +195,7 @@ def interval(pairs: Sequence[Pair], measure: Callable[[Sequence[Pair]], float | 
     value = measure(pairs) if pairs else None
     draw = random.Random(SEED)
     drawn = [measure([draw.choice(pairs) for _ in pairs]) for _ in range(DRAWS)] if len(pairs) > 1 else []
-    values = sorted(one for one in drawn if one is not None)
+    values = sorted(drawn_value for drawn_value in drawn if drawn_value is not None)
     if value is None or not values:
         return {"value": value and round(value, 3), "low": None, "high": None}
     edge = (1 - INTERVAL) / 2
@@ -207,8 +207,8 @@ def resident(runs: Iterable[tuple[Row, list[Row]]]) -> dict[str, int]:
     """Return arm → mean of the tokens that a run's agent holds in the end."""
     totals: dict[str, list[int]] = defaultdict(list)
     for run, log in runs:
-        said = sum(row["command_tokens"] + row["tokens"] for row in log)
-        totals[run["arm"]].append(run["list_tokens"] + run["prompt_tokens"] + said)
+        log_tokens = sum(row["command_tokens"] + row["tokens"] for row in log)
+        totals[run["arm"]].append(run["list_tokens"] + run["prompt_tokens"] + log_tokens)
     return {arm: round(mean(values)) for arm, values in totals.items()}
 
 
@@ -231,7 +231,7 @@ def tabulate(rows: Sequence[Score], base: str) -> Row:
     return table
 
 
-def show(table: Mapping[str, Any], held: Mapping[str, int], base: str) -> None:
+def show(table: Mapping[str, Any], resident_tokens: Mapping[str, int], base: str) -> None:
     for kind, arms in table.items():
         keys = list(summary([]))
         print_table(
@@ -244,7 +244,7 @@ def show(table: Mapping[str, Any], held: Mapping[str, int], base: str) -> None:
         ]
         print_table(["", *MEASURES], rows)
         print()
-    print_table(["arm", "resident"], held.items())
+    print_table(["arm", "resident"], resident_tokens.items())
 
 
 def _shown(cell: Mapping[str, Any]) -> str:
@@ -268,20 +268,35 @@ def main() -> int:
     check_seal()
     runs = (read_runs(options.work) if options.work else []) + read_kept(options.logs)
     if options.keep:
-        options.keep.write_text("".join(json.dumps(kept(*run), ensure_ascii=False) + "\n" for run in runs))
+        options.keep.write_text(
+            "".join(json.dumps(without_outputs(*run), ensure_ascii=False) + "\n" for run in runs)
+        )
     rows, missing = scores(runs, read_tasks())
-    table, held = tabulate(rows, options.base), resident(runs)
+    table, resident_tokens = tabulate(rows, options.base), resident(runs)
     figures = begin("agents")
     print_machine(figures)
-    show(table, held, options.base)
+    show(table, resident_tokens, options.base)
     for line in missing:
         print(f"not answered: {line}")
     if options.json:
         tasks: dict[str, Row] = defaultdict(dict)
         for row in rows:
-            cells = ("gold", "found", "right", "named", "looks", "tokens", "rereads", "runs")
+            cells = (
+                "gold",
+                "looks",
+                "tokens",
+                "rereads",
+                "runs",
+                "found_count",
+                "right_count",
+                "named_count",
+            )
             tasks[row.task][row.arm] = {name: getattr(row, name) for name in cells}
-        write(figures | {"base": options.base, "resident": held, "missing": missing, "tasks": tasks} | table)
+        write(
+            figures
+            | {"base": options.base, "resident": resident_tokens, "missing": missing, "tasks": tasks}
+            | table
+        )
     return 0
 
 

@@ -1,12 +1,12 @@
 """Make the runs of fresh agents: a folder and a prompt for every four tasks of an arm.
 
-    scripts/bench/agents/prompt.py --work DIR [--arm ARM …] [--task ID …] [--again NUMBER]
+    scripts/bench/agents/prompt.py --work DIR [--arm ARM …] [--task ID …] [--repetition NUMBER]
 
 DIR is prepare.py's. Each run is DIR/runs/<arm>-<number>-<group>: `prompt.txt` for an agent that
 knows nothing else, `look`, the only program that it may run, `log.jsonl` after its first look.
-`--again` numbers the repetition (1, 2, …). The groups mix the kinds and are the same in each arm.
-The prompt holds what the arm's server tells an agent: its instructions, its list of tools, and the
-rules that its installation wrote; their tokens are in run.json.
+`--repetition` numbers the repetition (1, 2, …). The groups mix the kinds and are the same in each
+arm. The prompt holds the texts of the arm's server for an agent (its instructions, its list of
+tools) and the rules that its installation wrote; their tokens are in run.json.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def text_of(arm: str, tasks: Sequence[Task], look: str, listed: str) -> str:
     )
 
 
-def make_run(work: Path, arm: str, again: int, number: int, tasks: Sequence[Task]) -> Path:
-    name = f"{arm}-{again}-{number}"
+def make_run(work: Path, arm: str, repetition: int, number: int, tasks: Sequence[Task]) -> Path:
+    name = f"{arm}-{repetition}-{number}"
     folder = work.resolve() / "runs" / name
     folder.mkdir(parents=True, exist_ok=True)
     look = folder / "look"
@@ -118,13 +118,13 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--arm", action="append", default=[], choices=ARMS, help="may be repeated")
     parser.add_argument("--task", action="append", default=[], help="may be repeated; default: all")
-    parser.add_argument("--again", type=int, default=1, help="the repetition's number (default: 1)")
+    parser.add_argument("--repetition", type=int, default=1, help="the repetition's number (default: 1)")
     options = parser.parse_args()
     check_seal()
     tasks = [task for task in read_tasks() if not options.task or task.id in options.task]
     for arm in options.arm or ARMS:
         for number, group in enumerate(groups(tasks), 1):
-            print(make_run(options.work, arm, options.again, number, group) / "prompt.txt", flush=True)
+            print(make_run(options.work, arm, options.repetition, number, group) / "prompt.txt", flush=True)
 
 
 if __name__ == "__main__":

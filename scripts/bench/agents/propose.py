@@ -3,12 +3,13 @@
     scripts/bench/agents/propose.py --mirrors DIR OWNER/NAME …
 
 DIR holds DIR/<owner>+<name>/repo. Eligible is a commit since 2023 that names an issue which it
-fixes, and whose change of shipped sources lies in 2 to 6 functions of at most 4 files. The lot is a
-hash of a seed and the commit. For each repository the first commits are printed as drafts of tasks,
-with the functions that hold their changed lines. A reader then takes the first one whose issue can
-be read, strikes the places that no reader of the issue could name (before the gold is frozen), and
-writes the question: the tracker's texts have no licence, so tasks.jsonl holds a short restatement
-of the symptom, made from the issue alone, and the issue's number.
+fixes, and that changes shipped sources in 2 to 6 functions of at most 4 files. The lot is a hash
+of a seed and the commit. For each repository the first commits are printed as drafts of tasks,
+with the functions that hold their changed lines. A reader then strikes the places that no reader
+of the issue could name (before the gold is frozen), takes the first draft that has a readable
+issue and two places left, and writes the question. The tracker's texts have no licence, so
+tasks.jsonl holds a short restatement of the symptom, made from the issue alone, and the issue's
+number.
 """
 
 from __future__ import annotations
@@ -47,14 +48,17 @@ WHOLE_MAX, AROUND = 60, 15
 DRAFTS = 4
 #: a message that closes an issue
 CLOSES = re.compile(
-    r"(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?):?\s+(?:https://github\.com/\S+/issues/|[\w/.-]*#)(\d+)", re.I
+    r"(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?):?\s+(?:https://github\.com/\S+/issues/|[\w/.-]*#)(\d+)",
+    re.IGNORECASE,
 )
 #: subjects that are no fixes of code
 REFUSED = re.compile(
-    r"\b(docs?|typos?|ci|chore|bump|deps|feat|readme|add|tests?|remove\w*|deprecate\w*)\b", re.I
+    r"\b(docs?|typos?|ci|chore|bump|deps|feat|readme|add|tests?|remove\w*|deprecate\w*)\b", re.IGNORECASE
 )
 #: folders of tests and examples that `is_test` leaves
-UNSHIPPED = re.compile(r"(^|/)(docs?|examples?|benchmarks?|integration|demo|scripts|changelog)(/|$)", re.I)
+UNSHIPPED = re.compile(
+    r"^(docs?|examples?|benchmarks?|demo|scripts)/|(^|/)(integration|changelog)(/|$)", re.IGNORECASE
+)
 
 
 def git(mirror: Path, *arguments: str) -> str:
@@ -82,7 +86,7 @@ def places(mirror: Path, commit: str) -> list[Gold]:
         for row in git(mirror, "diff", "--name-status", "--no-renames", f"{commit}^", commit).splitlines()
     ]
     code = [path for how, path in changed if how == "M" and _is_shipped(path)]
-    found: list[Gold] = []
+    gold: list[Gold] = []
     for path in code if len(code) <= FILES_MAX else ():
         raw = subprocess.run(
             ["git", "-C", mirror, "show", f"{commit}^:{path}"], check=True, capture_output=True
@@ -100,14 +104,14 @@ def places(mirror: Path, commit: str) -> list[Gold]:
                 if symbol.kind in CALLABLE_KINDS and symbol.start_line <= line <= symbol.end_line
             ]
             if inside and is_meaningful(source.lines[line - 1]):
-                lines_of.setdefault(max(inside, key=lambda one: one.start_line), []).append(line)
+                lines_of.setdefault(max(inside, key=lambda symbol: symbol.start_line), []).append(line)
         for symbol, lines in lines_of.items():
             start, end = symbol.start_line, symbol.end_line
             if end - start >= WHOLE_MAX:
                 start, end = max(start, min(lines) - AROUND), min(end, max(lines) + AROUND)
             words = re.findall(r"\w+", source.lines[start - 1])
-            found.append(Gold(path, start, end, max(words, key=len, default=""), symbol.name))
-    return found
+            gold.append(Gold(path, start, end, max(words, key=len, default=""), symbol.name))
+    return gold
 
 
 def _is_shipped(path: str) -> bool:

@@ -69,10 +69,10 @@ def read_tasks(file: Path = TASKS) -> list[Task]:
 
 
 def find_task(name: str) -> Task:
-    found = next((task for task in read_tasks() if task.id == name), None)
-    if found is None:
+    task = next((entry for entry in read_tasks() if entry.id == name), None)
+    if task is None:
         raise SystemExit(f"no task is named {name}")
-    return found
+    return task
 
 
 def as_line(task: Task) -> str:
@@ -108,9 +108,9 @@ def is_hit(kind: str, gold: Gold, named: Named) -> bool:
 def hits(task: Task, answer: Iterable[Named]) -> tuple[int, int, int]:
     """Return (gold places found, named places that are right, named places)."""
     named = list(dict.fromkeys(answer))
-    found = sum(any(is_hit(task.kind, gold, place) for place in named) for gold in task.gold)
+    found_count = sum(any(is_hit(task.kind, gold, place) for place in named) for gold in task.gold)
     right = sum(any(is_hit(task.kind, gold, place) for gold in task.gold) for place in named)
-    return found, right, len(named)
+    return found_count, right, len(named)
 
 
 def faults(tasks: Iterable[Task], folder: Path) -> list[str]:

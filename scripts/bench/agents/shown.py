@@ -1,8 +1,8 @@
 """The lines of a repository's files that an output shows. Pure but for reading the files.
 
 A file counts if its path stands in the output or in the command. Of rg and sed the numbers are
-known; of any other answer a line counts if its text stands in it and occurs once in its file, and
-so do short gaps between two such lines.
+known. Of any other answer a line counts if it stands there with its number, or if its text stands
+there, occurs once in its file, and has such a neighbour; short gaps between such lines count too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-#: letters and digits of a line whose text identifies it
+#: letters and digits of a line that its text identifies
 LETTERS_MIN = 4
 #: lines between two shown ones that count as shown
 GAP_MAX = 2
@@ -23,7 +23,7 @@ GAP_MAX = 2
 _RG = re.compile(r"^(?P<path>[^\s:][^:\n]*?)(?P<mark>[:-])(?P<line>\d+)(?P=mark)")
 _RG_ALONE = re.compile(r"^(\d+)[:-]")
 #: a number before the text of a line, as readers print it
-_NUMBER = re.compile(r"^\s*\d+(?:\s*[|:→\t]|\s{1,2}|-)\s?")
+_NUMBERED = re.compile(r"^\s*(\d+)(?:\s*[|:→\t]|\s{1,2}|-) ?(.*)$")
 _SED = re.compile(r"(\d+)(?:,(\+?\d+|\$))?p")
 
 Range = list[Any]
@@ -87,40 +87,55 @@ def _of_rg(output: str, command: Sequence[str], tree: Path) -> Iterator[tuple[st
 
 def _of_text(output: str, command: Sequence[str], tree: Path) -> Iterator[tuple[str, int]]:
     text = "\n".join(_strings(output))
-    said = text + " " + " ".join(command[1:])
-    printed = {bare for line in text.split("\n") for bare in (line.strip(), _NUMBER.sub("", line).strip())}
+    mentions = text + " " + " ".join(command[1:])
+    printed: set[str] = set()
+    numbered: set[tuple[int, str]] = set()
+    for line in text.split("\n"):
+        printed.add(line.strip())
+        if match := _NUMBERED.match(line):
+            printed.add(match[2].strip())
+            numbered.add((int(match[1]), match[2].strip()))
     for path in _files(tree):
-        if path not in said:
-            continue
-        lines = [line.strip() for line in _text(tree / path).split("\n")]
-        counts = Counter(lines)
-        last = 0
-        for number, line in enumerate(lines, 1):
-            if counts[line] == 1 and line in printed and len(re.findall(r"\w", line)) >= LETTERS_MIN:
-                if last and number - last - 1 <= GAP_MAX:
-                    for between in range(last + 1, number):
-                        yield path, between
-                yield path, number
-                last = number
+        if path in mentions:
+            lines = [line.strip() for line in _text(tree / path).split("\n")]
+            yield from ((path, number) for number in _matching(lines, printed, numbered))
+
+
+def _matching(lines: Sequence[str], printed: set[str], numbered: set[tuple[int, str]]) -> Iterator[int]:
+    """Yield the numbers of the lines that stand in an output."""
+    counts = Counter(lines)
+    runs: list[list[int]] = []
+    for number, line in enumerate(lines, 1):
+        is_numbered = (number, line) in numbered
+        if is_numbered or (
+            counts[line] == 1 and line in printed and len(re.findall(r"\w", line)) >= LETTERS_MIN
+        ):
+            if runs and number - runs[-1][-1] - 1 <= GAP_MAX:
+                runs[-1].append(number)
+            else:
+                runs.append([number])
+    for run in runs:
+        if len(run) > 1 or (run[0], lines[run[0] - 1]) in numbered:
+            yield from range(run[0], run[-1] + 1)
 
 
 def _strings(output: str) -> list[str]:
     """Return the strings of a JSON answer; other answers as they are."""
     try:
-        value = json.loads(output)
+        answer = json.loads(output)
     except json.JSONDecodeError:
         return [output]
-    found: list[str] = []
-    pending = [value]
+    strings: list[str] = []
+    pending = [answer]
     while pending:
-        one = pending.pop()
-        if isinstance(one, str):
-            found.append(one)
-        elif isinstance(one, dict):
-            pending += one.values()
-        elif isinstance(one, list):
-            pending += one
-    return found
+        value = pending.pop()
+        if isinstance(value, str):
+            strings.append(value)
+        elif isinstance(value, dict):
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return strings
 
 
 def _files(tree: Path) -> Iterator[str]:

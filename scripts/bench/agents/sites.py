@@ -4,9 +4,10 @@
     scripts/bench/agents/sites.py CHECKER=TREE FILE:LINE …        the calls of these, as gold
 
 CHECKER is one of graph_truth.py's: pyright, typescript, javac, … TREE is a checkout. The places of
-calls come from the syntax, their targets from the checker alone: neither Cortex's graph nor a search
-for the name is asked. A call with two targets counts for none. Tests, documents and examples are
-left out, and the question says so.
+calls come from the syntax, their targets from the checker alone: neither Cortex's graph nor a
+search for the name is asked. A call with two targets counts for none. Tests, documents and examples
+are left out, and the question says so. A call that the checker cannot resolve is missing: choose
+a definition if each other use of its name has another target.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from cortex.terms.paths import is_test  # noqa: E402
 
 #: calls of a proposed definition, and the files that they are in
 CALLS_MIN, CALLS_MAX, FILES_MIN = 6, 16, 3
-UNSHIPPED = re.compile(r"(^|/)(tests?|docs?|examples?|playground|benchmarks?)(/|$)")
+UNSHIPPED = re.compile(r"^(docs?|examples?|playground|benchmarks?)/|(^|/)tests?/")
 
 Calls = dict[tuple[str, int], set[tuple[str, int]]]
 
@@ -46,11 +47,11 @@ def calls(checker: str, tree: Path, seconds: float) -> Calls:
     ]
     ask = _CHECKERS.get(checker)
     rows = ask(tree, files, seconds) if ask else ask_server(checker, tree, files, seconds)
-    found: Calls = defaultdict(set)
+    calls_of: Calls = defaultdict(set)
     for site, targets in rows:
         if len(targets) == 1 and targets[0]:
-            found[targets[0][:2]].add(site[:2])
-    return found
+            calls_of[targets[0][:2]].add(site[:2])
+    return calls_of
 
 
 def as_gold(tree: Path, sites: Iterable[tuple[str, int]]) -> list[dict[str, object]]:
@@ -72,11 +73,11 @@ def main() -> None:
     options = parser.parse_args()
     checker, _, name = options.checked.partition("=")
     tree = Path(name).resolve()
-    found = calls(checker, tree, options.seconds)
+    calls_of = calls(checker, tree, options.seconds)
     for text in options.definition:
         path, _, line = text.rpartition(":")
-        print(json.dumps({"definition": text, "gold": as_gold(tree, found[path, int(line)])}))
-    for (path, line), sites in sorted(found.items()) if not options.definition else ():
+        print(json.dumps({"definition": text, "gold": as_gold(tree, calls_of[path, int(line)])}))
+    for (path, line), sites in sorted(calls_of.items()) if not options.definition else ():
         if CALLS_MIN <= len(sites) <= CALLS_MAX and len({file for file, _ in sites}) >= FILES_MIN:
             text = (tree / path).read_text(encoding="utf-8", errors="replace").split("\n")[line - 1].strip()
             print(f"{path}:{line}\t{len(sites)}\t{text}")
