@@ -136,6 +136,7 @@ def tree(tmp_path):
 def test_the_lines_that_sed_shows_are_those_of_its_command(load, tree):
     shown = load("shown").shown_lines("whatever", ["sed", "-n", "3,5p;29,$p", "src/a.py"], tree)
     assert shown == [["src/a.py", 3, 5], ["src/a.py", 29, 31]]
+    assert load("shown").shown_lines("", ["sed", "-n", "1,2p", "absent.py"], tree) == []
 
 
 def test_the_lines_that_ripgrep_shows_are_numbered(load, tree):

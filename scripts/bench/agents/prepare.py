@@ -1,6 +1,7 @@
 """Prepare the repositories of the tasks for each arm, and index them.
 
     scripts/bench/agents/prepare.py --mirrors DIR --work DIR [--arm ARM …] [--repo OWNER/NAME …]
+    scripts/bench/agents/prepare.py --work DIR --stop        end Cortex' processes of all trees
 
 DIR of `--mirrors` holds DIR/<owner>+<name>/repo. Each arm gets its own tree below `--work`, at the
 task's revision, with the history up to it and nothing later; where a mirror lacks objects of the
@@ -23,7 +24,6 @@ sys.path[:0] = [str(BENCH), str(BENCH / "agents")]
 
 from arms import ARMS, codegraph_command, cortex_environment, tree_of  # noqa: E402 - scripts are no package
 from records import faults, read_tasks  # noqa: E402
-from report import ROOT  # noqa: E402
 from tasks.records import Repository  # noqa: E402
 from tasks.trees import check_out  # noqa: E402
 
@@ -76,15 +76,27 @@ def index(arm: str, tree: Path, work: Path) -> None:
         )
 
 
+def stop(work: Path) -> None:
+    for tree in sorted((work.resolve() / "trees" / "cortex").glob("*")):
+        command = [str(CORTEX), "down", "--project", str(tree)]
+        subprocess.run(command, env=cortex_environment(work), check=False, timeout=INDEX_S)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--mirrors", type=Path, required=True)
+    parser.add_argument("--mirrors", type=Path)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--arm", action="append", default=[], choices=ARMS, help="may be repeated")
     parser.add_argument("--repo", action="append", default=[], help="may be repeated; default: all")
+    parser.add_argument("--stop", action="store_true", help="end Cortex' processes of all trees")
     options = parser.parse_args()
+    if options.stop:
+        stop(options.work)
+        return 0
+    if not options.mirrors:
+        parser.error("--mirrors is missing")
     wrong: list[str] = []
     trees = {(task.repo, task.revision) for task in read_tasks()}
     for repo, revision in sorted(trees):
@@ -105,5 +117,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    assert ROOT  # the benchmarks' report is importable
     sys.exit(main())

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -85,7 +86,8 @@ def make_run(work: Path, arm: str, repetition: int, number: int, tasks: Sequence
     folder.mkdir(parents=True, exist_ok=True)
     look = folder / "look"
     program = f"{shlex.quote(sys.executable)} {shlex.quote(str(BENCH / 'agents' / 'arm.py'))}"
-    look.write_text(f'#!/bin/sh\nexec {program} {shlex.quote(str(folder))} "$@"\n')
+    path = f"PYTHONPATH={shlex.quote(os.environ['PYTHONPATH'])} " if "PYTHONPATH" in os.environ else ""
+    look.write_text(f'#!/bin/sh\n{path}exec {program} {shlex.quote(str(folder))} "$@"\n')
     look.chmod(0o755)
     listed = ""
     if server_of(arm):

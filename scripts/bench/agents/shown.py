@@ -57,6 +57,8 @@ def lines_of(shown: Iterable[Range]) -> set[tuple[str, int]]:
 
 def _of_sed(command: Sequence[str], tree: Path) -> Iterator[tuple[str, int]]:
     for name in command[3:]:
+        if not (tree / name).is_file():
+            continue
         count = len(_text(tree / name).split("\n"))
         for first, last in _SED.findall(command[2]):
             start = int(first)
