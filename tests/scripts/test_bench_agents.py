@@ -37,7 +37,7 @@ def row(name, command, tokens=0, shown=(), command_tokens=1):
         "command": command.split(),
         "tokens": tokens,
         "command_tokens": command_tokens,
-        "shown": [list(one) for one in shown],
+        "shown": [list(lines) for lines in shown],
     }
 
 
@@ -45,7 +45,7 @@ def run_of(arm, tasks, list_tokens=0, prompt_tokens=100):
     return {
         "arm": arm,
         "run": f"{arm}-1-1",
-        "tasks": [one.id for one in tasks],
+        "tasks": [entry.id for entry in tasks],
         "list_tokens": list_tokens,
         "prompt_tokens": prompt_tokens,
     }
@@ -55,28 +55,30 @@ def test_the_tasks_are_eight_of_each_kind_and_their_gold_is_frozen(load):
     load("gold").check_seal()
     assert load("gold").check(None) == []
     tasks = load("records").read_tasks()
-    assert [sum(one.kind == kind for one in tasks) for kind in load("records").KINDS] == [8, 8, 8]
+    assert [sum(entry.kind == kind for entry in tasks) for kind in load("records").KINDS] == [8, 8, 8]
     lines = load("records").TASKS.read_text(encoding="utf-8").splitlines()
-    assert [load("records").as_line(one) for one in tasks] == lines
+    assert [load("records").as_line(entry) for entry in tasks] == lines
 
 
 def test_no_repository_of_the_tasks_was_fitted_on(load):
     fitted = [BENCH / "second_set.tsv", ROOT / "scripts" / "train" / "repositories.tsv"]
-    known = {line.split("\t")[0].lower() for file in fitted for line in file.read_text().splitlines()}
-    known |= {one["url"].lower() for one in json.loads((BENCH / "tasks/repositories.json").read_text())}
+    fitted_names = {line.split("\t")[0].lower() for file in fitted for line in file.read_text().splitlines()}
+    fitted_names |= {
+        entry["url"].lower() for entry in json.loads((BENCH / "tasks/repositories.json").read_text())
+    }
     pages = " ".join((ROOT / "docs" / name).read_text() for name in ("BENCHMARKS.md", "RANKING.md"))
-    for repo in {one.repo for one in load("records").read_tasks()}:
-        assert not any(repo.lower() in name for name in known), repo
+    for repo in {entry.repo for entry in load("records").read_tasks()}:
+        assert not any(repo.lower() in name for name in fitted_names), repo
         assert not re.search(rf"\b{re.escape(repo)}\b", pages), repo
 
 
 def test_a_fix_is_named_by_its_issue_number_and_a_site_by_its_checker(load):
-    for one in load("records").read_tasks():
-        if one.kind == "fix":
-            assert re.match(r"issue \d+, fixed by [0-9a-f]{40}", one.source), one.id
-        if one.kind == "breaks":
-            assert one.source.split(",")[0] in ("pyright", "typescript", "javac"), one.id
-            assert all(place.start == place.end for place in one.gold), one.id
+    for entry in load("records").read_tasks():
+        if entry.kind == "fix":
+            assert re.match(r"issue \d+, fixed by [0-9a-f]{40}", entry.source), entry.id
+        if entry.kind == "breaks":
+            assert entry.source.split(",")[0] in ("pyright", "typescript", "javac"), entry.id
+            assert all(place.start == place.end for place in entry.gold), entry.id
 
 
 @pytest.mark.parametrize(
@@ -91,12 +93,12 @@ def test_a_fix_is_named_by_its_issue_number_and_a_site_by_its_checker(load):
     ],
 )
 def test_a_place_is_a_path_with_a_line_or_a_range(load, text, place):
-    found = load("records").parse_place(text)
-    assert (found and (found.file, found.start, found.end)) == place
+    expected = load("records").parse_place(text)
+    assert (expected and (expected.file, expected.start, expected.end)) == place
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("a.py:15", 1),
         ("a.py:1-10", 1),
@@ -107,8 +109,8 @@ def test_a_place_is_a_path_with_a_line_or_a_range(load, text, place):
         ("a.py:1-200", 0),
     ],
 )
-def test_a_named_place_is_right_if_it_meets_the_gold_and_is_no_whole_file(load, text, found):
-    assert load("records").hits(task(load), named(load, text)) == (found, found, 1)
+def test_a_named_place_is_right_if_it_meets_the_gold_and_is_no_whole_file(load, text, expected):
+    assert load("records").hits(task(load), named(load, text)) == (expected, expected, 1)
 
 
 def test_the_line_of_a_call_may_be_off_by_one(load):
@@ -233,9 +235,9 @@ def test_an_answer_is_of_places_and_ends_the_task(load, run):
 def test_every_arm_gets_the_same_groups_of_mixed_kinds(load):
     groups = load("prompt").groups(load("records").read_tasks())
     assert [len(group) for group in groups] == [4] * 6
-    assert all(len({one.kind for one in group}) == 3 for group in groups)
-    assert sorted(one.id for group in groups for one in group) == sorted(
-        one.id for one in load("records").read_tasks()
+    assert all(len({entry.kind for entry in group}) == 3 for group in groups)
+    assert sorted(entry.id for group in groups for entry in group) == sorted(
+        entry.id for entry in load("records").read_tasks()
     )
 
 
@@ -245,9 +247,9 @@ def test_a_prompt_holds_questions_and_programs_but_no_gold(load):
     assert "THE LIST" in text
     assert "./look TASK sed" in text
     assert "./look TASK rg" not in text
-    for one in tasks:
-        assert one.question in text
-        assert f"{one.gold[0].file}:{one.gold[0].start}" not in text
+    for entry in tasks:
+        assert entry.question in text
+        assert f"{entry.gold[0].file}:{entry.gold[0].start}" not in text
 
 
 def test_a_score_counts_looks_their_tokens_and_the_share_of_the_list(load):
@@ -274,22 +276,22 @@ def test_a_second_reading_shows_more_than_half_of_what_was_shown(load):
 
 
 def scored(load, figures):
-    """Return scores of (task, arm) → (found, looks, tokens, right, named)."""
+    """Return scores of (task, arm) → (places found, looks, tokens, right, named)."""
     make = load("grade").Score
     return [
-        make(name, "fix", arm, 4, 1, found, right, count, looks, tokens, 0, 0)
-        for (name, arm), (found, looks, tokens, right, count) in figures.items()
+        make(name, "fix", arm, 4, 1, expected, right, count, looks, tokens, 0, 0)
+        for (name, arm), (expected, looks, tokens, right, count) in figures.items()
     ]
 
 
 def test_runs_of_a_task_count_as_their_mean_and_unanswered_ones_are_named(load):
-    one = task(load)
+    entry = task(load)
     logs = [
-        (run_of("rg", [one]), [row("r-1", "rg x", 100), row("r-1", "answer a.py:15")]),
-        (run_of("rg", [one]), [row("r-1", "answer b.py:1")]),
-        (run_of("cortex", [one]), [row("r-1", "rg x", 100)]),
+        (run_of("rg", [entry]), [row("r-1", "rg x", 100), row("r-1", "answer a.py:15")]),
+        (run_of("rg", [entry]), [row("r-1", "answer b.py:1")]),
+        (run_of("cortex", [entry]), [row("r-1", "rg x", 100)]),
     ]
-    rows, missing = load("grade").scores(logs, [one])
+    rows, missing = load("grade").scores(logs, [entry])
     assert [(cell.arm, cell.found_count, cell.looks, cell.tokens, cell.runs) for cell in rows] == [
         ("rg", 0.5, 0.5, 50, 2)
     ]
@@ -309,7 +311,7 @@ def test_arms_are_compared_over_the_tasks_that_both_did(load):
         },
     )
     pairs = grade.paired(rows, "cortex", "rg")
-    assert [own.task for own, _ in pairs] == ["a", "b"]
+    assert [score.task for score, _ in pairs] == ["a", "b"]
     measures = {name: measure(pairs) for name, measure in grade.MEASURES.items()}
     assert (measures["found"], measures["looks"], measures["tokens"]) == (1.0, 0.5, 0.5)
     assert measures["right"] == pytest.approx(4 / 8 - 3 / 8)
@@ -358,9 +360,9 @@ def test_an_agent_holds_its_prompt_the_list_and_all_looks_in_the_end(load):
 
 def test_a_first_look_counts_places_seen_whole_and_named(load, tree):
     look = load("first_looks").look
-    one = task(load, places=[("src/a.py", 7, 8), ("src/a.py", 20, 22), ("src/a.py", 28, 29)])
+    entry = task(load, places=[("src/a.py", 7, 8), ("src/a.py", 20, 22), ("src/a.py", 28, 29)])
     shown = "\n".join(f"{number}  def function_{number}(): return {number}" for number in (7, 8, 20))
-    figures = look(one, f"src/a.py:3 first\nsrc/a.py:28-29 last\n{shown}\n", ["cortex_search"], tree)
+    figures = look(entry, f"src/a.py:3 first\nsrc/a.py:28-29 last\n{shown}\n", ["cortex_search"], tree)
     assert figures == {"gold": 3, "seen": 2, "whole": 1, "named": 1, "first": 0, "five": 1, "ten": 1}
 
 
