@@ -5,8 +5,8 @@
 
 Both checkouts (each with its own .venv) index the same synthetic project, each in a separate copy,
 and hold a front. Both run every query, in alternating order: a load of the machine meets both.
-Prints the medians and the median of the ratios, pair by pair; then the ratio of the processor time of
-blocks of queries. Ends with 1 if the upper bound of that ratio reaches 1.03: medians vary more.
+Prints the medians and the median of the ratios, pair by pair; then the ratio of the processor time
+of blocks of queries. Ends with 1 if the upper bound of that ratio reaches 1.03: medians vary more.
 """
 
 from __future__ import annotations
