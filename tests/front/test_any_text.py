@@ -163,7 +163,7 @@ def test_every_filter_by_language_knows_usual_names(languages, called, files):
 
 def test_a_field_of_an_unknown_language_names_the_nearest(languages):
     answer = ask(languages, "cortex_exact", query="WORD AND language:pyhton")
-    assert "`pyhton` in language (did you mean `python`?)" in answer["suggestion"]
+    assert "No file is in language `pyhton` (did you mean `python`?)" in answer["suggestion"]
 
 
 def test_more_than_was_returned_is_truncated(sample):

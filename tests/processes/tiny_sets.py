@@ -16,7 +16,10 @@ from cortex.settings.config import Config
 from tests.wait_until import until
 
 OBEDIENT = "import sys; sys.stdin.read()"
-STUBBORN = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(60)"
+STUBBORN = (
+    "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('ready', flush=True)\n"
+    "while True: time.sleep(60)"
+)
 
 
 def child(code: str, config: Config) -> list[str]:
