@@ -36,7 +36,7 @@ from cortex.settings.identity import identity_of
 from cortex.settings.projects import is_read_only
 from cortex.settings.trust import say_ignored
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
-from cortex.system.loaded_code import PACKAGES, RESTART
+from cortex.system.loaded_code import RESTART, code_of_process
 from ipc.client import Client
 
 log = logging.getLogger(__name__)
@@ -66,6 +66,7 @@ class Link:
     def __init__(self, config: Config, *, start: bool = True, channel: str = "mcp") -> None:
         """`channel`: the kind of front ("mcp", "cli", …), which memory records with each note."""
         self.config = config
+        self._code = code_of_process()
         self.freshness = Freshness(config)
         self._start = start
         self._client = Client(config.runtime_dir)
@@ -172,7 +173,7 @@ class Link:
             self._usage.note(tool.name, time.monotonic() - began, error.code, arguments, None)
             raise
         except ImportError as error:  # a late import after an upgrade: its module has another name now
-            if (error.name or "").partition(".")[0] not in PACKAGES:
+            if not self._code.is_replaced():
                 raise
             raise Unavailable(RESTART) from error
         self._usage.note(tool.name, time.monotonic() - began, "ok", arguments, answer)

@@ -32,7 +32,7 @@ from cortex.processes.starting import (
 from cortex.processes.supervisor import LINE_BYTES_MAX, UPGRADED, Supervisor, socket_path
 from cortex.system import files, hosts, re_exec, sockets
 from cortex.system.errors import ANEW, EXIT_HOME_GONE, CortexError, Unavailable
-from cortex.system.loaded_code import RESTART, LoadedCode
+from cortex.system.loaded_code import RESTART, code_of_process
 from ipc.locks import holder_of
 
 #: seconds that a set may take to answer after its start, with the end of a stopping set before it
@@ -67,7 +67,7 @@ class Attachment:
         #: the supervisor's greeting; {} while no supervisor is connected
         self.hello: dict[str, Any] = {}
         self._start = start
-        self._code = LoadedCode()
+        self._code = code_of_process()
         self._spawned = _begun.pop(owner.runtime_dir, None)
         self._served: list[subprocess.Popen[bytes]] = []
         self._reader: asyncio.StreamReader | None = None
