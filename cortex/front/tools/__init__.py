@@ -131,7 +131,7 @@ TOOLSETS["memory-all"] = (*TOOLSETS["memory"], *_OBSERVATIONS)
 TOOLSETS["agent"] = (
     _CODE_SEARCH,
     ToolEntry("cortex.front.tools.code.read:cortex_read", "Read definitions and lines"),
-    ToolEntry("cortex.front.tools.code.uses:cortex_uses", "List the places that use a symbol"),
+    ToolEntry("cortex.front.tools.code.uses:cortex_uses", "List every use of a definition"),
     _EXACT,
     _RECALL,
     _STORE,
