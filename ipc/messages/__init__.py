@@ -57,6 +57,7 @@ from ipc.messages.search import (
     WordCounts,
 )
 from ipc.messages.signals import Hit, Signals, signals_of
+from ipc.messages.source import SourceLines, SourceTexts
 
 Message = (
     Failure
@@ -84,6 +85,8 @@ Message = (
     | Shown
     | Locate
     | Located
+    | SourceLines
+    | SourceTexts
     | GraphSearch
     | OutlineSearch
     | PatternSearch
@@ -135,6 +138,8 @@ __all__ = [
     "Show",
     "Shown",
     "Signals",
+    "SourceLines",
+    "SourceTexts",
     "Spot",
     "Status",
     "TextSignals",
