@@ -57,6 +57,7 @@ from ipc.messages.search import (
     WordCounts,
 )
 from ipc.messages.signals import Hit, Signals, signals_of
+from ipc.messages.units import UNIT_SIGNALS, UnitHits, UnitsAt, UnitSearch
 
 Message = (
     Failure
@@ -84,6 +85,9 @@ Message = (
     | Shown
     | Locate
     | Located
+    | UnitSearch
+    | UnitsAt
+    | UnitHits
     | GraphSearch
     | OutlineSearch
     | PatternSearch
@@ -97,6 +101,7 @@ Message = (
 __all__ = [
     "NO_COUNTS",
     "PROTOCOL",
+    "UNIT_SIGNALS",
     "Among",
     "Answers",
     "Apart",
@@ -138,6 +143,9 @@ __all__ = [
     "Spot",
     "Status",
     "TextSignals",
+    "UnitHits",
+    "UnitSearch",
+    "UnitsAt",
     "VectorSearch",
     "WordCounts",
     "is_repeatable",
