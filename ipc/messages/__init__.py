@@ -58,6 +58,7 @@ from ipc.messages.search import (
 )
 from ipc.messages.signals import Hit, Signals, signals_of
 from ipc.messages.units import UNIT_SIGNALS, UnitHits, UnitsAt, UnitSearch
+from ipc.messages.source import SourceLines, SourceTexts
 
 Message = (
     Failure
@@ -88,6 +89,8 @@ Message = (
     | UnitSearch
     | UnitsAt
     | UnitHits
+    | SourceLines
+    | SourceTexts
     | GraphSearch
     | OutlineSearch
     | PatternSearch
@@ -140,6 +143,8 @@ __all__ = [
     "Show",
     "Shown",
     "Signals",
+    "SourceLines",
+    "SourceTexts",
     "Spot",
     "Status",
     "TextSignals",
