@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from cortex import __version__
+from cortex.ask.query_context import Audience
+from cortex.front.audience import answering, split_format
 from cortex.front.mcp.clients import note_client
 from cortex.front.mcp.completion import complete
 from cortex.front.mcp.logs import serve_logs
@@ -21,6 +23,7 @@ from cortex.front.mcp.project import ProjectNames, ProjectRouter, ToolCaller
 from cortex.front.mcp.prompts import get_prompt, list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates, read_resource
 from cortex.front.open_projects import schema_with_projects
+from cortex.front.text import render
 from cortex.front.tool import Tool
 from cortex.front.tools import instruct
 from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
@@ -133,17 +136,23 @@ def _offers(project: ProjectRouter, *, memory: bool) -> dict[str, Any]:
     }
 
 
-async def run_tool(link: ToolCaller, tool: Tool, arguments: Mapping[str, Any] | None) -> tuple[str, bool]:
-    """Return (text of the answer, whether it is an error for the model to read).
+async def run_tool(
+    link: ToolCaller, tool: Tool, arguments: Mapping[str, Any] | None, audience: Audience = "program"
+) -> tuple[str, bool]:
+    """Return (text of the answer, whether it is an error for the model to read): text for an agent,
+    JSON for a program, unless `format` in the arguments overrides it.
 
     Raises all other errors of the tool.
     """
     try:
-        return orjson.dumps(await link.call(tool, arguments)).decode(), False
+        own_arguments, audience = split_format(tool, arguments, audience)
+        with answering(audience):
+            answer = await link.call(tool, own_arguments)
     except CortexError as error:
         if not is_for_the_model(error):
             raise
         return str(error), True
+    return render(tool.name, answer) if audience == "agent" else orjson.dumps(answer).decode(), False
 
 
 def describe(tool: Tool, names: Sequence[str] = ()) -> dict[str, Any]:
