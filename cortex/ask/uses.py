@@ -144,7 +144,7 @@ async def find_uses(
     """Return the uses of each meaning of `symbol` as `sites`, `notes`, and a `suggestion` if nothing
     is found. Raises NotReady, BadRequest.
     """
-    meanings, suggestion = await _find_meanings(turn, symbol)
+    meanings, suggestion = await find_meanings(turn, symbol)
     share = max_tokens // max(1, len(meanings))
     blocks = []
     for meaning in meanings:
@@ -163,7 +163,7 @@ async def find_uses(
     return {"sites": blocks, "notes": notes, "suggestion": suggestion}
 
 
-async def _find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
+async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
     """Return the definitions that `symbol` means, and a sentence where it means none or too many."""
     # the path from a name to itself is the definition that it means
     (hits,) = await ask_graph(turn, [GraphSearch("path", symbol, to=symbol)])
