@@ -57,6 +57,7 @@ from ipc.messages.search import (
     WordCounts,
 )
 from ipc.messages.signals import Hit, Signals, signals_of
+from ipc.messages.units import UNIT_SIGNALS, UnitHits, UnitsAt, UnitSearch
 from ipc.messages.source import SourceLines, SourceTexts
 
 Message = (
@@ -85,6 +86,9 @@ Message = (
     | Shown
     | Locate
     | Located
+    | UnitSearch
+    | UnitsAt
+    | UnitHits
     | SourceLines
     | SourceTexts
     | GraphSearch
@@ -100,6 +104,7 @@ Message = (
 __all__ = [
     "NO_COUNTS",
     "PROTOCOL",
+    "UNIT_SIGNALS",
     "Among",
     "Answers",
     "Apart",
@@ -143,6 +148,9 @@ __all__ = [
     "Spot",
     "Status",
     "TextSignals",
+    "UnitHits",
+    "UnitSearch",
+    "UnitsAt",
     "VectorSearch",
     "WordCounts",
     "is_repeatable",

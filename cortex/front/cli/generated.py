@@ -171,6 +171,11 @@ FORMS = {
         words=(Word("operation", "operation"), Word("target", "target")),
         for_people={"context_lines": 0, "detail": "full"},
     ),
+    "cortex_uses": Form(
+        answers.print_json,
+        has_hits=lambda answer: bool(answer["sites"]),
+        words=(Word("symbol", "symbol", completes="symbol"),),
+    ),
     "cortex_outline": Form(
         answers.print_outline, words=(Word("path", "path", optional=True, completes="path"),)
     ),

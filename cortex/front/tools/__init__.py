@@ -108,6 +108,7 @@ TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
             "Find related code, tests and documents",
         ),
     ),
+    "agent": (ToolEntry("cortex.front.tools.code.uses:cortex_uses", "List every use of a definition"),),
     "memory": (
         ToolEntry(f"{_MEMORY}.store:cortex_store", "Store a note", False, True, "memory", also="ALSO"),
         ToolEntry(_SEARCH, "Search notes by meaning", also="IN_MEMORY"),
