@@ -79,7 +79,7 @@ def bridge(options: Namespace) -> int:
     from cortex.front.http.tokens import own_token
     from cortex.front.mcp.bridge import serve as serve_bridge
 
-    return serve_bridge(options.server, own_token(), options.project)
+    return serve_bridge(options.server, own_token(), options.project, options.audience)
 
 
 def declare_token(parser: Parser) -> None:
