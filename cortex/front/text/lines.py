@@ -77,16 +77,25 @@ def head(page: Page, entry: Sequence[Span], name: str = "", *more: str, stale: b
 
 
 def numbered(
-    page: Page, lines: Iterable[tuple[int, str]], marked: Iterable[int] = (), margin: str = ""
+    page: Page,
+    lines: Iterable[tuple[int, str]],
+    marked: Iterable[int] = (),
+    margin: str = "",
+    width: int = 0,
 ) -> None:
     """Add lines (number, text) as an agent's own reader prints them, with a mark at each gap.
     Number 0: the text alone, indented, so that it does not look like a line of Cortex.
     """
     rows, marks = list(lines), frozenset(marked)
-    width = len(str(max((number for number, _ in rows), default=0)))
+    width = max(width, width_of(rows))
     for at, (number, text) in enumerate(rows):
         if at and number > rows[at - 1][0] + 1 > 1:
             page.add((f"{margin}{GAP}", FAINT))
         style = "bold yellow" if number and number in marks else ""
         label = f"{number:>{width}}" if number else ""
         page.add(margin, (label, NUMBER), (f"  {text}", style))
+
+
+def width_of(lines: Iterable[tuple[int, object]]) -> int:
+    """Return the number of digits of the largest line number."""
+    return len(str(max((number for number, _ in lines), default=0)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place
+from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place, width_of
 from cortex.front.tools.memory.fence import unmarked
 
 Answer = Mapping[str, Any]
@@ -26,7 +26,7 @@ def draw_code(page: Page, entries: Iterable[Answer]) -> None:
     """Draw each definition: its place, its outline, its pieces with line numbers."""
     for entry in entries:
         head(page, entry_place(entry), entry.get("name", ""), stale=entry.get("stale", False))
-        rows: list[tuple[int, str | Answer]] = []
+        rows: list[tuple[int, str]] = []
         for piece in entry.get("pieces", ()):
             first, texts = piece["start"], piece["text"].split("\n")
             rows += [(first + at if first else 0, text) for at, text in enumerate(texts)]
@@ -35,15 +35,16 @@ def draw_code(page: Page, entries: Iterable[Answer]) -> None:
         _draw_with_outline(page, rows, blocks)
 
 
-def _draw_with_outline(page: Page, rows: list[tuple[int, Any]], blocks: list[Answer]) -> None:
+def _draw_with_outline(page: Page, rows: list[tuple[int, str]], blocks: list[Answer]) -> None:
     """Draw lines of code, with the blocks that are not shown between them, by line."""
+    width = width_of(rows)
     for block in sorted(blocks, key=lambda block: block["start"]):
         before = [row for row in rows if row[0] < block["start"]]
-        numbered(page, before)
+        numbered(page, before, width=width)
         rows = rows[len(before) :]
         lines = f"{block['start']}-{block['end']}" if block["end"] > block["start"] else f"{block['start']}"
         page.add("  ", (lines, NUMBER), f" {block['text'].rstrip()} …")
-    numbered(page, rows)
+    numbered(page, rows, width=width)
 
 
 def entry_place(entry: Answer) -> list[Span]:
@@ -63,9 +64,10 @@ def draw_sites(page: Page, sites: Answer) -> None:
     if unresolved := sites.get("unresolved"):
         page.add((f"{unresolved['total']} more places name it, unresolved", FAINT))
         for at in unresolved.get("places", ()):
-            page.add(flat(at))
+            spot = [at] if isinstance(at, str) else place(at["file"], at.get("line", 0))
+            page.add("  ", *spot)
     if following := sites.get("next_offset"):
-        page.note(f"There are more: offset {following}.")
+        page.note(f"There are more: {page.option('offset')} {following}.")
 
 
 def draw_site(page: Page, path: str, line: int, name: str, text: str, *more: str, margin: str = "") -> None:
@@ -122,7 +124,9 @@ def draw_index(page: Page, index: Answer) -> None:
     """Add gaps of the index to the notes; nothing for a complete answer."""
     page.note(index.get("message", ""))
     if index.get("pending_count"):
-        page.note(f"Not in the index yet: {', '.join(index['pending'])} ({index['pending_count']} files).")
+        count = index["pending_count"]
+        files = f"{count} file{'s' if count > 1 else ''}"
+        page.note(f"Not in the index yet: {', '.join(index['pending'])} ({files}).")
     if index.get("degraded"):
         page.note(f"Without an answer from: {', '.join(index['degraded'])}.")
 
