@@ -171,7 +171,7 @@ FORMS = {
         for_people={"context_lines": 0},
     ),
     "cortex_read": Form(
-        has_hits=lambda answer: bool(answer["code"]),
+        has_hits=lambda answer: bool(answer.get("code") or answer.get("map")),
         words=(Word("places", "place", completes="path"),),
     ),
     "cortex_uses": Form(
