@@ -13,11 +13,11 @@ from typing import Any
 
 import orjson
 
-from cortex.front.agents import edits
-from cortex.front.agents.plan import BYTES_MAX, locate
+from cortex.front.agents import edits, record
+from cortex.front.agents.plan import BYTES_MAX, is_outdated, locate
 from cortex.front.agents.table import AGENTS, Agent, ServerEntry
 from cortex.system import files
-from cortex.system.errors import Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 
 #: placeholders for the open folder that editors replace
 WORKSPACES = ("${workspaceFolder}", "${workspaceRoot}", "$PWD")
@@ -51,6 +51,23 @@ def entries(root: Path) -> Iterator[Entry]:
                 text = files.read_plain(path, BYTES_MAX).decode()
                 if command := _entry_command(_entry_value(text, scope.server)):
                     yield Entry(agent, path, tuple(_expand_workspace(word, root) for word in command))
+
+
+def outdated(root: Path) -> str:
+    """Return a sentence about the files with texts of an older version, "" for none: entries
+    without an audience, and rules or lists that name tools that agents are not offered.
+    """
+    paths = [str(entry.path) for entry in entries(root) if "--for" not in entry.command]
+    with contextlib.suppress(Misconfigured):
+        for recorded in record.read():
+            if is_outdated(recorded.piece):
+                with contextlib.suppress(OSError, ValueError):
+                    if recorded.piece in files.read_plain(Path(recorded.path), BYTES_MAX).decode():
+                        paths.append(recorded.path)
+    if not paths:
+        return ""
+    names = ", ".join(sorted(set(paths)))
+    return f"An older version wrote the texts for agents in {names}; `cortex install` renews them."
 
 
 def _entry_value(text: str, server: ServerEntry) -> Any:
