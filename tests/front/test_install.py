@@ -382,6 +382,9 @@ def test_texts_of_an_older_version_are_named_until_they_are_renewed(home):
     for name in (".claude.json", ".claude/settings.json", "CLAUDE.md", "config.yaml"):
         assert name in sentence
     assert "`cortex install` renews them" in sentence
+    assert "opencode.json; `cortex install --project` renews them" in sentence
+    assert run("install", "claude-code", "--yes") == EXIT_OK
+    assert ".claude.json" not in connections.outdated(project)
     assert install_every() == {EXIT_OK}
     assert connections.outdated(project) == ""
 

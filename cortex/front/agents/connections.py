@@ -15,7 +15,7 @@ import orjson
 
 from cortex.front.agents import edits, record
 from cortex.front.agents.plan import BYTES_MAX, is_outdated, locate
-from cortex.front.agents.table import AGENTS, Agent, ServerEntry
+from cortex.front.agents.table import AGENTS, Agent, Scope, ServerEntry
 from cortex.system import files
 from cortex.system.errors import Misconfigured, Unavailable
 
@@ -54,20 +54,31 @@ def entries(root: Path) -> Iterator[Entry]:
 
 
 def outdated(root: Path) -> str:
-    """Return a sentence about the files with texts of an older version, "" for none: entries
-    without an audience, and rules or lists that name tools that agents are not offered.
+    """Return sentences about the files with texts of an older version, "" for none: entries without
+    an audience, and rules or lists that name tools that agents are not offered.
     """
-    paths = [str(entry.path) for entry in entries(root) if "--for" not in entry.command]
+    older = {entry.path for entry in entries(root) if "--for" not in entry.command}
     with contextlib.suppress(Misconfigured):
-        for recorded in record.read():
-            if is_outdated(recorded.piece):
-                with contextlib.suppress(OSError, ValueError):
-                    if recorded.piece in files.read_plain(Path(recorded.path), BYTES_MAX).decode():
-                        paths.append(recorded.path)
-    if not paths:
-        return ""
-    names = ", ".join(sorted(set(paths)))
-    return f"An older version wrote the texts for agents in {names}; `cortex install` renews them."
+        for path in {Path(recorded.path) for recorded in record.read() if is_outdated(recorded.piece)}:
+            with contextlib.suppress(OSError, ValueError):
+                if is_outdated(files.read_plain(path, BYTES_MAX).decode()):
+                    older.add(path)
+    sentences = []
+    for scope, option in (("user", ""), ("project", " --project")):
+        places = {place for agent in AGENTS for place in _places(getattr(agent, scope), root)}
+        if names := ", ".join(sorted(map(str, older & places))):
+            sentences.append(f"An older version wrote {names}; `cortex install{option}` renews them.")
+    return " ".join(sentences)
+
+
+def _places(scope: Scope | None, root: Path) -> Iterator[Path]:
+    """Yield the files that connect an agent."""
+    if scope is None:
+        return
+    texts = [text.path for text in (scope.rules, scope.subagent) if text is not None]
+    for path in (scope.server.path, scope.allows, *texts):
+        if path:
+            yield locate(path, root)
 
 
 def _entry_value(text: str, server: ServerEntry) -> Any:
