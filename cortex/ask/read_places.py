@@ -24,6 +24,8 @@ from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot
 
 #: meanings of an ambiguous symbol or path that are all read; of one with more, the places listed
 MEANINGS_MAX, LISTED_MAX = 3, 10
+#: lines of overloads below each other that are read as one
+TOGETHER_LINES = 60
 #: lines around a line outside of definitions
 AROUND_LINES = 15
 #: nearest names of an unknown path
@@ -315,7 +317,8 @@ def _with_overloads(one: Function, definitions: Sequence[Function]) -> list[Targ
     copies = [other for other in definitions if strip_overload(other.id) == name] or [one]
     targets: list[Target] = []
     for copy in sorted(copies, key=lambda copy: copy.start):
-        if targets and copy.start <= targets[-1].end + 1 and copy.kind not in TYPE_KINDS:
+        is_near = targets and copy.start <= targets[-1].end + 2
+        if is_near and copy.end - targets[-1].start < TOGETHER_LINES and copy.kind not in TYPE_KINDS:
             targets[-1] = replace(targets[-1], end=max(copy.end, targets[-1].end))
         else:
             targets.append(replace(_definition_target(copy, definitions), id=one.id))
