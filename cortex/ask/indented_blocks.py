@@ -47,7 +47,8 @@ def signature_end(lines: Mapping[int, str], head: int) -> int:
 
 def find_blocks(lines: Mapping[int, str], head: int) -> list[Block]:
     """Return the blocks of the definition whose signature begins at the line `head`."""
-    numbers = [number for number in lines if number > signature_end(lines, head)]
+    end = signature_end(lines, head)
+    numbers = [number for number in lines if number > end]
     while numbers and not _is_statement(lines[numbers[-1]]):  # the end of the definition
         numbers.pop()
     return sorted(_blocks_in(lines, numbers, 0), key=lambda block: (block[0], block[2]))
