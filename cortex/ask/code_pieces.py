@@ -139,22 +139,30 @@ def _paragraphs(body: Body) -> list[Block]:
     """Return the pieces between blank lines that are followed by a line of least indentation, for a
     definition without known blocks.
     """
-    numbers = [number for number in body.lines if number >= body.head]
-    inner = [number for number in numbers[1:] if body.lines[number].strip()]
-    if not inner:
+    inner = [number for number in body.lines if number > _signature_end(body)]
+    written = [number for number in inner if body.lines[number].strip()]
+    if not written:
         return []
-    least = min(_indentation(body.lines[number]) for number in inner)
-    if least == 0:
-        least = min((_indentation(body.lines[number]) for number in inner[:-1]), default=0)
+    least = min(_indentation(body.lines[number]) for number in written[:-1] or written)
     starts = [
         number
-        for number in inner
-        if not body.lines.get(number - 1, "").strip() and _indentation(body.lines[number]) <= least
+        for number in written
+        if number == written[0]
+        or (not body.lines.get(number - 1, "").strip() and _indentation(body.lines[number]) <= least)
     ]
-    if not starts:
-        return []
-    ends = [*(start - 1 for start in starts[1:]), numbers[-1]]
+    ends = [*(start - 1 for start in starts[1:]), inner[-1]]
     return [(start, end, 0) for start, end in zip(starts, ends, strict=True)]
+
+
+def _signature_end(body: Body) -> int:
+    """Return the line that closes the brackets of the head, or of what is above it."""
+    depth = 0
+    for number in (number for number in body.lines if number >= body.head):
+        text = body.lines[number]
+        depth += text.count("(") - text.count(")")
+        if depth <= 0:
+            return number
+    return body.head
 
 
 def _indentation(text: str) -> int:
