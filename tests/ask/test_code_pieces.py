@@ -6,8 +6,9 @@ import pytest
 
 from cortex.ask.code_pieces import BLOCKS_MAX, OUTLINE_MAX, WHOLE_LINES, Body, choose_pieces
 from cortex.ask.query_words import get_term_finder
+from cortex.terms import tokens
 
-WORDS = {"retry": 0.6, "socket": 0.4}
+WORDS = dict(zip(tokens.lane_words("retry socket"), (0.6, 0.4), strict=True))
 WANTED = get_term_finder(frozenset(WORDS))
 
 
