@@ -13,8 +13,10 @@ from cortex.ask.query_words import TermFinder
 
 #: lines up to which a definition is shown whole, if it fits
 WHOLE_LINES = 60
-#: letters of a line of an outline
-OUTLINE_CHARS = 72
+#: blocks of one definition that are shown, where the caller sets no bounds
+BLOCKS_MAX = 3
+#: lines of an outline, likewise, and the letters of each
+OUTLINE_MAX, OUTLINE_CHARS = 12, 72
 #: ends of lines that go on in the next
 _OPEN = ("(", "[", ",")
 #: worth of a line that the question names; all words of the question are worth 1
@@ -58,8 +60,8 @@ class Pieces:
 class Bounds:
     """The blocks of one definition that are shown, and the lines of its outline."""
 
-    blocks: int = 3
-    outline: int = 12
+    blocks: int = BLOCKS_MAX
+    outline: int = OUTLINE_MAX
 
 
 @dataclass(frozen=True, slots=True)
