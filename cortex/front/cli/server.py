@@ -68,7 +68,7 @@ def entry(url: str) -> str:
 
     server = {
         "type": "http",
-        "url": f"{url}/mcp",
+        "url": f"{url}/mcp?for=agent",
         "headers": {"Authorization": f"Bearer {own_token(make=True)}"},
     }
     return orjson.dumps({"mcpServers": {"cortex": server}}, option=orjson.OPT_INDENT_2).decode()

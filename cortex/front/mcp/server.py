@@ -93,7 +93,7 @@ def make_server(
         instructions=instruct(tools, audience or "program"),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        **_offers(project, memory="cortex_store" in tools),
+        **_offers(project, audience, memory="cortex_store" in tools),
         **(updates.handlers() if updates is not None else {}),
     )
     serve_logs(server, alone=alone)
@@ -116,8 +116,8 @@ async def _instruct_agent(text: str, context: Any, call_next: Callable[[Any], Aw
     return result
 
 
-def _offers(project: ProjectRouter, *, memory: bool) -> dict[str, Any]:
-    """Return the handlers of resources, prompts and completion."""
+def _offers(project: ProjectRouter, audience: Audience | None, *, memory: bool) -> dict[str, Any]:
+    """Return the handlers of resources, prompts and completion; `audience` as in make_server."""
     import mcp_types as types
 
     async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
@@ -134,9 +134,9 @@ def _offers(project: ProjectRouter, *, memory: bool) -> dict[str, Any]:
     async def prompts(_context: Any, _params: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult.model_validate(list_prompts(), by_name=False)
 
-    async def prompt(_context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def prompt(context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         with _protocol_errors(params.name):
-            return get_prompt(params.name, params.arguments)
+            return get_prompt(params.name, params.arguments, audience or audience_of(name_of(context)))
 
     async def completion(context: Any, params: types.CompleteRequestParams) -> types.CompleteResult:
         with _protocol_errors(params.argument.name):
@@ -168,7 +168,7 @@ async def run_tool(
         if not is_for_the_model(error):
             raise
         return str(error), True
-    return render(tool.name, answer) if audience == "agent" else orjson.dumps(answer).decode(), False
+    return render(tool.name, answer, arguments=own_arguments) if audience == "agent" else orjson.dumps(answer).decode(), False
 
 
 def list_for(tools: Mapping[str, Tool], names: Sequence[str], audience: Audience) -> list[dict[str, Any]]:
