@@ -58,10 +58,12 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The blocks of one definition that are shown, and the lines of its outline."""
+    """The blocks of one definition that are shown at most, and the lines of its outline."""
 
     blocks: int = BLOCKS_MAX
     outline: int = OUTLINE_MAX
+    #: share of the best block's worth that another needs
+    share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,9 @@ def choose_pieces(
         return whole if whole.size <= max_bytes else Pieces()
     signature = [number for number in numbers if body.head <= number < blocks[0][0]] or [body.head]
     worth = _worth_of(body, blocks, words, wanted)
+    least = bounds.share * max(worth)
     order = sorted((at for at in range(len(blocks)) if worth[at] > 0), key=lambda at: (-worth[at], at))
+    order = [at for at in order if worth[at] >= least]
     return _show_blocks(body, signature, blocks, [blocks[at] for at in order], (max_bytes, bounds))
 
 
@@ -150,7 +154,18 @@ def _make_pieces(body: Body, shown: set[int], blocks: Sequence[Block], bounds: B
         at = min(range(len(left_out) - 1), key=lambda at: left_out[at + 1][1] - left_out[at][0])
         left_out[at : at + 2] = [(left_out[at][0], left_out[at + 1][1], 0)]
     outline = tuple((first, last, _label(body, first, last)) for first, last, _ in left_out)
-    return Pieces(tuple(_runs(body.lines, sorted(shown))), outline)
+    return Pieces(tuple(_runs(body.lines, _with_blanks(body, sorted(shown)))), outline)
+
+
+def _with_blanks(body: Body, numbers: Sequence[int]) -> list[int]:
+    """Return the numbers with those of the blank lines between two of them that are neighbours."""
+    joined: list[int] = []
+    for number in numbers:
+        between = range(joined[-1] + 1, number) if joined else range(0)
+        if between and all(at in body.lines and not body.lines[at].strip() for at in between):
+            joined += between
+        joined.append(number)
+    return joined
 
 
 def _left_out(shown: set[int], blocks: Sequence[Block]) -> list[Block]:

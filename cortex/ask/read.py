@@ -39,6 +39,8 @@ PLACES_MAX, PLACE_CHARS_MAX = 24, 4_096
 WHOLE_LINES, WHOLE_BYTES = 60, 5_000
 #: lines around a line in question
 AROUND = 10
+#: share of the best block's worth that another block of a definition needs to be shown
+BLOCKS_SHARE = 0.35
 #: blocks of a long definition around what is in question, or in their order; lines of its outline,
 #: the next number where one does not fit
 BLOCKS_MAX, ALL_BLOCKS, OUTLINES = 6, 1_000, (60, 24, 8, 3)
@@ -285,7 +287,7 @@ def _choose(item: _Item, wanted: TermFinder | None, max_bytes: int) -> Pieces:
     body, whole = item.body, show_whole(item.body)
     words: dict[str, float] = {}
     if wanted is not None and item.target.form == "definition":
-        words = weigh_words(wanted, [wanted.terms_in("\n".join(body.lines.values()))])
+        words = weigh_words(wanted, [wanted.terms_in(line) for line in body.lines.values()])
     is_focused = bool(words or body.asked)
     is_short = len(body.lines) <= WHOLE_LINES or item.target.form == "lines"
     if whole.size <= max_bytes and (is_short or (not is_focused and whole.size <= WHOLE_BYTES)):
@@ -298,7 +300,7 @@ def _choose(item: _Item, wanted: TermFinder | None, max_bytes: int) -> Pieces:
         around = range(first - AROUND, last + AROUND + 1) if body.asked else range(0)
         body, blocks = replace(body, asked=around), BLOCKS_MAX
     for outline in OUTLINES:
-        bounds = Bounds(blocks, outline)
+        bounds = Bounds(blocks, outline, BLOCKS_SHARE)
         pieces = choose_pieces(body, words, wanted or get_term_finder(()), max_bytes, bounds)
         if pieces.pieces:
             break

@@ -285,7 +285,8 @@ def _add_symbol(
     remark = answer.suggestion
     known = [one for one in meanings if one.file and one.kind != "external"]
     is_guess = remark.startswith("There is no")
-    if is_guess and (place.is_path or any(one.kind in WHOLE_KINDS for one in known)):
+    known = [one for one in known if one.kind not in WHOLE_KINDS or _is_stem(place.text, one.file)]
+    if is_guess and place.is_path:
         known = []
     if not known:
         found.notes.append(
@@ -309,6 +310,11 @@ def _add_symbol(
             found.targets.append(_file_target(one.file, max(one.end, last), definitions, ()))
             continue
         found.targets += _with_overloads(one, definitions)
+
+
+def _is_stem(text: str, path: str) -> bool:
+    """Whether a name without an ending, as `shop/store` or `shop.store`, is the end of a path."""
+    return any(f"/{stem_of(path)}".endswith(f"/{name}") for name in (text, text.replace(".", "/")))
 
 
 def _with_overloads(one: Function, definitions: Sequence[Function]) -> list[Target]:

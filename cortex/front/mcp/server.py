@@ -168,7 +168,9 @@ async def run_tool(
         if not is_for_the_model(error):
             raise
         return str(error), True
-    return render(tool.name, answer, arguments=own_arguments) if audience == "agent" else orjson.dumps(answer).decode(), False
+    return render(tool.name, answer, arguments=own_arguments) if audience == "agent" else orjson.dumps(
+        answer
+    ).decode(), False
 
 
 def list_for(tools: Mapping[str, Tool], names: Sequence[str], audience: Audience) -> list[dict[str, Any]]:
