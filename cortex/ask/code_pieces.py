@@ -8,12 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cortex.ask.indented_blocks import Block, find_blocks
 from cortex.ask.query_words import TermFinder
 
 #: lines up to which a definition is shown whole, if it fits
 WHOLE_LINES = 60
-#: letters of a line of an outline
-OUTLINE_CHARS = 72
+#: blocks of one definition that are shown, where the caller sets no bounds
+BLOCKS_MAX = 3
+#: lines of an outline, likewise, and the letters of each
+OUTLINE_MAX, OUTLINE_CHARS = 12, 72
+#: ends of lines that go on in the next
+_OPEN = ("(", "[", ",")
 #: worth of a line that the question names; all words of the question are worth 1
 ASKED = 3.0
 #: lines of the head of a block that is shown in part
@@ -22,10 +27,7 @@ HEAD_LINES = 4
 NUMBER_BYTES = 6
 
 #: beginnings of comments, decorators and attributes, which say little in an outline
-_ASIDE = ("//", "/*", "*", "#", '"""', "@", "--")
-
-#: first line, last line and depth of a block
-Block = tuple[int, int, int]
+_ASIDE = ("//", "/*", "*", "#", "@", "--")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +58,12 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The blocks of one definition that are shown, and the lines of its outline."""
+    """The blocks of one definition that are shown at most, and the lines of its outline."""
 
-    blocks: int = 3
-    outline: int = 12
+    blocks: int = BLOCKS_MAX
+    outline: int = OUTLINE_MAX
+    #: share of the best block's worth that another needs
+    share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +97,14 @@ def choose_pieces(
     whole = show_whole(body)
     if len(numbers) <= WHOLE_LINES and whole.size <= max_bytes:
         return whole
-    blocks = [block for block in body.blocks if block[0] in body.lines] or _paragraphs(body)
+    blocks = [block for block in body.blocks if block[0] in body.lines] or find_blocks(body.lines, body.head)
     if not blocks:
         return whole if whole.size <= max_bytes else Pieces()
     signature = [number for number in numbers if body.head <= number < blocks[0][0]] or [body.head]
     worth = _worth_of(body, blocks, words, wanted)
+    least = bounds.share * max(worth)
     order = sorted((at for at in range(len(blocks)) if worth[at] > 0), key=lambda at: (-worth[at], at))
+    order = [at for at in order if worth[at] >= least]
     return _show_blocks(body, signature, blocks, [blocks[at] for at in order], (max_bytes, bounds))
 
 
@@ -148,7 +154,18 @@ def _make_pieces(body: Body, shown: set[int], blocks: Sequence[Block], bounds: B
         at = min(range(len(left_out) - 1), key=lambda at: left_out[at + 1][1] - left_out[at][0])
         left_out[at : at + 2] = [(left_out[at][0], left_out[at + 1][1], 0)]
     outline = tuple((first, last, _label(body, first, last)) for first, last, _ in left_out)
-    return Pieces(tuple(_runs(body.lines, sorted(shown))), outline)
+    return Pieces(tuple(_runs(body.lines, _with_blanks(body, sorted(shown)))), outline)
+
+
+def _with_blanks(body: Body, numbers: Sequence[int]) -> list[int]:
+    """Return the numbers with those of the blank lines between two of them that are neighbours."""
+    joined: list[int] = []
+    for number in numbers:
+        between = range(joined[-1] + 1, number) if joined else range(0)
+        if between and all(at in body.lines and not body.lines[at].strip() for at in between):
+            joined += between
+        joined.append(number)
+    return joined
 
 
 def _left_out(shown: set[int], blocks: Sequence[Block]) -> list[Block]:
@@ -162,17 +179,29 @@ def _left_out(shown: set[int], blocks: Sequence[Block]) -> list[Block]:
 
 
 def _label(body: Body, first: int, last: int) -> str:
-    """Return the beginning of a block's first line of code."""
-    texts = (body.lines.get(number, "").strip() for number in range(first, last + 1))
-    label = next((text for text in texts if text and not text.startswith(_ASIDE)), "")
+    """Return the beginning of a block's first line of code, with the lines that it goes on with."""
+    texts = [body.lines.get(number, "").strip() for number in range(first, last + 1)]
+    code = next((at for at, text in enumerate(texts) if text and not text.startswith(_ASIDE)), None)
+    if code is None:
+        return next((text for text in texts if text), "")[:OUTLINE_CHARS]
+    label = texts[code]
+    for text in texts[code + 1 :]:
+        if len(label) > OUTLINE_CHARS or not label.endswith(_OPEN):
+            break
+        label += text if label.endswith("(") else f" {text}"
     return label if len(label) <= OUTLINE_CHARS else label[: OUTLINE_CHARS - 1] + "…"
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a block that begins with the line is a text about the definition."""
+    return line.strip().startswith(('"""', "'''", 'r"""'))
 
 
 def _worth_of(
     body: Body, blocks: Sequence[Block], words: Mapping[str, float], wanted: TermFinder
 ) -> list[float]:
     """Return how much of the question each block holds, for its length; named lines decide. Where
-    all lines are named, the blocks are equal, and so in their order.
+    all lines are named, the blocks are equal, and so in their order, texts last.
     """
     asks_all = len(body.asked) >= len(body.lines)
     words = {} if asks_all else words
@@ -182,35 +211,13 @@ def _worth_of(
         numbers = range(first, last + 1)
         held = {word for number in numbers for word in found.get(number, ())}
         share = sum(words.get(word, 0.0) for word in held)
-        asked = 1 if asks_all else sum(first <= line <= last for line in body.asked)
+        asked = (
+            2 - _is_prose(body.lines.get(first, ""))
+            if asks_all
+            else sum(first <= line <= last for line in body.asked)
+        )
         worth.append((share + ASKED * asked) / (1 if asks_all else (8 + len(numbers)) ** 0.5))
     return worth
-
-
-def _paragraphs(body: Body) -> list[Block]:
-    """Return the pieces between blank lines that are followed by a line of least indentation, for a
-    definition without known blocks.
-    """
-    numbers = [number for number in body.lines if number >= body.head]
-    inner = [number for number in numbers[1:] if body.lines[number].strip()]
-    if not inner:
-        return []
-    least = min(_indentation(body.lines[number]) for number in inner)
-    if least == 0:
-        least = min((_indentation(body.lines[number]) for number in inner[:-1]), default=0)
-    starts = [
-        number
-        for number in inner
-        if not body.lines.get(number - 1, "").strip() and _indentation(body.lines[number]) <= least
-    ]
-    if not starts:
-        return []
-    ends = [*(start - 1 for start in starts[1:]), numbers[-1]]
-    return [(start, end, 0) for start, end in zip(starts, ends, strict=True)]
-
-
-def _indentation(text: str) -> int:
-    return len(text) - len(text.lstrip())
 
 
 def _runs(lines: Mapping[int, str], numbers: Iterable[int]) -> Iterable[tuple[int, str]]:

@@ -17,6 +17,7 @@ from cortex.ask.code_pieces import Body, Bounds, Pieces, choose_pieces, show_who
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
 from cortex.ask.functions import CANDIDATES_MAX, Function, ask_graph, parse_functions
+from cortex.ask.indented_blocks import Block, signature_end
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN
@@ -38,8 +39,11 @@ PLACES_MAX, PLACE_CHARS_MAX = 24, 4_096
 WHOLE_LINES, WHOLE_BYTES = 60, 5_000
 #: lines around a line in question
 AROUND = 10
-#: blocks of a long definition around what is in question; lines of its outline
-BOUNDS, ALL_BLOCKS = Bounds(6, 40), Bounds(1_000, 40)
+#: share of the best block's worth that another block of a definition needs to be shown
+BLOCKS_SHARE = 0.35
+#: blocks of a long definition around what is in question, or in their order; lines of its outline,
+#: the next number where one does not fit
+BLOCKS_MAX, ALL_BLOCKS, OUTLINES = 6, 1_000, (60, 24, 8, 3)
 #: lines of a file without definitions that are read for its outline
 DOCUMENT_LINES_MAX = 5_000
 #: called definitions that are listed; their share of the answer; calls of one definition
@@ -200,9 +204,25 @@ def _make_item(target: Target, span: Span, current: CurrentSpan, unit: Answer) -
     asked: Sequence[int] = [number + shift for number in target.asked]
     if len(lines) != span.end - span.start + 1:  # lines were added or removed: no block is certain
         return _Item(target, current, Body(lines, current.start, asked=asked), shift)
-    blocks = [(one.start, one.end, 0) for one in target.members] or unit.get("blocks", ())
-    moved = [(first + shift, last + shift, depth) for first, last, depth in blocks]
+    moved = [(first + shift, last + shift, depth) for first, last, depth in unit.get("blocks", ())]
+    if target.members and target.form == "definition":
+        moved = _blocks_of_type(lines, target, shift)
     return _Item(target, current, Body(lines, target.start + shift, moved, asked), shift)
+
+
+def _blocks_of_type(lines: Mapping[int, str], target: Target, shift: int) -> list[Block]:
+    """Return the members of a type and the pieces between them."""
+    blocks: list[Block] = []
+    following = signature_end(lines, target.start + shift) + 1
+    for one in (*target.members, None):
+        first = one.start + shift if one else target.end + shift
+        between = [number for number in range(following, first) if lines[number].strip()]
+        if between:
+            blocks.append((between[0], between[-1], 0))
+        if one and one.end + shift >= following:
+            blocks.append((max(first, following), one.end + shift, 0))
+            following = one.end + shift + 1
+    return blocks
 
 
 def _show_code(found: Found, items: Sequence[_Item], query: str, max_bytes: int) -> tuple[list[Answer], str]:
@@ -257,7 +277,8 @@ def _entry_of(
 def _first_left_out(item: _Item, pieces: Pieces) -> str:
     if item.span.stale:
         return ""
-    first, last = pieces.outline[0][:2] if pieces.outline else (item.span.start, item.span.end)
+    parts = [part[:2] for part in pieces.outline] or [(item.span.start, item.span.end)]
+    first, last = max(parts, key=lambda part: part[1] - part[0])
     return f"{item.target.file}:{first}-{last}"
 
 
@@ -266,19 +287,24 @@ def _choose(item: _Item, wanted: TermFinder | None, max_bytes: int) -> Pieces:
     body, whole = item.body, show_whole(item.body)
     words: dict[str, float] = {}
     if wanted is not None and item.target.form == "definition":
-        words = weigh_words(wanted, [wanted.terms_in("\n".join(body.lines.values()))])
+        words = weigh_words(wanted, [wanted.terms_in(line) for line in body.lines.values()])
     is_focused = bool(words or body.asked)
     is_short = len(body.lines) <= WHOLE_LINES or item.target.form == "lines"
     if whole.size <= max_bytes and (is_short or (not is_focused and whole.size <= WHOLE_BYTES)):
         return whole
     if not is_focused:
-        body, bounds = replace(body, asked=list(body.lines)), ALL_BLOCKS
+        body, blocks = replace(body, asked=list(body.lines)), 0 if item.target.members else ALL_BLOCKS
         max_bytes = min(max_bytes, WHOLE_BYTES) if item.target.form == "definition" else max_bytes
     else:
         first, last = (body.asked[0], body.asked[-1]) if body.asked else (0, -1)
         around = range(first - AROUND, last + AROUND + 1) if body.asked else range(0)
-        body, bounds = replace(body, asked=around), BOUNDS
-    return choose_pieces(body, words, wanted or get_term_finder(()), max_bytes, bounds)
+        body, blocks = replace(body, asked=around), BLOCKS_MAX
+    for outline in OUTLINES:
+        bounds = Bounds(blocks, outline, BLOCKS_SHARE)
+        pieces = choose_pieces(body, words, wanted or get_term_finder(()), max_bytes, bounds)
+        if pieces.pieces:
+            break
+    return pieces
 
 
 async def _find_callees(turn: Turn, targets: Sequence[Target]) -> dict[str, list[tuple[Function, int]]]:

@@ -14,7 +14,7 @@ from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
 from ipc.messages import GraphHits, OutlineSearch
 
 #: letters of a line; bytes of its numbers
-TEXT_CHARS, NUMBER_BYTES = 100, 14
+TEXT_CHARS, NUMBER_BYTES = 88, 14
 #: names of one file in the outline of a folder; files without definitions that it names
 NAMES_MAX, OTHERS_MAX = 8, 8
 #: bytes of a graph's outline for each byte of an answer: it holds signatures, too
@@ -68,19 +68,13 @@ async def outline_folder(turn: Turn, path: str, max_bytes: int) -> tuple[list[Ro
             break
         rows.append(row)
     prefix = f"{path}/" if path else ""
-    known = {result["file"] for result in results}
+    shown = {row["file"] for row in rows}
     listed = sorted(name for name in turn.context.freshness.listed() if name.startswith(prefix))
-    others = [name for name in listed if name not in known]
-    total = hits.summary.get("files", len(results)) if hits is not None else 0
-    sentences = []
-    if total > len(rows):
-        sentences.append(
-            f"{total - len(rows)} more files of {path or 'the project'} are left out: ask for a folder in it."
-        )
-    if others and total <= len(results):
-        more = f" and {len(others) - OTHERS_MAX} more" if len(others) > OTHERS_MAX else ""
-        sentences.append(f"Without definitions: {', '.join(others[:OTHERS_MAX])}{more}.")
-    return rows, " ".join(sentences)
+    others = [name.removeprefix(prefix) for name in listed if name not in shown]
+    if not others:
+        return rows, ""
+    more = f" and {len(others) - OTHERS_MAX} more" if len(others) > OTHERS_MAX else ""
+    return rows, f"Also in {path or 'the project'}: {', '.join(others[:OTHERS_MAX])}{more}."
 
 
 def _rank(one: Function) -> int:

@@ -24,6 +24,8 @@ from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot
 
 #: meanings of an ambiguous symbol or path that are all read; of one with more, the places listed
 MEANINGS_MAX, LISTED_MAX = 3, 10
+#: lines of overloads below each other that are read as one
+TOGETHER_LINES = 60
 #: lines around a line outside of definitions
 AROUND_LINES = 15
 #: nearest names of an unknown path
@@ -283,7 +285,8 @@ def _add_symbol(
     remark = answer.suggestion
     known = [one for one in meanings if one.file and one.kind != "external"]
     is_guess = remark.startswith("There is no")
-    if is_guess and (place.is_path or any(one.kind in WHOLE_KINDS for one in known)):
+    known = [one for one in known if one.kind not in WHOLE_KINDS or _is_stem(place.text, one.file)]
+    if is_guess and place.is_path:
         known = []
     if not known:
         found.notes.append(
@@ -309,13 +312,19 @@ def _add_symbol(
         found.targets += _with_overloads(one, definitions)
 
 
+def _is_stem(text: str, path: str) -> bool:
+    """Whether a name without an ending, as `shop/store` or `shop.store`, is the end of a path."""
+    return any(f"/{stem_of(path)}".endswith(f"/{name}") for name in (text, text.replace(".", "/")))
+
+
 def _with_overloads(one: Function, definitions: Sequence[Function]) -> list[Target]:
     """Return a definition and its overloads; those right below each other as one target."""
     name = strip_overload(one.id)
     copies = [other for other in definitions if strip_overload(other.id) == name] or [one]
     targets: list[Target] = []
     for copy in sorted(copies, key=lambda copy: copy.start):
-        if targets and copy.start <= targets[-1].end + 1 and copy.kind not in TYPE_KINDS:
+        is_near = targets and copy.start <= targets[-1].end + 2
+        if is_near and copy.end - targets[-1].start < TOGETHER_LINES and copy.kind not in TYPE_KINDS:
             targets[-1] = replace(targets[-1], end=max(copy.end, targets[-1].end))
         else:
             targets.append(replace(_definition_target(copy, definitions), id=one.id))

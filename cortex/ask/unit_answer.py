@@ -13,6 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import orjson
+
 from cortex.ask.code_pieces import Body, Pieces, choose_pieces
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
@@ -33,7 +36,7 @@ HITS, UNITS = 24, 80
 MAP_LINES, MAP_BYTES = 10, 220 * TOKEN_BYTES
 #: first places from which a document or a test stands in the map
 ASIDE_PLACES = 3
-#: tokens of an answer, unless the caller sets them; share of them for the uses of a named definition
+#: tokens of an answer, unless the caller sets them; share of them for the uses of a definition
 TOKENS, USES_SHARE = 900, 0.5
 #: units whose code is tried; the share of the bytes for a long one
 SHOWN_MAX, LONG_SHARE = 8, 0.6
@@ -111,7 +114,7 @@ async def _with_units_at(turn: Turn, found: UnitHits, lines: Sequence[tuple[str,
         return found
     places = tuple(Place(path, line) for path, line in dict.fromkeys(lines))
     named = await turn.lane("text", UnitsAt(places, turn.generation.number), UnitHits, ours=True)
-    return merge_units(found, named) if named is not None else found
+    return _merge_units(found, named) if named is not None else found
 
 
 async def _answer(turn: Turn, question: Search) -> Answer | None:
@@ -234,3 +237,16 @@ def _body_of(unit: Answer, span: CurrentSpan) -> Body:
 def _without_numbers(pieces: Pieces) -> Pieces:
     """Return the pieces of a file that has changed since, whose numbers may be wrong."""
     return Pieces(tuple((0, text) for _, text in pieces.pieces))
+
+
+def _merge_units(found: UnitHits, named: UnitHits) -> UnitHits:
+    """Return the units of both replies, each once; the named ones have no signals."""
+    known = {_place(raw) for raw in found.units}
+    new = [raw for raw in named.units if _place(raw) not in known]
+    values = np.pad(found.values, ((0, 0), (0, len(new))))
+    return replace(found, units=(*found.units, *new), values=values)
+
+
+def _place(raw: bytes) -> tuple[str, int]:
+    unit = orjson.loads(raw)
+    return unit["path"], unit["start"]
