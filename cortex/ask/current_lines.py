@@ -84,6 +84,17 @@ async def read_spans(turn: Turn, spans: Sequence[Span]) -> list[CurrentSpan]:
     return [_find_again(span, lines, now) for span, lines in zip(spans, indexed, strict=True)]
 
 
+async def read_changed(turn: Turn, paths: Sequence[str]) -> dict[str, list[str]]:
+    """Return path → all lines of those of `paths` that changed since they were indexed, as they are
+    now; none for a file that was removed or is no text. Every path must be one of the index.
+    """
+    changed = sorted(turn.stale(paths))
+    if not changed:
+        return {}
+    now = await asyncio.to_thread(_read_files, str(turn.context.config.root), changed)
+    return {path: lines for path, lines in now.items() if lines}
+
+
 @dataclass(frozen=True, slots=True)
 class _Indexed:
     """Indexed lines around a span; the span's own begin with number `before` and are `count`."""

@@ -36,7 +36,9 @@ LINES_MAX, LINES_BYTES, UNRESOLVED_SHOWN = 5_000, 2_000_000, 5
 #: characters of a line of code in the answer
 LINE_CHARS = 140
 #: share of the tokens that code may take where places alone follow
-_IMPORT = re.compile(r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)")
+_IMPORT = re.compile(
+    r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)"
+)
 _COMMENT = re.compile(r"\s*(?:#(?!\[|include|define|if)|//|/\*|\*(?:\s|/|$)|--\s|;;|<!--|%\s|\"\"\")")
 
 
@@ -371,7 +373,10 @@ def _render(
 def _count_fitting(sites: Sequence[Site], max_bytes: int) -> tuple[int, int]:
     """Return (number of leading sites shown with code, number shown at all)."""
     code = [len(site.file) + len(site.name) + len(site.text) + 12 for site in sites]
-    place = [6 + (len(site.file) if at == 0 or sites[at - 1].file != site.file else 0) for at, site in enumerate(sites)]
+    place = [
+        6 + (len(site.file) if at == 0 or sites[at - 1].file != site.file else 0)
+        for at, site in enumerate(sites)
+    ]
     if sum(code) <= max_bytes:
         return len(sites), len(sites)
     used = sum(place)

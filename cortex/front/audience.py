@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cortex.ask.query_context import Audience
+from cortex.front.agents.table import CLIENTS
 from cortex.front.tool import Tool
 from cortex.system.errors import BadRequest
+
+#: an addition of a proxy to the client's name, as in "claude-ai (via mcp-remote 0.1.37)"
+_PROXY = re.compile(r"\s*\(via [^)]*\)\s*$")
 
 #: the argument of every tool that overrides the audience for one call
 FORMAT = "format"
@@ -32,6 +37,21 @@ def answering(audience: Audience) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(before)
+
+
+def audience_of(client: str) -> Audience:
+    """Return the audience behind a client's name: an agent if the table of agents has its beginning."""
+    name = re.sub(r"[\s_]+", "-", _PROXY.sub("", client).strip().lower())
+    known = any(name == prefix or name.startswith((f"{prefix}-", f"{prefix}/")) for prefix in CLIENTS)
+    return "agent" if known else "program"
+
+
+def check_audience(name: str) -> Audience:
+    """Return the audience called `name`. Raises BadRequest for another name."""
+    audience = next((audience for audience in FORMATS.values() if audience == name), None)
+    if audience is None:
+        raise BadRequest(f"`for` is {name!r}; it takes agent or program.")
+    return audience
 
 
 def split_format(

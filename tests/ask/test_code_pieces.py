@@ -75,7 +75,14 @@ def test_blocks_are_whole_and_the_bytes_suffice(seed: int) -> None:
     assert pieces.size <= most and len(pieces.outline) <= OUTLINE_MAX
     chosen = [block for block in blocks if set(range(block[0], block[1] + 1)) <= numbers]
     covered = {11}.union(*(range(first, last + 1) for first, last, _ in chosen))
-    assert numbers == covered
+    heads = {
+        number
+        for first, last, depth in blocks
+        if depth == 0
+        for number in (first, first + 1)
+        if number <= last
+    }
+    assert covered <= numbers <= covered | heads
     assert len([block for block in chosen if block[2] == 0]) <= BLOCKS_MAX
 
 
@@ -85,7 +92,7 @@ def test_without_blocks_a_definition_is_cut_at_blank_lines() -> None:
         body.lines[number] = ""  # type: ignore[index]
     body.lines[85] = "    retry()"  # type: ignore[index]
     numbers = shown(body, choose_pieces(body, WORDS, WANTED, 2_000))
-    assert set(range(81, 100)) <= set(numbers) and 60 not in numbers
+    assert set(range(81, 89)) <= set(numbers) and 60 not in numbers
 
 
 def test_nothing_fits() -> None:

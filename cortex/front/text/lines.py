@@ -6,9 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cortex.system.terminal import escape_controls, escape_in_line
+
 #: (text, its style in rich's words)
 Span = tuple[str, str]
 
+#: left-out lines of code
+GAP = "⋯"
 STALE = "changed since it was indexed"
 PATH, NUMBER, FAINT, STRONG, WARNING = "bold cyan", "green", "dim", "bold", "yellow"
 
@@ -44,12 +48,18 @@ class Page:
             if sentence and sentence not in self.notes:
                 self.notes.append(sentence)
 
+    def option(self, argument: str) -> str:
+        """Return an argument's name as its reader types it."""
+        return f"--{argument.replace('_', '-')}" if self.for_person else f"`{argument}`"
+
     def text(self) -> str:
-        return "\n".join([*(line.text().rstrip() for line in self.body), *self.notes])
+        """Return all lines, with control characters as numbers."""
+        return escape_controls("\n".join([*(line.text().rstrip() for line in self.body), *self.notes]))
 
 
 def place(path: str, first: int, last: int = 0) -> list[Span]:
     """Return `path:a-b`, or `path:a` for one line, or the path without a known line."""
+    path = escape_in_line(path)
     if not first:
         return [(path, PATH)]
     return [(path, PATH), (f":{first}-{last}" if last > first else f":{first}", NUMBER)]
@@ -67,14 +77,25 @@ def head(page: Page, entry: Sequence[Span], name: str = "", *more: str, stale: b
 
 
 def numbered(
-    page: Page, lines: Iterable[tuple[int, str]], marked: Iterable[int] = (), margin: str = ""
+    page: Page,
+    lines: Iterable[tuple[int, str]],
+    marked: Iterable[int] = (),
+    margin: str = "",
+    width: int = 0,
 ) -> None:
-    """Add (number, text) of each line as an agent's reader numbers them; without a number: the text."""
+    """Add lines (number, text) as an agent's own reader prints them, with a mark at each gap.
+    Number 0: the text alone, indented, so that it does not look like a line of Cortex.
+    """
     rows, marks = list(lines), frozenset(marked)
-    width = len(str(max((number for number, _ in rows), default=0)))
-    for number, text in rows:
-        style = "bold yellow" if number in marks else ""
-        if number:
-            page.add(margin, (f"{number:>{width}}", NUMBER), (f"  {text}", style))
-        else:
-            page.add((f"{margin}{text}", style))
+    width = max(width, width_of(rows))
+    for at, (number, text) in enumerate(rows):
+        if at and number > rows[at - 1][0] + 1 > 1:
+            page.add((f"{margin}{GAP}", FAINT))
+        style = "bold yellow" if number and number in marks else ""
+        label = f"{number:>{width}}" if number else ""
+        page.add(margin, (label, NUMBER), (f"  {text}", style))
+
+
+def width_of(lines: Iterable[tuple[int, object]]) -> int:
+    """Return the number of digits of the largest line number."""
+    return len(str(max((number for number, _ in lines), default=0)))

@@ -96,7 +96,7 @@ async def cortex_search(
 ) -> dict[str, Any]:
     """Search for relevant context in the project codebase and documentation, by meaning and words.
     For "how", "why", "where is … handled", and when unsure which tool fits. A stack trace, error
-    message or issue text can be passed unchanged. Do not reread lines that it shows.
+    message or issue text can be passed unchanged.
 
     Example: {"query": "how does authentication work"}
     """
