@@ -173,7 +173,7 @@ FORMS = {
         for_people={"context_lines": 0},
     ),
     "cortex_read": Form(
-        has_hits=lambda answer: bool(answer["code"] or answer.get("map")),
+        has_hits=lambda answer: bool(answer.get("code") or answer.get("map")),
         words=(Word("places", "place", completes="path", many=True),),
     ),
     "cortex_uses": Form(

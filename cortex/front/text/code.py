@@ -386,8 +386,9 @@ def draw_context(page: Page, answer: Answer) -> None:
 
 def draw_related(page: Page, answer: Answer) -> None:
     """Draw each kind under a heading, a line for each result."""
-    if changed := (answer.get("target") or {}).get("changed"):
-        page.add((f"last changed: {changed}", FAINT))
+    if target := answer.get("target"):
+        symbols = ", ".join(target.get("symbols") or ())
+        head(page, _span_of(target), symbols, target.get("changed", ""))
     for kind in RELATED:
         if answer[kind]:
             page.add((kind, STRONG))
@@ -450,10 +451,14 @@ def draw_picture(page: Page, answer: Answer) -> None:
         page.note(f"Not indexed: {', '.join(paths)}.")
 
 
+def _span_of(row: Answer) -> list[Span]:
+    return place(row["file"], row["start_line"], row["end_line"])
+
+
 def _draw_function(page: Page, row: Answer, before: str) -> None:
     named = "" if row["symbol"].startswith(f"{row['file']}:") else row["symbol"]
     spans: list[Span] = [(before, FAINT)] if before else []
-    spans += place(row["file"], row["start_line"], row["end_line"])
+    spans += _span_of(row)
     head(page, spans, named, row.get("changed", ""), stale=row.get("stale", False))
     numbered(page, _gapped(row["text"], 0 if row.get("stale") else row["start_line"]))
 
