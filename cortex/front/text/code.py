@@ -42,7 +42,6 @@ _OMITTED = {
     "same text": "copies of code shown",
     "translations": "translations of documents shown",
     "records": "records of changes",
-    "weak": "weak hits",
 }
 #: ways of resolving a reference that may be wrong → the remark about them
 _DOUBT = {"name": "by its name alone", "dispatch": "by dispatch"}
@@ -184,7 +183,7 @@ def _note_omitted(page: Page, answer: Answer) -> None:
     counts = [
         f"{count} {_OMITTED.get(why, why)}"
         for why, count in (answer.get("omitted") or {}).items()
-        if why != "weak" or not page.for_person
+        if why != "weak"
     ]
     if counts:
         page.note(f"Left out: {', '.join(counts)}.")
