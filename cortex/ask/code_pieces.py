@@ -58,10 +58,14 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The blocks of one definition that are shown, and the lines of its outline."""
+    """The blocks of one definition that are shown at most, and the lines of its outline."""
 
     blocks: int = BLOCKS_MAX
     outline: int = OUTLINE_MAX
+    #: share of the best block's worth that another needs
+    share: float = 0.0
+    #: whether blocks behind one that does not fit are left out
+    in_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,9 @@ def choose_pieces(
         return whole if whole.size <= max_bytes else Pieces()
     signature = [number for number in numbers if body.head <= number < blocks[0][0]] or [body.head]
     worth = _worth_of(body, blocks, words, wanted)
+    least = bounds.share * max(worth)
     order = sorted((at for at in range(len(blocks)) if worth[at] > 0), key=lambda at: (-worth[at], at))
+    order = [at for at in order if worth[at] >= least]
     return _show_blocks(body, signature, blocks, [blocks[at] for at in order], (max_bytes, bounds))
 
 
@@ -130,17 +136,26 @@ def _show_blocks(
         larger = _make_pieces(body, shown | numbers, blocks, bounds)
         if larger.size <= max_bytes:
             shown, pieces, count = shown | numbers, larger, count + 1
+        elif bounds.in_order and not any(
+            block[0] <= other[0] < block[1] for other in best if other[2] > block[2]
+        ):
+            break
     return pieces
 
 
 def _heads_around(body: Body, blocks: Sequence[Block], inner: Block) -> set[int]:
-    """Return the lines at the beginning of the blocks around another, as `for each in all:`."""
+    """Return the lines that lead to a block inside of others, as `for each in all:` and `else:`."""
     heads: set[int] = set()
-    for first, last, depth in blocks:
-        if depth < inner[2] and first <= inner[0] and inner[1] <= last:
-            below = min(block[0] for block in blocks if first < block[0] <= last and block[2] > depth)
-            if below - first <= HEAD_LINES:
-                heads |= {number for number in range(first, below) if number in body.lines}
+    around = [
+        block for block in blocks if block[2] < inner[2] and block[0] <= inner[0] and inner[1] <= block[1]
+    ]
+    for outer in sorted(around, key=lambda block: -block[2]):
+        inside = [block for block in blocks if block[2] == inner[2] and outer[0] <= block[0] <= outer[1]]
+        before = max((block[1] for block in inside if block[1] < inner[0]), default=outer[0] - 1)
+        for first, last in ((outer[0], min(block[0] for block in inside)), (before + 1, inner[0])):
+            if last - first <= HEAD_LINES:
+                heads |= {number for number in range(first, last) if number in body.lines}
+        inner = outer
     return heads
 
 
@@ -150,7 +165,18 @@ def _make_pieces(body: Body, shown: set[int], blocks: Sequence[Block], bounds: B
         at = min(range(len(left_out) - 1), key=lambda at: left_out[at + 1][1] - left_out[at][0])
         left_out[at : at + 2] = [(left_out[at][0], left_out[at + 1][1], 0)]
     outline = tuple((first, last, _label(body, first, last)) for first, last, _ in left_out)
-    return Pieces(tuple(_runs(body.lines, sorted(shown))), outline)
+    return Pieces(tuple(_runs(body.lines, _with_blanks(body, sorted(shown)))), outline)
+
+
+def _with_blanks(body: Body, numbers: Sequence[int]) -> list[int]:
+    """Return the numbers with those of the blank lines between two of them that are neighbours."""
+    joined: list[int] = []
+    for number in numbers:
+        between = range(joined[-1] + 1, number) if joined else range(0)
+        if between and all(at in body.lines and not body.lines[at].strip() for at in between):
+            joined += between
+        joined.append(number)
+    return joined
 
 
 def _left_out(shown: set[int], blocks: Sequence[Block]) -> list[Block]:

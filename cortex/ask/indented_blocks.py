@@ -26,7 +26,7 @@ _GOES_ON = re.compile(
 #: a line that only closes; the end of a line with statements inside
 _CLOSING = re.compile(r"[)\]}]+[;,)]*|end|done|fi|esac")
 _COMPOUND = re.compile(r"(?::|\bdo|\bthen|\bbegin|\belse|(?<![=(:,\[])\s*\{)\s*(?:#.*|//.*)?$")
-_STRING = re.compile(r'"""|\'\'\'|`')
+_TRIPLE = re.compile(r'"""|\'\'\'')
 #: text of a line that holds brackets without a meaning
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|(?<![:\w])#.*|//.*")
 
@@ -52,6 +52,25 @@ def find_blocks(lines: Mapping[int, str], head: int) -> list[Block]:
     while numbers and not _is_statement(lines[numbers[-1]]):  # the end of the definition
         numbers.pop()
     return sorted(_blocks_in(lines, numbers, 0), key=lambda block: (block[0], block[2]))
+
+
+def statements_around(lines: Mapping[int, str], line: int, window: int, most: int) -> tuple[int, int]:
+    """Return (first, last) of the statements within `window` lines of a line, at most `most` lines;
+    `lines` has no signature.
+    """
+    blocks = _blocks_in(lines, list(lines), 0)
+    leaves = [
+        block
+        for block in blocks
+        if not any(other[2] > block[2] and block[0] <= other[0] <= block[1] for other in blocks)
+    ]
+    for reach in (window, window // 2, 0):
+        near = [block for block in leaves if block[0] <= line + reach and block[1] >= line - reach]
+        first = min((line, *(block[0] for block in near)))
+        last = max((line, *(block[1] for block in near)))
+        if last - first < most:
+            return first, last
+    return max(min(lines), line - window), min(max(lines), line + window)
 
 
 def _is_statement(text: str) -> bool:
@@ -114,21 +133,35 @@ def _least_indentation(lines: Mapping[int, str], filled: Sequence[int]) -> int:
 def _statement_starts(lines: Mapping[int, str], numbers: Sequence[int]) -> list[int]:
     """Return the lines of least indentation at which a statement begins."""
     filled = [number for number in numbers if lines[number].strip()]
+    inside = _lines_inside(lines, filled)
     least = _least_indentation(lines, filled)
     starts: list[int] = []
-    remark, brackets, quote = 0, 0, ""
+    remark = 0
     for number in filled:
         text = lines[number]
-        begins = not (brackets or quote) and _indentation(text) <= least and _is_statement(text)
+        begins = number not in inside and _indentation(text) <= least and _is_statement(text)
         if begins and _is_remark(text):
             remark = remark or number
-        elif begins:
-            starts.append(remark or number)
-        remark = remark if begins and _is_remark(text) else 0
-        quote = _open_quote(text, quote)
-        bare = _QUOTED.sub("", text)
-        brackets = max(0, brackets + sum(map(bare.count, "([")) - sum(map(bare.count, ")]")))
+        else:
+            starts += [remark or number] if begins else []
+            remark = 0
     return [filled[0], *starts[1:]] if starts else []
+
+
+def _lines_inside(lines: Mapping[int, str], filled: Sequence[int]) -> set[int]:
+    """Return the lines that begin inside of brackets or of a string; none where one is not closed,
+    because it is no bracket or quote of the language then.
+    """
+    inside: set[int] = set()
+    brackets, quote = 0, ""
+    for number in filled:
+        if brackets or quote:
+            inside.add(number)
+        before, bare = quote, _QUOTED.sub("", lines[number])
+        quote = _open_quote(lines[number], bare, quote)
+        if not (before or quote):
+            brackets = max(0, brackets + sum(map(bare.count, "([")) - sum(map(bare.count, ")]")))
+    return set() if brackets or quote else inside
 
 
 def _is_remark(text: str) -> bool:
@@ -136,13 +169,17 @@ def _is_remark(text: str) -> bool:
     return text.strip().startswith(("#", "//", "@", "--", ";;", "*", "/*"))
 
 
-def _open_quote(text: str, quote: str) -> str:
-    """Return the mark of the string of several lines that is open after a line; "" for none."""
-    for match in _STRING.finditer(text):
+def _open_quote(text: str, bare: str, quote: str) -> str:
+    """Return the mark of the string of several lines that is open after a line; "" for none.
+    `bare`: the line without its strings and comments.
+    """
+    for match in _TRIPLE.finditer(text):
         if not quote:
             quote = match[0]
         elif quote == match[0]:
             quote = ""
+    if bare.count("`") % 2 and quote in ("", "`"):
+        quote = "" if quote else "`"
     return quote
 
 

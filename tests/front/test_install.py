@@ -374,6 +374,21 @@ def test_an_upgrade_of_a_file_that_the_agent_rewrote_leaves_the_rest(home):
     assert sorted(renewed["permissions"]["allow"]) == sorted(["Bash(ls:*)", *names])
 
 
+def test_texts_of_an_older_version_are_named_until_they_are_renewed(home):
+    project = Path.cwd()
+    assert connections.outdated(project) == ""
+    unpack(home, project)
+    sentence = connections.outdated(project)
+    for name in (".claude.json", ".claude/settings.json", "CLAUDE.md", "config.yaml"):
+        assert name in sentence
+    assert "`cortex install` renews them" in sentence
+    assert "opencode.json; `cortex install --project` renews them" in sentence
+    assert run("install", "claude-code", "--yes") == EXIT_OK
+    assert ".claude.json" not in connections.outdated(project)
+    assert install_every() == {EXIT_OK}
+    assert connections.outdated(project) == ""
+
+
 def test_an_upgrade_of_one_agent_keeps_a_shared_section_for_the_others(home):
     unpack(home, Path.cwd())
     assert run("install", "codex", "--project", "--yes") == EXIT_OK

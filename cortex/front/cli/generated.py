@@ -118,6 +118,8 @@ class Word:
     is_other: Callable[[str], bool] = lambda _word: False
     #: the kind of name that completes it: path or symbol
     completes: str = ""
+    #: whether the argument takes all words from this one on
+    many: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +173,8 @@ FORMS = {
         for_people={"context_lines": 0},
     ),
     "cortex_read": Form(
-        has_hits=lambda answer: bool(answer["code"]),
-        words=(Word("places", "place", completes="path"),),
+        has_hits=lambda answer: bool(answer.get("code") or answer.get("map")),
+        words=(Word("places", "place", completes="path", many=True),),
     ),
     "cortex_uses": Form(
         has_hits=lambda answer: bool(answer.get("sites")),
@@ -453,7 +455,9 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     for word in form.words:
         if not {word.argument, word.other}.isdisjoint(arguments):
             continue
-        if words:
+        if words and word.many:
+            arguments[word.argument], words = words, []
+        elif words:
             text = words.pop(0)
             arguments[word.other if word.is_other(text) else word.argument] = text
         elif not word.optional:

@@ -56,7 +56,9 @@ def serve(url: str, token: str, project: str | None, audience: Audience | None =
 
     parameters = {"project": project, "for": audience}
     query = urllib.parse.urlencode({name: value for name, value in parameters.items() if value})
-    place = check_url(url) + (f"?{query}" if query else "")
+    place = check_url(url)
+    if query:
+        place += f"{'&' if '?' in place else '?'}{query}"
     wire = take_stdout()
     log_to_stderr("cortex: %(message)s", logging.WARNING)
     hosts.run(_run(place, token, wire, audience))

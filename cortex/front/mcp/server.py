@@ -168,7 +168,11 @@ async def run_tool(
         if not is_for_the_model(error):
             raise
         return str(error), True
-    return render(tool.name, answer, arguments=own_arguments) if audience == "agent" else orjson.dumps(answer).decode(), False
+    raw = orjson.dumps(answer)
+    if audience == "program":
+        return raw.decode(), False
+    # Chunks in an answer are raw fragments, without a value until they are read.
+    return render(tool.name, orjson.loads(raw), arguments=own_arguments), False
 
 
 def list_for(tools: Mapping[str, Tool], names: Sequence[str], audience: Audience) -> list[dict[str, Any]]:

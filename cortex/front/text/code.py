@@ -42,7 +42,6 @@ _OMITTED = {
     "same text": "copies of code shown",
     "translations": "translations of documents shown",
     "records": "records of changes",
-    "weak": "weak hits",
 }
 #: ways of resolving a reference that may be wrong → the remark about them
 _DOUBT = {"name": "by its name alone", "dispatch": "by dispatch"}
@@ -184,7 +183,7 @@ def _note_omitted(page: Page, answer: Answer) -> None:
     counts = [
         f"{count} {_OMITTED.get(why, why)}"
         for why, count in (answer.get("omitted") or {}).items()
-        if why != "weak" or not page.for_person
+        if why != "weak"
     ]
     if counts:
         page.note(f"Left out: {', '.join(counts)}.")
@@ -386,8 +385,9 @@ def draw_context(page: Page, answer: Answer) -> None:
 
 def draw_related(page: Page, answer: Answer) -> None:
     """Draw each kind under a heading, a line for each result."""
-    if changed := (answer.get("target") or {}).get("changed"):
-        page.add((f"last changed: {changed}", FAINT))
+    if target := answer.get("target"):
+        symbols = ", ".join(target.get("symbols") or ())
+        head(page, _span_of(target), symbols, target.get("changed", ""))
     for kind in RELATED:
         if answer[kind]:
             page.add((kind, STRONG))
@@ -450,10 +450,14 @@ def draw_picture(page: Page, answer: Answer) -> None:
         page.note(f"Not indexed: {', '.join(paths)}.")
 
 
+def _span_of(row: Answer) -> list[Span]:
+    return place(row["file"], row["start_line"], row["end_line"])
+
+
 def _draw_function(page: Page, row: Answer, before: str) -> None:
     named = "" if row["symbol"].startswith(f"{row['file']}:") else row["symbol"]
     spans: list[Span] = [(before, FAINT)] if before else []
-    spans += place(row["file"], row["start_line"], row["end_line"])
+    spans += _span_of(row)
     head(page, spans, named, row.get("changed", ""), stale=row.get("stale", False))
     numbered(page, _gapped(row["text"], 0 if row.get("stale") else row["start_line"]))
 

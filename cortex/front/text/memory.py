@@ -129,7 +129,8 @@ def draw_walk(page: Page, answer: Answer) -> None:
         draw_row(page, node, margin="  " * node["depth"])
     names = {node["id"]: str(node.get("number") or node["id"]) for node in answer["nodes"]}
     for edge in answer["edges"]:
-        page.add((f"{names[edge['from']]} → {edge['relation']} → {names[edge['to']]}", FAINT))
+        ends = [names.get(edge[end], edge[end]) for end in ("from", "to")]
+        page.add((unmarked(f"{ends[0]} → {edge['relation']} → {ends[1]}"), FAINT))
     if answer["truncated"]:
         page.note("There is more than is shown.")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place, width_of
+from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place
 from cortex.front.tools.memory.fence import unmarked
 
 Answer = Mapping[str, Any]
@@ -37,14 +37,13 @@ def draw_code(page: Page, entries: Iterable[Answer]) -> None:
 
 def _draw_with_outline(page: Page, rows: list[tuple[int, str]], blocks: list[Answer]) -> None:
     """Draw lines of code, with the blocks that are not shown between them, by line."""
-    width = width_of(rows)
     for block in sorted(blocks, key=lambda block: block["start"]):
         before = [row for row in rows if row[0] < block["start"]]
-        numbered(page, before, width=width)
+        numbered(page, before)
         rows = rows[len(before) :]
         lines = f"{block['start']}-{block['end']}" if block["end"] > block["start"] else f"{block['start']}"
         page.add("  ", (lines, NUMBER), f" {block['text'].rstrip()} …")
-    numbered(page, rows, width=width)
+    numbered(page, rows)
 
 
 def entry_place(entry: Answer) -> list[Span]:

@@ -98,7 +98,11 @@ class _Walk:
             node = inner[0]
             low, high = self.span(node)
             # a list may begin below a bracket and end above one
-            if low > first + 1 or high < last - 1 or any(map(self._has_words, (*range(first, low), *range(high + 1, last + 1)))):
+            if (
+                low > first + 1
+                or high < last - 1
+                or any(map(self._has_words, (*range(first, low), *range(high + 1, last + 1))))
+            ):
                 return None
         return node
 
