@@ -97,7 +97,8 @@ def test_omitted_arguments_are_left_to_the_tool(tool):
     words = [word.argument for word in FORMS[tool.name].words if not word.optional]
     values = {"operation": "callers", "boost": "0.5"}
     arguments = arguments_of(tool.name, *(values.get(word, "x") for word in words))
-    assert arguments == {word: values.get(word, "x") for word in words}
+    lists = {word.argument for word in FORMS[tool.name].words if word.many}
+    assert arguments == {word: ["x"] if word in lists else values.get(word, "x") for word in words}
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, Patt
 #: bounds of the arguments; values outside are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX, OFFSET_MAX = 10, 500, 100, 20, 1_000_000
 
+#: further places that one caller lists
+SITES_MAX = 200
 #: outlines in the cache of a snapshot, some 20 kB each
 OUTLINES_KEPT = 64
 
@@ -251,11 +253,30 @@ class GraphSnapshot:
             # An implementation or override is shown at its definition.
             if request.operation != "implementations" and step.impact_type != "override":
                 path, line = place["file"], place["line"]
+        if places := (*step.further, *step.dispatched):
+            result["sites"] = [self._make_site(row, step, request) for row in places[:SITES_MAX]]
+            if len(places) > SITES_MAX:
+                result["more_sites"] = len(places) - SITES_MAX
         if step.impact_type:
             result |= {"impact_type": step.impact_type, "severity": step.severity}
         if request.include_context and path and line:
             result["context"] = self._sources.lines(path, line, clamp(request.context_lines, 0, CONTEXT_MAX))
         return path, orjson.dumps(result)
+
+    def _make_site(self, row: int, step: Step, request: GraphSearch) -> dict[str, Any]:
+        """A further place of a caller; its confidence where it differs from the row's."""
+        edges = self.graph.edges
+        confidence, file, line, column = edges[row, 3:7].tolist()
+        site = {"file": self.graph.names[file], "line": line, "column": column}
+        if row in step.dispatched:
+            site["confidence"] = DISPATCH
+        elif step.via < 0 and confidence != edges[step.edge, 3]:
+            site["confidence"] = CONFIDENCES[confidence]
+        if self.graph.is_unsure(row):
+            site["unsure"] = True
+        if request.include_context:
+            site["text"] = "".join(text["text"] for text in self._sources.lines(site["file"], line, 0))
+        return site
 
     def _summary(self, walk: Walk) -> dict[str, Any]:
         files = {

@@ -118,6 +118,8 @@ class Word:
     is_other: Callable[[str], bool] = lambda _word: False
     #: the kind of name that completes it: path or symbol
     completes: str = ""
+    #: whether the argument takes all words from this one on
+    many: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,14 @@ FORMS = {
     "cortex_graph": Form(
         words=(Word("operation", "operation"), Word("target", "target")),
         for_people={"context_lines": 0},
+    ),
+    "cortex_read": Form(
+        has_hits=lambda answer: bool(answer.get("code") or answer.get("map")),
+        words=(Word("places", "place", completes="path", many=True),),
+    ),
+    "cortex_uses": Form(
+        has_hits=lambda answer: bool(answer.get("sites")),
+        words=(Word("symbol", "symbol", completes="symbol"),),
     ),
     "cortex_outline": Form(words=(Word("path", "path", optional=True, completes="path"),)),
     "cortex_pattern": Form(words=(Word("pattern", "pattern"), Word("language", "language"))),
@@ -445,7 +455,9 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     for word in form.words:
         if not {word.argument, word.other}.isdisjoint(arguments):
             continue
-        if words:
+        if words and word.many:
+            arguments[word.argument], words = words, []
+        elif words:
             text = words.pop(0)
             arguments[word.other if word.is_other(text) else word.argument] = text
         elif not word.optional:
