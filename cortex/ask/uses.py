@@ -36,7 +36,9 @@ LINES_MAX, LINES_BYTES, UNRESOLVED_SHOWN = 5_000, 2_000_000, 5
 #: characters of a line of code in the answer
 LINE_CHARS = 140
 #: share of the tokens that code may take where places alone follow
-_IMPORT = re.compile(r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)")
+_IMPORT = re.compile(
+    r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)"
+)
 _COMMENT = re.compile(r"\s*(?:#(?!\[|include|define|if)|//|/\*|\*(?:\s|/|$)|--\s|;;|<!--|%\s|\"\"\")")
 
 
@@ -144,7 +146,7 @@ async def find_uses(
     """Return the uses of each meaning of `symbol` as `sites`, `notes`, and a `suggestion` if nothing
     is found. Raises NotReady, BadRequest.
     """
-    meanings, suggestion = await _find_meanings(turn, symbol)
+    meanings, suggestion = await find_meanings(turn, symbol)
     share = max_tokens // max(1, len(meanings))
     blocks = []
     for meaning in meanings:
@@ -163,7 +165,7 @@ async def find_uses(
     return {"sites": blocks, "notes": notes, "suggestion": suggestion}
 
 
-async def _find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
+async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
     """Return the definitions that `symbol` means, and a sentence where it means none or too many."""
     # the path from a name to itself is the definition that it means
     (hits,) = await ask_graph(turn, [GraphSearch("path", symbol, to=symbol)])
@@ -371,7 +373,10 @@ def _render(
 def _count_fitting(sites: Sequence[Site], max_bytes: int) -> tuple[int, int]:
     """Return (number of leading sites shown with code, number shown at all)."""
     code = [len(site.file) + len(site.name) + len(site.text) + 12 for site in sites]
-    place = [6 + (len(site.file) if at == 0 or sites[at - 1].file != site.file else 0) for at, site in enumerate(sites)]
+    place = [
+        6 + (len(site.file) if at == 0 or sites[at - 1].file != site.file else 0)
+        for at, site in enumerate(sites)
+    ]
     if sum(code) <= max_bytes:
         return len(sites), len(sites)
     used = sum(place)

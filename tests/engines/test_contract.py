@@ -39,6 +39,7 @@ from ipc.messages import (
     PatternSearch,
     Place,
     Show,
+    SourceLines,
     TextSignals,
     VectorSearch,
 )
@@ -107,7 +108,7 @@ def test_a_snapshot_answers_all_messages_in_answers(world):
     generation = world.publish(*TREES)
     handlers = world.open()
     assert set(handlers) == set(world.make().answers)
-    assert set(handlers) <= {*QUESTIONS, CountWords, Fetch, Show}
+    assert set(handlers) <= {*QUESTIONS, CountWords, Fetch, Show, SourceLines}
     for tree in TREES:
         assert answering_kinds(handlers, tree) == all_of(handlers)
     for kind in all_of(handlers):
@@ -124,6 +125,18 @@ def test_chunks_come_back_by_their_keys_as_they_were_written(world):
     first, none, last = handlers[Fetch](Fetch(keys)).chunks
     assert [orjson.loads(raw)["text"] for raw in (first, last)] == [text("maple"), text("birch")]
     assert none == b""
+
+
+def test_lines_come_back_as_they_were_written(world):
+    world.publish(*TREES)
+    handlers = world.open()
+    if SourceLines not in handlers:
+        assert Fetch not in handlers
+        return
+    first, second = text("oak").encode().splitlines()
+    spans = (("oak.py", 1, 1), ("ash.py", 1, 9), ("oak.py", 2, 99), ("oak.py", 0, 2), ("oak.py", 5, 7))
+    texts = handlers[SourceLines](SourceLines(spans)).texts
+    assert texts == (first, b"", second, b"\n".join([first, second]), b"")
 
 
 def test_filters_keep_what_they_name(world):

@@ -6,7 +6,8 @@ import sys
 import time
 from typing import Any
 
-from cortex.front.cli.memory import OPERATIONS, say_ago
+from cortex.front.cli.memory import OPERATIONS
+from cortex.front.text.memory import say_ago
 from cortex.front.cli.paint import Screen, StyledLine
 from cortex.system.terminal import escape_controls
 
