@@ -28,6 +28,8 @@ from ipc.messages.units import UnitHits
 
 #: value of a unit that has the name, but not the owner, of a qualified name in the question
 NAME_ALONE = 0.5
+#: kinds of units without a definition
+LOOSE_KINDS = ("", "section")
 #: units with a named symbol, above which the name is too common to count
 SAME_NAME_MAX = 4
 #: a name of code in a question: qualified, in backquotes, called, or with capitals or underscores
@@ -167,7 +169,7 @@ def unit_signals(
     signal["line"][:] = [
         any(path == unit["path"] and _holds(unit, line) for path, line in lines) for unit in units
     ]
-    signal["loose"][:] = ["symbol" not in unit for unit in units]
+    signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
     signal["example"][:] = [is_example(path) for path in paths]
     signal["foreign"][:] = [is_foreign(path) for path in paths]
     return values
