@@ -44,6 +44,13 @@ _ABOVE = re.compile(
 )
 _ATTRIBUTE = re.compile(r"\s*(?:@|#!?\[|\[)")
 _LETTER = re.compile(r"[^\W_]")
+#: first letters of a line that may be a comment
+_COMMENT_LETTERS = frozenset("/*#-;%\"'")
+_COMMENT_LINE = re.compile(
+    r"//|\*(?=[\s*/]|$)|#(?!include|define|if|endif|else|elif|undef|pragma|error|!?\[)|--|;;|%%"
+)
+#: begin of a comment of several lines → its end
+_LONG_COMMENTS = {"/*": "*/", '"""': '"""', "'''": "'''"}
 
 
 class Unit(NamedTuple):
@@ -393,3 +400,28 @@ class _File:
 def _to_signature(lines: Iterable[str]) -> str:
     text = " ".join(" ".join(lines).split()).removesuffix("{").rstrip()
     return text if len(text) <= SIGNATURE_CHARS_MAX else f"{text[:SIGNATURE_CHARS_MAX]}…"
+
+
+
+def find_comments(text: str) -> list[str]:
+    """Return the lines of `text` that are comments or docstrings."""
+    comments: list[str] = []
+    until = ""
+    for line in text.split("\n"):
+        if until:
+            comments.append(line)
+            if until in line:
+                until = ""
+            continue
+        bare = line.lstrip()
+        if bare[:1] not in _COMMENT_LETTERS or not bare:
+            continue
+        for mark, end in _LONG_COMMENTS.items():
+            if bare.startswith(mark):
+                comments.append(bare)
+                until = "" if end in bare[len(mark) :] else end
+                break
+        else:
+            if _COMMENT_LINE.match(bare):
+                comments.append(bare)
+    return comments
