@@ -64,6 +64,8 @@ class Bounds:
     outline: int = OUTLINE_MAX
     #: share of the best block's worth that another needs
     share: float = 0.0
+    #: whether blocks behind one that does not fit are left out
+    in_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +136,26 @@ def _show_blocks(
         larger = _make_pieces(body, shown | numbers, blocks, bounds)
         if larger.size <= max_bytes:
             shown, pieces, count = shown | numbers, larger, count + 1
+        elif bounds.in_order and not any(
+            block[0] <= other[0] < block[1] for other in best if other[2] > block[2]
+        ):
+            break
     return pieces
 
 
 def _heads_around(body: Body, blocks: Sequence[Block], inner: Block) -> set[int]:
-    """Return the lines at the beginning of the blocks around another, as `for each in all:`."""
+    """Return the lines that lead to a block inside of others, as `for each in all:` and `else:`."""
     heads: set[int] = set()
-    for first, last, depth in blocks:
-        if depth < inner[2] and first <= inner[0] and inner[1] <= last:
-            below = min(block[0] for block in blocks if first < block[0] <= last and block[2] > depth)
-            if below - first <= HEAD_LINES:
-                heads |= {number for number in range(first, below) if number in body.lines}
+    around = [
+        block for block in blocks if block[2] < inner[2] and block[0] <= inner[0] and inner[1] <= block[1]
+    ]
+    for outer in sorted(around, key=lambda block: -block[2]):
+        inside = [block for block in blocks if block[2] == inner[2] and outer[0] <= block[0] <= outer[1]]
+        before = max((block[1] for block in inside if block[1] < inner[0]), default=outer[0] - 1)
+        for first, last in ((outer[0], min(block[0] for block in inside)), (before + 1, inner[0])):
+            if last - first <= HEAD_LINES:
+                heads |= {number for number in range(first, last) if number in body.lines}
+        inner = outer
     return heads
 
 

@@ -17,7 +17,7 @@ from cortex.ask.code_pieces import Body, Bounds, Pieces, choose_pieces, show_who
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
 from cortex.ask.functions import CANDIDATES_MAX, Function, ask_graph, parse_functions
-from cortex.ask.indented_blocks import Block, signature_end
+from cortex.ask.indented_blocks import Block, signature_end, statements_around
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN
@@ -201,6 +201,12 @@ def _needs_lines(target: Target) -> bool:
 def _make_item(target: Target, span: Span, current: CurrentSpan, unit: Answer) -> _Item:
     lines = dict(enumerate(current.lines, current.start))
     shift = current.start - span.start
+    if target.form == "around" and lines:
+        line = min(max(target.asked[0] + shift, current.start), max(lines))
+        first, last = statements_around(lines, line, AROUND, WHOLE_LINES)
+        lines = {number: lines[number] for number in range(first, last + 1)}
+        cut = replace(current, start=first, end=last, lines=tuple(lines.values()))
+        return _Item(target, cut, Body(lines, first), shift)
     asked: Sequence[int] = [number + shift for number in target.asked]
     if len(lines) != span.end - span.start + 1:  # lines were added or removed: no block is certain
         return _Item(target, current, Body(lines, current.start, asked=asked), shift)
@@ -289,7 +295,7 @@ def _choose(item: _Item, wanted: TermFinder | None, max_bytes: int) -> Pieces:
     if wanted is not None and item.target.form == "definition":
         words = weigh_words(wanted, [wanted.terms_in(line) for line in body.lines.values()])
     is_focused = bool(words or body.asked)
-    is_short = len(body.lines) <= WHOLE_LINES or item.target.form == "lines"
+    is_short = len(body.lines) <= WHOLE_LINES or item.target.form in ("lines", "around")
     if whole.size <= max_bytes and (is_short or (not is_focused and whole.size <= WHOLE_BYTES)):
         return whole
     if not is_focused:
@@ -300,7 +306,7 @@ def _choose(item: _Item, wanted: TermFinder | None, max_bytes: int) -> Pieces:
         around = range(first - AROUND, last + AROUND + 1) if body.asked else range(0)
         body, blocks = replace(body, asked=around), BLOCKS_MAX
     for outline in OUTLINES:
-        bounds = Bounds(blocks, outline, BLOCKS_SHARE)
+        bounds = Bounds(blocks, outline, BLOCKS_SHARE, in_order=not is_focused)
         pieces = choose_pieces(body, words, wanted or get_term_finder(()), max_bytes, bounds)
         if pieces.pieces:
             break

@@ -15,6 +15,8 @@ from ipc.messages import GraphHits, OutlineSearch
 
 #: letters of a line; bytes of its numbers
 TEXT_CHARS, NUMBER_BYTES = 88, 14
+#: depth from which on definitions are left out before data
+DATA_RANK = 10
 #: names of one file in the outline of a folder; files without definitions that it names
 NAMES_MAX, OTHERS_MAX = 8, 8
 #: bytes of a graph's outline for each byte of an answer: it holds signatures, too
@@ -79,8 +81,7 @@ async def outline_folder(turn: Turn, path: str, max_bytes: int) -> tuple[list[Ro
 
 def _rank(one: Function) -> int:
     """Return how soon a definition is left out: 0 never."""
-    depth = one.name.count(".")
-    return 2 * depth + (one.kind in DATA_KINDS)
+    return one.name.count(".") + DATA_RANK * (one.kind in DATA_KINDS)
 
 
 def _text(one: Function) -> str:

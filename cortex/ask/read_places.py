@@ -19,6 +19,7 @@ from cortex.ask.query_context import Turn
 from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
+from cortex.terms.paths import is_built
 from cortex.terms.spelling import FileLines, path_below, read_file_lines
 from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot
 
@@ -26,20 +27,22 @@ from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot
 MEANINGS_MAX, LISTED_MAX = 3, 10
 #: lines of overloads below each other that are read as one
 TOGETHER_LINES = 60
-#: lines around a line outside of definitions
-AROUND_LINES = 15
+#: lines around a line outside of definitions; lines between two definitions that are read as the
+#: beginning of the second
+AROUND_LINES, NEAR_LINES = 100, 3
 #: nearest names of an unknown path
 NEAREST_MAX = 3
 
 #: a path, by its look: a file's ending, or a slash at its end
 _PATH = re.compile(rf"[^:#]*\.{KNOWN_ENDINGS}|.*/[^/:#]*\.\w{{1,8}}|[^:#]*/", re.IGNORECASE)
 
-Form = Literal["definition", "lines", "file", "folder"]
+Form = Literal["definition", "lines", "around", "file", "folder"]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """Lines to read. `start` and `end` are numbers of the index; with `now`, of the file as it is.
+    Of the form "around", the statements around the line `asked` are wanted.
 
     `asked`: lines that were asked for, numbered as `start`. `members`: definitions right inside.
     """
@@ -250,11 +253,13 @@ def _line_target(found: Found, path: str, line: int, last: int, changed: _Change
         # in a changed file, the same distance from the beginning: good enough to choose a block
         asked = line - first + one.start
         return _definition_target(one, definitions, range(asked, asked + 1))
-    first, end = max(1, line - AROUND_LINES), min(last, line + AROUND_LINES)
-    if not now:
-        first = max(first, *(one.end + 1 for one in definitions if one.end < line), 1)
-        end = min(end, *(one.start - 1 for one in definitions if one.start > line), last)
-    return Target("lines", path, first, end, now=now)
+    first = max([1, line - AROUND_LINES, *(one.end + 1 for one in definitions if one.end < line and not now)])
+    end = min(
+        [last, line + AROUND_LINES, *(one.start - 1 for one in definitions if one.start > line and not now)]
+    )
+    if end - first < NEAR_LINES and (below := [one for one in definitions if one.start == end + 1]):
+        return _definition_target(max(below, key=lambda one: one.end), definitions)
+    return Target("around", path, first, end, asked=range(line, line + 1), now=now)
 
 
 def _definition_target(one: Function, definitions: Sequence[Function], asked: range = range(0)) -> Target:
@@ -285,6 +290,8 @@ def _add_symbol(
     remark = answer.suggestion
     known = [one for one in meanings if one.file and one.kind != "external"]
     is_guess = remark.startswith("There is no")
+    if not answer.results:  # one of several: a copy that a tool has built is none
+        known = [one for one in known if not is_built(one.file)] or known
     known = [one for one in known if one.kind not in WHOLE_KINDS or _is_stem(place.text, one.file)]
     if is_guess and place.is_path:
         known = []
@@ -299,8 +306,10 @@ def _add_symbol(
         found.listed += known[:LISTED_MAX]
         found.notes.append(f"{place.text!r} has many meanings; ask for one of the places above.")
         return
-    if answer.results and remark and not remark.startswith("No chain"):
+    if is_guess:
         found.notes.append(remark)
+    elif others := [name for name in answer.candidates if answer.results and not is_built(name)]:
+        found.notes.append(f"Also called {place.text!r}: {', '.join(others[:LISTED_MAX])}.")
     if len(known) > 1:
         found.notes.append(f"{place.text!r} has {len(known)} meanings: each is answered.")
     for one in known:

@@ -62,9 +62,9 @@ def test_a_gap_in_chosen_lines_moves_their_numbers_on_and_code_like_a_gap_does_n
     text = "def run():\n… line 9\n    return 1\n… line 2\n    # ⋯ 3-4"
     chunk = {"text": text, "metadata": {"file_path": "a.py", "start_line": 3, "end_line": 11}}
     assert lines_of({"chunk": chunk, "combined_score": 0.7})[1:] == [
-        " 3  def run():",
-        "⋯",
-        " 9      return 1",
+        "3  def run():",
+        "…",
+        "9      return 1",
         "10  … line 2",
         "11      # ⋯ 3-4",
     ]
@@ -86,7 +86,7 @@ def test_a_chunk_and_a_snippet_are_shown_whole_with_the_numbers_of_their_lines()
     text = "\n".join(f"\tline {number}" if number != 6 else "" for number in range(3, 15))
     head, *lines = lines_of(found_in({"text": text}, end_line=14))
     assert head == "a.py:3-14"
-    assert lines == [" 6" if at == 6 else f"{at:>2}  \tline {at}" for at in range(3, 15)]
+    assert lines == ["" if at == 6 else f"{at}  \tline {at}" for at in range(3, 15)]
     snippet = found_in({"text": "line 5\nline 6"}, snippet_start_line=5, lines=(6,))
     assert lines_of(snippet)[1:] == ["5  line 5", "6  line 6"]
 
@@ -183,7 +183,7 @@ def test_the_lines_around_a_site_are_shown_to_a_caller_that_asks_for_them():
     row = CALLER | {"text": "9: func go() {\n11:     run(now)"}
     answer = {"operation": "callers", "target": "a:run", "results": [row], "index": NOTHING_AMISS}
     shown = render("cortex_graph", answer, arguments={"context_lines": 2}).splitlines()
-    assert shown[1:] == ["src/a.go:11  go", "     9  func go() {", "    ⋯", "    11      run(now)"]
+    assert shown[1:] == ["src/a.go:11  go", "    9  func go() {", "    …", "    11      run(now)"]
 
 
 def test_impact_has_sites_for_the_first_step_and_names_by_file_for_further_ones():
@@ -238,8 +238,8 @@ def test_the_parts_that_agents_tools_share():
         "b.py:3  b  test",
         "",
         "a.py:98-130  A.run",
-        " 98  def run():",
-        " 99      a",
+        "98  def run():",
+        "99      a",
         "  100-119     if retry: …",
         "120      y",
         "121      z",

@@ -26,6 +26,7 @@ INSIDE = {
     "index.indexing.*": "index.message says it",
     "index.searchable.*": "index.message says it",
     "total": "the number of results",
+    "omitted.weak": "weak hits are no answer",
     "match_type": "the reader's own argument, or the default",
     "*.chunk.id": "the place is the id",
     "*.chunk.chunk_type": "the path shows the kind of text",

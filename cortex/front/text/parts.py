@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place, width_of
+from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place
+from cortex.front.text.notes import draw_row
+from cortex.front.text.values import Answer, count, flat, is_empty
 from cortex.front.tools.memory.fence import unmarked
 
-Answer = Mapping[str, Any]
 #: draws a part of an answer from the value of its key
 Part = Callable[[Page, Any], None]
 
@@ -37,14 +38,13 @@ def draw_code(page: Page, entries: Iterable[Answer]) -> None:
 
 def _draw_with_outline(page: Page, rows: list[tuple[int, str]], blocks: list[Answer]) -> None:
     """Draw lines of code, with the blocks that are not shown between them, by line."""
-    width = width_of(rows)
     for block in sorted(blocks, key=lambda block: block["start"]):
         before = [row for row in rows if row[0] < block["start"]]
-        numbered(page, before, width=width)
+        numbered(page, before)
         rows = rows[len(before) :]
         lines = f"{block['start']}-{block['end']}" if block["end"] > block["start"] else f"{block['start']}"
         page.add("  ", (lines, NUMBER), f" {block['text'].rstrip()} …")
-    numbered(page, rows, width=width)
+    numbered(page, rows)
 
 
 def entry_place(entry: Answer) -> list[Span]:
@@ -59,8 +59,8 @@ def draw_sites(page: Page, sites: Answer) -> None:
     for file in sorted(files, key=lambda file: bool(file.get("test"))):
         for site in file["sites"]:
             draw_site(page, file["file"], site["line"], site.get("name", ""), site.get("text", ""))
-    for count in sites.get("counts", ()):
-        page.add(flat(count))
+    for row in sites.get("counts", ()):
+        page.add(flat(row))
     if unresolved := sites.get("unresolved"):
         page.add((f"{unresolved['total']} more places name it, unresolved", FAINT))
         for at in unresolved.get("places", ()):
@@ -105,10 +105,10 @@ def draw_calls(page: Page, calls: Iterable[Any]) -> None:
 def draw_notes(page: Page, notes: Any) -> None:
     """Draw sentences, or the notes of memory about places."""
     if isinstance(notes, Mapping):
-        for path, about in notes.items():
-            count = about["count"]
-            page.add(*place(path, 0), f": {count} note{'s' if count > 1 else ''}")
-            for line in about["best"]:
+        for path, place_notes in notes.items():
+            number = place_notes["count"]
+            page.add(*place(path, 0), f": {count(number, 'note')}")
+            for line in place_notes["best"]:
                 page.add((f"  {unmarked(line)}", FAINT))
     else:
         page.note(*notes)
@@ -124,8 +124,7 @@ def draw_index(page: Page, index: Answer) -> None:
     """Add gaps of the index to the notes; nothing for a complete answer."""
     page.note(index.get("message", ""))
     if index.get("pending_count"):
-        count = index["pending_count"]
-        files = f"{count} file{'s' if count > 1 else ''}"
+        files = count(index["pending_count"], "file")
         page.note(f"Not in the index yet: {', '.join(index['pending'])} ({files}).")
     if index.get("degraded"):
         page.note(f"Without an answer from: {', '.join(index['degraded'])}.")
@@ -164,16 +163,16 @@ class Drawer:
     needs: tuple[str, ...] = ()
 
     def draw(self, page: Page, answer: Answer) -> None:
-        known: frozenset[str] = frozenset()
+        drawn: frozenset[str] = frozenset()
         if any(isinstance(answer.get(key), (list, tuple, str)) for key in self.needs):
             self.body(page, answer)
-            known = self.keys
+            drawn = self.keys
         for key, part in COMMON.items():
-            if key not in known and (value := answer.get(key)):
+            if key not in drawn and (value := answer.get(key)):
                 if page.body and key in ("code", "sites"):
                     page.add("")
                 part(page, value)
-        unknown = answer.keys() - known - COMMON.keys() - omissions.EVERYWHERE.keys()
+        unknown = answer.keys() - drawn - COMMON.keys() - omissions.EVERYWHERE.keys()
         for key in (key for key in answer if key in unknown):
             draw_value(page, key, answer[key])
 
@@ -201,24 +200,6 @@ def draw_value(page: Page, key: str, value: Any, margin: str = "") -> None:
 
 def _draw_item(page: Page, row: Any, margin: str) -> None:
     if isinstance(row, Mapping) and "title" in row and "id" in row:
-        from cortex.front.text.memory import draw_row
-
         draw_row(page, row, margin)
     else:
         page.add(f"{margin}{flat(row)}")
-
-
-def is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (str, list, tuple, Mapping)) and not value)
-
-
-def flat(value: Any) -> str:
-    """Return a value in one line, as `key value, key value`."""
-    if isinstance(value, Mapping):
-        shown = ((name, inner) for name, inner in value.items() if not is_empty(inner))
-        return ", ".join(f"{str(name).replace('_', ' ')} {flat(inner)}" for name, inner in shown)
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(flat, value))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("\n", " ")
