@@ -20,7 +20,7 @@ OUTLINE_MAX, OUTLINE_CHARS = 12, 72
 #: ends of lines that go on in the next
 _OPEN = ("(", "[", ",")
 #: worth of a line that the question names; all words of the question are worth 1
-ASKED = 3.0
+FOCUS = 3.0
 #: lines of the head of a block that is shown in part
 HEAD_LINES = 4
 #: bytes of a line's number and of its end
@@ -38,7 +38,7 @@ class Pieces:
 
     pieces: tuple[tuple[int, str], ...] = ()
     outline: tuple[tuple[int, int, str], ...] = ()
-    whole: bool = False
+    is_whole: bool = False
 
     @property
     def size(self) -> int:
@@ -71,18 +71,18 @@ class Bounds:
 @dataclass(frozen=True, slots=True)
 class Body:
     """A definition to show: its `lines` by number, ascending; the line of its head; its blocks.
-    `asked`: lines that the question names.
+    `focus`: lines that the question names.
     """
 
     lines: Mapping[int, str]
     head: int
     blocks: Sequence[Block] = ()
-    asked: Sequence[int] = field(default=())
+    focus: Sequence[int] = field(default=())
 
 
 def show_whole(body: Body) -> Pieces:
     """Return all lines of a definition."""
-    return Pieces(tuple(_runs(body.lines, list(body.lines))), whole=True)
+    return Pieces(tuple(_runs(body.lines, list(body.lines))), is_whole=True)
 
 
 def choose_pieces(
@@ -96,12 +96,12 @@ def choose_pieces(
     and its best blocks; nothing where not even those fit. `words`: word of the question → worth.
     """
     numbers = list(body.lines)
-    whole = show_whole(body)
-    if len(numbers) <= WHOLE_LINES and whole.size <= max_bytes:
-        return whole
+    all_lines = show_whole(body)
+    if len(numbers) <= WHOLE_LINES and all_lines.size <= max_bytes:
+        return all_lines
     blocks = [block for block in body.blocks if block[0] in body.lines] or find_blocks(body.lines, body.head)
     if not blocks:
-        return whole if whole.size <= max_bytes else Pieces()
+        return all_lines if all_lines.size <= max_bytes else Pieces()
     signature = [number for number in numbers if body.head <= number < blocks[0][0]] or [body.head]
     worth = _worth_of(body, blocks, words, wanted)
     least = bounds.share * max(worth)
@@ -214,20 +214,20 @@ def _worth_of(
     """Return how much of the question each block holds, for its length; named lines decide. Where
     all lines are named, the blocks are equal, and so in their order, texts last.
     """
-    asks_all = len(body.asked) >= len(body.lines)
+    asks_all = len(body.focus) >= len(body.lines)
     words = {} if asks_all else words
-    found: dict[int, list[str]] = {number: wanted.terms_in(text) for number, text in body.lines.items()}
+    words_of: dict[int, list[str]] = {number: wanted.terms_in(text) for number, text in body.lines.items()}
     worth = []
     for first, last, _ in blocks:
         numbers = range(first, last + 1)
-        held = {word for number in numbers for word in found.get(number, ())}
-        share = sum(words.get(word, 0.0) for word in held)
-        asked = (
+        words_here = {word for number in numbers for word in words_of.get(number, ())}
+        share = sum(words.get(word, 0.0) for word in words_here)
+        focus = (
             2 - _is_prose(body.lines.get(first, ""))
             if asks_all
-            else sum(first <= line <= last for line in body.asked)
+            else sum(first <= line <= last for line in body.focus)
         )
-        worth.append((share + ASKED * asked) / (1 if asks_all else (8 + len(numbers)) ** 0.5))
+        worth.append((share + FOCUS * focus) / (1 if asks_all else (8 + len(numbers)) ** 0.5))
     return worth
 
 

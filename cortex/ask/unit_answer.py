@@ -215,7 +215,7 @@ def _choose(body: Body, words: dict[str, float], wanted: TermFinder, room: int, 
     if not body.lines or room <= 0:
         return Pieces()
     pieces = choose_pieces(body, words, wanted, room)
-    if pieces.whole or pieces.size <= LONG_SHARE * budget:
+    if pieces.is_whole or pieces.size <= LONG_SHARE * budget:
         return pieces
     return choose_pieces(body, words, wanted, min(room, int(LONG_SHARE * budget)))
 
