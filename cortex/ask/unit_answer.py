@@ -165,17 +165,15 @@ def choose_mapped(
 ) -> tuple[list[ScoredUnit], list[ScoredUnit]]:
     """Return (the units of the map, best first; the best tests, where `with_tests`).
 
-    A document or a test stands in the map only among the first ASIDE_PLACES.
+    One document and one test stand in the map, if they are among the first ASIDE_PLACES.
     """
     ordered = sorted(units, key=lambda one: -one.score)
-    aside = {id(one) for one in ordered[:ASIDE_PLACES]}
-    mapped = [
-        one
-        for one in ordered
-        if (not _is_aside(one) and not (one.is_test and with_tests)) or (id(one) in aside and not with_tests)
-    ]
-    tests = [one for one in ordered if one.is_test] if with_tests else []
-    return mapped or tests or ordered, tests
+    tests = [one for one in ordered if one.is_test]
+    sections = [one for one in ordered if _is_aside(one) and not one.is_test]
+    aside = [*sections[:1], *([] if with_tests else tests[:1])]
+    kept = {id(one) for one in ordered[:ASIDE_PLACES]} & set(map(id, aside))
+    mapped = [one for one in ordered if not _is_aside(one) or id(one) in kept]
+    return mapped or sections or tests, tests if with_tests else []
 
 
 def _is_aside(one: ScoredUnit) -> bool:

@@ -75,11 +75,11 @@ def _draw_uses(page: Page, uses: Answer) -> None:
             in_tests = True
             page.add(("in tests", STRONG))
         unsure = "one of several" if file.get("unsure") else ""
-        if any(site.get("text") for site in file["sites"]):
-            for site in file["sites"]:
-                draw_site(page, file["file"], site["line"], site.get("name", ""), site.get("text", ""), unsure)
-        else:
-            lines = ", ".join(str(site["line"]) for site in file["sites"])
+        bare = [site for site in file["sites"] if not site.get("text")]
+        for site in (site for site in file["sites"] if site.get("text")):
+            draw_site(page, file["file"], site["line"], site.get("name", ""), site["text"], unsure)
+        if bare:
+            lines = ", ".join(str(site["line"]) for site in bare)
             page.add((file["file"], PATH), ": ", (lines, NUMBER), (f"  {unsure}".rstrip(), FAINT))
     for row in uses.get("counts", ()):
         page.add((row["file"], PATH), f": {row['count']} places")
