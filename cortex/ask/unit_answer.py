@@ -31,8 +31,9 @@ from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import asks_for_tests, question_words
 from ipc.messages import Place, UnitHits, UnitsAt, UnitSearch
 
-#: hits of chunks, whose files and meanings count for their units; and units that are ranked
-HITS, UNITS = 24, 80
+#: hits of chunks, whose files and meanings count for their units; units of the whole index that are
+#: ranked; the best files, and their units that are ranked besides
+HITS, UNITS, FILES, FILE_UNITS = 24, 60, 12, 60
 #: lines of the map, and their bytes
 MAP_LINES, MAP_BYTES = 10, 220 * TOKEN_BYTES
 #: first places from which a document or a test stands in the map
@@ -96,10 +97,15 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         return None
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
+    ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
+    files = tuple(dict.fromkeys(hit.hit.path for hit in ranked))[:FILES]
+    if files:
+        request = replace(request, limit=FILE_UNITS, aside=0, files=files)
+        inside = await turn.lane("text", request, UnitHits, ours=True)
+        found = _merge_units(found, inside) if inside is not None else found
     found = await _with_units_at(turn, found, lines)
     if not found.units:
         return None
-    ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
     units = rank_units(
         question.query, found, file_places(ranked), chunk_hits(lanes.replies), lines=frozenset(lines)
     )
@@ -276,12 +282,16 @@ def _without_numbers(pieces: Pieces) -> Pieces:
     return Pieces(tuple((0, text) for _, text in pieces.pieces))
 
 
-def _merge_units(found: UnitHits, named: UnitHits) -> UnitHits:
-    """Return the units of both replies, each once; the named ones have no signals."""
+def _merge_units(found: UnitHits, more: UnitHits) -> UnitHits:
+    """Return the units of both replies, each once; those of a reply without signals have zeros."""
     known = {_place(raw) for raw in found.units}
-    new = [raw for raw in named.units if _place(raw) not in known]
-    values = np.pad(found.values, ((0, 0), (0, len(new))))
-    return replace(found, units=(*found.units, *new), values=values)
+    new = [at for at, raw in enumerate(more.units) if _place(raw) not in known]
+    values = more.values[:, new] if more.names else np.zeros((len(found.names), len(new)), np.float32)
+    return replace(
+        found,
+        units=(*found.units, *(more.units[at] for at in new)),
+        values=np.concatenate([found.values, values], axis=1),
+    )
 
 
 def _place(raw: bytes) -> tuple[str, int]:
