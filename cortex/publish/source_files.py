@@ -111,9 +111,7 @@ def _paths_of_keys(segment: Segment, keys: Array) -> list[str]:
     return [names[number] for number in np.unique(segment.arrays["path"][rows]).tolist() if names[number]]
 
 
-def _rows_of_paths(
-    segment: Segment, paths: Mapping[str, object], dead: Array
-) -> Iterator[tuple[str, Array]]:
+def _rows_of_paths(segment: Segment, paths: Mapping[str, object], dead: Array) -> Iterator[tuple[str, Array]]:
     """Yield (file, numbers of its covering live rows) for those of `paths` in the segment."""
     wanted = [number for number, name in enumerate(segment.meta["path_names"]) if name in paths]
     if not wanted:

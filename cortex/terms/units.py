@@ -392,15 +392,12 @@ class _File:
 
     def _text(self, ranges: Iterable[tuple[int, int]]) -> str:
         origin = self._first
-        return "\n".join(
-            "\n".join(self._lines[first - origin : last - origin + 1]) for first, last in ranges
-        )
+        return "\n".join("\n".join(self._lines[first - origin : last - origin + 1]) for first, last in ranges)
 
 
 def _to_signature(lines: Iterable[str]) -> str:
     text = " ".join(" ".join(lines).split()).removesuffix("{").rstrip()
     return text if len(text) <= SIGNATURE_CHARS_MAX else f"{text[:SIGNATURE_CHARS_MAX]}…"
-
 
 
 def find_comments(text: str) -> list[str]:
