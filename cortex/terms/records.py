@@ -48,7 +48,7 @@ class Chunk:
 class Symbol:
     """A defined name. `scope` is the enclosing path without the name ("" at the top); `kind` is
     function, method, class, struct, interface, trait, enum, type, constant, variable, module or
-    macro.
+    macro. `blocks` are the statements of a long body: first line, last line, depth.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Symbol:
     end_line: int
     signature: str = ""
     doc: str = ""
+    blocks: tuple[tuple[int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

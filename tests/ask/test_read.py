@@ -101,26 +101,26 @@ def write(root, files=FILES):
         (root / name).write_text(text)
 
 
-def open_without_units(serve, root):
-    """Serve the project as an index without a table of units."""
-    served = serve(root)
+def without_units(served):
+    """Answer as an index without a table of units does."""
     nothing = UnitHits(0, (), np.zeros((0, 0), np.float32), ())
     served.workers["text"].handlers[UnitsAt] = lambda _request: nothing
     return served
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory, serve):
+@pytest.fixture(scope="module", params=["units", "no units"])
+def shop(tmp_path_factory, serve, request):
     root = tmp_path_factory.mktemp("shop")
     write(root)
-    return open_without_units(serve, root)
+    served = serve(root)
+    return served if request.param == "units" else without_units(served)
 
 
 @pytest.fixture
 def changed(tmp_path, serve):
     """A project of its own, to be changed after it was indexed, and its folder."""
     write(tmp_path)
-    return open_without_units(serve, tmp_path), tmp_path
+    return serve(tmp_path), tmp_path
 
 
 def ask(served, *places, **more):
@@ -277,7 +277,7 @@ def test_a_line_of_a_document_and_one_outside_of_definitions_have_lines_around(s
     (entry,) = ask(shop, "docs/guide.md:20")["code"]
     assert entry["start"] <= 20 <= entry["end"]
     (entry,) = ask(shop, "shop/store.py:3")["code"]
-    assert (entry["start"], entry["end"]) == (1, 5)
+    assert (entry["start"], entry["end"]) == (1, 3)
 
 
 STATEMENTS = {

@@ -45,7 +45,7 @@ def _draw_with_outline(page: Page, rows: list[tuple[int, str]], blocks: list[Ans
         numbered(page, before)
         rows = rows[len(before) :]
         lines = f"{block['start']}-{block['end']}" if block["end"] > block["start"] else f"{block['start']}"
-        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip()}{goes_on}")
+        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip(' …')}{goes_on}")
     numbered(page, rows)
 
 
@@ -215,8 +215,8 @@ def note(page: Page, sentence: str) -> None:
 #: key → its part, in the order of the text
 COMMON: dict[str, Part] = {
     "map": draw_map,
-    "code": draw_code,
     "sites": draw_sites,
+    "code": draw_code,
     "calls": draw_calls,
     "tests": draw_tests,
     "notes": draw_notes,

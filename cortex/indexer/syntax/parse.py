@@ -11,6 +11,8 @@ Captures of a query file (queries/<name>.scm):
 * `@import`, `@package`, `@comment`, `@doc` (a docstring inside its definition), `@attach` (belongs
   to the next line, as does every comment on a line of its own).
 * `@split`: a node that is better not cut; the fewer of them a cut crosses, the better.
+* `(#set! statements "…")`, once: the types of the nodes that hold statements or members, for the
+  blocks of long definitions.
 * `@heading`, `@fence`: for documents. `@embedded`: a part in another language, which the tag before
   it names.
 
@@ -32,6 +34,7 @@ from typing import Any
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
+from cortex.indexer.syntax.blocks import LONG_LINES, Block, Layout, blocks_of
 from cortex.indexer.syntax.keys import key_outline
 from cortex.indexer.syntax.outline import (
     SIGNATURE_CHARS_MAX,
@@ -204,6 +207,14 @@ def _tools(language: Language) -> tuple[Parser, Query]:
     return Parser(grammar), Query(grammar, text)
 
 
+@functools.cache
+def _statement_lists(language: Language) -> frozenset[str]:
+    """Return the types of the nodes that hold statements."""
+    query = _tools(language)[1]
+    settings = [query.pattern_settings(pattern) for pattern in range(query.pattern_count)]
+    return frozenset(kind for setting in settings for kind in (setting.get("statements") or "").split())
+
+
 @dataclass(slots=True)
 class _Definition:
     """A definition or container, before its scope is known."""
@@ -218,6 +229,9 @@ class _Definition:
     body_line: int
     scope: str
     rank: tuple[int, int]
+    #: its nodes and its body, for blocks: () unless it is long
+    nodes: tuple[Node, ...] = ()
+    body_node: Node | None = None
 
 
 @dataclass(slots=True)
@@ -231,6 +245,8 @@ class _Reader:
     package: str = ""
     errors: bool = False
     embedded: list[tuple[Range, Language]] = field(default_factory=list)
+    #: for blocks, once a definition is long
+    layout: Layout | None = None
 
     def split(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
@@ -288,12 +304,16 @@ class _Reader:
         names = captures.get("name")
         if not names:
             return
+        body = captures.get("body")
+        inner = node
         while node.parent is not None and node.parent.type in self.language.wrappers:
             node = node.parent
-        body = captures.get("body")
         scope = captures.get("scope")
         start, end = _lines(node)
         end = max(start, end - self._blank_lines_at_end(node))
+        body_node = body[0] if body else None
+        if not body and end - start + 1 >= LONG_LINES:
+            body_node = inner.child_by_field_name("body")
         for name in names:
             rank = (node.end_byte - node.start_byte, pattern)
             old = self.definitions.get(name.start_byte)
@@ -312,6 +332,8 @@ class _Reader:
                         for scope_node in scope or ()
                     ),
                     rank=rank,
+                    nodes=(node,),
+                    body_node=body_node,
                 )
 
     def outline(self) -> Outline:
@@ -361,7 +383,19 @@ class _Reader:
                 end_line=definition.end,
                 signature=self._signature(definition),
                 doc=self._doc(definition, above, inside),
+                blocks=self._blocks(definition),
             )
+
+    def _blocks(self, definition: _Definition) -> tuple[Block, ...]:
+        if definition.end - definition.start + 1 < LONG_LINES:
+            return ()
+        lists = _statement_lists(self.language)
+        if not lists or (definition.kind in DATA_KINDS and definition.kind != "enum"):
+            return ()
+        if self.layout is None:
+            definitions = frozenset((entry.first, entry.last) for entry in self.definitions.values())
+            self.layout = Layout(self.raw.split(b"\n"), lists, definitions, self.spans.get("attach", {}))
+        return blocks_of(self.layout, definition.nodes, definition.body_node)
 
     def _in_order(self) -> list[_Definition]:
         """Return the definitions by position, with the clauses of one function merged."""
@@ -376,6 +410,7 @@ class _Reader:
             open_one = last.get((definition.name, definition.kind, column))
             if open_one is not None and open_one is before:
                 open_one.last, open_one.end = definition.last, definition.end
+                open_one.nodes += definition.nodes
                 if open_one.body >= open_one.last:
                     open_one.body = definition.first
                 continue

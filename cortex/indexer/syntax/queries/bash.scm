@@ -9,7 +9,8 @@
 
 (comment) @comment
 
-(program (_) @split)
+(program (_) @split
+  (#set! statements "compound_statement do_group subshell if_statement elif_clause else_clause case_statement case_item"))
 (compound_statement (_) @split)
 (do_group (_) @split)
 (subshell (_) @split)

@@ -32,7 +32,8 @@
 
 (comment) @comment
 
-(translation_unit (_) @split)
+(translation_unit (_) @split
+  (#set! statements "compound_statement field_declaration_list enumerator_list case_statement preproc_if preproc_ifdef preproc_elif preproc_else"))
 (compound_statement (_) @split)
 (field_declaration_list (_) @split)
 (enumerator_list (_) @split)

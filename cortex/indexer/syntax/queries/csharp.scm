@@ -24,7 +24,8 @@
 
 (comment) @comment
 
-(compilation_unit (_) @split)
+(compilation_unit (_) @split
+  (#set! statements "declaration_list enum_member_declaration_list accessor_list block switch_body switch_section preproc_if preproc_elif preproc_else"))
 (declaration_list (_) @split)
 (enum_member_declaration_list (_) @split)
 (accessor_list (_) @split)

@@ -6,7 +6,8 @@
 
 (comment) @comment
 
-(stylesheet (_) @split)
+(stylesheet (_) @split
+  (#set! statements "block keyframe_block_list"))
 (block (_) @split)
 (keyframe_block_list (_) @split)
 (selectors (_) @split)

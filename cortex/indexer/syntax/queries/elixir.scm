@@ -42,7 +42,8 @@
 (unary_operator operand: (call target: (identifier) @_attribute)
   (#match? @_attribute "^(spec|impl|deprecated)$")) @attach
 
-(source (_) @split)
+(source (_) @split
+  (#set! statements "do_block else_block rescue_block catch_block after_block body"))
 (do_block (_) @split)
 (stab_clause) @split
 (else_block (_) @split)

@@ -23,7 +23,8 @@
 
 (comment) @comment
 
-(source_file (_) @split)
+(source_file (_) @split
+  (#set! statements "statement_list field_declaration_list interface_type expression_switch_statement type_switch_statement select_statement"))
 (statement_list (_) @split)
 (literal_value (_) @split)
 (argument_list (_) @split)

@@ -24,7 +24,8 @@
 (comment) @comment
 (haddock) @comment
 
-(haskell (_) @split)
+(haskell (_) @split
+  (#set! statements "class_declarations local_binds do alternatives"))
 (imports (_) @split)
 (declarations (_) @split)
 (class_declarations (_) @split)

@@ -18,7 +18,8 @@
 (line_comment) @comment
 (block_comment) @comment
 
-(program (_) @split)
+(program (_) @split
+  (#set! statements "class_body interface_body enum_body enum_body_declarations annotation_type_body constructor_body block switch_block switch_block_statement_group"))
 (class_body (_) @split)
 (interface_body (_) @split)
 (enum_body (_) @split)

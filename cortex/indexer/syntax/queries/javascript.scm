@@ -24,7 +24,8 @@
 (comment) @comment
 (decorator) @attach
 
-(program (_) @split)
+(program (_) @split
+  (#set! statements "statement_block class_body switch_body switch_case switch_default"))
 (statement_block (_) @split)
 (class_body (_) @split)
 (object (_) @split)

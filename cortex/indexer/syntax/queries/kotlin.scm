@@ -18,7 +18,8 @@
 (line_comment) @comment
 (block_comment) @comment
 
-(source_file (_) @split)
+(source_file (_) @split
+  (#set! statements "class_body enum_class_body block lambda_literal when_expression"))
 (class_body (_) @split)
 (enum_class_body (_) @split)
 (block (_) @split)

@@ -21,7 +21,8 @@
 
 (comment) @comment
 
-(chunk (_) @split)
+(chunk (_) @split
+  (#set! statements "block"))
 (block (_) @split)
 (if_statement [(elseif_statement) (else_statement)] @split)
 (table_constructor (_) @split)

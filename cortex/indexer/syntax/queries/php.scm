@@ -19,7 +19,8 @@
 
 (comment) @comment
 
-(program (_) @split)
+(program (_) @split
+  (#set! statements "declaration_list enum_declaration_list compound_statement colon_block switch_block case_statement default_statement"))
 (declaration_list (_) @split)
 (enum_declaration_list (_) @split)
 (compound_statement (_) @split)

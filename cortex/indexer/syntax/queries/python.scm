@@ -17,7 +17,8 @@
 (class_definition body: (block . (expression_statement . (string) @doc .)))
 (function_definition body: (block . (expression_statement . (string) @doc .)))
 
-(module (_) @split)
+(module (_) @split
+  (#set! statements "block"))
 (block (_) @split)
 (dictionary (_) @split)
 (list (_) @split)

@@ -14,7 +14,8 @@
 
 (comment) @comment
 
-(program (_) @split)
+(program (_) @split
+  (#set! statements "body_statement block_body then else begin do ensure case case_match"))
 (body_statement (_) @split)
 (block_body (_) @split)
 (then (_) @split)

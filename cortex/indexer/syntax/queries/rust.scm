@@ -23,7 +23,8 @@
 (block_comment) @comment
 (attribute_item) @attach
 
-(source_file (_) @split)
+(source_file (_) @split
+  (#set! statements "declaration_list block match_block field_declaration_list enum_variant_list macro_definition"))
 (declaration_list (_) @split)
 (block (_) @split)
 (match_block (_) @split)

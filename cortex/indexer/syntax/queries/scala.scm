@@ -20,7 +20,8 @@
 (comment) @comment
 (block_comment) @comment
 
-(compilation_unit (_) @split)
+(compilation_unit (_) @split
+  (#set! statements "template_body enum_body block indented_block case_block indented_cases case_clause"))
 (template_body (_) @split)
 (enum_body (_) @split)
 (block (_) @split)

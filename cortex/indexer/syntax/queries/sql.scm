@@ -11,7 +11,8 @@
 (comment) @comment
 (marginalia) @comment
 
-(program (_) @split)
+(program (_) @split
+  (#set! statements "function_body column_definitions"))
 (column_definitions (_) @split)
 (create_query (_) @split)
 (from (_) @split)

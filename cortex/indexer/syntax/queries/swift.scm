@@ -26,7 +26,8 @@
 (comment) @comment
 (multiline_comment) @comment
 
-(source_file (_) @split)
+(source_file (_) @split
+  (#set! statements "class_body enum_class_body protocol_body statements switch_statement"))
 (class_body (_) @split)
 (enum_class_body (_) @split)
 (protocol_body (_) @split)

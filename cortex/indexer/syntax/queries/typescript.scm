@@ -32,7 +32,8 @@
 (comment) @comment
 (decorator) @attach
 
-(program (_) @split)
+(program (_) @split
+  (#set! statements "statement_block class_body interface_body enum_body switch_body switch_case switch_default"))
 (statement_block (_) @split)
 (class_body (_) @split)
 (interface_body (_) @split)

@@ -13,7 +13,8 @@
 
 (comment) @comment
 
-(source_file (_) @split)
+(source_file (_) @split
+  (#set! statements "struct_declaration union_declaration enum_declaration block switch_expression"))
 (struct_declaration (_) @split)
 (union_declaration (_) @split)
 (enum_declaration (_) @split)
