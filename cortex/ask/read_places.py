@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+import orjson
 
 from cortex.ask.current_lines import Span, read_changed, read_spans
 from cortex.ask.functions import Function, ask_graph, outline, parse_functions
@@ -21,7 +23,7 @@ from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_built
 from cortex.terms.spelling import FileLines, path_below, read_file_lines
-from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot
+from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot, UnitHits, UnitsAt
 
 #: meanings of an ambiguous symbol or path that are all read; of one with more, the places listed
 MEANINGS_MAX, LISTED_MAX = 3, 10
@@ -100,9 +102,10 @@ async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
     for function in await outline(turn, list(paths)):
         resolved.outlines.setdefault(function.file, []).append(function)
     changed = await _Changed.of(turn, of_files, resolved.outlines)
+    heads = await _find_heads(turn, files)
     for place in spellings:
         if place in files:
-            _add_file(resolved, place, files[place], changed)
+            _add_file(resolved, _move_to_head(place, heads), files[place], changed)
         elif place in hits:
             _add_symbol(turn, resolved, place, hits[place], meanings.get(place, []))
         elif place in unknown:
@@ -151,6 +154,29 @@ def _is_folder(turn: Turn, place: _Spelling) -> bool:
     if place.lines.line:
         return False
     return not path or any(listed.startswith(f"{path}/") for listed in turn.context.freshness.listed())
+
+
+async def _find_heads(turn: Turn, files: Mapping[_Spelling, Sequence[Spot]]) -> dict[_Spelling, int]:
+    """Return place → the first line of a definition, where the line is in the comment above it."""
+    wanted = [place for place in files if place.lines.line and not place.lines.last]
+    stale = turn.stale({files[place][0].hit.path for place in wanted})
+    wanted = [place for place in wanted if files[place][0].hit.path not in stale]
+    if not wanted:
+        return {}
+    places = tuple(Place(files[place][0].hit.path, place.lines.line) for place in wanted)
+    hits = await turn.lane("text", UnitsAt(places, turn.generation.number), UnitHits, ours=True)
+    units = [orjson.loads(raw) for raw in hits.units] if hits is not None else []
+    heads: dict[_Spelling, int] = {}
+    for place, spot in zip(wanted, places, strict=True):
+        for unit in units:
+            is_above = unit["path"] == spot.path and unit["start"] <= spot.line < unit.get("head", 0)
+            if is_above and unit.get("symbol"):
+                heads[place] = unit["head"]
+    return heads
+
+
+def _move_to_head(place: _Spelling, heads: Mapping[_Spelling, int]) -> _Spelling:
+    return replace(place, lines=replace(place.lines, line=heads.get(place, place.lines.line)))
 
 
 async def _find_symbols(turn: Turn, names: Sequence[str]) -> list[GraphHits | None]:
@@ -206,6 +232,15 @@ class _Changed:
             },
         )
 
+    def moved(self, path: str, definitions: Sequence[Function]) -> list[Function]:
+        """Return the definitions of a file with their lines as they are now."""
+        if path not in self.lines:
+            return list(definitions)
+        places = [
+            (function, self.spans.get((path, function.start, function.end))) for function in definitions
+        ]
+        return [replace(function, start=place[0], end=place[1]) for function, place in places if place]
+
     def holds(self, definition: Function, line: int) -> bool:
         """Whether a line, numbered as in the file now, is in a definition."""
         key = (definition.file, definition.start, definition.end)
@@ -228,7 +263,8 @@ def _add_file(resolved: Resolved, place: _Spelling, spots: Sequence[Spot], chang
     last = len(now) or hit.end_line
     lines = place.lines
     if not lines.line:
-        resolved.targets.append(_file_target(hit.path, last, resolved.outlines.get(hit.path, []), now))
+        definitions = changed.moved(hit.path, resolved.outlines.get(hit.path, []))
+        resolved.targets.append(_file_target(hit.path, last, definitions, now))
     elif lines.line > last:
         resolved.notes.append(f"{hit.path} has {last} lines: there is no line {lines.line}.")
     elif lines.last:
