@@ -1,4 +1,4 @@
-"""The covering chunks of the source files that a change touches, for engines that index whole files.
+"""The covering chunks of the files that a change touches, for engines that index whole files.
 
 A change holds new rows and deleted keys alone. The unchanged chunks of the same files are read from
 the segments of rows, on demand.

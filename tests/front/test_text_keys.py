@@ -17,15 +17,13 @@ from cortex.front.tools import TOOLS, TOOLSETS
 from cortex.terms.observations import ROWS
 from tests.front.test_observation_tools import example_of
 
-DIFF = '''\
+DIFF = """\
 --- a/src/auth/session.py
 +++ b/src/auth/session.py
-@@ -1,3 +1,3 @@
- """Sessions of signed-in users."""
- 
+@@ -3,1 +3,1 @@
 -SESSION_SECONDS = 3600
 +SESSION_SECONDS = 7200
-'''
+"""
 QUESTION = "how is a token refreshed before it expires"
 DETAILS = ("auto", "full", "snippet", "location")
 OPERATIONS = ("callers", "callees", "dependencies", "dependents", "implementations", "type_usages", "impact")

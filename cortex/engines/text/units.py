@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -178,14 +179,12 @@ class UnitSnapshot:
         return values.astype(np.float32)
 
 
-def _choose_at(line: int, spans: Sequence[dict[str, object]], order: Sequence[int]) -> list[int]:
+def _choose_at(line: int, spans: Sequence[dict[str, Any]], order: Sequence[int]) -> list[int]:
     """Return the unit with `line`, else the innermost around it (a blank line), else none."""
     around: list[int] = []
     for at in order:
-        ranges = spans[at]["ranges"]
-        assert isinstance(ranges, list)
-        if any(first <= line <= last for first, last in ranges):
+        if any(first <= line <= last for first, last in spans[at]["ranges"]):
             return [at]
-        if ranges[0][0] <= line <= ranges[-1][1]:
+        if spans[at]["start"] <= line <= spans[at]["end"]:
             around = [at]
     return around

@@ -44,8 +44,7 @@ class Page:
 
     def note(self, *sentences: str) -> None:
         """Add the sentences that are not empty and not there yet."""
-        for sentence in sentences:
-            sentence = sentence.replace("⋯", GAP)
+        for sentence in (sentence.replace("⋯", GAP) for sentence in sentences):
             if sentence and sentence not in self.notes:
                 self.notes.append(sentence)
 
