@@ -241,12 +241,12 @@ async def recall(scratch: Path, log) -> bool:
 
 
 def snippets(project: Path) -> None:
-    server = {"command": CORTEX, "args": ["mcp", "--project", str(project)]}
+    server = {"command": CORTEX, "args": ["mcp", "--for", "agent", "--project", str(project)]}
     console.print("[bold]The agents that are there[/], each change shown before it is written")
     print_plain(shlex.join([CORTEX, "install"]))
     console.print("By hand: [bold]Claude Code[/]")
     print_plain(
-        shlex.join(["claude", "mcp", "add", "cortex", "--", CORTEX, "mcp", "--project", str(project)])
+        shlex.join(["claude", "mcp", "add", "cortex", "--", CORTEX, "mcp", "--for", "agent", "--project", str(project)])
     )
     console.print("[bold]Cursor[/], .cursor/mcp.json")
     print_plain(json.dumps({"mcpServers": {"cortex": server}}, indent=2))

@@ -6,6 +6,7 @@ python scripts/tools_page.py --print    prints it
 The template is the page's prose. A table replaces each comment `<!-- NAME … -->` in it:
 
 <!-- commands -->       the tools of code and memory with their commands
+<!-- offers -->         the tools that agents are offered, with their texts and arguments
 <!-- tool NAME          title, description and arguments of a tool; lines `argument: note` add
 argument: note -->      to the description of an argument
 <!-- observations       the tools of observations; each line is `tool | answer | example call`
@@ -24,6 +25,7 @@ from typing import Any
 from cortex.front.cli.generated import make_command
 from cortex.front.tool import Tool
 from cortex.front.tools import TOOLS
+from cortex.front.tools.agent import OFFERS
 from cortex.terms.observations import ROWS, Between
 
 TEMPLATE = Path(__file__).with_suffix(".md")
@@ -41,6 +43,8 @@ def _table(name: str, body: str) -> str:
     match name:
         case "commands":
             return _commands(tool for name, tool in TOOLS.items() if name not in ROWS)
+        case "offers":
+            return _offers()
         case "tool":
             first, _, notes = body.partition("\n")
             return _tool(TOOLS[first.strip()], dict(_pairs(notes)))
@@ -72,6 +76,14 @@ def _command(tool: Tool) -> str:
 def _commands(tools: Iterable[Tool]) -> str:
     rows = ([f"`{tool.name}`", _command(tool), tool.title] for tool in tools)
     return _markdown(["tool", "command", "purpose"], rows)
+
+
+def _offers() -> str:
+    rows = (
+        [f"`{name}`", offer.description.replace("|", "\\|"), ", ".join(f"`{argument}`" for argument in offer.arguments)]
+        for name, offer in OFFERS.items()
+    )
+    return _markdown(["tool", "text", "listed arguments"], rows)
 
 
 def _tool(tool: Tool, notes: Mapping[str, str]) -> str:

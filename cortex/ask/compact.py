@@ -12,7 +12,7 @@ import orjson
 #: operations that follow the edges forwards: each result is the end of a reference
 _FORWARD = frozenset({"callees", "dependencies", "path"})
 #: keys that are copied unchanged
-_COPIED_KEYS = ("via", "edge", "confidence", "impact_type", "severity")
+_COPIED_KEYS = ("more_sites", "via", "edge", "confidence", "impact_type", "severity")
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
 #: characters of a line of code; longer ones are cut
 LINE_CHARS_MAX = 160
@@ -59,6 +59,9 @@ def _row(result: Row, operation: str, base_file: str) -> Row:
         row["defined"] = _format_place(defined)
     if forward and place:
         row["from"] = place["line"] if place["file"] == base_file else _format_place(place)
+    if sites := result.get("sites"):
+        base = at["file"] if at else ""
+        row["sites"] = [site["line"] if site["file"] == base else _format_place(site) for site in sites]
     if operation != "path" and result["depth"] > 1:
         row["depth"] = result["depth"]
     row |= {name: result[name] for name in _COPIED_KEYS if name in result}

@@ -49,6 +49,8 @@ T = TypeVar("T")
 
 #: state of an absent worker: its first start, a start after it ended, or "" for neither
 Standing = Literal["starting", "restarting", ""]
+#: the reader of an answer: an agent's model, or a program
+Audience = Literal["agent", "program"]
 
 #: share of a call's deadline that each lane gets
 LANE_SHARE = 0.6
@@ -134,6 +136,8 @@ class QueryContext:
     standing: Callable[[str], Awaitable[Standing]] | None = None
     #: opens the projects that names and globs select; None where there is only this project
     others: Callable[[Sequence[str]], Awaitable[Sequence[Member]]] | None = None
+    #: the reader of the answer: agents get it as text, with less in it
+    audience: Audience = "program"
 
     async def remember(
         self,

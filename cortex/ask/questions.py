@@ -68,6 +68,12 @@ class Search:
         check_query(self.query)
         return replace(self, limit=clamp(self.limit, 1, LIMIT_MAX))
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it asks for the usual form of an answer, without kinds of chunks or scores."""
+        usual = (self.mode, self.min_score, self.detail, self.explain) == ("hybrid", None, "auto", False)
+        return usual and not self.filters.chunk_types
+
 
 @dataclass(frozen=True, slots=True)
 class Related:

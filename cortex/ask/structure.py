@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,10 @@ from cortex.ask.questions import Graph, Names, Outline, Pattern
 from cortex.terms.ambiguous_candidates import fold
 from cortex.terms.ids import strip_overload
 from ipc.messages import GraphHits
+
+
+#: unresolved uses that an answer lists
+UNRESOLVED_PLACES = 5
 
 
 async def graph(context: QueryContext, question: Graph) -> dict[str, Any]:
@@ -105,6 +110,12 @@ def _with_share(turn: Turn, hits: GraphHits) -> GraphHits:
     return replace(hits, suggestion=f"{share_text} the rest may hold it. {hits.suggestion}".rstrip())
 
 
+def _name_unresolved(unresolved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the number of unresolved uses, and at most UNRESOLVED_PLACES of them."""
+    places = [f"{file}:{line}" for file, line, _ in unresolved["places"][:UNRESOLVED_PLACES]]
+    return {"name": unresolved["name"], "total": unresolved["total"], "places": places}
+
+
 def _answer(echo: dict[str, Any], turn: Turn, hits: GraphHits, started: float) -> dict[str, Any]:
     stale = turn.stale(hits.paths)
     results = [
@@ -120,6 +131,8 @@ def _answer(echo: dict[str, Any], turn: Turn, hits: GraphHits, started: float) -
         "suggestion": hits.suggestion,
         "metadata": {"took_ms": round(1000 * (time.perf_counter() - started)), "source": "graph"},
     }
+    if hits.unresolved:
+        answer["unresolved"] = _name_unresolved(hits.unresolved)
     if hits.next_offset:
         answer["next_offset"] = hits.next_offset
     if hits.candidates:

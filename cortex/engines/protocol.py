@@ -40,6 +40,9 @@ class Change:
     deleted: Sequence[int] = ()
     #: graph file → its segment in `segments/`, already written: all of the new generation
     graph: Mapping[str, str] = field(default_factory=dict)
+    #: source file with a covering chunk among `added` or `deleted` → the JSON objects of all its
+    #: covering chunks in the new generation, by first line; none if it is gone. Read on demand
+    sources: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
 
 
 class Engine(Protocol):

@@ -26,6 +26,7 @@ from cortex.ask.query_context import (
     Standing,
     Starting,
 )
+from cortex.front.audience import current_audience
 from cortex.front.memory_link import ONCE_S, MemoryLink
 from cortex.front.tool import Tool
 from cortex.front.usage import Usage
@@ -276,6 +277,7 @@ class Link:
             self._renames,
             self._commits,
             self._worker_state,
+            audience=current_audience(),
         )
 
     async def _worker_state(self, worker: str) -> Standing:

@@ -28,7 +28,7 @@ Ask = Callable[[], Awaitable[dict[str, Any]]]
 
 #: arguments that are one path, place or name; that are lists of them; that are globs
 _NAMES = frozenset(("file", "file_path", "path", "target", "to"))
-_LISTS = frozenset(("files", "anchors", "files_read", "files_modified", "tags"))
+_LISTS = frozenset(("files", "anchors", "files_read", "files_modified", "places", "tags"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns", "scope"))
 #: fields of an answer with a path or a path and a line alone
 _PATHS = frozenset(("file", "file_path", "path", "at", "defined", "from", "files", "pending", "more"))

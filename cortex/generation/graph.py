@@ -4,7 +4,8 @@ a generation.
 A segment holds one graph file: `strings` (UTF-8, packed, names of files first) and `string_keys`;
 nodes as string numbers of id, kind and file, their lines and depth, their JSON, packed, and the
 keys of the names by which a node is found; edges as string numbers, with lines. An ambiguous edge
-has one row for each candidate, in consecutive rows. A reader reads nodes and edges once, when it
+has one row for each candidate, in consecutive rows. Unresolved uses are found by the key of their
+name. A reader reads nodes and edges once, when it
 opens a generation: so each table is packed as one section.
 """
 
@@ -22,7 +23,7 @@ from cortex.generation.damage import UNREADABLE
 from cortex.generation.segment import Packed, Segment, write_segment
 from cortex.system.arrays import Array
 from cortex.system.errors import Damaged
-from cortex.terms.ids import depth, enclosing_id, keys_of, split_id, split_short
+from cortex.terms.ids import depth, enclosing_id, key_of, keys_of, split_id, split_short
 
 #: types of edges, in the order of their numbers in segments: new types come last. A type of a
 #: foreign file that is missing here counts as "other"
@@ -33,9 +34,9 @@ _OTHER = _TYPES["other"]
 _CONFIDENCES = {name: number for number, name in enumerate(CONFIDENCES)}
 #: columns of the tables of nodes and edges
 NODE_COLUMNS, EDGE_COLUMNS = 6, 8
-#: strings, and nodes' JSON, per frame: a frame takes a fifth of their size, half of the space of
+#: strings, nodes' JSON, and names of unresolved uses, per frame: a frame takes a fifth of their size, half of the space of
 #: frames with one string each
-_STRINGS, _NODES = 16, 8
+_STRINGS, _NODES, _UNRESOLVED = 16, 8, 16
 LINE_MAX = 2**31 - 1
 
 
@@ -62,9 +63,19 @@ class _Node(msgspec.Struct):
     end_line: int = 1
 
 
+class _Unresolved(msgspec.Struct):
+    """Uses of a name in a file that are not resolved. No `lines`: only their number is known."""
+
+    file: str
+    name: str
+    count: int = 0
+    lines: tuple[int, ...] = ()
+
+
 class _File(msgspec.Struct):
     nodes: list[msgspec.Raw]
     edges: list[_Edge]
+    unresolved_uses: list[_Unresolved] = []
 
 
 @dataclass(slots=True)
@@ -100,11 +111,13 @@ def write_graph(path: Path, raw: bytes) -> None:
         for node in nodes
     ]
     edges = _edge_rows(data.edges, strings)
+    unresolved = _unresolved_sections(data.unresolved_uses, strings)
     sections: dict[str, Array | Packed] = {
         "nodes": Packed(np.array(heads, "<i4").reshape(len(heads), NODE_COLUMNS)),
         "edges": Packed(edges),
         **_pack_sections("node", [bytes(node) for node in data.nodes], _NODES),
         **_name_keys(nodes),
+        **unresolved,
         **strings.sections(),
     }
     write_segment(path, sections, {"nodes": len(heads), "edges": len(edges)})
@@ -130,6 +143,36 @@ def nodes_of(segment: Segment, rows: Array) -> list[bytes]:
     Damaged.
     """
     return _frames(segment, "node", _NODES).read_rows(rows)
+
+
+def unresolved_of(segment: Segment, name: str) -> list[tuple[str, int, int]]:
+    """Return (file, line, count) of the unresolved uses of `name` in a segment; line 0 where only
+    the number in the file is known. Raises Damaged.
+    """
+    keys, key = segment.arrays["unresolved_keys"], np.uint64(key_of(name))
+    at = int(np.searchsorted(keys, key))
+    if at == len(keys) or keys[at] != key:
+        return []
+    rows = np.frombuffer(_frames(segment, "unresolved", _UNRESOLVED).read_row(at), "<i4").reshape(-1, 3)
+    files, places = np.unique(rows[:, 0], return_inverse=True)
+    paths = texts_of(segment, files.astype("<i8"))
+    return [
+        (paths[place], line, count)
+        for place, (line, count) in zip(places.tolist(), rows[:, 1:].tolist(), strict=True)
+    ]
+
+
+def _unresolved_sections(uses: list[_Unresolved], strings: _Strings) -> dict[str, Array]:
+    """Return the sections of unresolved uses: the keys of the names (u64, ascending), and for each
+    its rows: file, line, count.
+    """
+    by_key: dict[int, list[tuple[int, int, int]]] = {}
+    for use in uses:
+        file, rows = strings.of(use.file), by_key.setdefault(key_of(use.name), [])
+        rows += [(file, _line(line), 1) for line in use.lines] or [(file, 0, _line(use.count))]
+    keys = sorted(by_key)
+    parts = [np.array(by_key[key], "<i4").tobytes() for key in keys]
+    return {"unresolved_keys": np.array(keys, "<u8"), **_pack_sections("unresolved", parts, _UNRESOLVED)}
 
 
 def _frames(segment: Segment, what: str, size: int) -> packing.Frames:

@@ -138,12 +138,8 @@ class Rows:
         out = [b""] * len(ordinals)
         of_row = np.searchsorted(self.starts, ordinals, side="right") - 1
         for at in set(of_row.tolist()):
-            segment, positions = self.segments[at], np.flatnonzero(of_row == at)
-            arrays = segment.arrays
-            rows, data = ordinals[positions] - self.starts[at], memoryview(arrays[f"{what}_bytes"])
-            edges = (arrays[f"{what}_offsets"][rows + after].tolist() for after in (0, 1))
-            parts = [data[begin:end] for begin, end in zip(*edges, strict=True)]
-            bodies = map(bytes, parts) if what == "id" else packing.unpack(segment.path, parts)
+            positions = np.flatnonzero(of_row == at)
+            bodies = cut_rows(self.segments[at], what, ordinals[positions] - self.starts[at])
             for place, body in zip(positions.tolist(), bodies, strict=True):
                 out[place] = body
         return out
@@ -212,6 +208,14 @@ class Rows:
         A tag that equals a file's path acts as a path.
         """
         return self._masks.paths(filters)
+
+
+def cut_rows(segment: Segment, what: Literal["chunk", "id", "text"], rows: Array) -> list[bytes]:
+    """As `Rows.cuts`, for the rows with these numbers (i64 [m]) in one segment."""
+    data = memoryview(segment.arrays[f"{what}_bytes"])
+    edges = (segment.arrays[f"{what}_offsets"][rows + after].tolist() for after in (0, 1))
+    parts = [data[begin:end] for begin, end in zip(*edges, strict=True)]
+    return list(map(bytes, parts)) if what == "id" else packing.unpack(segment.path, parts)
 
 
 def join_chunk(head: bytes, text: str) -> bytes:

@@ -35,6 +35,7 @@ from cortex.publish.graph_files import GraphFiles
 from cortex.publish.indexer_progress import completed, read_state
 from cortex.publish.integrity import IntegrityMonitor, rows_of, without_damaged
 from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, write_deleted
+from cortex.publish.source_files import SourceReader, sources_of
 from cortex.publish.vectors import VectorMaker
 from cortex.publish.writer_lock import take_lock
 from cortex.settings.config import Config
@@ -75,6 +76,7 @@ class Builder:
         self._graph = self._new_graph()
         self._references = References(self._segments)
         self._vectors = VectorMaker(config)
+        self._sources = SourceReader(self._segments)
         self._previous = EMPTY
         #: the published generation
         self.current = EMPTY
@@ -286,7 +288,8 @@ class Builder:
         if gone:
             deleted, count = write_deleted(self._segments, number, deleted_keys(self._segments, state), gone)
             state = dataclasses.replace(state, deleted=deleted, deleted_count=count)
-        change = Change(number, rows, gone, state.graph)
+        sources = {} if self._lean else self._sources.read(state, rows, gone)
+        change = Change(number, rows, gone, state.graph, sources)
         tokens = {engine: instance.build(change) for engine, instance in self._engines.items()}
         if written is not None:
             segment = SegmentRef(name, len(rows), written.result())
@@ -333,6 +336,7 @@ class Builder:
         for engine in self._engines.values():
             engine.release()
         self._vectors.release()
+        self._sources.release()
         gc.collect()
         allocator.trim()
         if settled:
@@ -448,7 +452,8 @@ class Builder:
             log.warning("%s is built again: %s", name, error)
             engine.resume("")
             for at in range(len(rows.segments)):
-                engine.build(Change(self.current.number + 1, rows_of(rows, at), (), self.current.graph))
+                number, added = self.current.number + 1, rows_of(rows, at)
+                engine.build(Change(number, added, (), self.current.graph, sources_of(rows, at)))
             self._mended = True
 
     def _begin_anew(self, *, wipe: bool = False) -> None:

@@ -61,7 +61,7 @@ from cortex.terms.suggestions import hint, hint_for
 from ipc.messages import PROTOCOL
 
 #: raised when the file formats of an index change; each number has its own folder in `index/`
-INDEX_FORMAT = 11
+INDEX_FORMAT = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,7 @@ def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool
             return folder, False
     raise Misconfigured(
         f"No project found at or above {working_folder}: run `git init` or `cortex init` there, or pass --project DIR "
-        '(in an agent\'s configuration: "args": ["mcp", "--project", "/path/to/project"]).'
+        '(in an agent\'s configuration: "args": ["mcp", "--for", "agent", "--project", "/path/to/project"]).'
     )
 
 

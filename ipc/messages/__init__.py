@@ -57,6 +57,8 @@ from ipc.messages.search import (
     WordCounts,
 )
 from ipc.messages.signals import Hit, Signals, signals_of
+from ipc.messages.units import UNIT_SIGNALS, UnitHits, UnitsAt, UnitSearch
+from ipc.messages.source import SourceLines, SourceTexts
 
 Message = (
     Failure
@@ -84,6 +86,11 @@ Message = (
     | Shown
     | Locate
     | Located
+    | UnitSearch
+    | UnitsAt
+    | UnitHits
+    | SourceLines
+    | SourceTexts
     | GraphSearch
     | OutlineSearch
     | PatternSearch
@@ -97,6 +104,7 @@ Message = (
 __all__ = [
     "NO_COUNTS",
     "PROTOCOL",
+    "UNIT_SIGNALS",
     "Among",
     "Answers",
     "Apart",
@@ -135,9 +143,14 @@ __all__ = [
     "Show",
     "Shown",
     "Signals",
+    "SourceLines",
+    "SourceTexts",
     "Spot",
     "Status",
     "TextSignals",
+    "UnitHits",
+    "UnitSearch",
+    "UnitsAt",
     "VectorSearch",
     "WordCounts",
     "is_repeatable",

@@ -94,7 +94,9 @@ class GraphHits:
     `results` are JSON, `paths` the file that each was cut from. `target` is the resolved id, "" if
     it is unknown or ambiguous: `candidates` are then ids to choose from; with a target they are
     further meanings of its name. `next_offset` is the start of the next page of a GraphSearch, 0 if
-    there is none.
+    there is none. `unresolved`, of callers, implementations and type_usages: the unresolved uses of
+    the target's last name: `name`, their number `total`, and the `places` of the first
+    UNRESOLVED_MAX, [file, line, text].
     """
 
     generation: int = 0
@@ -107,3 +109,4 @@ class GraphHits:
     summary: dict[str, Any] = field(default_factory=dict)
     results: Blobs = ()
     next_offset: int = 0
+    unresolved: dict[str, Any] = field(default_factory=dict)

@@ -27,6 +27,7 @@ from ipc.messages import (
     Fetch,
     Locate,
     Show,
+    SourceLines,
 )
 
 TREES = ("birch", "cedar", "maple", "oak")
@@ -38,7 +39,7 @@ class PlainEngine:
     generation.
     """
 
-    answers = (ExactSearch, Fetch, Locate, Show)
+    answers = (ExactSearch, Fetch, Locate, Show, SourceLines)
     lacks: frozenset[Feature] = frozenset(get_args(Feature))
 
     def __init__(self, config):

@@ -39,7 +39,10 @@ from ipc.messages import (
     PatternSearch,
     Place,
     Show,
+    SourceLines,
     TextSignals,
+    UnitsAt,
+    UnitSearch,
     VectorSearch,
 )
 from tests.engines.forest import TREES, HnswEngine, PlainEngine, World, chunk, text, vector
@@ -68,6 +71,8 @@ def world(request, tmp_path, maker):
 QUESTIONS = {
     ExactSearch: ExactSearch,
     TextSignals: lambda tree: TextSignals(tree, 10),
+    UnitSearch: lambda tree: UnitSearch(tree, 10),
+    UnitsAt: lambda tree: UnitsAt((Place(f"{tree}.py"),)),
     VectorSearch: lambda tree: VectorSearch(vector(tree), "m@1", 1),
     Locate: lambda tree: Locate((Place(f"{tree}.py", 1),)),
     GraphSearch: lambda tree: GraphSearch("callers", f"plant_{tree}"),
@@ -81,6 +86,8 @@ def paths(reply):
     if hasattr(reply, "paths"):
         names = getattr(reply, "candidates", ())  # results of NameSearch
         return list(reply.paths) or [name for name in names if name.endswith(".py")]
+    if hasattr(reply, "units"):
+        return [orjson.loads(unit)["path"] for unit in reply.units]
     if hasattr(reply, "spots"):
         return [spot.hit.path for spot in reply.spots]
     return [hit.path for hit in reply.hits]
@@ -107,7 +114,7 @@ def test_a_snapshot_answers_all_messages_in_answers(world):
     generation = world.publish(*TREES)
     handlers = world.open()
     assert set(handlers) == set(world.make().answers)
-    assert set(handlers) <= {*QUESTIONS, CountWords, Fetch, Show}
+    assert set(handlers) <= {*QUESTIONS, CountWords, Fetch, Show, SourceLines}
     for tree in TREES:
         assert answering_kinds(handlers, tree) == all_of(handlers)
     for kind in all_of(handlers):
@@ -126,10 +133,22 @@ def test_chunks_come_back_by_their_keys_as_they_were_written(world):
     assert none == b""
 
 
+def test_lines_come_back_as_they_were_written(world):
+    world.publish(*TREES)
+    handlers = world.open()
+    if SourceLines not in handlers:
+        assert Fetch not in handlers
+        return
+    first, second = text("oak").encode().splitlines()
+    spans = (("oak.py", 1, 1), ("ash.py", 1, 9), ("oak.py", 2, 99), ("oak.py", 0, 2), ("oak.py", 5, 7))
+    texts = handlers[SourceLines](SourceLines(spans)).texts
+    assert texts == (first, b"", second, b"\n".join([first, second]), b"")
+
+
 def test_filters_keep_what_they_name(world):
     world.publish(*TREES)
     handlers = world.open()
-    for kind in all_of(handlers) & {ExactSearch, TextSignals, VectorSearch, Locate}:
+    for kind in all_of(handlers) & {ExactSearch, TextSignals, UnitSearch, VectorSearch, Locate}:
         question = QUESTIONS[kind]("oak")
         for filters, expected in (
             (Filters(paths=("o*.py",)), ["oak.py"]),

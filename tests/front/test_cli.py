@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from cortex import __version__
-from cortex.front.cli import answers, doctor, render
+from cortex.front.cli import doctor, render
 from cortex.front.cli import main as cli
 from cortex.front.mcp.server import code_of, is_for_the_model
 from cortex.settings import config as configuration
@@ -193,47 +193,6 @@ def test_the_template_names_every_setting_with_its_default():
         assert written.get(section, {}) == defaults
 
 
-def test_answers_for_people_name_place_score_and_faults(capsys):
-    chunk = {
-        "chunk_type": "code",
-        "text": "\n\ndef run():\n    pass [/bold] [x]\n",
-        "metadata": {"file_path": "a.py", "start_line": 3, "end_line": 9, "snippet_start_line": 5},
-    }
-    index = {
-        "pending": ["b.py"],
-        "pending_count": 1,
-        "degraded": ["vector"],
-        "message": "The vector worker is not running.",
-    }
-    answers.print_answer(
-        {"results": [{"chunk": chunk, "combined_score": 0.5, "stale": True}], "index": index}
-    )
-    out, err = capsys.readouterr()
-    assert out.splitlines()[0].split() == [
-        "a.py:5",
-        "code",
-        "0.50",
-        "changed",
-        "since",
-        "it",
-        "was",
-        "indexed",
-    ]
-    assert "pass [/bold] [x]" in out
-    assert "b.py" in err
-    assert "vector" in err
-
-
-def test_lines_that_were_chosen_are_shown_whole_with_their_symbol(capsys):
-    text = "\n".join(f"line {number}" for number in range(30))
-    chunk = {"text": text, "metadata": {"file_path": "a.py", "start_line": 3, "symbol": "A.run"}}
-    index = {"pending": [], "pending_count": 0, "degraded": []}
-    answers.print_answer({"results": [{"chunk": chunk, "combined_score": 0.5}], "index": index})
-    head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == ["a.py:3", "A.run", "0.50"]
-    assert [line.strip() for line in lines] == text.splitlines()
-
-
 @pytest.mark.parametrize(
     "before", [("--project", "{}"), ("--project={}",), ("--yes-really", "--project", "{}")]
 )
@@ -242,89 +201,6 @@ def test_the_project_may_be_named_before_the_command(tmp_path, capsys, monkeypat
     words = [word.format(tmp_path / "gone") for word in before]
     assert cli.main([*words, "status"]) == 2
     assert str(tmp_path / "gone") in capsys.readouterr().err
-
-
-NOTHING_AMISS = {"pending": [], "pending_count": 0, "degraded": []}
-
-
-def found_in(text, *, kind="code", lines=(5,), **metadata):
-    """Return a result of cortex_exact: a chunk from line 3 on."""
-    chunk = {"chunk_type": kind, "metadata": {"file_path": "a.py", "start_line": 3} | metadata}
-    marked = [f"marked <em>{line}</em>" for line in lines]
-    return {"chunk": chunk | text, "score": 1.0, "highlights": marked, "highlight_lines": list(lines)}
-
-
-def test_a_chunk_and_a_snippet_are_shown_whole_with_the_numbers_of_their_lines(capsys):
-    text = "\n".join(f"\tline {number}" if number != 6 else "" for number in range(3, 15))
-    answers.print_answer({"results": [found_in({"text": text})], "index": NOTHING_AMISS})
-    head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == ["a.py:5", "code", "1.00"]
-    assert lines == ["    6:" if at == 6 else f"    {at}: \tline {at}" for at in range(3, 15)]
-    snippet = found_in({"text": "line 5\nline 6"}, snippet_start_line=5, lines=(6,))
-    answers.print_answer({"results": [snippet], "index": NOTHING_AMISS})
-    head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split()[0] == "a.py:6"
-    assert lines == ["    5: line 5", "    6: line 6"]
-
-
-def test_the_lines_of_a_kind_of_another_program_have_their_numbers(capsys):
-    result = found_in({"text": "line 3\nline 4"}, kind="adr", lines=(4,))
-    answers.print_answer({"results": [result], "index": NOTHING_AMISS})
-    assert capsys.readouterr().out.splitlines()[1:] == ["    3: line 3", "    4: line 4"]
-
-
-def test_a_chunk_without_text_shows_its_matching_lines_with_their_numbers(capsys):
-    result = found_in({}, lines=(5, 9))
-    answers.print_answer({"results": [result], "index": NOTHING_AMISS})
-    assert capsys.readouterr().out.splitlines()[1:] == ["    5: marked 5", "    9: marked 9"]
-
-
-def test_a_line_that_matches_behind_the_cut_of_a_text_is_shown_all_the_same(capsys):
-    cut = found_in({"text": "line 3\nline 4\n…"}, lines=(4, 9), text_truncated=True)
-    answers.print_answer({"results": [cut], "index": NOTHING_AMISS})
-    head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split()[0] == "a.py:4"
-    assert lines == ["    3: line 3", "    4: line 4", "    …", "    9: marked 9"]
-
-
-def test_lines_of_a_view_have_no_numbers_for_they_are_from_many_places(capsys):
-    result = found_in({"text": "// Lines 8-9\ntype A"}, kind="definitions", lines=(8,))
-    answers.print_answer({"results": [result], "index": NOTHING_AMISS})
-    assert capsys.readouterr().out.splitlines()[1:] == ["    // Lines 8-9", "    type A"]
-
-
-def test_a_line_that_is_none_of_the_file_is_shown_without_a_number(capsys):
-    result = found_in({}, kind="definitions", lines=(0, 8))
-    answers.print_answer({"results": [result], "index": NOTHING_AMISS})
-    head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split()[0] == "a.py:8"
-    assert lines == ["    marked 0", "    8: marked 8"]
-
-
-@pytest.mark.parametrize(
-    ("metadata", "more", "sentence"),
-    [
-        ({"text_truncated": True}, {}, "Some texts were cut; a larger --max-tokens shows more."),
-        (
-            {},
-            {"total_found": 9, "total_returned": 1},
-            "1 of 9 are shown; --limit and --max-tokens say how many.",
-        ),
-        ({}, {"next": "There is more: narrow by paths."}, "There is more: narrow by paths."),
-        ({}, {}, "There is more: raise --limit or --max-tokens, or narrow by --paths."),
-    ],
-)
-def test_a_cut_answer_says_what_was_cut(metadata, more, sentence, capsys):
-    result = found_in({"text": "def run"}, **metadata)
-    answers.print_answer({"results": [result], "index": NOTHING_AMISS, "truncated": True} | more)
-    assert capsys.readouterr().err.splitlines() == [sentence]
-
-
-def test_lines_that_are_left_out_are_counted(capsys):
-    answer = {"results": [], "index": NOTHING_AMISS, "omitted": {"alike": 2, "a part": 4}}
-    answers.print_answer(answer)
-    sentence = "4 lines that hold a part of the query are left out; --limit shows each."
-    assert capsys.readouterr().err.splitlines() == [sentence]
 
 
 def test_progress_without_a_terminal_is_plain_lines_now_and_then(capsys):

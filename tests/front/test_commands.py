@@ -40,6 +40,14 @@ EMPTY = {
     "operation": "callers",
     "index": INDEX,
 }
+#: tool → those of the keys that its answers have
+KEYS = {
+    "cortex_explore": {"functions", "index"},
+    "code_context": {"hits", "index"},
+    "find_related": {"similar", "callers", "tests", "documents", "index"},
+    "cortex_graph": {"results", "total_found", "total_returned", "operation", "index"},
+}
+USUAL_KEYS = {"results", "items", "total_found", "total_returned", "index"}
 
 
 class FakeSet:
@@ -51,7 +59,8 @@ class FakeSet:
     def __call__(self, tool, arguments, where):
         tool.check(arguments)
         self.arguments, self.project, self.data_dir = arguments, where.project, where.data_dir
-        return json.dumps(self.answer).encode()
+        others = EMPTY.keys() - KEYS.get(tool.name, USUAL_KEYS)
+        return json.dumps({key: value for key, value in self.answer.items() if key not in others}).encode()
 
     def run(self, name, *words):
         command = make_command({**TOOLS, **PEOPLE}[name], self)
@@ -88,7 +97,8 @@ def test_omitted_arguments_are_left_to_the_tool(tool):
     words = [word.argument for word in FORMS[tool.name].words if not word.optional]
     values = {"operation": "callers", "boost": "0.5"}
     arguments = arguments_of(tool.name, *(values.get(word, "x") for word in words))
-    assert arguments == {word: values.get(word, "x") for word in words}
+    lists = {word.argument for word in FORMS[tool.name].words if word.many}
+    assert arguments == {word: ["x"] if word in lists else values.get(word, "x") for word in words}
 
 
 @pytest.mark.parametrize(
@@ -260,7 +270,7 @@ def test_people_get_what_programs_get_and_the_graph_without_its_context():
     for name, word, for_shell in (
         ("cortex_search", ["x"], {}),
         ("cortex_exact", ["x"], {}),
-        ("cortex_graph", ["callers", "x"], {"context_lines": 0, "detail": "full"}),
+        ("cortex_graph", ["callers", "x"], {"context_lines": 0}),
     ):
         front.run(name, *word)
         people_arguments = front.arguments
@@ -283,34 +293,39 @@ def test_json_is_exactly_the_answer_and_jsonl_its_places(capsys):
 @pytest.mark.parametrize("tool", choose(("code",)).values(), ids=lambda tool: tool.name)
 def test_an_empty_answer_ends_with_1_and_its_suggestion_on_standard_error(tool, capsys):
     words = {"cortex_graph": ["callers", "x"], "cortex_pattern": ["x", "go"]}.get(tool.name, ["x"])
-    front = FakeSet(EMPTY | {"suggestion": "Ask for something else.", "symbols_shown": 0})
+    front = FakeSet(EMPTY | {"suggestion": "Ask for something else."})
     assert front.run(tool.name, *words) == 1
     assert capsys.readouterr() == ("", "Ask for something else.\n")
 
 
-def test_the_lines_around_a_call_keep_their_shape_and_the_call_is_marked(capsys):
+def test_the_lines_around_a_call_have_their_numbers_and_its_own_line_follows_its_name(capsys):
     lines = ["\tif ok {", "", "\t\treturn run(now)", "\t}"]
     result = {
-        "node": {"id": "a:go", "file": "a.go", "start_line": 3},
+        "node": {"id": "a:go", "kind": "function", "file": "a.go", "start_line": 3},
         "depth": 1,
         "location": {"file": "a.go", "line": 11, "column": 9},
         "context": [{"line": at, "text": text} for at, text in enumerate(lines, 9)],
     }
-    front = FakeSet(EMPTY | {"results": [result], "total_found": 1, "total_returned": 1})
+    front = FakeSet(EMPTY | {"results": [result], "target": "a:run", "total_found": 1, "total_returned": 1})
     assert front.run("cortex_graph", "callers", "run", "--context-lines", "2") == 0
-    assert capsys.readouterr().out.splitlines()[1:] == [
-        "       9: if ok {",
-        "      10:",
-        "    > 11: \treturn run(now)",
-        "      12: }",
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "callers of a:run: 1",
+        "a.go:11  go",
+        "    9  \tif ok {",
+        "",
+        "    11  \t\treturn run(now)",
+        "    12  \t}",
     ]
     front.answer["results"][0]["context"] = [{"line": 11, "text": "\t\treturn run(now)"}]
     assert front.run("cortex_graph", "callers", "run") == 0
-    assert capsys.readouterr().out.splitlines()[1:] == ["    return run(now)"]
-    short = {"name": "go", "kind": "function", "at": "a.go:11", "depth": 2, "text": "return run(now)"}
+    assert capsys.readouterr().out.splitlines()[1:] == ["a.go:11  go: return run(now)"]
+    short = {"name": "go", "kind": "function", "at": "a.go:11", "text": "return run(now)"}
     front.answer["results"] = [short]
     assert front.run("cortex_graph", "callers", "run", "--detail", "compact") == 0
-    assert capsys.readouterr().out.splitlines() == ["  go  a.go:11  ", "      return run(now)"]
+    assert capsys.readouterr().out.splitlines()[1:] == ["a.go:11  go: return run(now)"]
+    front.answer["results"] = [short | {"depth": 2}]
+    assert front.run("cortex_graph", "callers", "run", "--depth", "2") == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["2 steps away", "  a.go: go:11"]
 
 
 def test_outlines_matches_and_places_are_shown_for_people(capsys):
@@ -319,23 +334,24 @@ def test_outlines_matches_and_places_are_shown_for_people(capsys):
     assert front.run("cortex_outline") == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
         ["a.py"],
-        ["3-9", "function", "run(now)", "2", "×"],
+        ["3-9", "run(now)", "2", "×"],
     ]
-    match = {"file": "a.py", "start_line": 3, "text": "run(\n  now)"}
-    front = FakeSet(EMPTY | {"results": [match], "total_returned": 1, "truncated": True})
+    match = {"file": "a.py", "start_line": 3, "end_line": 4, "text": "run(\n  now)"}
+    counts = {"total_found": 2, "total_returned": 1}
+    front = FakeSet(EMPTY | {"results": [match], "truncated": True} | counts)
     assert front.run("cortex_pattern", "run($A)", "python") == 0
     out, err = capsys.readouterr()
-    assert [line.split() for line in out.splitlines()] == [["a.py:3"], ["run("], ["now)"]]
-    assert err == "The first 1 matches are shown.\n"
+    assert [line.split() for line in out.splitlines()] == [["a.py:3-4"], ["3", "run("], ["4", "now)"]]
+    assert err == "1 of 2 are shown.\n"
     hit = {"file": "a.py", "lno": 3, "text": "def run(now):", "score": 0.5, "source": "lex", "stale": True}
     front = FakeSet(EMPTY | {"hits": [hit]})
     assert front.run("code_context", "run") == 0
     first, second = capsys.readouterr().out.splitlines()
-    assert first == "a.py:3  0.50 lex  changed since it was indexed"
-    assert second.strip() == "def run(now):"
+    assert first == "a.py:3  changed since it was indexed"
+    assert second == "  def run(now):"  # its number may be another by now
 
 
-def test_a_tool_without_a_form_takes_options_and_prints_json(capsys):
+def test_a_tool_without_a_form_takes_options_and_prints_its_keys(capsys):
     async def memory_note(
         context,
         *,
@@ -351,7 +367,7 @@ def test_a_tool_without_a_form_takes_options_and_prints_json(capsys):
     command = make_command(tool, front)
     assert command.run(command.parser().read(["--text", "a", "--times", "2"])) == 0
     assert front.arguments == {"text": "a", "times": "2"}
-    assert json.loads(capsys.readouterr().out) == {"text": "a"}
+    assert capsys.readouterr().out == "text: a\n"
     assert PLAIN.words == ()
 
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from rich.console import Console
 
-from cortex.front.cli import commands, exploration, render, serving
+from cortex.front.cli import commands, render, serving
 from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.first_index import wait_first_index
 from cortex.front.link import Link
@@ -87,13 +87,6 @@ def test_the_progress_of_another_process_is_printed(capsys):
         progress.follow(5, 2, 10)
     sentence = "waiting for the first index: 5 of 10 files read, 2 served"
     assert capsys.readouterr().err.splitlines() == [sentence]
-
-
-@pytest.mark.parametrize(("symbol", "head"), [("src/a.py:9", "src/a.py:9"), ("run", "src/a.py:9  run")])
-def test_lines_that_no_definition_holds_have_their_place_as_a_head_once(symbol, head, capsys):
-    row = {"symbol": symbol, "file": "src/a.py", "start_line": 9, "end_line": 9, "text": "x = 1"}
-    exploration.print_picture({"functions": [row]})
-    assert capsys.readouterr().out.splitlines() == [head, "    x = 1"]
 
 
 class Terminal(io.StringIO):

@@ -3,6 +3,7 @@ bytes after an uninstall.
 """
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.front.agents import connections, edits, rules
+from cortex.front.agents import connections, edits, record, rules
+from cortex.front.agents import plan as planning
 from cortex.front.agents.plan import locate, reading_tools
 from cortex.front.agents.table import AGENTS, NAME, Agent
 from cortex.front.cli import commands
@@ -23,6 +25,8 @@ BEFORE = {
     "toml": '# mine\nmodel = "o3"  # the large one\n\n[mcp_servers.git]\ncommand = "git"\n',
     "yaml": "# mine\nmodel: large   # really\nextensions:\n  dev: # keep\n    enabled: true\nmcpServers:\n  - name: git\n    command: git\n",
 }
+#: what `cortex install` of version 0.1.0 wrote for all agents: files, and the record of its pieces
+INSTALLED = Path(__file__).parent.parent / "golden" / "installed_0_1_0.json"
 SCOPES = [
     pytest.param(agent, scope, id=f"{agent.name}-{scope}")
     for agent in AGENTS
@@ -276,7 +280,7 @@ def test_each_agent_starts_the_server_for_the_project_at_hand(agent, scope, home
     [entry] = connections.entries(root)
     program, *words = entry.command
     assert Path(program).name == "cortex"
-    assert words in (["mcp"], ["mcp", "--project", str(root)])
+    assert words in (["mcp", "--for", "agent"], ["mcp", "--for", "agent", "--project", str(root)])
     assert words[1:] or not agent.placeless
 
 
@@ -293,3 +297,109 @@ def test_codex_asks_for_no_approval_of_read_only_tools(home):
     assert tomllib.loads((home / ".codex" / "config.toml").read_text()) == settings
     assert run("uninstall", "--yes") == EXIT_OK
     assert (home / ".codex" / "config.toml").read_text() == 'model = "m"  # mine\n\n[tools]\nweb = true\n'
+
+
+def unpack(home: Path, project: Path) -> dict[Path, str]:
+    """Write the files and the record that `cortex install` of version 0.1.0 wrote, for every agent
+    with hooks, and return file → text.
+    """
+    installed = json.loads(INSTALLED.read_text())
+    places = {"home": home, "project": project, "cortex": "/opt/older/bin/cortex"}
+
+    def filled(text: str) -> str:
+        text = text.replace("{rules}", installed["rules"])
+        for name, place in places.items():
+            text = text.replace(f"{{{name}}}", str(place))
+        return text
+
+    texts = {Path(filled(path)): filled(text) for path, text in installed["files"].items()}
+    for path, text in texts.items():
+        put(path, text)
+    entries = [
+        recorded
+        | {
+            "path": filled(recorded["path"]),
+            "folders": [filled(folder) for folder in recorded["folders"]],
+            "piece": filled(recorded["piece"] or installed["files"][recorded["path"]]),
+        }
+        for recorded in installed["record"]
+    ]
+    put(record.path_of(), json.dumps(entries))
+    return texts
+
+
+def install_every(*words: str) -> set[int]:
+    return {
+        run("install", agent.name, "--yes", *words, *(["--project"] if scope == "project" else []))
+        for agent in AGENTS
+        for scope in ("user", "project")
+        if getattr(agent, scope)
+    }
+
+
+def test_an_upgrade_renews_every_text_of_the_version_before(home, capsys):
+    texts = unpack(home, Path.cwd())
+    assert install_every() == {EXIT_OK}
+    for path, before in texts.items():
+        text = path.read_text()
+        assert not planning.is_outdated(text), path
+        assert "again" not in text
+        assert text.count(rules.RULES) == before.count("The `cortex` tools know") <= 1
+        assert text.count('"cortex": {') == before.count('"cortex": {')
+        assert text.count("cortex-hook") == before.count("cortex-hook")
+    entries = list(connections.entries(Path.cwd()))
+    assert len({entry.path for entry in entries}) == len(entries)
+    assert all("--for" in entry.command for entry in entries)
+    capsys.readouterr()
+
+    after = every_byte(home, Path.cwd())
+    assert install_every() == {EXIT_OK}
+    assert "+++" not in capsys.readouterr().out
+    assert every_byte(home, Path.cwd()) == after
+    assert run("uninstall", "--yes") == EXIT_OK
+    left = [path for path in texts if path.exists()]
+    assert not left, left[0].read_text()
+
+
+def test_an_upgrade_of_a_file_that_the_agent_rewrote_leaves_the_rest(home):
+    unpack(home, Path.cwd())
+    path = home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    settings["permissions"]["allow"].insert(3, "Bash(ls:*)")
+    path.write_text(json.dumps(settings, indent=2))
+    assert run("install", "claude-code", "--yes") == EXIT_OK
+    renewed = json.loads(path.read_text())
+    assert renewed["hooks"] == settings["hooks"]
+    names = [f"mcp__cortex__{name}" for name in reading_tools()]
+    assert sorted(renewed["permissions"]["allow"]) == sorted(["Bash(ls:*)", *names])
+
+
+def test_texts_of_an_older_version_are_named_until_they_are_renewed(home):
+    project = Path.cwd()
+    assert connections.outdated(project) == ""
+    unpack(home, project)
+    sentence = connections.outdated(project)
+    for name in (".claude.json", ".claude/settings.json", "CLAUDE.md", "config.yaml"):
+        assert name in sentence
+    assert "`cortex install` renews them" in sentence
+    assert "opencode.json; `cortex install --project` renews them" in sentence
+    assert run("install", "claude-code", "--yes") == EXIT_OK
+    assert ".claude.json" not in connections.outdated(project)
+    assert install_every() == {EXIT_OK}
+    assert connections.outdated(project) == ""
+
+
+def test_an_upgrade_of_one_agent_keeps_a_shared_section_for_the_others(home):
+    unpack(home, Path.cwd())
+    assert run("install", "codex", "--project", "--yes") == EXIT_OK
+    assert run("uninstall", "codex", "--yes") == EXIT_OK
+    assert rules.RULES in Path("AGENTS.md").read_text()
+
+
+def test_rules_and_sub_agents_name_offered_tools_alone():
+    from cortex.front.tools import TOOLSETS
+
+    offered = {line.name for line in TOOLSETS["agent"]}
+    assert set(re.findall(r"cortex_\w+", rules.RULES)) <= offered
+    assert not planning.is_outdated(rules.RULES)
+    assert set(reading_tools()) == offered - {"cortex_store"}

@@ -24,6 +24,8 @@ def least(tool):
         "cortex_graph": {"operation": "callers", "target": "x"},
         "cortex_pattern": {"pattern": "f($A)", "language": "python"},
         "cortex_outline": {},
+        "cortex_read": {"places": ["x"]},
+        "cortex_uses": {"symbol": "x"},
         "find_related": {"file": "x.py"},
         "cortex_store": {"title": "x"},
         "cortex_briefing": {},

@@ -45,14 +45,15 @@ def entries(root):
 
 
 def graph(config):
-    """Return nodes and edges as one set of lines."""
+    """Return nodes, edges and unresolved uses as one set of lines."""
     lines = set()
     for path in config.graph_dir.glob("code-graph*.json.zst"):
         data = orjson.loads(read(path))
         metadata = data["_metadata"]
         assert (metadata["node_count"], metadata["edge_count"]) == (len(data["nodes"]), len(data["edges"]))
         lines |= {
-            orjson.dumps(item, option=orjson.OPT_SORT_KEYS) for item in (*data["nodes"], *data["edges"])
+            orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
+            for item in (*data["nodes"], *data["edges"], *data["unresolved_uses"])
         }
     return lines
 

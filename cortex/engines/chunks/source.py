@@ -21,6 +21,7 @@ from cortex.generation.read import Rows
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.kinds import DATA_KINDS
+from cortex.terms.units import continue_text, find_signature, is_definition
 
 #: lines between two definitions above which they are divided at blank lines
 GAP_LINES_MAX = 30
@@ -173,18 +174,7 @@ class Source:
     def signature(self, unit: Unit) -> range:
         """The numbers of the lines from the unit's head to the beginning of its body."""
         name = unit.symbol.rpartition(".")[2]
-        for head in range(unit.head, min(unit.end, unit.head + SIGNATURE_LINES_MAX) + 1):
-            if name and name in self.lines[head]:
-                break
-        else:
-            head = unit.head
-        depth = 0
-        for number in range(head, min(unit.end, head + SIGNATURE_LINES_MAX) + 1):
-            text = self.lines[number]
-            depth += text.count("(") - text.count(")")
-            if depth <= 0:
-                return range(head, number + 1)
-        return range(head, head + 1)
+        return find_signature(self.lines.__getitem__, unit.head, unit.end, name, SIGNATURE_LINES_MAX)
 
 
 def read_source(rows: Rows, file: int) -> Source:
@@ -202,15 +192,11 @@ def read_source(rows: Rows, file: int) -> Source:
         if first > FILE_LINES_MAX:
             break
         lines = text.count("\n")
-        if pieces and first > last:
-            pieces.append("\n" * (first - last))
-        elif first < last:  # chunks of a foreign program, which overlap
-            text = "\n".join(["", *text.split("\n")[last - first + 1 :]])
-        pieces.append(text)
+        pieces.append(continue_text(text, first, last) if pieces else text)
         last = max(last, first + lines)
         metadata = orjson.loads(raw_chunk).get("metadata") or {}
         definitions += [
-            definition for definition in metadata.get("definitions") or () if _is_definition(definition)
+            definition for definition in metadata.get("definitions") or () if is_definition(definition)
         ]
         headings = metadata.get("headings") or ()
         sections.append(Unit(first, first + lines, first, str(headings[-1]) if headings else ""))
@@ -218,15 +204,6 @@ def read_source(rows: Rows, file: int) -> Source:
     units = _units(file_lines, definitions) if definitions else _sections(file_lines, sections)
     return Source.of(
         rows.path_names[file], file_lines, list(units), tuple(zip(firsts, file_rows.tolist(), strict=True))
-    )
-
-
-def _is_definition(entry: object) -> bool:
-    return (
-        isinstance(entry, dict)
-        and isinstance(entry.get("name"), str)
-        and isinstance(entry.get("start_line"), int)
-        and isinstance(entry.get("end_line"), int)
     )
 
 

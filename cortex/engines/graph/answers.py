@@ -20,19 +20,27 @@ from cortex.engines.graph.sources import SourceReader
 from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
 from cortex.engines.graph.walks import FORWARD, Step, Walk, Walker, WalkLimits, WalkScope
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
+from cortex.graph.facts.grammars import RULES
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.globs import matching_paths
-from cortex.terms.ids import strip_overload
+from cortex.terms.ids import split_id, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
+from cortex.terms.paths import is_test
 from cortex.terms.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 #: bounds of the arguments; values outside are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX, OFFSET_MAX = 10, 500, 100, 20, 1_000_000
 
+#: further places that one caller lists
+SITES_MAX = 200
+#: places of unresolved uses that an answer holds, and those with their line of code
+UNRESOLVED_MAX, UNRESOLVED_SHOWN = 200, 5
+#: operations whose answers name unresolved uses of the target's last name
+_NAMING = frozenset({"callers", "implementations", "type_usages"})
 #: outlines in the cache of a snapshot, some 20 kB each
 OUTLINES_KEPT = 64
 
@@ -122,6 +130,7 @@ class GraphSnapshot:
             next_offset=walk.following(limits),
             suggestion=" ".join(filter(None, remarks)),
             candidates=meaning.candidates,
+            unresolved=self._describe_unresolved(request, meaning.nodes[0]),
             summary=self._summary(walk) if request.operation == "impact" else {},
             results=tuple(raw for _, raw in results),
         )
@@ -251,11 +260,51 @@ class GraphSnapshot:
             # An implementation or override is shown at its definition.
             if request.operation != "implementations" and step.impact_type != "override":
                 path, line = place["file"], place["line"]
+        if places := (*step.further, *step.dispatched):
+            result["sites"] = [self._make_site(row, step, request) for row in places[:SITES_MAX]]
+            if len(places) > SITES_MAX:
+                result["more_sites"] = len(places) - SITES_MAX
         if step.impact_type:
             result |= {"impact_type": step.impact_type, "severity": step.severity}
         if request.include_context and path and line:
             result["context"] = self._sources.lines(path, line, clamp(request.context_lines, 0, CONTEXT_MAX))
         return path, orjson.dumps(result)
+
+    def _make_site(self, row: int, step: Step, request: GraphSearch) -> dict[str, Any]:
+        """A further place of a caller; its confidence where it differs from the row's."""
+        edges = self.graph.edges
+        confidence, file, line, column = edges[row, 3:7].tolist()
+        site = {"file": self.graph.names[file], "line": line, "column": column}
+        if row in step.dispatched:
+            site["confidence"] = DISPATCH
+        elif step.via < 0 and confidence != edges[step.edge, 3]:
+            site["confidence"] = CONFIDENCES[confidence]
+        if self.graph.is_unsure(row):
+            site["unsure"] = True
+        if request.include_context:
+            site["text"] = self._line(site["file"], line)
+        return site
+
+    def _describe_unresolved(self, request: GraphSearch, number: int) -> dict[str, Any]:
+        """The unresolved uses of the target's last name; tests come last."""
+        narrowed = request.scope or request.exclude_patterns
+        if request.operation not in _NAMING or narrowed or self.graph.kind(number) in WHOLE_KINDS:
+            return {}
+        name = split_id(strip_overload(self.graph.names[number]))[-1]
+        family = _family_of(self.graph.file_of(number))
+        rows = [row for row in self.graph.unresolved(name) if _family_of(row[0]) == family]
+        if not rows:
+            return {}
+        places = [(is_test(file), file, line) for file, line, _ in rows if line]
+        shown = [
+            (file, line, self._line(file, line) if at < UNRESOLVED_SHOWN else "")
+            for at, (_, file, line) in enumerate(sorted(places)[:UNRESOLVED_MAX])
+        ]
+        return {"name": name, "total": sum(count for *_, count in rows), "places": shown}
+
+    def _line(self, file: str, line: int) -> str:
+        """The text of a line as it is now; "" if it cannot be read."""
+        return "".join(text["text"].strip() for text in self._sources.lines(file, line, 0))
 
     def _summary(self, walk: Walk) -> dict[str, Any]:
         files = {
@@ -286,6 +335,12 @@ def describe_omitted(walk: Walk, limits: WalkLimits) -> str:
     if len(walk.steps) < walk.total and not walk.ended:
         return f"max_per_level left out {walk.total - len(walk.steps)} of {walk.total}; raise it."
     return ""
+
+
+def _family_of(path: str) -> str:
+    """The family of languages that can call one another."""
+    name = language_of(path).name
+    return RULES[name].family if name in RULES else name
 
 
 def _select_fields(node: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS, nodes_of, text_of, texts_of
+from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS, nodes_of, text_of, texts_of, unresolved_of
 from cortex.generation.segment import Segment, open_segment
 from cortex.system import allocator
 from cortex.system.arrays import Array
@@ -188,6 +188,12 @@ class Graph:
     def candidates(self, edge: int) -> list[str]:
         """The possible ends of the ambiguous edge in row `edge`, at most CANDIDATES_MAX."""
         return [self.names[number] for number in self._group_numbers(edge)]
+
+    def unresolved(self, name: str) -> list[tuple[str, int, int]]:
+        """(file, line, count) of the unresolved uses of a name, by file and line; line 0 where only
+        the number in the file is known.
+        """
+        return sorted(row for segment in self.names.segments for row in unresolved_of(segment, name))
 
     def _group_numbers(self, edge: int) -> list[int]:
         """The numbers at which the edges of a group end; the rows of a group are adjacent."""

@@ -82,7 +82,8 @@ class WalkLimits:
 class Step:
     """One result: the node `number`, `depth` levels away, reached by the edge in row `edge` (-1 at
     the beginning of a path). `via`: the method that the edge calls, if the call may reach the
-    target by dispatch; else -1.
+    target by dispatch; else -1. `further`: rows of the edges at the other places of a
+    caller; `dispatched`: of those by dispatch, if the row itself is none.
     """
 
     number: int
@@ -91,6 +92,8 @@ class Step:
     impact_type: str = ""
     severity: str = ""
     via: int = -1
+    further: tuple[int, ...] = ()
+    dispatched: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +176,10 @@ class Walker:
             begin += self._owners_of_constructors(start)
         if operation == "impact":
             return self._impact_of(start, begin, limits, scope)
-        walk = self._walk_levels(begin, _KINDS[operation], limits, scope, backward=backward)
-        return self._with_dispatch(begin, walk, limits, scope) if operation == "callers" else walk
+        if operation == "callers":
+            walk = self._walk_levels(begin, _KINDS[operation], limits, scope, backward=True, every_place=True)
+            return self._with_dispatch(begin, walk, limits, scope)
+        return self._walk_levels(begin, _KINDS[operation], limits, scope, backward=backward)
 
     def _with_dispatch(
         self, targets: Sequence[int], walk: Walk, limits: WalkLimits, scope: WalkScope
@@ -192,16 +197,22 @@ class Walker:
             method for method in dispatching if self.graph.kind(self.members.owner(method)) not in _BODILESS
         ]
         most = WalkLimits(1, WALKED_MAX)
-        calls = self._walk_levels(uppers, ("calls",), most, scope, backward=True).steps
+        calls = self._walk_levels(uppers, ("calls",), most, scope, backward=True, every_place=True).steps
         direct = self._walk_levels(list(targets), _KINDS["callers"], most, scope, backward=True).steps
         excluded = {*targets, *(step.number for step in (*direct, *walk.steps))}
         excluded |= self.members.overriding(bases).keys()
+        sure = [step for step in calls if not self.graph.is_unsure(step.edge)]
         steps = [
             replace(step, via=int(self.graph.edges[step.edge, 1]))
-            for step in calls
-            if step.number not in excluded and not self.graph.is_unsure(step.edge)
+            for step in sure
+            if step.number not in excluded
         ]
-        both = (*walk.steps, *steps)[: limits.most]
+        dispatched = {step.number: (step.edge, *step.further) for step in sure}
+        callers = (
+            replace(step, dispatched=dispatched.get(step.number, ())) if step.depth == 1 else step
+            for step in walk.steps
+        )
+        both = (*callers, *steps)[: limits.most]
         return Walk(both, walk.total + len(steps), walk.truncated, tuple(steps))
 
     def _may_dispatch(self, upper: int, row: int) -> bool:
@@ -327,6 +338,7 @@ class Walker:
         *,
         backward: bool,
         impact: bool = False,
+        every_place: bool = False,
     ) -> Walk:
         lists, end_column = (self.graph.incoming, 0) if backward else (self.graph.outgoing, 1)
         ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])
@@ -347,14 +359,35 @@ class Walker:
             total += len(fresh)
             selected = fresh[: limits.level]
             cut = cut or len(selected) < len(fresh)
+            further = self._further_places(rows, selected, end_column) if every_place else {}
             for row in selected.tolist():
                 kind, severity = self._rate_impact(row, depth) if impact else ("", "")
-                steps.append(Step(int(self.graph.edges[row, end_column]), depth, row, kind, severity))
+                number = int(self.graph.edges[row, end_column])
+                steps.append(Step(number, depth, row, kind, severity, further=further.get(row, ())))
             visited[self.graph.edges[entered, end_column]] = True
             frontier = self.graph.edges[np.concatenate((selected, passed)), end_column]
         if impact:
             steps.sort(key=lambda step: (_SEVERITIES.index(step.severity), step.depth))
         return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most)
+
+    def _further_places(self, rows: Array, chosen: Array, end_column: int) -> dict[int, tuple[int, ...]]:
+        """For each of the edges `chosen`, those of `rows` with the same end at other places, by file
+        and line; of several edges at one place the surest.
+        """
+        edges = self.graph.edges
+        mates = rows[np.isin(edges[rows, end_column], edges[chosen, end_column])]
+        places = edges[mates][:, [end_column, 4, 5, 6]]
+        order = np.lexsort((edges[mates, 7] > 0, *places.T[::-1]))
+        _, first = np.unique(places[order], axis=0, return_index=True)
+        by_end: dict[int, list[int]] = {}
+        for row in mates[order[first]].tolist():
+            by_end.setdefault(int(edges[row, end_column]), []).append(row)
+        further = {}
+        for row in chosen.tolist():
+            others = by_end[int(edges[row, end_column])]
+            place = edges[row, 4:7].tolist()
+            further[row] = tuple(other for other in others if edges[other, 4:7].tolist() != place)
+        return further
 
     def _first_edges(
         self, rows: Array, end_column: int, ranks: Array, visited: Array, scope: WalkScope

@@ -1,4 +1,6 @@
-"""The text engine: a tantivy index. Its token is the generation's folder in `text/`."""
+"""The text engine: a tantivy index of chunks and one of units. Its token is the generation's folder
+in `text/` and in `text/units/`.
+"""
 
 from __future__ import annotations
 
@@ -10,71 +12,82 @@ from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.text.checksums import IntegrityChecker
 from cortex.engines.text.snapshot import TextSnapshot, open_text
+from cortex.engines.text.unit_index import UNITS, UnitWriter
+from cortex.engines.text.units import open_units
 from cortex.engines.text.writer import WRITER, TextWriter, list_committed_files
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config
 from cortex.terms import tokens
-from ipc.messages import CountWords, ExactSearch, TextSignals
+from ipc.messages import CountWords, ExactSearch, TextSignals, UnitsAt, UnitSearch
 
 
 class TextEngine:
     """See `protocol.Engine`. Lacks nothing."""
 
-    answers = (ExactSearch, TextSignals, CountWords, *ANSWERS)
+    answers = (ExactSearch, TextSignals, CountWords, UnitSearch, UnitsAt, *ANSWERS)
     lacks: frozenset[Feature] = frozenset()
 
     def __init__(self, config: Config) -> None:
         self._folder = config.index_dir / "text"
-        self._writer: TextWriter | None = None
-        self._checker = IntegrityChecker()
+        self._units_folder = self._folder / UNITS
+        self._writers: tuple[TextWriter, UnitWriter] | None = None
+        self._checkers = {folder: IntegrityChecker() for folder in (self._folder, self._units_folder)}
         self._token = ""
         self._opened: TextSnapshot | None = None
 
     def resume(self, token: str) -> None:
         self.close()
-        self._writer = TextWriter(self._folder, token)
+        self._writers = TextWriter(self._folder, token), UnitWriter(self._units_folder, token)
         self._token = token
 
     def files(self, token: str) -> tuple[Path, ...]:
-        return list_committed_files(self._folder / token) if token else ()
+        folders = self._checkers if token else ()
+        return tuple(path for folder in folders for path in list_committed_files(folder / token))
 
     def build(self, change: Change) -> str:
         if change.added or change.deleted:
-            assert self._writer is not None, "resume comes first"
+            assert self._writers is not None, "resume comes first"
+            chunks, units = self._writers
             rows = ((row.key, row.chunk) for row in change.added)
-            self._token = self._writer.build(change.number, rows, change.deleted)
+            self._token = chunks.build(change.number, rows, change.deleted)
+            units.build(change.number, change.sources)
         return self._token
 
     def upkeep(self, published: Published) -> str:
-        if self._writer is not None and self._token:
-            self._token = self._writer.publish_merged(published.generation.number + 1)
+        if self._writers is not None and self._token and any(writer.has_merged() for writer in self._writers):
+            for writer in self._writers:
+                self._token = writer.publish(published.generation.number + 1)
         return self._token
 
     def open(self, token: str, published: Published) -> Handlers:
         rows = published.rows
-        if token:
-            self._checker.check(self._folder / token)
+        for folder, checker in self._checkers.items() if token else ():
+            checker.check(folder / token)
         snapshot = self._opened = open_text(self._folder / token, rows, reuse=self._opened)
+        units = open_units(self._units_folder / token, rows)
         return {
             ExactSearch: snapshot.search,
             TextSignals: snapshot.signals,
             CountWords: snapshot.count_words,
+            UnitSearch: units.search,
+            UnitsAt: units.at,
             **chunk_handlers(rows),
         }
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:
-        return prune_folder(self._folder, {*tokens, WRITER}, older_than_s)
+        removed = prune_folder(self._units_folder, {*tokens, WRITER}, older_than_s)
+        return prune_folder(self._folder, {*tokens, WRITER, UNITS}, older_than_s) + removed
 
     def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
         return {"rows": generation.rows}
 
     def release(self) -> None:
         tokens.forget()
-        if self._writer is not None:
-            self._writer.release_if_idle()
+        for writer in self._writers or ():
+            writer.release_if_idle()
 
     def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        for writer in self._writers or ():
+            writer.close()
+        self._writers = None

@@ -14,7 +14,7 @@ from cortex.terms.kinds import NAMED_TYPE_KINDS
 from cortex.terms.records import covers
 
 #: values of "tokenizer_name" for text in words, for lists of finished tokens, and for raw values
-_WORDS, _READY, _RAW = "cortex_words", "cortex_ready", "raw"
+_WORDS, READY, RAW = "cortex_words", "cortex_ready", "raw"
 
 #: prefixes inside the field `defx`: a type or a function, by its exact name or its folded name
 DEFINED_TYPE, DEFINED_FUNCTION, FOLDED_TYPE, FOLDED_FUNCTION = "T ", "F ", "t ", "f "
@@ -41,14 +41,14 @@ def make_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     for name in ("key", "slot", *BIT_FIELDS):
         builder.add_unsigned_field(name, fast=True)
-    builder.add_text_field("row", tokenizer_name=_RAW, index_option="basic")
+    builder.add_text_field("row", tokenizer_name=RAW, index_option="basic")
     for name in ("text", "parts", "title", "symbols", "file_path"):
         builder.add_text_field(name, tokenizer_name=_WORDS, index_option="position")
     for name in ("path", "tags", "chunk_type", "language", "defx"):
-        builder.add_text_field(name, tokenizer_name=_RAW, index_option="basic")
+        builder.add_text_field(name, tokenizer_name=RAW, index_option="basic")
     builder.add_unsigned_field("start_line", indexed=True, fast=True)
     for name in ("joined", *LANE_FIELDS.values()):
-        builder.add_text_field(name, tokenizer_name=_READY, index_option="freq")
+        builder.add_text_field(name, tokenizer_name=READY, index_option="freq")
     return builder.build()
 
 
@@ -72,7 +72,7 @@ def register(index: tantivy.Index) -> None:
     index.register_tokenizer(_WORDS, words.filter(tantivy.Filter.lowercase()).build())
     ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     index.register_tokenizer(
-        _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
+        READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
     )
 
 

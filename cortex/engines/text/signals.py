@@ -88,7 +88,7 @@ def find_lanes(
     schema = index.schema
     wanted: list[_Wanted] = []
     if sieve.has_lanes:
-        words = _lane_words(question)
+        words = read_lane_words(question)
         queries = {
             lane: _lane_query(schema, name, words, counts) for lane, name in schema_of.LANE_FIELDS.items()
         }
@@ -116,11 +116,12 @@ def find_lanes(
 
 def list_lane_words(question: str) -> list[tuple[str, str]]:
     """The (field, word) pairs that `find_lanes` scores by rarity."""
-    lanes = [(name, word) for name in schema_of.LANE_FIELDS.values() for word in _lane_words(question)]
+    lanes = [(name, word) for name in schema_of.LANE_FIELDS.values() for word in read_lane_words(question)]
     return lanes + [(name, word) for name in VIEW_LANES.values() for word in _view_words(question)]
 
 
-def _lane_words(question: str) -> list[str]:
+def read_lane_words(question: str) -> list[str]:
+    """Return the terms of a question that a ranking lane is searched for."""
     return tokens.lane_words(question)[:WORDS_MAX]
 
 

@@ -1,5 +1,5 @@
-"""The writer of the text index: one persistent tantivy index, and a folder of hard links for each
-generation.
+"""The writers of the text engine: one persistent tantivy index each, and a folder of hard links for
+each generation.
 
 A tantivy commit publishes at once, and an old commit cannot be opened again. So the folder `writer`
 is never served. Generation N is the folder `N`: hard links to the files of a commit, and that
@@ -13,7 +13,7 @@ import itertools
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,8 @@ from cortex.system.timers import late_threads
 
 WRITER = "writer"
 
-#: chunks; a larger change gets a large heap, because that makes fewer, larger segments
-_BULK_CHUNKS = 4_000
+#: documents; a larger change gets a large heap, because that makes fewer, larger segments
+_BULK_DOCUMENTS = 4_000
 #: bytes of heap: tantivy takes at least 15 MB; 1 000 chunks fill some 10 MB
 _LEAST_HEAP, _SMALL_HEAP, _BULK_HEAP = 15_000_000, 30_000_000, 200_000_000
 #: With two, each commit leaves two segments, which slow every query, and takes a quarter more time
@@ -49,15 +49,23 @@ _LINK_ATTEMPTS = 20
 _PARTS = frozenset({"fast", "fieldnorm", "idx", "pos", "store", "term"})
 
 
-class TextWriter:
-    """The only writer of a text index; the watcher owns it.
+class IndexWriter:
+    """The only writer of a tantivy index; the watcher owns it.
 
-    `folder` is `.cortex/index/text`; `published` the folder of the published generation inside it
-    ("" for none). Unpublished commits are dropped: the writer starts again from `published`.
+    `folder` holds the generations; `published` is the folder of the published one inside it ("" for
+    none). Unpublished commits are dropped: the writer starts again from `published`. `schema` makes
+    the fields of its documents; `bulk_heap`: bytes of heap for a large change.
     """
 
-    def __init__(self, folder: Path, published: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        published: str,
+        schema: Callable[[], tantivy.Schema] = make_schema,
+        bulk_heap: int = _BULK_HEAP,
+    ) -> None:
         self._folder = folder
+        self._schema, self._bulk_heap = schema, bulk_heap
         self._checker = IntegrityChecker()
         self._writer: tantivy.IndexWriter | None = None
         self._bulk = False
@@ -86,13 +94,15 @@ class TextWriter:
             files.replace(writer_folder / ".managed.json", orjson.dumps([*names, META]))
         # Raises Damaged as the first write would. The index is dropped: an open one checks its
         # folder periodically.
-        open_index(writer_folder)
+        open_index(writer_folder, self._schema)
         self._base = published
         self._rested_at = b""
 
-    def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
-        """Write generation `number`: the previous build, without the rows `deleted`, with `added`
-        (row key, chunk).
+    def write(
+        self, number: int, added: Iterable[tantivy.Document], deleted: Iterable[tuple[str, str]]
+    ) -> str:
+        """Write generation `number`: the previous build, without the documents with one of the
+        terms `deleted` (field, value), with `added`.
 
         Returns the name of its folder. On an error nothing is changed and the error is raised.
         """
@@ -107,10 +117,9 @@ class TextWriter:
         self._base = str(number)
         return self._base
 
-    def publish_merged(self, number: int) -> str:
-        """Publish tantivy's merges since the last build as generation `number`: the same documents
-        in fewer segments, each of which slows every query, and in less space. Returns the name of
-        the folder to serve.
+    def has_merged(self) -> bool:
+        """Return whether tantivy has merged segments since the last build: the same documents in
+        fewer segments, each of which slows every query, and in less space.
         """
         try:
             merged, served = (
@@ -118,10 +127,15 @@ class TextWriter:
                 for folder in (self._folder / WRITER, self._folder / self._base)
             )
         except (OSError, Damaged):  # the next build reports or repairs it
-            return self._base
-        if merged < served and self._is_plain():
-            self._publish(str(number))
-            self._base = str(number)
+            return False
+        return merged < served and self._is_plain()
+
+    def publish(self, number: int) -> str:
+        """Publish the same documents as generation `number`, with tantivy's merges. Returns the
+        name of its folder.
+        """
+        self._publish(str(number))
+        self._base = str(number)
         return self._base
 
     def release_if_idle(self) -> None:
@@ -142,14 +156,16 @@ class TextWriter:
             return False
         return all(stat.S_ISREG(info.st_mode) for info in entries.values())
 
-    def _write(self, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> None:
-        rows = iter(added)
-        first = list(itertools.islice(rows, _BULK_CHUNKS))
-        writer = self._open_writer(bulk=len(first) == _BULK_CHUNKS)
-        for key in deleted:
-            writer.delete_documents_by_term("row", str(key))
-        for key, chunk in itertools.chain(first, rows):
-            writer.add_document(make_document(key, chunk))
+    def _write(self, added: Iterable[tantivy.Document], deleted: Iterable[tuple[str, str]]) -> None:
+        documents, terms = iter(added), list(deleted)
+        first = list(itertools.islice(documents, _BULK_DOCUMENTS))
+        if not (first or terms):
+            return
+        writer = self._open_writer(bulk=len(first) == _BULK_DOCUMENTS)
+        for field, value in terms:
+            writer.delete_documents_by_term(field, value)
+        for document in itertools.chain(first, documents):
+            writer.add_document(document)
         writer.commit()
 
     def _open_writer(self, *, bulk: bool) -> tantivy.IndexWriter:
@@ -161,9 +177,8 @@ class TextWriter:
             # The index is dropped: in tantivy-py it is also a reader, which half a second after
             # each commit opens and maps its files in a thread, and holds a lock meanwhile.
             self._bulk = bulk
-            self._writer = open_index(self._folder / WRITER).writer(
-                _BULK_HEAP if bulk else _SMALL_HEAP, _THREADS
-            )
+            index = open_index(self._folder / WRITER, self._schema)
+            self._writer = index.writer(self._bulk_heap if bulk else _SMALL_HEAP, _THREADS)
         return self._writer
 
     def _close_writer(self) -> None:
@@ -201,16 +216,27 @@ class TextWriter:
         self._close_writer()
 
 
-def open_index(folder: Path) -> tantivy.Index:
-    """Open the tantivy index in `folder`, or make one. Raises Damaged, also for an index with other
-    fields; OSError.
+class TextWriter(IndexWriter):
+    """The writer of the documents of chunks, in `text/`."""
+
+    def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
+        """Write generation `number`: the previous build, without the rows `deleted`, with `added`
+        (row key, chunk). Returns as `write`.
+        """
+        documents = (make_document(key, chunk) for key, chunk in added)
+        return self.write(number, documents, (("row", str(key)) for key in deleted))
+
+
+def open_index(folder: Path, schema: Callable[[], tantivy.Schema] = make_schema) -> tantivy.Index:
+    """Open the tantivy index in `folder`, or make one with the fields of `schema`. Raises Damaged,
+    also for an index with other fields; OSError.
     """
     with raising_damaged(folder):
         files.check_folder(folder)
         # tantivy-py's index starts with a reader that checks twice a second for new commits,
         # whatever its later configuration; its thread ends with the index.
         with late_threads():
-            index = tantivy.Index(make_schema(), path=str(folder))
+            index = tantivy.Index(schema(), path=str(folder))
     register(index)
     return index
 

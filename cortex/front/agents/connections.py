@@ -13,11 +13,11 @@ from typing import Any
 
 import orjson
 
-from cortex.front.agents import edits
-from cortex.front.agents.plan import BYTES_MAX, locate
-from cortex.front.agents.table import AGENTS, Agent, ServerEntry
+from cortex.front.agents import edits, record
+from cortex.front.agents.plan import BYTES_MAX, is_outdated, locate
+from cortex.front.agents.table import AGENTS, Agent, Scope, ServerEntry
 from cortex.system import files
-from cortex.system.errors import Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 
 #: placeholders for the open folder that editors replace
 WORKSPACES = ("${workspaceFolder}", "${workspaceRoot}", "$PWD")
@@ -51,6 +51,34 @@ def entries(root: Path) -> Iterator[Entry]:
                 text = files.read_plain(path, BYTES_MAX).decode()
                 if command := _entry_command(_entry_value(text, scope.server)):
                     yield Entry(agent, path, tuple(_expand_workspace(word, root) for word in command))
+
+
+def outdated(root: Path) -> str:
+    """Return sentences about the files with texts of an older version, "" for none: entries without
+    an audience, and rules or lists that name tools that agents are not offered.
+    """
+    older = {entry.path for entry in entries(root) if "--for" not in entry.command}
+    with contextlib.suppress(Misconfigured):
+        for path in {Path(recorded.path) for recorded in record.read() if is_outdated(recorded.piece)}:
+            with contextlib.suppress(OSError, ValueError):
+                if is_outdated(files.read_plain(path, BYTES_MAX).decode()):
+                    older.add(path)
+    sentences = []
+    for scope, option in (("user", ""), ("project", " --project")):
+        places = {place for agent in AGENTS for place in _places(getattr(agent, scope), root)}
+        if names := ", ".join(sorted(map(str, older & places))):
+            sentences.append(f"An older version wrote {names}; `cortex install{option}` renews them.")
+    return " ".join(sentences)
+
+
+def _places(scope: Scope | None, root: Path) -> Iterator[Path]:
+    """Yield the files that connect an agent."""
+    if scope is None:
+        return
+    texts = [text.path for text in (scope.rules, scope.subagent) if text is not None]
+    for path in (scope.server.path, scope.allows, *texts):
+        if path:
+            yield locate(path, root)
 
 
 def _entry_value(text: str, server: ServerEntry) -> Any:

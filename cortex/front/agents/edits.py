@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -89,13 +89,45 @@ def remove_json_entry(text: str, keys: Keys) -> str:
     value = _find_member(node, keys[-1])
     if value is None:
         return text
-    pair = value.parent
-    assert pair is not None
-    raw, start, end = text.encode(), pair.start_byte, pair.end_byte
-    if pair.next_sibling is not None and pair.next_sibling.type == ",":
-        end = pair.next_sibling.end_byte
-    elif pair.prev_sibling is not None and pair.prev_sibling.type == ",":
-        start = pair.prev_sibling.start_byte
+    assert value.parent is not None
+    return _cut_child(text, value.parent)
+
+
+def remove_json_items(text: str, keys: Keys, is_unwanted: Callable[[Any], bool]) -> str:
+    """Return `text` without the unwanted items of the array `keys`. Raises NotUnderstoodError."""
+    while True:
+        node: Node | None = None if _is_blank(text) else _parse_json(text)
+        for key in keys:
+            node = _find_member(node, key) if node is not None else None
+        items = [] if node is None or node.type != "array" else node.named_children
+        unwanted = (item for item in items if item.type != "comment" and is_unwanted(_json_value(item)))
+        item = next(unwanted, None)
+        if item is None:
+            return text
+        text = _cut_child(text, item)
+
+
+def is_hollow(text: str) -> bool:
+    """Whether a file has no text, or JSON of empty objects and arrays alone."""
+    try:
+        return not text.strip() or _has_no_value(json.loads(text))
+    except ValueError:
+        return False
+
+
+def _has_no_value(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_has_no_value, value.values()))
+    return value == []
+
+
+def _cut_child(text: str, node: Node) -> str:
+    """Return `text` without a member or an item, its comma and its line's indentation."""
+    raw, start, end = text.encode(), node.start_byte, node.end_byte
+    if node.next_sibling is not None and node.next_sibling.type == ",":
+        end = node.next_sibling.end_byte
+    elif node.prev_sibling is not None and node.prev_sibling.type == ",":
+        start = node.prev_sibling.start_byte
     while raw[start - 1 : start] in (b" ", b"\t"):
         start -= 1
     if raw[start - 2 : start] == b"\r\n":

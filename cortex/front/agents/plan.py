@@ -6,6 +6,7 @@ Only `write` changes files.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +24,8 @@ from cortex.system import files
 BYTES_MAX = 16 << 20
 #: keys of the tools that need no consent, and format of a tool's name there
 _ALLOWED, _TOOL = ("permissions", "allow"), "mcp__cortex__{}"
+#: a tool's name in an inserted text
+_NAMED_TOOL = re.compile(r'mcp__cortex__(\w+)"|[`".](cortex_\w+|code_context|find_related)[`"\]]')
 #: mode of a new file: others read a project's files too, and none has secrets
 _NEW = 0o644
 
@@ -56,11 +59,18 @@ class Plan:
 
 
 def reading_tools() -> list[str]:
-    """Return the names of the default tools that change nothing."""
+    """Return the names of the tools that agents are offered and that change nothing."""
     from cortex.front.tools import TOOLSETS
 
-    names = [line.name for name in ("code", "memory") for line in TOOLSETS[name] if line.reads]
-    return list(dict.fromkeys(names))
+    return [line.name for line in TOOLSETS["agent"] if line.reads]
+
+
+def is_outdated(piece: str) -> bool:
+    """Whether an inserted text names tools that agents are not offered, as older versions wrote."""
+    from cortex.front.tools import TOOLSETS
+
+    offered = {line.name for line in TOOLSETS["agent"]}
+    return not offered.issuperset(first or second for first, second in _NAMED_TOOL.findall(piece))
 
 
 def settings_base() -> Path:
@@ -149,30 +159,39 @@ def _add_piece(
     make: Callable[[str], edits.Piece | None],
     keys: Sequence[str],
 ) -> None:
-    """Insert the piece of `make` into the file, in place of a recorded one that differs."""
+    """Insert the piece of `make` into the file, in place of recorded ones of the same kind that
+    differ or are outdated.
+    """
     older: list[record.Entry] = []
+    entries = plan.entries.copy()
     try:
         file = _file(plan, path)
-        text = file.after or ""
-        try:
-            piece = make(text)
-        except edits.NotUnderstoodError:
-            older = [
-                entry for entry in plan.entries if entry.path == str(path) and agent.name in entry.agents
-            ]
-            if not older:
-                raise
-            for entry in reversed(older):
+        before = file.after
+        for entry in reversed(_pieces_of(plan, agent, path)):
+            if is_outdated(entry.piece):
                 _remove_piece(plan, file, entry)
-            text = file.after or ""
-            piece = make(text)
+                older.append(entry)
+        try:
+            piece = make(file.after or "")
+        except edits.NotUnderstoodError:
+            differing = _pieces_of(plan, agent, path)
+            if not differing:
+                raise
+            for entry in reversed(differing):
+                _remove_piece(plan, file, entry)
+            older += differing
+            piece = make(file.after or "")
     except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
+        if older:
+            plan.entries = entries
+            plan.files[path].after = before
         plan.refused.append(
             f"{agent.title}: {path} stays unchanged, because {why}; repair it and install again, or see "
             f"{agent.docs}."
         )
         return
+    text = file.after or ""
     if piece is None:
         for entry in (*plan.entries, *file.added):
             if entry.path == str(path) and entry.piece in text and agent.name not in entry.agents:
@@ -181,7 +200,12 @@ def _add_piece(
     file.after = piece.apply_to(text)
     created = file.before is None or any(entry.created for entry in older)
     folders = _missing_folders(path) or [folder for entry in older for folder in entry.folders]
-    file.added.append(record.Entry(str(path), piece.text, [agent.name], list(keys), created, folders))
+    names = list(dict.fromkeys((agent.name, *(name for entry in older for name in entry.agents))))
+    file.added.append(record.Entry(str(path), piece.text, names, list(keys), created, folders))
+
+
+def _pieces_of(plan: Plan, agent: Agent, path: Path) -> list[record.Entry]:
+    return [entry for entry in plan.entries if entry.path == str(path) and agent.name in entry.agents]
 
 
 def _file(plan: Plan, path: Path) -> File:
@@ -238,13 +262,19 @@ def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
             text = edits.remove_json_entry(text, entry.keys)
         elif entry.piece.lstrip().startswith(rules.BEGIN):
             text = _remove_section(text)
+        elif _TOOL.format("") in entry.piece:  # the agent rewrites the file when a person allows a tool
+            text = edits.remove_json_items(text, _ALLOWED, _is_our_tool)
         else:
             raise edits.NotUnderstoodError("the inserted text has been edited")
-        file.after = None if entry.created and text.strip() in ("", "{}") else text
+        file.after = None if entry.created and edits.is_hollow(text) else text
     plan.entries.remove(entry)
     if file.after is None:
         file.added = []
         plan.left += entry.folders
+
+
+def _is_our_tool(item: Any) -> bool:
+    return isinstance(item, str) and item.startswith(_TOOL.format(""))
 
 
 def _remove_section(text: str) -> str:

@@ -59,6 +59,9 @@ class Agent:
     docs: str
     #: folders that exist only where the agent is installed
     signs: tuple[str, ...]
+    #: beginnings of the names that it gives itself as a client of MCP, in lower case, words joined
+    #: by "-"; those of UNVERIFIED_CLIENTS come from other programs' lists of clients
+    clients: tuple[str, ...]
     program: str = ""
     user: Scope | None = None
     project: Scope | None = None
@@ -129,6 +132,7 @@ AGENTS = (
         "Claude Code",
         "https://code.claude.com/docs/en/mcp",
         ("~/.claude",),
+        ("claude-code",),
         "claude",
         Scope(
             _mcp_servers_entry("~/.claude.json", _stdio_entry),
@@ -148,6 +152,7 @@ AGENTS = (
         "Claude Desktop",
         "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
         ("%/Claude",),
+        ("claude-ai", "claude-desktop"),
         user=Scope(_mcp_servers_entry("%/Claude/claude_desktop_config.json")),
         note="it works in no folder: its entry is for the project in which `cortex install` ran last",
         placeless=True,
@@ -157,6 +162,7 @@ AGENTS = (
         "Cursor",
         "https://cursor.com/docs/context/mcp",
         ("~/.cursor",),
+        ("cursor",),
         "cursor",
         Scope(
             _mcp_servers_entry("~/.cursor/mcp.json", _editor_entry),
@@ -173,6 +179,7 @@ AGENTS = (
         "VS Code (Copilot)",
         "https://code.visualstudio.com/docs/copilot/customization/mcp-servers",
         ("%/Code/User/workspaceStorage", "~/.vscode/extensions"),
+        ("visual-studio-code", "github-copilot", "copilot"),
         "code",
         Scope(ServerEntry("%/Code/User/mcp.json", "json", ("servers", NAME), _editor_entry)),
         Scope(
@@ -185,6 +192,7 @@ AGENTS = (
         "Codex",
         "https://developers.openai.com/codex/mcp",
         ("~/.codex",),
+        ("codex",),
         "codex",
         Scope(
             ServerEntry("~/.codex/config.toml", "toml", ("mcp_servers", NAME), _codex_entry),
@@ -200,6 +208,7 @@ AGENTS = (
         "Gemini CLI",
         "https://geminicli.com/docs/tools/mcp-server/",
         ("~/.gemini",),
+        ("gemini-cli-mcp-client", "gemini-cli"),
         "gemini",
         Scope(
             _mcp_servers_entry("~/.gemini/settings.json"),
@@ -217,6 +226,7 @@ AGENTS = (
         "opencode",
         "https://opencode.ai/docs/mcp-servers/",
         ("~/.config/opencode",),
+        ("opencode",),
         "opencode",
         Scope(
             ServerEntry("~/.config/opencode/opencode.json", "json", ("mcp", NAME), _local_entry),
@@ -234,6 +244,7 @@ AGENTS = (
         "Windsurf",
         "https://docs.windsurf.com/windsurf/cascade/mcp",
         ("~/.codeium/windsurf",),
+        ("windsurf",),
         "windsurf",
         Scope(
             _mcp_servers_entry("~/.codeium/windsurf/mcp_config.json"),
@@ -246,6 +257,7 @@ AGENTS = (
         "Zed",
         "https://zed.dev/docs/ai/mcp",
         ("~/.config/zed",),
+        ("zed",),
         "zed",
         Scope(ServerEntry("~/.config/zed/settings.json", "json", ("context_servers", NAME), _plain_entry)),
         Scope(
@@ -258,6 +270,7 @@ AGENTS = (
         "Cline",
         "https://docs.cline.bot/mcp/adding-and-configuring-servers",
         ("~/.cline", "%/Code/User/globalStorage/saoudrizwan.claude-dev"),
+        ("cline", "@cline/core"),
         "cline",
         Scope(
             _mcp_servers_entry("~/.cline/data/settings/cline_mcp_settings.json", _auto_approve_entry),
@@ -269,6 +282,7 @@ AGENTS = (
         "Kilo Code",
         "https://kilo.ai/docs/automate/mcp/using-in-kilo-code",
         ("~/.config/kilo", "%/Code/User/globalStorage/kilocode.kilo-code"),
+        ("kilo", "kilo-code", "kilocode"),
         "kilo",
         Scope(
             ServerEntry("~/.config/kilo/kilo.jsonc", "json", ("mcp", NAME), _local_entry),
@@ -282,6 +296,7 @@ AGENTS = (
         "Roo Code",
         "https://docs.roocode.com/features/mcp/using-mcp-in-roo",
         ("%/Code/User/globalStorage/rooveterinaryinc.roo-cline",),
+        ("roo-code", "roo-cline"),
         "",
         Scope(
             _mcp_servers_entry(
@@ -300,6 +315,7 @@ AGENTS = (
         "Continue",
         "https://docs.continue.dev/customize/deep-dives/mcp",
         ("~/.continue",),
+        ("continue-client", "continue-cli-client"),
         "cn",
         Scope(
             ServerEntry("~/.continue/config.yaml", "yaml", ("mcpServers",), _continue_entry),
@@ -311,6 +327,7 @@ AGENTS = (
         "Amp",
         "https://ampcode.com/manual#mcp",
         ("~/.config/amp",),
+        ("amp-mcp-client", "amp"),
         "amp",
         Scope(
             ServerEntry("~/.config/amp/settings.json", "json", ("amp.mcpServers", NAME), _plain_entry),
@@ -326,6 +343,7 @@ AGENTS = (
         "Goose",
         "https://block.github.io/goose/docs/getting-started/using-extensions",
         ("~/.config/goose",),
+        ("goose",),
         "goose",
         Scope(
             ServerEntry("~/.config/goose/config.yaml", "yaml", ("extensions", NAME), _goose_entry),
@@ -337,6 +355,7 @@ AGENTS = (
         "Junie (JetBrains)",
         "https://www.jetbrains.com/help/junie/model-context-protocol-mcp.html",
         ("~/.junie",),
+        ("junie", "jetbrains", "intellij-idea"),
         "junie",
         Scope(_mcp_servers_entry("~/.junie/mcp/mcp.json")),
         Scope(_mcp_servers_entry(".junie/mcp/mcp.json"), TextFile(".junie/guidelines.md")),
@@ -346,6 +365,7 @@ AGENTS = (
         "Kiro",
         "https://kiro.dev/docs/mcp/configuration/",
         ("~/.kiro",),
+        ("kiro",),
         "kiro",
         project=Scope(
             _mcp_servers_entry(".kiro/settings/mcp.json", _auto_approve_entry),
@@ -358,6 +378,7 @@ AGENTS = (
         "Qwen Code",
         "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/",
         ("~/.qwen",),
+        ("qwen-cli-mcp-client", "qwen-code"),
         "qwen",
         Scope(
             _mcp_servers_entry("~/.qwen/settings.json"),
@@ -375,6 +396,7 @@ AGENTS = (
         "Trae",
         "https://docs.trae.ai/ide/add-mcp-servers",
         ("%/Trae", "~/.trae"),
+        ("trae",),
         "trae",
         Scope(_mcp_servers_entry("%/Trae/User/mcp.json")),
         Scope(_mcp_servers_entry(".trae/mcp.json"), TextFile(".trae/rules/cortex.md", _PLAIN_RULE)),
@@ -385,9 +407,15 @@ AGENTS = (
         "Warp",
         "https://docs.warp.dev/agents/capabilities/mcp",
         ("~/.warp", "%/warp-terminal"),
+        ("warp",),
         "warp-terminal",
         Scope(_mcp_servers_entry("~/.warp/.mcp.json")),
         Scope(_mcp_servers_entry(".warp/.mcp.json"), TextFile("AGENTS.md")),
     ),
 )
 BY_NAME = {agent.name: agent for agent in AGENTS}
+#: the same of agents that `cortex install` does not know
+_OTHER_CLIENTS = ("antigravity", "kimi", "omp-coding-agent", "pi-cli", "pi-coding-agent")
+CLIENTS = (*_OTHER_CLIENTS, *(client for agent in AGENTS for client in agent.clients))
+#: names that were not read in the client's own source, nor reported by two other programs
+UNVERIFIED_CLIENTS = frozenset(("amp", "junie", "trae", "warp", "roo-cline", "kilocode", "claude-desktop"))

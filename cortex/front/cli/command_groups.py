@@ -17,7 +17,7 @@ GROUPS: Mapping[str, str] = {
 #: is missing has one heading
 HEADINGS: Mapping[str, Mapping[str, str]] = {
     "": {
-        "Ask": "explore search exact context graph related outline pattern",
+        "Ask": "search read uses exact explore graph related outline pattern context",
         "Index and serve": "init index up down status why",
         "Agents": "install uninstall mcp hook",
         "Memory": "memory",

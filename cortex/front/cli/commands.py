@@ -150,7 +150,7 @@ def mcp(options: Namespace) -> int:
     from cortex.front.mcp.stdio import serve
 
     try:
-        return serve(options.project, options.toolsets, options.data_dir)
+        return serve(options.project, options.toolsets, options.data_dir, options.audience)
     except CortexError:
         attach.end_begun()
         raise

@@ -116,7 +116,9 @@ def _agents(config: Config) -> tuple[State, str]:
         else:
             tried[entry.command] = version
             answering.append(f"{label} answers, version {version}")
-    return ("wrong" if wrong else "fine"), "; ".join([*wrong, *answering])
+    older = connections.outdated(config.root)
+    state: State = "wrong" if wrong else "odd" if older else "fine"
+    return state, "; ".join([*wrong, *filter(None, [older]), *answering])
 
 
 def _python() -> Check:

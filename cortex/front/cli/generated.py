@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from cortex.front.cli import answers, exploration, memory, memory_history, streams
+from cortex.front.cli import answers, memory, memory_history, streams
 from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.command_names import ALIASES as HIDDEN
 from cortex.front.cli.command_names import MEMORY, NAMES, command_name
 from cortex.front.cli.first_index import wait_first_index
 from cortex.front.cli.paging import paged
+from cortex.front.cli.paint import print_page
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.cli.shell_words import (
     OPTIONS,
@@ -34,6 +35,7 @@ from cortex.front.cli.shell_words import (
 )
 from cortex.front.cli.shell_words import option as _option
 from cortex.front.project_selection import asks_projects
+from cortex.front.text import draw
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.settings import config as configuration
@@ -116,14 +118,17 @@ class Word:
     is_other: Callable[[str], bool] = lambda _word: False
     #: the kind of name that completes it: path or symbol
     completes: str = ""
+    #: whether the argument takes all words from this one on
+    many: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """The command line of a tool and the output of its answer. The tool defines everything else."""
 
-    show: Callable[[dict[str, Any]], None]
     has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer["results"])
+    #: prints an answer that only people get; None: the text of cortex.front.text
+    show: Callable[[dict[str, Any]], None] | None = None
     #: exit code of an empty answer
     not_found: int = EXIT_NOTHING
     words: tuple[Word, ...] = ()
@@ -154,41 +159,36 @@ _QUESTION = Word("query", "question")
 _NOTE = Word("node_id", "note")
 _PLACE = Word("file", "place", other="chunk_id", is_other=_is_id, completes="path")
 
-#: tool → its form; other tools take options alone and print readable JSON
+#: tool → its form; other tools take options alone
 FORMS = {
     "cortex_explore": Form(
-        exploration.print_picture,
         has_hits=lambda answer: bool(answer["functions"]),
         words=(Word("query", "question", other="diff"),),
         piped="diff",
     ),
-    "cortex_search": Form(answers.print_answer, words=(_QUESTION,), places=True),
-    "cortex_exact": Form(
-        answers.print_answer, words=(Word("query", "question", completes="symbol"),), places=True
-    ),
+    "cortex_search": Form(words=(_QUESTION,), places=True),
+    "cortex_exact": Form(words=(Word("query", "question", completes="symbol"),), places=True),
     "cortex_graph": Form(
-        answers.print_graph,
         words=(Word("operation", "operation"), Word("target", "target")),
-        for_people={"context_lines": 0, "detail": "full"},
+        for_people={"context_lines": 0},
     ),
-    "cortex_outline": Form(
-        answers.print_outline, words=(Word("path", "path", optional=True, completes="path"),)
+    "cortex_read": Form(
+        has_hits=lambda answer: bool(answer.get("code") or answer.get("map")),
+        words=(Word("places", "place", completes="path", many=True),),
     ),
-    "cortex_pattern": Form(
-        answers.print_pattern, words=(Word("pattern", "pattern"), Word("language", "language"))
+    "cortex_uses": Form(
+        has_hits=lambda answer: bool(answer.get("sites")),
+        words=(Word("symbol", "symbol", completes="symbol"),),
     ),
-    "code_context": Form(
-        answers.print_context, has_hits=lambda answer: bool(answer["hits"]), words=(_QUESTION,)
-    ),
-    "find_related": Form(answers.print_related, has_hits=answers.has_related, words=(_PLACE,)),
-    "cortex_store": Form(
-        memory.print_written, has_hits=_always, words=(Word("title", "title", optional=True),), text="body"
-    ),
-    "cortex_recall": Form(memory.print_rows, words=(_QUESTION,)),
-    "cortex_briefing": Form(memory.print_briefing, has_hits=_always),
-    "cortex_traverse": Form(memory.print_walk, has_hits=_always, words=(_NOTE,)),
+    "cortex_outline": Form(words=(Word("path", "path", optional=True, completes="path"),)),
+    "cortex_pattern": Form(words=(Word("pattern", "pattern"), Word("language", "language"))),
+    "code_context": Form(has_hits=lambda answer: bool(answer["hits"]), words=(_QUESTION,)),
+    "find_related": Form(has_hits=answers.has_related, words=(_PLACE,)),
+    "cortex_store": Form(has_hits=_always, words=(Word("title", "title", optional=True),), text="body"),
+    "cortex_recall": Form(words=(_QUESTION,)),
+    "cortex_briefing": Form(has_hits=_always),
+    "cortex_traverse": Form(has_hits=_always, words=(_NOTE,)),
     "cortex_relate": Form(
-        memory.print_written,
         has_hits=_always,
         words=(
             Word("from_id", "note"),
@@ -196,46 +196,50 @@ FORMS = {
             Word("relation", "relation", optional=True),
         ),
     ),
-    "memory_search": Form(memory.print_rows, words=(_QUESTION,)),
+    "memory_search": Form(words=(_QUESTION,)),
     "memory_timeline": Form(
-        memory.print_timeline,
+        show=memory.print_timeline,
         has_hits=lambda answer: bool(answer["items"]),
         words=(Word("query", "question", optional=True, other="anchor", is_other=str.isdecimal),),
     ),
     "memory_undo": Form(
-        memory.print_undone, has_hits=_always, words=(Word("undone", "operation", optional=True),)
+        show=memory.print_undone, has_hits=_always, words=(Word("undone", "operation", optional=True),)
     ),
     "memory_history": Form(
-        memory_history.print_history, has_hits=_always, words=(Word("node_id", "note", optional=True),)
+        show=memory_history.print_history, has_hits=_always, words=(Word("node_id", "note", optional=True),)
     ),
     "memory_session": Form(
-        memory_history.print_session, has_hits=_always, words=(Word("session_id", "session"),)
+        show=memory_history.print_session, has_hits=_always, words=(Word("session_id", "session"),)
     ),
-    "memory_list": Form(memory.print_timeline, has_hits=lambda answer: bool(answer["items"])),
-    "memory_edit": Form(memory.print_written, has_hits=_always, words=(_NOTE,), text="body"),
-    "memory_show": Form(memory.print_node, has_hits=_always, words=(_NOTE,)),
-    "memory_forget": Form(memory.print_written, has_hits=_always, words=(_NOTE,)),
-    "memory_rate": Form(
-        memory.print_written, has_hits=_always, words=(_NOTE, Word("value", "value", optional=True))
+    "memory_list": Form(show=memory.print_timeline, has_hits=lambda answer: bool(answer["items"])),
+    "memory_edit": Form(has_hits=_always, words=(_NOTE,), text="body"),
+    "memory_show": Form(show=memory.print_node, has_hits=_always, words=(_NOTE,)),
+    "memory_forget": Form(has_hits=_always, words=(_NOTE,)),
+    "memory_rate": Form(has_hits=_always, words=(_NOTE, Word("value", "value", optional=True))),
+    "memory_link": Form(
+        show=memory.print_link, has_hits=_always, words=(Word("other", "other", optional=True),)
     ),
-    "memory_link": Form(memory.print_link, has_hits=_always, words=(Word("other", "other", optional=True),)),
     "memory_import": Form(
-        memory.print_imported, has_hits=memory.has_imported, words=(Word("file", "file"),), way="in"
+        show=memory.print_imported, has_hits=memory.has_imported, words=(Word("file", "file"),), way="in"
     ),
-    "memory_export": Form(memory.print_exported, has_hits=_always, words=(Word("file", "file"),), way="out"),
-    "memory_backup": Form(memory.print_backed_up, has_hits=_always),
+    "memory_export": Form(
+        show=memory.print_exported, has_hits=_always, words=(Word("file", "file"),), way="out"
+    ),
+    "memory_backup": Form(show=memory.print_backed_up, has_hits=_always),
     "memory_restore": Form(
-        memory.print_restored, has_hits=_always, words=(Word("file", "file", optional=True),)
+        show=memory.print_restored, has_hits=_always, words=(Word("file", "file", optional=True),)
     ),
-    "memory_migrate": Form(memory.print_migrated, has_hits=_always),
+    "memory_migrate": Form(show=memory.print_migrated, has_hits=_always),
     "memory_doctor": Form(
-        memory.print_findings, has_hits=lambda answer: bool(answer["healthy"]), not_found=EXIT_UNAVAILABLE
+        show=memory.print_findings,
+        has_hits=lambda answer: bool(answer["healthy"]),
+        not_found=EXIT_UNAVAILABLE,
     ),
-    "memory_consolidate": Form(memory.print_upkeep, has_hits=_always),
-    "memory_maintain": Form(memory.print_upkeep, has_hits=_always),
-    "memory_stats": Form(memory.print_stats, has_hits=_always),
+    "memory_consolidate": Form(show=memory.print_upkeep, has_hits=_always),
+    "memory_maintain": Form(show=memory.print_upkeep, has_hits=_always),
+    "memory_stats": Form(show=memory.print_stats, has_hits=_always),
 }
-PLAIN = Form(answers.print_json, has_hits=_always)
+PLAIN = Form(has_hits=_always)
 FORMS |= {
     name: replace(
         PLAIN,
@@ -430,8 +434,12 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
         elif as_jsonl:
             answers.print_jsonl(answer)
         else:
+            answer = answer_for_people(answer, tool, arguments)
             with paged():
-                form.show(answer_for_people(answer, tool, arguments))
+                if form.show is not None:
+                    form.show(answer)
+                else:
+                    print_page(draw(tool.name, answer, arguments=arguments, for_person=True))
     return EXIT_OK if form.has_hits(answer) else form.not_found
 
 
@@ -447,7 +455,9 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     for word in form.words:
         if not {word.argument, word.other}.isdisjoint(arguments):
             continue
-        if words:
+        if words and word.many:
+            arguments[word.argument], words = words, []
+        elif words:
             text = words.pop(0)
             arguments[word.other if word.is_other(text) else word.argument] = text
         elif not word.optional:

@@ -21,6 +21,8 @@ from cortex.system.terminal import escape_controls
 from cortex.terms.suggestions import hint_for
 
 PROGRAM = "cortex"
+#: the arguments with which an agent starts it
+SERVE = ("mcp", "--for", "agent")
 
 
 def install(options: Namespace) -> int:
@@ -43,7 +45,7 @@ def install(options: Namespace) -> int:
     if not selected:
         print("No agent was found here; name one (`cortex install --list` shows them).", file=sys.stderr)
         return EXIT_NOTHING
-    command = [_program(shared=bool(options.project)), "mcp"]
+    command = [_program(shared=bool(options.project)), *SERVE]
     hook_entries = hooks.entries(hooks.program_arguments()) if options.memory_hooks else {}
     plan = planning.connect(selected, command, root or Path.cwd(), hook_entries)
     done = _carry_out(plan, options, "connected")

@@ -6,74 +6,15 @@ import os
 import sys
 import time
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from cortex.front.cli.paint import Screen, StyledLine
-from cortex.front.tools.memory.fence import unfenced
+from cortex.front.text.notes import say_ago
+from cortex.front.text.values import count
 from cortex.system.terminal import escape_controls
 
-#: lines, and characters of each, of a body in a list
-LINES, LINE_CHARS = 3, 110
 #: operation in the log → its word for people; the others are such words
 OPERATIONS = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
-#: (seconds from which a span uses this unit, the unit's seconds, its name)
-_SPANS = (
-    (365 * 86_400, 365 * 86_400, "year"),
-    (60 * 86_400, 30 * 86_400, "month"),
-    (14 * 86_400, 7 * 86_400, "week"),
-    (86_400, 86_400, "day"),
-    (3_600, 3_600, "hour"),
-    (60, 60, "minute"),
-)
-
-
-def say_ago(moment: str, now: float) -> str:
-    """Format an ISO 8601 moment as "3 days ago" or "in 2 hours"; `now` in seconds since the
-    epoch.
-    """
-    span = now - datetime.fromisoformat(moment).timestamp()
-    for least, seconds, name in _SPANS:
-        if abs(span) >= least:
-            span_text = _count(int(abs(span) // seconds), name)
-            return f"{span_text} ago" if span > 0 else f"in {span_text}"
-    return "just now"
-
-
-def print_written(answer: dict[str, Any]) -> None:
-    """Print the result of a write, a note's number first; then removed secrets and hints."""
-    number = f"{answer['number']}  " if "number" in answer else ""
-    print(escape_controls(f"{number}{answer['message']}"))
-    if removed := answer.get("removed"):
-        print(escape_controls(f"Taken out before it was stored: {', '.join(removed)}."), file=sys.stderr)
-    for warning in answer.get("warnings", ()):
-        print(escape_controls(f"hint: {warning}"), file=sys.stderr)
-
-
-def print_rows(answer: dict[str, Any]) -> None:
-    """Print notes, best first."""
-    for row in answer["results"]:
-        print_row(row)
-        if explanation := row.get("explain"):
-            parts = (f"{name} {value:.3f}" for name, value in explanation.items() if value)
-            _dim(f"      {', '.join(parts)}")
-    if not answer["results"]:
-        print("No note is about this.", file=sys.stderr)
-
-
-def print_briefing(answer: dict[str, Any]) -> None:
-    print(escape_controls(unfenced(answer["briefing"])))
-
-
-def print_walk(answer: dict[str, Any]) -> None:
-    """Print the reached notes, indented by their steps, then the edges between them."""
-    for node in answer["nodes"]:
-        print_row(node, indent="  " * node["depth"])
-    names = {node["id"]: str(node.get("number") or node["id"]) for node in answer["nodes"]}
-    for edge in answer["edges"]:
-        _dim(f"{names[edge['from']]} → {edge['relation']} → {names[edge['to']]}")
-    if answer["truncated"]:
-        print("There is more than is shown.", file=sys.stderr)
 
 
 def print_node(answer: dict[str, Any]) -> None:
@@ -101,18 +42,6 @@ def print_node(answer: dict[str, Any]) -> None:
     _say_places(answer)
     if flagged := answer.get("flagged"):
         print(escape_controls(f"This note {flagged}."), file=sys.stderr)
-
-
-def print_place_notes(answer: dict[str, Any]) -> None:
-    """Print the notes about places in an answer about code, and the decisions about changed
-    code.
-    """
-    for path, place in answer.get("notes", {}).items():
-        _dim(f"{path}: {_count(place['count'], 'note')}")
-        for line in place["best"]:
-            _dim(f"    {line}")
-    for decision in answer.get("decisions", ()):
-        _dim(f"decision #{decision['number']} about {', '.join(decision['files'])}: {decision['title']}")
 
 
 def _say_places(row: Mapping[str, Any]) -> None:
@@ -159,13 +88,13 @@ def print_undone(answer: dict[str, Any]) -> None:
 def print_link(answer: dict[str, Any]) -> None:
     """Print the project whose notes this project shares, and all projects with notes."""
     project, home = answer["project"], answer["home"]
-    moved = f"; {_count(answer['moved'], 'note')} of its own joined them" if answer.get("moved") else ""
+    moved = f"; {count(answer['moved'], 'note')} of its own joined them" if answer.get("moved") else ""
     description = "has notes of its own" if project == home else f"has the notes of {home}{moved}"
     print(escape_controls(f"This project, {project}, {description}."))
     now = time.time()
     for row in answer["projects"]:
         mark = "→" if row["project"] == home else " "
-        line = f"{mark} {_count(row['notes'], 'note'):>12}  {row['project']}, the newest {say_ago(row['newest'], now)}"
+        line = f"{mark} {count(row['notes'], 'note'):>12}  {row['project']}, the newest {say_ago(row['newest'], now)}"
         print(escape_controls(line))
 
 
@@ -176,9 +105,9 @@ def has_imported(answer: dict[str, Any]) -> bool:
 
 def print_imported(answer: dict[str, Any]) -> None:
     """Print the numbers of an import; unusable lines go to standard error."""
-    new = f"{_count(answer['notes'], 'note')} and {_count(answer['edges'], 'edge')} are new"
+    new = f"{count(answer['notes'], 'note')} and {count(answer['edges'], 'edge')} are new"
     others = (
-        ("exchanges", f"exchanges of {_count(answer['sessions'], 'session')} are new"),
+        ("exchanges", f"exchanges of {count(answer['sessions'], 'session')} are new"),
         ("known", "known already"),
         ("merged", "merged with an existing note"),
         ("forgotten", "forgotten for good and left out"),
@@ -190,23 +119,21 @@ def print_imported(answer: dict[str, Any]) -> None:
         )
         print(escape_controls(f"{where}: {refusal['why']}"), file=sys.stderr)
     if more := answer["refused_count"] - len(answer["refused"]):
-        print(f"and {_count(more, 'more line')} like these", file=sys.stderr)
+        print(f"and {count(more, 'more line')} like these", file=sys.stderr)
 
 
 def print_exported(answer: dict[str, Any]) -> None:
     place = "standard output" if answer["file"] == "-" else answer["file"]
-    print(escape_controls(f"{_count(answer['records'], 'record')} written to {place}"))
+    print(escape_controls(f"{count(answer['records'], 'record')} written to {place}"))
 
 
 def print_backed_up(answer: dict[str, Any]) -> None:
-    print(
-        escape_controls(f"Copied to {answer['file']}; {_count(len(answer['back_ups']), 'back-up')} in all.")
-    )
+    print(escape_controls(f"Copied to {answer['file']}; {count(len(answer['back_ups']), 'back-up')} in all."))
 
 
 def print_migrated(answer: dict[str, Any]) -> None:
     rows = answer["rows"]
-    counts = ", ".join(_count(rows[name], name) for name in ("note", "edge", "session"))
+    counts = ", ".join(count(rows[name], name) for name in ("note", "edge", "session"))
     where = (
         "memory.database to it"
         if "://" in answer["to"]
@@ -225,18 +152,18 @@ UNREAD = (
 
 def print_restored(answer: dict[str, Any]) -> None:
     age = say_ago(answer["written_at"], time.time())
-    print(escape_controls(f"{answer['file']}, made {age}, is in place: {_count(answer['notes'], 'note')}."))
+    print(escape_controls(f"{answer['file']}, made {age}, is in place: {count(answer['notes'], 'note')}."))
     if answer["kept"]:
         print(escape_controls(f"The store from before is kept as {answer['kept']}."))
     if answer.get("forgotten"):
-        print(f"{_count(answer['forgotten'], 'note')} of it stayed out: forgotten for good since.")
+        print(f"{count(answer['forgotten'], 'note')} of it stayed out: forgotten for good since.")
     if answer.get("unread"):
         print(UNREAD)
 
 
 def print_findings(answer: dict[str, Any]) -> None:
     """Print the faults, and whether each is mended."""
-    print(f"{_count(answer['notes'], 'note')} and {_count(answer['edges'], 'edge')} were compared.")
+    print(f"{count(answer['notes'], 'note')} and {count(answer['edges'], 'edge')} were compared.")
     for finding in answer["findings"]:
         difference = (
             finding["found"] if isinstance(finding["found"], str) else f"{finding['found']} differences"
@@ -248,9 +175,7 @@ def print_findings(answer: dict[str, Any]) -> None:
         print("Nothing is wrong.")
     if answer["back_ups"]:
         newest = answer["back_ups"][0]
-        print(
-            escape_controls(f"The newest of {_count(len(answer['back_ups']), 'back-up')}: {newest['file']}")
-        )
+        print(escape_controls(f"The newest of {count(len(answer['back_ups']), 'back-up')}: {newest['file']}"))
 
 
 def print_upkeep(answer: dict[str, Any]) -> None:
@@ -270,12 +195,12 @@ def print_upkeep(answer: dict[str, Any]) -> None:
     if answer.get("dry_run"):
         print("Nothing was changed.", file=sys.stderr)
     elif left := answer.get("remaining"):
-        print(f"{_count(left, 'note')} more: ask again.", file=sys.stderr)
+        print(f"{count(left, 'note')} more: ask again.", file=sys.stderr)
 
 
 def print_stats(answer: dict[str, Any]) -> None:
     kinds = ", ".join(f"{count} {kind}" for kind, count in answer["node_counts_by_kind"].items())
-    counts = (_count(answer["node_count"], "note"), _count(answer["edge_count"], "edge"))
+    counts = (count(answer["node_count"], "note"), count(answer["edge_count"], "edge"))
     print(f"{counts[0]}{f' ({kinds})' if kinds else ''}, {counts[1]}")
     other = {name: count for name, count in answer["node_counts_by_state"].items() if name != "active"}
     if other:
@@ -285,31 +210,6 @@ def print_stats(answer: dict[str, Any]) -> None:
         oldest, newest = say_ago(answer["oldest_node"], now), say_ago(answer["newest_node"], now)
         print(f"the oldest {oldest}, the newest {newest}")
     print(f"{answer['db_bytes'] / 1e6:.1f} MB on disk")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def print_row(row: Mapping[str, Any], indent: str = "") -> None:
-    """Print a note's number, title, kind, age and score, and the first lines of its body."""
-    out = Screen()
-    head = StyledLine((f"{indent}{row.get('number') or row['id']:>4}  ", "green"), (row["title"], "bold"))
-    details = [row["kind"]]
-    if row.get("created_at"):
-        details.append(say_ago(row["created_at"], time.time()))
-    score = f"{row['score']:.2f}" if "score" in row else ""
-    marks = (mark for mark in ("stale", "flagged") if row.get(mark))
-    details += filter(None, (score, row.get("state"), *marks))
-    head.append(f"  {', '.join(details)}", "dim")
-    out.print(head)
-    lines = [line for line in unfenced(row.get("body") or "").splitlines() if line.strip()]
-    for line in lines[:LINES]:
-        cut = f"{line[:LINE_CHARS]}…" if len(line) > LINE_CHARS else line
-        out.print(StyledLine(f"{indent}      {cut}"))
-    if len(lines) > LINES:
-        more = _count(len(lines) - LINES, "more line")
-        _dim(f"{indent}      … {more}: cortex memory show {row.get('number', '')}")
 
 
 def _dim(text: str) -> None:

@@ -47,6 +47,12 @@ def follow_options(parser: Parser) -> None:
 
 def mcp_options(parser: Parser) -> None:
     parser.add_argument("--toolsets", help="toolsets, separated by commas (default: server.toolsets)")
+    parser.add_argument(
+        "--for",
+        dest="audience",
+        choices=("agent", "program"),
+        help="answer in text for an agent or in JSON for a program (default: as the client's name says)",
+    )
     data_dir_option(parser)
     subfolders.declare(parser)
     parser.add_argument(

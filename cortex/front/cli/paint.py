@@ -8,20 +8,8 @@ import os
 import sys
 from collections.abc import Callable
 
+from cortex.front.text.lines import Page, StyledLine
 from cortex.system.terminal import escape_controls
-
-#: (text, its style in rich's words)
-Span = tuple[str, str]
-
-
-class StyledLine:
-    """One line of styled parts; a part without a style is plain text."""
-
-    def __init__(self, *spans: str | Span) -> None:
-        self.spans: list[Span] = [(span, "") if isinstance(span, str) else span for span in spans]
-
-    def append(self, text: str, style: str = "") -> None:
-        self.spans.append((text, style))
 
 
 class Screen:
@@ -35,6 +23,15 @@ class Screen:
             print(escape_controls("".join(text for text, _ in line.spans)))
         else:
             self._colours(line)
+
+
+def print_page(page: Page) -> None:
+    """Print a rendered answer; its notes go to standard error."""
+    out = Screen()
+    for line in page.body:
+        out.print(line)
+    for note in page.notes:
+        print(escape_controls(note), file=sys.stderr)
 
 
 def _colours() -> Callable[[StyledLine], None]:

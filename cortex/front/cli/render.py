@@ -65,10 +65,12 @@ def console(*, stderr: bool = False) -> Console:
 def agent_snippets(root: Path) -> str:
     """Return the entries that connect the usual agents to the project in `root`."""
     command = Path(sys.argv[0]).resolve() if Path(sys.argv[0]).name == "cortex" else "cortex"
-    server = orjson.dumps({"command": str(command), "args": ["mcp", "--project", str(root)]}).decode()
+    server = orjson.dumps(
+        {"command": str(command), "args": ["mcp", "--for", "agent", "--project", str(root)]}
+    ).decode()
     return (
         "\n`cortex install` connects the agents that are there. By hand:"
-        f"\nClaude Code:  claude mcp add cortex -- {command} mcp --project {root}"
+        f"\nClaude Code:  claude mcp add cortex -- {command} mcp --for agent --project {root}"
         f'\nCursor        (.cursor/mcp.json):  {{"mcpServers": {{"cortex": {server}}}}}'
         f'\nVS Code       (.vscode/mcp.json):  {{"servers": {{"cortex": {server}}}}}'
     )

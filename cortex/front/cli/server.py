@@ -68,7 +68,7 @@ def entry(url: str) -> str:
 
     server = {
         "type": "http",
-        "url": f"{url}/mcp",
+        "url": f"{url}/mcp?for=agent",
         "headers": {"Authorization": f"Bearer {own_token(make=True)}"},
     }
     return orjson.dumps({"mcpServers": {"cortex": server}}, option=orjson.OPT_INDENT_2).decode()
@@ -79,7 +79,7 @@ def bridge(options: Namespace) -> int:
     from cortex.front.http.tokens import own_token
     from cortex.front.mcp.bridge import serve as serve_bridge
 
-    return serve_bridge(options.server, own_token(), options.project)
+    return serve_bridge(options.server, own_token(), options.project, options.audience)
 
 
 def declare_token(parser: Parser) -> None:

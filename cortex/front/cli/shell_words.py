@@ -112,7 +112,8 @@ def example_command(tool: Tool, words: Sequence[str]) -> str:
     for word in words:
         if word not in arguments:
             break
-        parts.append(_quote(str(arguments.pop(word))))
+        value = arguments.pop(word)
+        parts += [_quote(str(item)) for item in (value if isinstance(value, list) else [value])]
     for name, value in arguments.items():
         if isinstance(value, bool):
             parts.append(option(name) if value else f"--no-{option(name)[2:]}")

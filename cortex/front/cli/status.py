@@ -115,10 +115,19 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
 
 
 def _warnings(config: Config, generation: Generation, workers: dict[str, dict[str, Any]]) -> list[str]:
-    """Return each warning once: on settings, the published index and unreadable files."""
+    """Return each warning once: on settings, agents, the published index and unreadable files."""
     unread = workers.get("watcher", {}).get("info", {}).get("warnings", ())
     return list(
-        dict.fromkeys((*_ignored(config), *_sealed(config), *generation.warnings, *unread, *_faults(workers)))
+        dict.fromkeys(
+            (
+                *_ignored(config),
+                *_sealed(config),
+                *_outdated_agents(config),
+                *generation.warnings,
+                *unread,
+                *_faults(workers),
+            )
+        )
     )
 
 
@@ -172,6 +181,14 @@ def _sealed(config: Config) -> list[str]:
 
 def _ignored(config: Config) -> list[str]:
     sentence = say_ignored(config.root, config.ignored)
+    return [sentence] if sentence else []
+
+
+def _outdated_agents(config: Config) -> list[str]:
+    """Return a warning about texts for agents that an older version wrote."""
+    from cortex.front.agents import connections
+
+    sentence = connections.outdated(config.root)
     return [sentence] if sentence else []
 
 

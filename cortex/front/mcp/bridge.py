@@ -18,10 +18,12 @@ from typing import Any
 import orjson
 
 from cortex import __version__
+from cortex.ask.query_context import Audience
+from cortex.front.audience import audience_of
 from cortex.front.mcp.fast_path import capabilities
 from cortex.front.mcp.lines import read_lines
 from cortex.front.mcp.remote_server import ConnectionLost, Denied, Message, RemoteServer, Say, check_url
-from cortex.front.mcp.server import INTERNAL_ERROR, describe
+from cortex.front.mcp.server import INTERNAL_ERROR, list_for
 from cortex.front.mcp.stdio import CLOSE_S, Wire, take_stdout
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.settings.table import Server as Settings
@@ -40,28 +42,32 @@ PAUSE_S, PAUSE_MAX_S = 0.1, 2.0
 ANSWER_S = 15.0
 #: the error of a write whose server went away before it answered
 UNKNOWN = "The server went away during this call, so its outcome is unknown. Check it before you call again."
+#: key of the client's name and version in a request of the newest protocol
+CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 #: a client's message after `initialize` was answered
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
-def serve(url: str, token: str, project: str | None) -> int:
-    """Bridge until standard input ends; return the exit code. Raises Misconfigured for an unusable
-    URL.
+def serve(url: str, token: str, project: str | None, audience: Audience | None = None) -> int:
+    """Bridge until standard input ends; return the exit code. `audience`: the client's, None: that
+    of its name. Raises Misconfigured for an unusable URL.
     """
-    place = check_url(url)
-    if project:
-        import urllib.parse
+    import urllib.parse
 
-        place += f"?project={urllib.parse.quote(project)}"
+    parameters = {"project": project, "for": audience}
+    query = urllib.parse.urlencode({name: value for name, value in parameters.items() if value})
+    place = check_url(url)
+    if query:
+        place += f"{'&' if '?' in place else '?'}{query}"
     wire = take_stdout()
     log_to_stderr("cortex: %(message)s", logging.WARNING)
-    hosts.run(_run(place, token, wire))
+    hosts.run(_run(place, token, wire, audience))
     return EXIT_OK
 
 
-async def _run(url: str, token: str, wire: int) -> None:
+async def _run(url: str, token: str, wire: int, audience: Audience | None) -> None:
     streams = Wire(wire, ANSWER_S)
-    bridge = Bridge(url, token, streams.say)
+    bridge = Bridge(url, token, streams.say, audience)
     streams.take(read_lines(io.FileIO(0, closefd=False)))
     stop = asyncio.Event()
     hosts.on_stop(asyncio.get_running_loop(), lambda _number: stop.set())
@@ -87,8 +93,9 @@ async def _run(url: str, token: str, wire: int) -> None:
 class Bridge:
     """Passes messages between one client and one server. Use it in one event loop."""
 
-    def __init__(self, url: str, token: str, say: Say) -> None:
+    def __init__(self, url: str, token: str, say: Say, audience: Audience | None = None) -> None:
         self._server, self._say = RemoteServer(url, token, say), say
+        self._audience = audience
         self._tools = choose(Settings().toolsets)
         #: the client's `initialize`; None for a client of the newest protocol
         self._hello: Message | None = None
@@ -213,17 +220,17 @@ class Bridge:
 
     async def _answer_offline(self, message: Message, lost: ConnectionLost) -> None:
         """Answer `initialize` and `tools/list` as the server would, all else by an error."""
+        audience = self._audience or audience_of(_client_name(self._hello or message))
         if message["method"] == "initialize":
             answer: Message = {
                 "capabilities": capabilities(self._tools),
-                "instructions": instruct(self._tools),
+                "instructions": instruct(self._tools, audience),
                 "protocolVersion": (message.get("params") or {}).get("protocolVersion", ""),
                 "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},
             }
             await self._answer(message, {"result": answer})
         elif message["method"] == "tools/list":
-            listed = [describe(tool) for tool in self._tools.values()]
-            await self._answer(message, {"result": {"tools": listed}})
+            await self._answer(message, {"result": {"tools": list_for(self._tools, (), audience)}})
         elif lost.from_server:
             await self._fail(message, str(lost))
         else:
@@ -238,6 +245,13 @@ class Bridge:
 
     async def _answer(self, message: Message, body: Message) -> None:
         await self._say(orjson.dumps({"jsonrpc": "2.0", "id": message["id"]} | body).decode() + "\n")
+
+
+def _client_name(message: Message) -> str:
+    """Return the client's name in `initialize` or in a request of the newest protocol."""
+    params = message.get("params") or {}
+    client = params.get("clientInfo") or (params.get("_meta") or {}).get(CLIENT_INFO)
+    return str(client.get("name", "")) if isinstance(client, dict) else ""
 
 
 def _is_read_only(message: Message) -> bool:

@@ -19,6 +19,17 @@ def client_of(context: Any) -> Connection:
     return connection
 
 
+def name_of(context: Any) -> str:
+    """Return the name that the client of a request gives itself, "" for none: in `initialize`, and
+    with each request of the newest protocol.
+    """
+    if context.method == "initialize":
+        client = (context.params or {}).get("clientInfo")
+        return str(client.get("name", "")) if isinstance(client, dict) else ""
+    params = context.session.client_params
+    return "" if params is None else str(params.client_info.name)
+
+
 def on_disconnect(client: Connection, ending: Callable[[Connection], None]) -> None:
     """Call `ending` when the client's connection ends, for any reason."""
     client.exit_stack.callback(ending, client)

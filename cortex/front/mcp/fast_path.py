@@ -21,14 +21,16 @@ import msgspec
 import orjson
 
 from cortex import __version__
+from cortex.ask.query_context import Audience
+from cortex.front.audience import audience_of
 from cortex.front.mcp.lines import Line
 from cortex.front.mcp.progress import reporting_progress
 from cortex.front.mcp.prompts import list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates
-from cortex.front.mcp.server import describe, explain, run_tool
+from cortex.front.mcp.server import explain, list_for, run_tool
 from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
-from cortex.front.tools import instruct
+from cortex.front.tools import find_tool, instruct
 
 #: protocols with answers of the form made here; a test compares them with the SDK's
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -108,9 +110,19 @@ class FastPath:
     Use it in one event loop.
     """
 
-    def __init__(self, tools: Mapping[str, Tool], link: OpenProjects | None, out: AnswerWriter) -> None:
-        """Without a `link` all lines go to the SDK, which can ask the client for its roots."""
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        link: OpenProjects | None,
+        out: AnswerWriter,
+        audience: Audience | None = None,
+    ) -> None:
+        """Without a `link` all lines go to the SDK, which can ask the client for its roots.
+
+        `audience`: that of the client; None: that of its name.
+        """
         self._tools, self._link, self._out = tools, link, out
+        self._fixed_audience, self._audience = audience, audience or "program"
         memory = "cortex_store" in tools
         #: method without parameters → its answer
         self._plain: dict[str, Callable[[], Coroutine[Any, Any, Message]]] = {
@@ -220,7 +232,12 @@ class FastPath:
         name = client.get("name") if isinstance(client, dict) else None
         self._speaks_handshake = params.get("protocolVersion") in VERSIONS and isinstance(name, str)
         if self._speaks_handshake and self._link is not None:
-            self._link.name(str(name))
+            self._name_client(str(name))
+
+    def _name_client(self, name: str) -> None:
+        assert self._link is not None
+        self._link.name(name)
+        self._audience = self._fixed_audience or audience_of(name)
 
     def _answer_to(self, request: _Request) -> Coroutine[Any, Any, Message] | None:
         """Return the coroutine that answers a request; None if the SDK answers it."""
@@ -229,7 +246,8 @@ class FastPath:
         with contextlib.suppress(msgspec.ValidationError, RecursionError):
             if request.method == "tools/call" and self._greeted and len(self._answering) < CALLS_MAX:
                 call = msgspec.convert(request.params, _Call)
-                return self._call(call) if call.name in self._tools and self._can_serve(call) else None
+                tool = find_tool(self._tools, call.name)
+                return self._call(tool, call) if tool is not None and self._can_serve(tool) else None
             if self._imported:
                 return None
             if request.method == "initialize" and not self._greeted:
@@ -238,13 +256,13 @@ class FastPath:
                 return self._plain[request.method]()
         return None
 
-    def _can_serve(self, call: _Call) -> bool:
+    def _can_serve(self, tool: Tool) -> bool:
         """Whether there is an index, or the tool needs none. A call without an index waits for the
         first generation, which takes longer than the import of the SDK.
         """
         if self._is_indexed():
             return True
-        return self._imported and self._tools[call.name].asks({}) == "memory"
+        return self._imported and tool.asks({}) == "memory"
 
     def _is_indexed(self) -> bool:
         assert self._link is not None
@@ -256,7 +274,7 @@ class FastPath:
         if hello.protocol_version not in VERSIONS:
             return None
         self._speaks_handshake = self._greeted = True
-        self._link.name(hello.client_info.name)
+        self._name_client(hello.client_info.name)
         return self._greet(hello.protocol_version)
 
     async def _send(self, number: str | int, answer: Coroutine[Any, Any, Message]) -> None:
@@ -274,7 +292,7 @@ class FastPath:
         return {
             "result": {
                 "capabilities": capabilities(self._tools),
-                "instructions": instruct(self._tools),
+                "instructions": instruct(self._tools, self._audience),
                 "protocolVersion": version,
                 "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},
             }
@@ -290,9 +308,9 @@ class FastPath:
         await self.tools_ready.wait()
         assert self._link is not None
         names = await self._link.names()
-        return {"result": {"tools": [describe(tool, names) for tool in self._tools.values()]}}
+        return {"result": {"tools": list_for(self._tools, names, self._audience)}}
 
-    async def _call(self, call: _Call) -> Message:
+    async def _call(self, tool: Tool, call: _Call) -> Message:
         assert self._link is not None
         token = call.meta.progress_token
 
@@ -304,7 +322,7 @@ class FastPath:
         await self.tools_ready.wait()
         try:
             async with reporting_progress(self._link.freshness, None if token is None else tell):
-                text, wrong = await run_tool(self._link, self._tools[call.name], call.arguments)
+                text, wrong = await run_tool(self._link, tool, call.arguments, self._audience)
         except Exception as error:
             code, sentence = explain(error, call.name)
             return {"error": {"code": code, "message": sentence}}

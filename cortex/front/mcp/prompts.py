@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cortex.ask.query_context import Audience
 from cortex.system.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -23,13 +24,16 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One prompt; `text` is a format string with the arguments by name."""
+    """One prompt; `text` is a format string with the arguments by name, and `agent_text` the one
+    with the tools that agents are offered.
+    """
 
     name: str
     title: str
     description: str
     arguments: tuple[Argument, ...]
     text: str
+    agent_text: str
 
 
 PROMPTS = {
@@ -47,6 +51,12 @@ PROMPTS = {
             "3. find_related of the changed lines: similar code that needs the same change, tests to run, documents "
             "to update.\n"
             "Report faults by file and line, the gravest first, then the tests to run. Say what you did not check.",
+            "Review {change} in this project.\n"
+            "1. Find the definitions that it touches (`git diff`, cortex_read of each file).\n"
+            "2. For each, cortex_uses, with depth 2 where its behaviour changes: look at the places that may break.\n"
+            "3. cortex_search with the changed lines: similar code that needs the same change, tests to run, "
+            "documents to update.\n"
+            "Report faults by file and line, the gravest first, then the tests to run. Say what you did not check.",
         ),
         Prompt(
             "explain-module",
@@ -57,6 +67,12 @@ PROMPTS = {
             '1. cortex_outline {{"path": MODULE}}: its contents, the most referenced first.\n'
             "2. cortex_search for its purpose and how it works; documents count.\n"
             '3. cortex_graph "dependents" and "dependencies": its users, and its needs.\n'
+            "Explain its purpose, how a typical call goes through it, and what to know before changing it, with files "
+            "and lines.",
+            "Explain {module} of this project to somebody who is new to it.\n"
+            '1. cortex_read {{"places": [MODULE]}}: its outline; then its most important definitions.\n'
+            "2. cortex_search for its purpose and how it works; documents count.\n"
+            '3. cortex_uses of these definitions: their users, and with direction "callees" their needs.\n'
             "Explain its purpose, how a typical call goes through it, and what to know before changing it, with files "
             "and lines.",
         ),
@@ -72,6 +88,12 @@ PROMPTS = {
             "1. cortex_search with the text above, unchanged; cortex_exact for the literal words of a message.\n"
             '2. cortex_graph "callers" and "callees" of what you find: the way there, and the arguments.\n'
             "3. find_related: similar code that is correct, and tests near it.\n"
+            "Name the file and line of the cause, explain it, and describe a test that would fail. If you are not "
+            "sure, say what would decide it.",
+            "Find the cause of this in the project:\n\n{symptom}\n\nNear: {near}\n\n"
+            "1. cortex_search with the text above, unchanged; cortex_exact for the literal words of a message.\n"
+            '2. cortex_uses of what you find, also with direction "callees": the way there, and the arguments.\n'
+            "3. cortex_search for similar code that is correct, and for tests near it.\n"
             "Name the file and line of the cause, explain it, and describe a test that would fail. If you are not "
             "sure, say what would decide it.",
         ),
@@ -103,8 +125,10 @@ def list_prompts() -> dict[str, Any]:
     }
 
 
-def get_prompt(name: str, arguments: Mapping[str, str] | None) -> types.GetPromptResult:
-    """Return a prompt with its arguments filled in. Raises BadRequest for an unknown prompt and a
+def get_prompt(
+    name: str, arguments: Mapping[str, str] | None, audience: Audience = "program"
+) -> types.GetPromptResult:
+    """Return a prompt with its arguments filled in and the tools of an audience. Raises BadRequest for an unknown prompt and a
     missing required argument.
     """
     import mcp_types as types
@@ -116,7 +140,7 @@ def get_prompt(name: str, arguments: Mapping[str, str] | None) -> types.GetPromp
     for argument in prompt.arguments:
         if argument.required and not values.get(argument.name):
             raise BadRequest(f"The prompt {name} needs `{argument.name}`: {argument.description}.")
-    text = prompt.text.format(
+    text = (prompt.agent_text if audience == "agent" else prompt.text).format(
         **{
             argument.name: values.get(argument.name) or DEFAULTS.get(argument.name, "")
             for argument in prompt.arguments

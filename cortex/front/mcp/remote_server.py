@@ -100,7 +100,8 @@ class RemoteServer:
             self._http.stream("POST", self.url, content=raw, headers=headers) as reply,
         ):
             if message.get("method") == "initialize" and reply.status_code in (404, 405):
-                self._older = OlderTransport(self._http, urllib.parse.urljoin(self.url, "sse"))
+                query = urllib.parse.urlsplit(self.url)._replace(scheme="", netloc="", path="sse").geturl()
+                self._older = OlderTransport(self._http, urllib.parse.urljoin(self.url, query))
                 await self._send_older(self._older, message, say or self._say)
                 return
             await _check(reply, bool(self.session))

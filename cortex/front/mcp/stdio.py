@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from cortex.ask.query_context import Audience
 from cortex.front.link import Link
 from cortex.front.mcp.fast_path import FastPath
 from cortex.front.mcp.lines import InvalidLine, Line, check, read_lines
@@ -23,7 +24,7 @@ from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
 from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
-from cortex.front.tools import choose
+from cortex.front.tools import choose, offer
 from cortex.processes import starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
@@ -50,11 +51,17 @@ STUCK_S, LOOK_S = 1.5, 0.25
 _ANSWER = re.compile(r'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*+"),"(?:result|error)":')
 
 
-def serve(project: str | None, toolsets: str | None, data_dir: str | None = None) -> int:
+def serve(
+    project: str | None,
+    toolsets: str | None,
+    data_dir: str | None = None,
+    audience: Audience | None = None,
+) -> int:
     """Run `cortex mcp`; return the exit code.
 
     From now on only MCP may write to standard output. `toolsets`: comma-separated, instead of
-    server.toolsets; `data_dir`: instead of memory.data_dir. Raises Misconfigured and Unavailable.
+    server.toolsets; `data_dir`: instead of memory.data_dir; `audience`: the client's, None: that of
+    its name. Raises Misconfigured and Unavailable.
     """
     wire = take_stdout()
     log_to_stderr("cortex: %(message)s", logging.WARNING)
@@ -62,7 +69,7 @@ def serve(project: str | None, toolsets: str | None, data_dir: str | None = None
     tools = choose(config.server.toolsets if config else Settings().toolsets)
     if config is not None:
         starting.check_start(config)
-    hosts.run(_run(config, problem, tools, wire))
+    hosts.run(_run(config, problem, (tools, audience), wire))
     return EXIT_OK
 
 
@@ -93,7 +100,9 @@ def _load(project: str | None, toolsets: str | None, data_dir: str | None) -> tu
     return configuration.load(project, flags), ""
 
 
-async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], wire: int) -> None:
+async def _run(
+    config: Config | None, problem: str, offered: tuple[Mapping[str, Tool], Audience | None], wire: int
+) -> None:
     """Serve until standard input ends or a signal arrives; then end the process."""
     link = OpenProjects(Link(config)) if config is not None else None
     project = Project(link, problem)
@@ -103,11 +112,12 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
             link.open()
         count = link.count_refused if link is not None else _do_nothing
         streams = Wire(wire, deadline_s, count)
-        fast_path = FastPath(tools, link, streams)
+        tools, audience = offered
+        fast_path = FastPath(tools, link, streams, audience)
         fast_path.begin(read_lines(io.FileIO(0, closefd=False)))
         stop = asyncio.Event()
         hosts.on_stop(asyncio.get_running_loop(), lambda _number: stop.set())
-        ends = (_converse(tools, project, fast_path, streams), stop.wait(), streams.wait_abandoned(0))
+        ends = (_converse(offered, project, fast_path, streams), stop.wait(), streams.wait_abandoned(0))
         tasks = [asyncio.create_task(coroutine) for coroutine in ends]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -122,10 +132,13 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         os._exit(EXIT_OK)
 
 
-async def _converse(tools: Mapping[str, Tool], project: Project, fast_path: FastPath, streams: Wire) -> None:
+async def _converse(
+    offered: tuple[Mapping[str, Tool], Audience | None], project: Project, fast_path: FastPath, streams: Wire
+) -> None:
     """Answer until the input ends: with the SDK from the first message that needs it."""
+    tools, audience = offered
     # The tools take a fraction of a second, the SDK most of one: the workers start meanwhile.
-    await _prepare(lambda: [tools[name] for name in tools])
+    await _prepare(lambda: [*tools.values(), *offer(tools, "agent").values()])
     fast_path.tools_ready.set()
     if not await fast_path.wants_sdk(streams.deadline_s):
         return
@@ -134,7 +147,7 @@ async def _converse(tools: Mapping[str, Tool], project: Project, fast_path: Fast
     finally:
         fast_path.end()
     updates = Updates(project) if "cortex_store" in tools else None
-    server = make_server(tools, project, updates, project_names=project)
+    server = make_server(tools, project, updates, project_names=project, audience=audience)
     streams.take(fast_path, updates.close if updates is not None else _do_nothing)
     await _speak(server, streams)
 

@@ -11,7 +11,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from cortex.ask.query_context import Audience
 from cortex.front.tool import Tool, make_tool
+from cortex.front.tools.agent import INSTRUCTIONS as AGENT_INSTRUCTIONS
 from cortex.system.errors import Misconfigured
 
 
@@ -37,6 +39,10 @@ class ToolEntry:
 
 _SEARCH = "cortex.front.tools.code.search:cortex_search"
 _MEMORY = "cortex.front.tools.memory"
+_CODE_SEARCH = ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_CODE")
+_EXACT = ToolEntry("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword")
+_STORE = ToolEntry(f"{_MEMORY}.store:cortex_store", "Store a note", False, True, "memory", also="ALSO")
+_RECALL = ToolEntry(f"{_MEMORY}.recall:cortex_recall", "Find notes and their neighbours", asks="memory")
 
 
 def _observation_tool(name: str, title: str, *, writes: bool = False) -> ToolEntry:
@@ -95,8 +101,8 @@ _OBSERVATIONS = (
 TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
     "code": (
         ToolEntry("cortex.front.tools.code.explore:cortex_explore", "Show the code behind a question"),
-        ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_CODE"),
-        ToolEntry("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword"),
+        _CODE_SEARCH,
+        _EXACT,
         ToolEntry("cortex.front.tools.code.graph:cortex_graph", "Find callers and dependencies"),
         ToolEntry(
             "cortex.front.tools.code.outline:cortex_outline", "Outline a file, a folder or the project"
@@ -109,9 +115,9 @@ TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
         ),
     ),
     "memory": (
-        ToolEntry(f"{_MEMORY}.store:cortex_store", "Store a note", False, True, "memory", also="ALSO"),
+        _STORE,
         ToolEntry(_SEARCH, "Search notes by meaning", also="IN_MEMORY"),
-        ToolEntry(f"{_MEMORY}.recall:cortex_recall", "Find notes and their neighbours", asks="memory"),
+        _RECALL,
         ToolEntry(f"{_MEMORY}.briefing:cortex_briefing", "Summarise the notes", asks="memory"),
         ToolEntry(f"{_MEMORY}.traverse:cortex_traverse", "Follow a note's edges", asks="memory"),
         ToolEntry(
@@ -121,6 +127,15 @@ TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
     ),
 }
 TOOLSETS["memory-all"] = (*TOOLSETS["memory"], *_OBSERVATIONS)
+#: the tools that agents are offered, in the short form of cortex.front.tools.agent
+TOOLSETS["agent"] = (
+    _CODE_SEARCH,
+    ToolEntry("cortex.front.tools.code.read:cortex_read", "Read definitions and lines"),
+    ToolEntry("cortex.front.tools.code.uses:cortex_uses", "List every use of a definition"),
+    _EXACT,
+    _RECALL,
+    _STORE,
+)
 #: tools that several toolsets have, as they are where these toolsets are combined
 _SHARED = (ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_BOTH"),)
 #: operations of memory for people: commands, and not tools
@@ -237,7 +252,33 @@ def choose(toolsets: tuple[str, ...]) -> Mapping[str, Tool]:
     return _Tools(*selected.values())
 
 
-def instruct(tools: Collection[str]) -> str:
-    """Return the instructions for an agent with these tools."""
-    sets = {name: {line.name for line in lines} for name, lines in TOOLSETS.items()}
-    return "\n\n".join(text for name, text in INSTRUCTIONS.items() if sets[name] <= set(tools))
+def offer(tools: Mapping[str, Tool], audience: Audience) -> Mapping[str, Tool]:
+    """Return the tools that a front with `tools` lists for an audience.
+
+    An agent gets the toolset `agent` in place of `code` and `memory`, as far as `tools` has those,
+    and the further tools of `memory-all`.
+    """
+    if audience == "program":
+        return tools
+    sets = _sets_of(tools)
+    usual = {line.name for name in ("agent", "code", "memory") for line in TOOLSETS[name]}
+    own = (line for line in TOOLSETS["memory-all"] if line.name in tools and line.name not in usual)
+    return _Tools(*(line for line in TOOLSETS["agent"] if sets & {"agent", line.asks}), *own)
+
+
+def find_tool(tools: Mapping[str, Tool], name: str) -> Tool | None:
+    """Return a tool that a front with `tools` answers: one of them, or one that it offers agents."""
+    return tools.get(name) or offer(tools, "agent").get(name)
+
+
+def instruct(tools: Collection[str], audience: Audience = "program") -> str:
+    """Return the instructions for a client of a front with these tools."""
+    sets = _sets_of(tools)
+    if audience == "agent":
+        return AGENT_INSTRUCTIONS if sets & {"agent", "code"} else ""
+    return "\n\n".join(text for name, text in INSTRUCTIONS.items() if name in sets)
+
+
+def _sets_of(tools: Collection[str]) -> set[str]:
+    """Return the toolsets that `tools` has as a whole."""
+    return {name for name, lines in TOOLSETS.items() if {line.name for line in lines} <= set(tools)}

@@ -210,7 +210,7 @@ class Calls:
                 values = where_clause_members(evaluator, name, self._path, reference.scope) or values
         extended: list[Ref] = []
         if not self._is_member_called(values, reference) and (
-            owners or "()" in receiver or not self._is_outside(reference.chain)
+            owners or "()" in receiver or not self.is_outside(reference.chain)
         ):
             extended = targets.extended.called(reference, receiver, name, owners)
             targets.narrowed = targets.narrowed or len(extended) > 1
@@ -356,7 +356,7 @@ class Calls:
                 reference, self._targets.callable_refs(values, -1), "receiver"
             )
 
-    def _is_outside(self, chain: str) -> bool:
+    def is_outside(self, chain: str) -> bool:
         """Return True if an unresolved chain begins outside of the project.
 
         It begins with a global that the file does not bind (`console`, `JSON`), or with a type that
@@ -374,7 +374,7 @@ class Calls:
         return name[0].isupper() or self._rules.family in ("python", "script")
 
     def _call_by_name(self, reference: Reference, name: str) -> Iterator[Edge]:
-        if name in COMMON or len(name) < 3 or self._is_outside(reference.chain):
+        if name in COMMON or len(name) < 3 or self.is_outside(reference.chain):
             return
         if name in OWN_NAMES.get(self._language, ()):
             return

@@ -15,7 +15,7 @@ from cortex.graph.facts.tables import FileIndex, has_value
 from cortex.graph.facts.types import alternatives
 
 #: a plain name; a chain with another end (a call, a module, alternatives) is always resolved
-_NAME = re.compile(r"\\?([\w$]+[!?=']*)\**")
+PLAIN_NAME = re.compile(r"\\?([\w$]+[!?=']*)\**")
 #: names whose target has another name: Ruby's `Disk.new`, Scala's `disk.copy(…)`, `save.call(disk)`
 #: and default exports in scripts
 _MEANING_OTHERS = {
@@ -53,7 +53,7 @@ class KnownNames:
 
     def _may_lead(self, chain: str, index: FileIndex) -> bool:
         receiver, last = split_chain(chain)
-        match = _NAME.fullmatch(last)
+        match = PLAIN_NAME.fullmatch(last)
         if match is None:
             return True
         language, name = index.facts.language, match[1]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -31,6 +32,7 @@ from cortex.graph.resolution.extension_index import ExtensionIndex
 from cortex.graph.resolution.includes import Includes
 from cortex.graph.resolution.package_index import NO_MEMBERS, PackageIndex
 from cortex.graph.resolution.sorted_lists import add_sorted, remove_sorted
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
 
@@ -39,6 +41,7 @@ UNPACKED_MAX = 20_000
 #: cached results of `find_module`
 MODULES_MAX = 100_000
 
+_NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
 _OPEN = frozenset(rules.family for rules in RULES.values() if rules.open_types)
 
 
@@ -89,6 +92,8 @@ class Project:
         #: (family, name, last name of the type) → methods that may be in other files than their
         #: type
         self.open_methods: dict[tuple[str, str, str], list[Ref]] = {}
+        #: (family, name) → number of functions, methods and types of that name
+        self.named: Counter[tuple[str, str]] = Counter()
         self.extension_index = ExtensionIndex()
         self.known_names = KnownNames()
         self._shared = PackageIndex()
@@ -301,6 +306,8 @@ class Project:
         self.known_names.add(index)
         for at, definition in enumerate(facts.definitions):
             ref, name = (path, at), sys.intern(definition.name)
+            if definition.kind in _NAMED_KINDS:
+                self.named[family, name] += 1
             # Always in order: of several definitions the first counts in some places.
             if _is_found_by_name(definition, family):
                 add_sorted(self.methods, (family, name), ref)
@@ -324,6 +331,8 @@ class Project:
         remove_sorted(self.stems, stem_of(path, packed.language), path)
         for at, definition in enumerate(facts.definitions):
             ref = (path, at)
+            if definition.kind in _NAMED_KINDS:
+                self.named[family, definition.name] -= 1
             if _is_found_by_name(definition, family):
                 remove_sorted(self.methods, (family, definition.name), ref)
                 if family in _OPEN:

@@ -18,6 +18,7 @@ from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.calls import Calls
+from cortex.graph.resolution.defined_names import PLAIN_NAME
 from cortex.graph.resolution.edges import Edge, Edges, Location
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.fixtures import fixture_of
@@ -33,8 +34,16 @@ VALUE_KINDS = dict.fromkeys(("python", "script"), CALLABLE_KINDS | TYPE_KINDS)
 
 def edges_of(project: Project, evaluator: Evaluator, path: str) -> list[Edge]:
     """Return all edges written in `path`; structural_types.py adds the structural ones."""
+    return resolve_file(project, evaluator, path)[0]
+
+
+def resolve_file(
+    project: Project, evaluator: Evaluator, path: str
+) -> tuple[list[Edge], dict[str, list[int]]]:
+    """Return the edges of a file, and its unresolved uses: name → lines."""
     evaluator.relax()
-    return _Resolver(project, evaluator, path).edges()
+    resolver = _Resolver(project, evaluator, path)
+    return resolver.edges(), resolver.unresolved
 
 
 class _Resolver:
@@ -47,6 +56,8 @@ class _Resolver:
         self.rules = RULES[self.facts.language]
         self.stages = Stages(self.index)
         self._leading: dict[tuple[str, str], bool] = {}
+        #: name that the project defines → lines of its uses that are not resolved
+        self.unresolved: dict[str, list[int]] = {}
         self._edges = Edges(project, path)
         self._targets = Targets(project, evaluator, path, self._edges)
         self._calls = Calls(project, evaluator, path, self._edges, self._targets)
@@ -135,7 +146,7 @@ class _Resolver:
 
         The place matters only if a binding of a name in between changes the stage.
         """
-        answers: dict[tuple[object, ...], tuple[int, list[Edge]]] = {}
+        answers: dict[tuple[object, ...], tuple[int, list[Edge], str]] = {}
         for reference in self.index.references:
             if not self._may_lead(reference):
                 continue
@@ -171,14 +182,36 @@ class _Resolver:
                 answers[passed if reference.passed and self._targets.narrowed else key] = (
                     reference.column,
                     edges,
+                    missed := "" if edges else self._unresolved_name(reference),
                 )
                 yield from edges
             else:
-                column, edges = answer
+                column, edges, missed = answer
                 for edge in edges:
                     before = column - edge.location.column  # the location of `f.call()` is that of `f`
                     place = Location(self.path, reference.line, max(0, reference.column - before))
                     yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
+            if missed:
+                self.unresolved.setdefault(missed, []).append(reference.line)
+
+    def _unresolved_name(self, reference: Reference) -> str:
+        """Return the last name of a reference without edges, if it may name a definition of the
+        project: its receiver is unknown, or nothing in the file binds the name. Else "".
+        """
+        receiver, last = split_chain(reference.chain)
+        match = PLAIN_NAME.fullmatch(last)
+        name = match[1] if match is not None else ""
+        if not self.project.named.get((self.rules.family, name)):
+            return ""
+        place = self.path, reference.scope, reference.at
+        if self._calls.is_outside(reference.chain):
+            return ""
+        if not receiver:
+            values, _ = self.evaluator.scopes.lookup(name, *place)
+            return "" if values or self.index.may_bind(name) else name
+        owners = self.evaluator.evaluate(receiver, *place)
+        values = tuple(value for owner in owners for value in self.evaluator.attribute(owner, name))
+        return "" if any(value.tag == "ext" for value in (*owners, *values)) else name
 
     def _resolve_reference(self, reference: Reference) -> Iterator[Edge]:
         # No table of methods: each would refer to this object, which would then hold the whole

@@ -13,18 +13,19 @@ import msgspec
 import orjson
 
 from cortex.generation.contract import GRAPH_BYTES_MAX
+from cortex.graph.resolution.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.render import nodes_of
-from cortex.graph.resolution.resolve import edges_of
+from cortex.graph.resolution.resolve import resolve_file
 from cortex.graph.resolution.structural_types import MethodSets
 from cortex.system import zstd
 
 log = logging.getLogger(__name__)
 
-#: path → (nodes, edges)
-Body = Mapping[str, tuple[list[Any], list[Any]]]
+#: path → (nodes, edges, unresolved uses)
+Body = Mapping[str, tuple[list[Any], list[Any], list[Any]]]
 
 
 class Tools:
@@ -54,7 +55,7 @@ class Bodies:
     tools: Tools
     affected: Collection[str] | None
     structural: Mapping[str, list[Edge]]
-    #: path → its nodes and edges, packed JSON, until its shard is written
+    #: path → its part of a Body, packed JSON, until its shard is written
     ahead: dict[str, bytes | memoryview] = field(default_factory=dict)
 
     def resolve_ahead(self, paths: Iterable[str]) -> None:
@@ -65,31 +66,41 @@ class Bodies:
             self.ahead[path] = zstd.pack(self._resolve(path))
 
     def build_body(self, files: Iterable[str], before: Body) -> Body:
-        """Return the nodes and edges of `files`, a shard's."""
-        body: dict[str, tuple[list[Any], list[Any]]] = {}
+        """Return the content of `files`, a shard's."""
+        body: dict[str, tuple[list[Any], list[Any], list[Any]]] = {}
         for path in files:
             if self.affected is None or path in self.affected or path not in before:
                 packed = self.ahead.pop(path, None)
                 raw = self._resolve(path) if packed is None else zstd.unpack(packed, GRAPH_BYTES_MAX)
-                nodes, edges = orjson.loads(raw)
-                body[path] = nodes, edges
+                nodes, edges, unresolved = orjson.loads(raw)
+                body[path] = nodes, edges, unresolved
             else:
                 body[path] = before[path]
         return body
 
     def _resolve(self, path: str) -> bytes:
         tools = self.tools
-        edges = [*self._edges(path), *self.structural.get(path, ())]
+        edges, unresolved = self._edges(path)
+        edges = [*edges, *self.structural.get(path, ())]
         tools.sets.relax()
-        return msgspec.json.encode((nodes_of(tools.project, tools.sets, path), edges))
+        uses = [_describe_unresolved(path, name, unresolved[name]) for name in sorted(unresolved)]
+        return msgspec.json.encode((nodes_of(tools.project, tools.sets, path), edges, uses))
 
-    def _edges(self, path: str) -> list[Edge]:
+    def _edges(self, path: str) -> tuple[list[Edge], dict[str, list[int]]]:
         tools = self.tools
         try:
-            return edges_of(tools.project, tools.evaluator, path)
+            return resolve_file(tools.project, tools.evaluator, path)
         except MemoryError:
             raise
         except Exception:  # one file must not keep the others from the graph
             log.exception("%s has no edges in the graph", path)
             tools.renew()
-            return []
+            return [], {}
+
+
+def _describe_unresolved(path: str, name: str, lines: list[int]) -> dict[str, Any]:
+    """Return the unresolved uses of a name in a file: of a name that libraries have, too, only their
+    number.
+    """
+    entry = {"file": path, "name": name, "count": len(lines)}
+    return entry if name in COMMON else entry | {"lines": sorted(set(lines))}

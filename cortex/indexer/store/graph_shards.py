@@ -28,7 +28,7 @@ from cortex.system import files
 from cortex.system.errors import Damaged
 
 #: `_metadata.version` of the graph files
-GRAPH_VERSION = "1.0"
+GRAPH_VERSION = "1.1"
 #: folder of the facts, in the folder of the graph files
 FACTS = ".facts"
 #: the file of State, in that folder
@@ -96,10 +96,10 @@ def files_by_shard(
 
 
 def read_shard(folder: Path, number: int, shards: int) -> Body:
-    """Return path → (nodes, edges) of a shard on disk; empty when it is missing, damaged or from
+    """Return path → its part of a shard on disk; empty when it is missing, damaged or from
     another program.
     """
-    body: dict[str, tuple[list[Any], list[Any]]] = {}
+    body: dict[str, tuple[list[Any], list[Any], list[Any]]] = {}
     try:
         name = shard_name(number, shards)
         raw = files.read_ours(folder / name, GRAPH_BYTES_MAX)
@@ -108,9 +108,11 @@ def read_shard(folder: Path, number: int, shards: int) -> Body:
         if (metadata.get("generator"), metadata.get("facts")) != (GENERATOR, FACTS_VERSION):
             return {}
         for node in data["nodes"]:
-            body.setdefault(node["file"], ([], []))[0].append(node)
+            body.setdefault(node["file"], ([], [], []))[0].append(node)
         for edge in data["edges"]:
-            body.setdefault(edge["location"]["file"], ([], []))[1].append(edge)
+            body.setdefault(edge["location"]["file"], ([], [], []))[1].append(edge)
+        for entry in data["unresolved_uses"]:
+            body.setdefault(entry["file"], ([], [], []))[2].append(entry)
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return body
@@ -123,8 +125,9 @@ def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) 
     path = folder / shard_name(*place)
     if body == before and path.exists():
         return 0
-    nodes = [node for file_nodes, _ in body.values() for node in file_nodes]
-    edges = [edge for _, file_edges in body.values() for edge in file_edges]
+    nodes = [node for file_nodes, _, _ in body.values() for node in file_nodes]
+    edges = [edge for _, file_edges, _ in body.values() for edge in file_edges]
+    unresolved = [entry for _, _, entries in body.values() for entry in entries]
     now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     metadata = {
         "version": GRAPH_VERSION,
@@ -134,7 +137,7 @@ def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) 
         "node_count": len(nodes),
         "edge_count": len(edges),
     }
-    raw = orjson.dumps({"_metadata": metadata, "nodes": nodes, "edges": edges})
+    raw = orjson.dumps({"_metadata": metadata, "nodes": nodes, "edges": edges, "unresolved_uses": unresolved})
     files.replace(path, pack(path.name, raw))
     return 1
 

@@ -39,10 +39,10 @@ def call(number, tool, **arguments):
 class BridgeClient:
     """A client on standard input; `answers` by the id of the request."""
 
-    def __init__(self, url, token=TOKEN):
+    def __init__(self, url, token=TOKEN, audience=None):
         self.answers = {}
         self.other = []
-        self.bridge = Bridge(check_url(url), token, self.say)
+        self.bridge = Bridge(check_url(url), token, self.say, audience)
 
     async def say(self, line):
         assert line.endswith("\n")
@@ -62,11 +62,11 @@ class BridgeClient:
         return answer
 
 
-def bridged(url, talk, token=TOKEN):
+def bridged(url, talk, token=TOKEN, audience=None):
     """Return the result of `talk(line)` for a client behind a bridge to `url`."""
 
     async def run():
-        line = BridgeClient(url, token)
+        line = BridgeClient(url, token, audience)
         try:
             return await talk(line)
         finally:
@@ -299,3 +299,46 @@ def test_an_invalid_or_unsafe_url_is_refused(url, words):
 def test_a_url_without_a_path_means_the_route_of_mcp():
     assert check_url("http://127.0.0.1:1") == "http://127.0.0.1:1/mcp"
     assert check_url("https://box.lan/cortex/mcp") == "https://box.lan/cortex/mcp"
+
+
+def named(client):
+    """Return `initialize` from a client of that name."""
+    return INITIALIZE | {"params": INITIALIZE["params"] | {"clientInfo": {"name": client, "version": "1"}}}
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/not-there"], ids=["streamable", "older"])
+@pytest.mark.parametrize(
+    ("client", "query", "is_agent"),
+    [("claude-code", "", True), ("a-client", "?for=agent", True), ("a-client", "", False)],
+)
+def test_an_agent_behind_a_bridge_gets_its_list_and_text(server, path, client, query, is_agent):
+    async def talk(line):
+        hello = await line.ask(named(client))
+        await line.bridge.take(INITIALIZED)
+        return (
+            hello,
+            await line.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+            await line.ask(call(3, "cortex_exact", query="rotate")),
+        )
+
+    hello, listed, answer = bridged(f"{server.url}{path}{query}", talk)
+    assert ("cortex_uses" in hello["result"]["instructions"]) == is_agent
+    assert ("cortex_graph" not in str(listed)) == is_agent
+    assert answer["result"]["content"][0]["text"].startswith("{") != is_agent
+
+
+@pytest.mark.parametrize(
+    ("client", "audience", "is_agent"),
+    [("claude-code", None, True), ("a-client", "agent", True), ("claude-code", "program", False)],
+)
+def test_an_agent_gets_its_list_while_the_server_is_away(client, audience, is_agent, monkeypatch):
+    monkeypatch.setattr(bridging, "FIRST_S", 0.0)
+
+    async def talk(line):
+        return await line.ask(named(client)), await line.ask(
+            {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        )
+
+    hello, listed = bridged("http://127.0.0.1:9", talk, audience=audience)
+    assert ("cortex_uses" in hello["result"]["instructions"]) == is_agent
+    assert ("cortex_graph" not in str(listed)) == is_agent

@@ -16,7 +16,7 @@ from mcp.client.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import JSONRPCNotification, JSONRPCRequest
+from mcp_types import Implementation, JSONRPCNotification, JSONRPCRequest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from cortex.front.http.routes.mcp_transports import KEPT_MAX, SessionEvents
@@ -45,20 +45,21 @@ def mode(request):
     return request.param
 
 
-def talk(server, ask, mode="legacy", token=TOKEN, sse=False):
-    """Return the result of `ask(client)` for the official client."""
+def talk(server, ask, mode="legacy", token=TOKEN, sse=False, client="", query=""):
+    """Return the result of `ask(client)` for the official client, by the name `client`."""
     headers = {"Authorization": f"Bearer {token}"}
+    options = {"client_info": Implementation(name=client, version="1")} if client else {}
 
     async def run():
         async with httpx2.AsyncClient(headers=headers, timeout=BOUND_S) as http:
             way = (
-                sse_client(f"{server.url}/sse", headers=headers)
+                sse_client(f"{server.url}/sse{query}", headers=headers)
                 if sse
-                else streamable_http_client(f"{server.url}/mcp", http_client=http)
+                else streamable_http_client(f"{server.url}/mcp{query}", http_client=http)
             )
-            async with Client(way, mode=mode) as client:
+            async with Client(way, mode=mode, **options) as connected:
                 try:
-                    return await ask(client)
+                    return await ask(connected)
                 except MCPError as error:
                     fault = error
         raise fault
@@ -269,3 +270,58 @@ def test_events_are_not_replayed_to_another_token(own_server, tmp_path, monkeypa
 
 async def _nobody(_event):
     """Do nothing."""
+
+
+async def look(client):
+    """Return (names of the listed tools, text of an answer)."""
+    listed = await client.list_tools()
+    answer = await client.call_tool("cortex_exact", {"query": "rotate"})
+    assert answer.structured_content is None
+    return [tool.name for tool in listed.tools], answer.content[0].text
+
+
+@pytest.mark.parametrize(
+    ("client", "query", "is_agent"),
+    [
+        ("claude-code", "", True),
+        ("a-client", "", False),
+        ("a-client", "?for=agent", True),
+        ("claude-code", "?for=program", False),
+    ],
+)
+def test_the_audience_is_of_the_session_or_of_the_request(server, mode, client, query, is_agent):
+    for older in (False, True) if mode == "legacy" else (False,):
+        names, text = talk(server, look, mode, client=client, query=query, sse=older)
+        assert ("cortex_graph" not in names) == is_agent
+        assert text.startswith("{") != is_agent
+
+
+def test_clients_of_one_server_get_each_their_own_list(server, mode):
+    for client in ("claude-code", "a-client", "claude-code"):
+        names, _ = talk(server, look, mode, client=client)
+        assert ("cortex_graph" in names) == (client == "a-client")
+
+
+def test_each_request_of_the_newest_protocol_has_an_audience_of_its_own(server):
+    for client, is_agent in (("claude-code", True), ("a-client", False)):
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL_VERSIONS[-1],
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": client, "version": "1"},
+        }
+        status, _, body = server.ask(
+            "POST",
+            "/mcp",
+            LIST | {"params": {"_meta": meta}},
+            Accept=ACCEPT,
+            Mcp_Protocol_Version=MODERN_PROTOCOL_VERSIONS[-1],
+            Mcp_Method="tools/list",
+        )
+        assert status == 200
+        assert ("cortex_graph" not in str(body)) == is_agent
+
+
+def test_an_unknown_audience_is_refused(server):
+    status, _, body = server.ask("POST", "/mcp?for=everybody", INITIALIZE, Accept=ACCEPT)
+    assert status == 400
+    assert "it takes agent or program" in str(body)

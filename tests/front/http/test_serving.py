@@ -111,7 +111,7 @@ def test_the_entry_for_an_agent_has_the_url_and_the_token(capsys, tmp_path, monk
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert cortex(["serve", "--print-entry", "--port", "4000"]) == 0
     entry = orjson.loads(capsys.readouterr().out)["mcpServers"]["cortex"]
-    assert entry["url"] == "http://127.0.0.1:4000/mcp"
+    assert entry["url"] == "http://127.0.0.1:4000/mcp?for=agent"
     token = entry["headers"]["Authorization"].removeprefix("Bearer ")
     assert Tokens(token).bearer((tmp_path / "cortex" / "token").read_text()).has_right("admin")
 

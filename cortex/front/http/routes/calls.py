@@ -22,6 +22,7 @@ from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import describe
 from cortex.front.project_selection import PROJECT
 from cortex.front.tool import Tool, make_tool
+from cortex.front.tools import find_tool
 from cortex.front.tools.arguments import Paths
 from cortex.front.tools.arguments import Projects as ProjectNames
 from cortex.front.tools.code.context import flat_answer
@@ -104,9 +105,10 @@ class Routes:
     async def tool(self, request: Request) -> Response:
         hosted = self._find(request, request.query_params.get(PROJECT, ""))
         name = request.path_params["name"]
-        if name not in hosted.tools:
+        tool = find_tool(hosted.tools, name)
+        if tool is None:
             raise NotFound(f"There is no tool {name!r}; there are: {', '.join(hosted.tools)}.")
-        return await self._ask(request, hosted, hosted.tools[name], await read_json_object(request))
+        return await self._ask(request, hosted, tool, await read_json_object(request))
 
     def _find(self, request: Request, name: object) -> Hosted:
         bearer: Bearer = request.scope["bearer"]

@@ -22,6 +22,8 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from cortex.ask.memory import Caller
+from cortex.ask.query_context import Audience
+from cortex.front.audience import check_audience
 from cortex.front.http.gate import BODY_BYTES_MAX, Receive, Scope, Send
 from cortex.front.http.projects import ClientLink, Hosted, Projects
 from cortex.front.http.tokens import Bearer
@@ -94,12 +96,16 @@ class Sessions(StreamableHTTPSessionManager):
 
 
 class ProjectServer:
-    """MCP of one project: its server and the manager of sessions."""
+    """MCP of one project for one audience (None: that of each client's name): its server and the
+    manager of sessions.
+    """
 
-    def __init__(self, hosted: Hosted, projects: Projects) -> None:
+    def __init__(self, hosted: Hosted, projects: Projects, audience: Audience | None) -> None:
         self._hosted, self._projects = hosted, projects
         self._updates = Updates(self) if "cortex_store" in hosted.tools else None
-        self.server: Server = make_server(hosted.tools, self, self._updates, alone=False, project_names=self)
+        self.server: Server = make_server(
+            hosted.tools, self, self._updates, alone=False, project_names=self, audience=audience
+        )
         self.manager = Sessions(
             self.server,
             retry_interval=RETRY_MS,
@@ -156,14 +162,14 @@ class McpRoutes:
     async def _streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
         hosted = self._find(scope)
         with hosted.use():
-            await (await self._project_server(hosted)).manager.handle_request(
+            await (await self._project_server(hosted, scope)).manager.handle_request(
                 _with_user(scope), receive, send
             )
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         hosted = self._find(scope)
         with hosted.use():
-            server = (await self._project_server(hosted)).server
+            server = (await self._project_server(hosted, scope)).server
             async with self._sse.connect_sse(_with_user(scope), receive, send) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
@@ -173,10 +179,16 @@ class McpRoutes:
     def _find(self, scope: Scope) -> Hosted:
         return self._projects.find(QueryParams(scope["query_string"]).get("project", ""), scope["bearer"])
 
-    async def _project_server(self, hosted: Hosted) -> ProjectServer:
-        project_server = hosted.resources.get("mcp")
+    async def _project_server(self, hosted: Hosted, scope: Scope) -> ProjectServer:
+        """Return the server of a project for the audience that `for` of the URL names. Raises
+        BadRequest.
+        """
+        name = QueryParams(scope["query_string"]).get("for", "")
+        audience: Audience | None = None if not name else check_audience(name)
+        project_server = hosted.resources.get(f"mcp {name}")
         if not isinstance(project_server, ProjectServer):
-            project_server = hosted.resources["mcp"] = ProjectServer(hosted, self._projects)
+            project_server = ProjectServer(hosted, self._projects, audience)
+            hosted.resources[f"mcp {name}"] = project_server
         await project_server.ready()
         return project_server
 

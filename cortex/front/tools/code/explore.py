@@ -21,7 +21,7 @@ async def cortex_explore(
 ) -> dict[str, Any]:
     """Ask this first: the whole picture of "how does …", "trace …", "which tests …", "what breaks
     if …": the functions that matter in call order, with lines, callers, tests and documents; for a
-    diff, what it may break. "⋯ 12-30" marks omitted lines; reread no others.
+    diff, what it may break. "⋯ 12-30" marks omitted lines.
 
     Example: {"query": "how does a request reach its handler"}
     """

@@ -13,6 +13,7 @@ from cortex.ask.multi_project.search import search_in_projects
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import search
+from cortex.ask.unit_answer import answer_with_code
 from cortex.front.tool import Sets
 from cortex.front.tools.arguments import (
     LIMIT,
@@ -95,7 +96,7 @@ async def cortex_search(
 ) -> dict[str, Any]:
     """Search for relevant context in the project codebase and documentation, by meaning and words.
     For "how", "why", "where is … handled", and when unsure which tool fits. A stack trace, error
-    message or issue text can be passed unchanged. Do not reread lines that it shows.
+    message or issue text can be passed unchanged.
 
     Example: {"query": "how does authentication work"}
     """
@@ -118,6 +119,10 @@ async def cortex_search(
     )
     if projects:
         return await search_in_projects(context, projects, question)
+    if asks == "code" and context.audience == "agent" and question.is_plain:
+        answer = await answer_with_code(context, question)
+        if answer is not None:
+            return answer
     if asks == "code":
         return await search(context, question)
     code, notes = await asyncio.gather(

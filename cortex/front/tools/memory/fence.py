@@ -25,6 +25,13 @@ def fenced(text: str) -> str:
     return f"{OPEN}\n{_LIKE.sub('&lt;', text)}\n{CLOSE}"
 
 
+def unmarked(text: str) -> str:
+    """Return `text` on one line in which nothing reads as a mark of the fence: for titles in plain
+    text, where nothing else ends them.
+    """
+    return _LIKE.sub("&lt;", " ".join(text.split()))
+
+
 def unfenced(text: str) -> str:
     """Return `text` without the fence, if it has one: agents store recalled texts again."""
     match = _FENCED.fullmatch(text)

@@ -1,0 +1,76 @@
+"""The index of units beside the text index: its fields, its documents, and its writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from cortex.engines.text.schema import RAW, READY
+from cortex.engines.text.writer import IndexWriter
+from cortex.terms import tokens
+from cortex.terms.ids import key_of
+from cortex.terms.units import Unit, find_comments, find_units
+from ipc.messages import UNIT_SIGNALS
+
+#: the folder of its generations in that of the text index
+UNITS = "units"
+#: bytes of heap for a large change: a unit takes a fifth of a chunk, because it has no positions
+_BULK_HEAP = 60_000_000
+
+
+def make_unit_schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    for name in UNIT_SIGNALS:
+        builder.add_text_field(name, tokenizer_name=READY, index_option="freq")
+    builder.add_text_field("source", tokenizer_name=RAW, index_option="basic")
+    builder.add_unsigned_field("file", fast=True)
+    builder.add_bytes_field("json", stored=True, indexed=False)
+    return builder.build()
+
+
+class UnitWriter(IndexWriter):
+    """The writer of the documents of units, in `text/units/`, replaced file by file."""
+
+    def __init__(self, folder: Path, published: str) -> None:
+        super().__init__(folder, published, make_unit_schema, _BULK_HEAP)
+
+    def build(self, number: int, sources: Mapping[str, Sequence[dict[str, Any]]]) -> str:
+        """Write generation `number`: the previous build, with the units of `sources`, as in
+        `protocol.Change`, in place of those that these files had. Returns as `write`.
+        """
+        documents = (document for path in sources for document in make_unit_documents(path, sources[path]))
+        return self.write(number, documents, (("source", path) for path in sources))
+
+
+def make_unit_documents(path: str, chunks: Sequence[Mapping[str, Any]]) -> Iterator[tantivy.Document]:
+    """Return the tantivy documents of the units of a file with these covering chunks."""
+    path_tokens = _tokens(path.rpartition(".")[0] or path)
+    file = key_of(path)
+    for unit in find_units(chunks) if chunks else ():
+        document = tantivy.Document()
+        for name, text in _texts(unit).items():
+            if text:
+                document.add_text(name, text)
+        document.add_text("path", path_tokens)
+        document.add_text("source", path)
+        document.add_unsigned("file", file)
+        document.add_bytes("json", unit.to_json(path))
+        yield document
+
+
+def _texts(unit: Unit) -> dict[str, str]:
+    """Return the fields of a unit but its path, as finished tokens."""
+    return {
+        "body": _tokens(unit.text),
+        "name": _tokens(" ".join((unit.name, *unit.names))),
+        "owner": _tokens(unit.owner),
+        "signature": _tokens(unit.signature),
+        "comments": _tokens("\n".join(find_comments(unit.text))) if unit.kind != "section" else "",
+    }
+
+
+def _tokens(text: str) -> str:
+    return tokens.lane_text(tokens.words(text))

@@ -1,0 +1,37 @@
+"""Answers as plain text, for agents and people: one function, for the answer of any tool.
+
+lines.py has the lines and their styles, values.py and notes.py single values and notes, parts.py
+the parts that several tools share, code.py, graph.py and memory.py each tool's own. omissions.py
+lists the keys without a line, with the reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cortex.front.text import code, memory
+from cortex.front.text.lines import Page
+from cortex.front.text.parts import Drawer
+
+
+def render(tool: str, answer: Mapping[str, Any], *, arguments: Mapping[str, Any] | None = None) -> str:
+    """Return the answer of the tool named `tool` as plain text; `arguments` are those of the call.
+
+    A key that no part knows becomes lines `key: value`, so that nothing is lost.
+    """
+    return draw(tool, answer, arguments=arguments).text()
+
+
+def draw(
+    tool: str,
+    answer: Mapping[str, Any],
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    for_person: bool = False,
+) -> Page:
+    """As `render`, in styled lines. `for_person`: with the words and options of the shell."""
+    page = Page(arguments=arguments or {}, for_person=for_person)
+    drawer = code.DRAWERS.get(tool) or memory.DRAWERS.get(tool) or Drawer()
+    drawer.draw(page, answer)
+    return page

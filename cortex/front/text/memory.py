@@ -1,0 +1,80 @@
+"""Answers of memory as text: notes and observations, and reports about them."""
+
+from __future__ import annotations
+
+from cortex.front.text.lines import FAINT, Page
+from cortex.front.text.notes import draw_row
+from cortex.front.text.parts import Drawer
+from cortex.front.text.values import Answer, flat
+from cortex.front.tools.memory.fence import unfenced, unmarked
+from cortex.terms.observations import ROWS
+
+
+def draw_rows(page: Page, answer: Answer) -> None:
+    for row in answer["results"]:
+        draw_row(page, row)
+    if not answer["results"]:
+        page.note("No note is about this.")
+
+
+def draw_observations(page: Page, answer: Answer) -> None:
+    """Draw lists of observations, and how many there are besides."""
+    rows = [row for key in ("results", "observations") for row in answer.get(key) or ()]
+    for row in rows:
+        if "title" in row and "id" in row:
+            draw_row(page, row)
+        else:
+            page.add(flat(row))
+    total = answer.get("total_count", 0)
+    if not rows:
+        page.note("Nothing was found.")
+    elif total > len(rows):
+        page.note(f"{len(rows)} of {total} are shown.")
+
+
+def draw_briefing(page: Page, answer: Answer) -> None:
+    text = answer["briefing"]
+    for line in (unfenced(text) if page.for_person else text).splitlines():
+        page.add(line)
+
+
+def draw_walk(page: Page, answer: Answer) -> None:
+    """Draw the reached notes, indented by their steps, then the edges between them."""
+    for node in answer["nodes"]:
+        draw_row(page, node, margin="  " * node["depth"])
+    names = {node["id"]: str(node.get("number") or node["id"]) for node in answer["nodes"]}
+    for edge in answer["edges"]:
+        ends = [names.get(edge[end], edge[end]) for end in ("from", "to")]
+        page.add((unmarked(f"{ends[0]} → {edge['relation']} → {ends[1]}"), FAINT))
+    if answer["truncated"]:
+        page.note("There is more than is shown.")
+
+
+def draw_written(page: Page, answer: Answer) -> None:
+    """Draw the result of a write, a note's number first; removed secrets and hints as notes."""
+    page.add(f"{answer['number']}  {answer['message']}" if "number" in answer else answer["message"])
+    if removed := answer.get("removed"):
+        page.note(f"Taken out before it was stored: {', '.join(removed)}.")
+    page.note(*(f"hint: {warning}" for warning in answer.get("warnings", ())))
+
+
+_WRITTEN = Drawer(
+    draw_written, frozenset(("id", "number", "message", "removed", "warnings")), needs=("message",)
+)
+
+_OBSERVATIONS = frozenset(("results", "observations", "count", "total_count"))
+
+DRAWERS: dict[str, Drawer] = {
+    "cortex_recall": Drawer(draw_rows, frozenset(("results",)), needs=("results",)),
+    "memory_search": Drawer(draw_rows, frozenset(("results",)), needs=("results",)),
+    "cortex_briefing": Drawer(draw_briefing, frozenset(("briefing",)), needs=("briefing",)),
+    "cortex_traverse": Drawer(
+        draw_walk, frozenset(("nodes", "edges", "node_count", "edge_count")), needs=("nodes",)
+    ),
+    "cortex_store": _WRITTEN,
+    "cortex_relate": _WRITTEN,
+    "memory_edit": _WRITTEN,
+    "memory_forget": _WRITTEN,
+    "memory_rate": _WRITTEN,
+}
+DRAWERS |= dict.fromkeys(ROWS, Drawer(draw_observations, _OBSERVATIONS, ("results", "observations")))

@@ -1,0 +1,29 @@
+"""The tool cortex_read: definitions, lines, files and folders by their names and places."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from cortex.ask.query_context import QueryContext
+from cortex.ask.read import TOKENS, Read, read
+
+
+async def cortex_read(
+    context: QueryContext,
+    *,
+    places: Annotated[
+        tuple[str, ...],
+        Meta(description="Symbols, path:line, path:a-b, files, folders."),
+    ],
+    query: Annotated[str, Meta(description="What to look for in long ones.")] = "",
+    max_tokens: Annotated[int, Meta(description="Size of the answer.")] = TOKENS,
+) -> dict[str, Any]:
+    """Read definitions and lines, whole and numbered as in the file now, several at once. A long
+    definition is its outline and the blocks around the line or the `query`; a file or folder is its
+    outline.
+
+    Example: {"places": ["Store.save", "src/app.py:40-90"]}
+    """
+    return await read(context, Read(places, query, max_tokens))

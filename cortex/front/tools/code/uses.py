@@ -1,0 +1,27 @@
+"""The tool cortex_uses: every place that uses a definition."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from cortex.ask.query_context import QueryContext
+from cortex.ask.uses import TOKENS, Direction, Uses, uses
+
+
+async def cortex_uses(
+    context: QueryContext,
+    *,
+    symbol: Annotated[str, Meta(description="Name, or path:line.")],
+    direction: Annotated[Direction, Meta(description="types: uses of a type.")] = "callers",
+    depth: Annotated[int, Meta(description="Steps, 1 to 3.")] = 1,
+    offset: Annotated[int, Meta(description="Places to skip.")] = 0,
+    max_tokens: Annotated[int, Meta(description="Most tokens.")] = TOKENS,
+) -> dict[str, Any]:
+    """List every place that calls or uses a definition, and the places that name it without a
+    resolved use.
+
+    Example: {"symbol": "Router.dispatch"}
+    """
+    return await uses(context, Uses(symbol, direction, depth, offset, max_tokens))

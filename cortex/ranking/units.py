@@ -1,0 +1,245 @@
+"""Ranking of units: definitions as wholes, sections of documents, pieces of other files.
+
+`rank_units` adds weighted signals of each unit: BM25 of its fields, the best words and meaning of
+the chunks that share lines with it, the score of its file, and names and lines in the question.
+Pure and deterministic: equal scores are ordered by path and line. docs/RANKING.md, "Units".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+
+from cortex.ranking.candidates import collect, shares
+from cortex.ranking.evidence import distribution
+from cortex.ranking.ranked_hits import Ranked
+from cortex.system.arrays import Array
+from cortex.terms.inline_tests import is_test_code
+from cortex.terms.paths import asks_for_build, asks_for_documents, asks_for_tests, is_example, is_foreign
+from ipc.messages import Signals
+from ipc.messages.units import UnitHits
+
+#: value of a unit with the owner and the name, with the name alone, of a name in the question; of
+#: the definition for which the whole question is a name
+NAMED, NAME_ALONE, WHOLE_QUESTION = 0.8, 0.5, 3.0
+#: share of the penalty for a unit without a definition, if the question asks for documents or for
+#: files of the build
+ASKED_LOOSE = 0.25
+#: logarithm of the lines of a unit that counts 1: 150 lines
+LENGTH_SCALE = 5.0
+#: kinds of units without a definition
+LOOSE_KINDS = ("", "section")
+#: units with a named symbol, above which the name is too common to count
+SAME_NAME_MAX = 4
+#: a name of code in a question: qualified, in backquotes, called, or with capitals or underscores
+_CODE_NAME = re.compile(
+    r"`([\w.:#>-]+)(?:\([^`]*\))?`|(?<![\w/.@-])([A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+|[A-Za-z_]\w*(?=\(\))"
+    r"|[A-Za-z]\w*_\w+|_+[a-z]\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)(?![\w/])"
+)
+#: a question that is one name
+_WHOLE = re.compile(r"\s*`?([A-Za-z_$@][\w.:#>$-]*\w[?!=]?)(?:\(\))?`?\s*")
+_SEPARATOR = re.compile(r"\.|::|#|->")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitWeights:
+    """One weight for each signal of a unit."""
+
+    #: BM25 of each field, as a share of the best; `body` has the words of comments, too
+    body: float = 2.0
+    name: float = 1.0
+    owner: float = 1.0
+    signature: float = 0.75
+    #: best share of BM25, and best cosine as in `smax`, of the chunks with lines of the unit
+    chunk_words: float = 1.75
+    meaning: float = 2.0
+    #: score (0-1) of its file
+    file: float = 1.0
+    #: its symbol is a name in the question; it has a line that the question names
+    named: float = 2.0
+    line: float = 8.0
+    #: 1 for a unit without a definition: a section, configuration, lines between definitions
+    loose: float = -1.75
+    #: 1 for an example; for generated or vendored code
+    example: float = -0.75
+    foreign: float = -1.0
+    #: logarithm of the number of its lines
+    length: float = 1.25
+
+
+WEIGHTS = UnitWeights()
+SIGNALS = tuple(field.name for field in dataclasses.fields(UnitWeights))
+
+
+class ChunkHit(NamedTuple):
+    """A chunk that a lane found: its lines, its share (0-1) of the best BM25, and its cosine as in
+    `smax` (0 if the vector lane has none).
+    """
+
+    path: str
+    start: int
+    end: int
+    words: float
+    meaning: float
+
+
+class ScoredUnit(NamedTuple):
+    """A unit (the object of UnitHits), its score, and its signals in the order of SIGNALS."""
+
+    unit: dict[str, Any]
+    score: float
+    is_test: bool
+    values: tuple[float, ...]
+
+
+def chunk_hits(lanes: Sequence[Signals]) -> list[ChunkHit]:
+    """Return the chunks of all lanes' replies, each once."""
+    candidates = collect([signals for signals in lanes if len(signals)])
+    if candidates is None:
+        return []
+    cosines = distribution(next((signals for signals in lanes if "cosine" in signals.names), None))
+    cosine = candidates.lane("cosine")
+    meaning = np.where(np.isnan(cosine), 0.0, cosines.z(np.nan_to_num(cosine)))
+    words = shares(candidates.lane("body"))
+    hits = [candidates.hit(at) for at in range(len(candidates))]
+    return [
+        ChunkHit(hit.path, hit.start_line, hit.end_line, *values)
+        for hit, *values in zip(hits, words.tolist(), meaning.tolist(), strict=True)
+    ]
+
+
+def file_places(ranked: Iterable[Ranked]) -> dict[str, tuple[float, int]]:
+    """Return path → (score, place from 1) of the files of a ranking."""
+    files: dict[str, tuple[float, int]] = {}
+    for hit in ranked:
+        if hit.place == 1:
+            files.setdefault(hit.hit.path, (hit.score, len(files) + 1))
+    return files
+
+
+def rank_units(
+    question: str,
+    hits: UnitHits,
+    files: Mapping[str, tuple[float, int]],
+    chunks: Iterable[ChunkHit],
+    *,
+    lines: Collection[tuple[str, int]] = (),
+    weights: UnitWeights = WEIGHTS,
+) -> list[ScoredUnit]:
+    """Return the units of `hits`, best first; those of tests last, unless the question asks for
+    tests or names one.
+
+    `files`: path → (score, place from 1), as `file_places` returns it. `lines`: (path, line) of the
+    places that the question names.
+    """
+    units = [orjson.loads(raw) for raw in hits.units]
+    values = unit_signals(question, units, hits, files, chunks, lines=lines)
+    totals = np.array([getattr(weights, name) for name in SIGNALS]) @ values
+    below, named = not asks_for_tests(question), SIGNALS.index("named")
+    scored = [
+        ScoredUnit(unit, score, is_test_code(unit["path"], unit.get("symbol", "")), tuple(column))
+        for unit, score, column in zip(units, totals.tolist(), values.T.tolist(), strict=True)
+    ]
+    return sorted(
+        scored,
+        key=lambda one: (
+            below and one.is_test and one.values[named] < NAMED,
+            -one.score,
+            one.unit["path"],
+            one.unit["start"],
+        ),
+    )
+
+
+def unit_signals(
+    question: str,
+    units: Sequence[Mapping[str, Any]],
+    hits: UnitHits,
+    files: Mapping[str, tuple[float, int]],
+    chunks: Iterable[ChunkHit],
+    *,
+    lines: Collection[tuple[str, int]] = (),
+) -> Array:
+    """Return float64 [len(SIGNALS), n]: the value of each signal for each unit."""
+    values = np.zeros((len(SIGNALS), len(units)))
+    signal = dict(zip(SIGNALS, values, strict=True))
+    for name, row in zip(hits.names, hits.values, strict=True):
+        if name in signal:
+            signal[name][:] = shares(row)
+    paths = [unit["path"] for unit in units]
+    signal["file"][:] = [files[path][0] if path in files else 0.0 for path in paths]
+    signal["chunk_words"][:], signal["meaning"][:] = _best_chunks(units, chunks)
+    signal["named"][:] = _named(question, units)
+    signal["line"][:] = [
+        any(path == unit["path"] and _holds(unit, line) for path, line in lines) for unit in units
+    ]
+    asked = asks_for_documents(question) or asks_for_build(question)
+    signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
+    signal["loose"] *= ASKED_LOOSE if asked else 1.0
+    signal["example"][:] = [is_example(path) for path in paths]
+    signal["foreign"][:] = [is_foreign(path) for path in paths]
+    signal["length"][:] = np.log1p([sum(last - first + 1 for first, last in _ranges(unit)) for unit in units])
+    signal["length"] /= LENGTH_SCALE
+    return values
+
+
+def _ranges(unit: Mapping[str, Any]) -> list[list[int]]:
+    return unit.get("ranges") or [[unit["start"], unit["end"]]]
+
+
+def _holds(unit: Mapping[str, Any], line: int) -> bool:
+    return any(first <= line <= last for first, last in _ranges(unit))
+
+
+def _best_chunks(
+    units: Sequence[Mapping[str, Any]], chunks: Iterable[ChunkHit]
+) -> tuple[list[float], list[float]]:
+    """Return for each unit the best words and the best meaning of the chunks that share a line."""
+    by_path: dict[str, list[ChunkHit]] = defaultdict(list)
+    for chunk in chunks:
+        by_path[chunk.path].append(chunk)
+    words, meaning = [], []
+    for unit in units:
+        near = [
+            chunk
+            for chunk in by_path.get(unit["path"], ())
+            if any(chunk.start <= last and first <= chunk.end for first, last in _ranges(unit))
+        ]
+        words.append(max((chunk.words for chunk in near), default=0.0))
+        meaning.append(max((chunk.meaning for chunk in near), default=0.0))
+    return words, meaning
+
+
+def names_in(question: str) -> list[tuple[str, ...]]:
+    """Return the parts of each name of code in a question, each once: (`Store`, `save`)."""
+    names = (match[1] or match[2] for match in _CODE_NAME.finditer(question))
+    parts = (tuple(filter(None, _SEPARATOR.split(name))) for name in names)
+    return list(dict.fromkeys(filter(None, parts)))
+
+
+def _named(question: str, units: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return for each unit how surely the question names its symbol: 1 for the same qualified name,
+    NAMED for the same last parts, NAME_ALONE for another owner; less for later names, and 0 for a
+    name of more than SAME_NAME_MAX units. WHOLE_QUESTION times as much if the question is a name.
+    """
+    symbols = [tuple(_SEPARATOR.split(unit.get("symbol", "").partition("~")[0])) for unit in units]
+    worth = [0.0] * len(units)
+    whole = _WHOLE.fullmatch(question)
+    names = [tuple(filter(None, _SEPARATOR.split(whole[1])))] if whole is not None else names_in(question)
+    for at, name in enumerate(filter(None, names)):
+        last = [number for number, symbol in enumerate(symbols) if symbol[-1] == name[-1]]
+        owned = [number for number in last if symbols[number][-len(name) :] == name]
+        same = [number for number in owned if symbols[number] == name]
+        for value, numbers in ((1.0, same), (NAMED, owned), (NAME_ALONE, last)):
+            if not 0 < len(numbers) <= SAME_NAME_MAX:
+                continue
+            for number in numbers:
+                worth[number] = max(worth[number], value * (WHOLE_QUESTION if whole else 1 / (1 + at / 2)))
+    return worth

@@ -1,0 +1,31 @@
+"""Messages for the text of files as the index holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ipc.messages.control import Blobs
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLines:
+    """Request to a vector or text worker for the indexed lines of `spans`: (path, first, last),
+    1-based and inclusive.
+    """
+
+    repeatable = True
+
+    spans: tuple[tuple[str, int, int], ...]
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTexts:
+    """Reply to SourceLines: the text of each span in UTF-8, its lines joined by line feeds.
+
+    It begins with the line `first`; a line that no chunk holds is blank. Blank lines at the end are
+    left out. Empty for a file or lines that the index lacks.
+    """
+
+    generation: int
+    texts: Blobs

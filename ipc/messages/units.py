@@ -1,0 +1,55 @@
+"""Messages about units: whole definitions, and the pieces between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cortex.system.arrays import Array
+from ipc.messages.control import Blobs
+from ipc.messages.search import Filters, Place
+
+#: the signals of UnitSearch, in the order of `UnitHits.values`
+UNIT_SIGNALS = ("body", "name", "owner", "signature", "comments", "path")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSearch:
+    """Request to the text worker for the `limit` units with the best sum of BM25 over their
+    fields.
+    """
+
+    repeatable = True
+
+    query: str
+    limit: int = 80
+    filters: Filters = field(default_factory=Filters)
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UnitsAt:
+    """Request to the text worker for the units at `places`: all units of a file (`line` 0), or the
+    one that holds the line. A place's `path` is exact; its `id` is ignored.
+    """
+
+    repeatable = True
+
+    places: tuple[Place, ...]
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UnitHits:
+    """Reply to UnitSearch, best first, and to UnitsAt, in the order of the places: n units.
+
+    `values` float32 [len(names), n]: BM25 of each field, 0 for a field without a word of the query;
+    UnitsAt has none (`names` is empty). `units`: JSON of each, without its empty fields: `path`,
+    `start`, `end`, `head` (line at which the definition begins below its comments), `symbol`
+    (`Owner.name`), `kind`, `signature`, `ranges` ([[first, last], …]: the lines of the unit, where
+    other units inside are cut out) and `blocks` ([[first, last, depth], …] of a long one).
+    """
+
+    generation: int
+    names: tuple[str, ...]
+    values: Array
+    units: Blobs
