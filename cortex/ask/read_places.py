@@ -226,7 +226,7 @@ class _Changed:
         return cls(
             lines,
             {
-                tuple(span): (now.start, now.end)
+                (span.file, span.start, span.end): (now.start, now.end)
                 for span, now in zip(wanted, spans, strict=True)
                 if not now.stale
             },
@@ -353,44 +353,54 @@ def _add_symbol(
     if answer is None:
         resolved.notes.append(f"{place.text!r} was not looked up: the graph worker did not answer.")
         return
-    remark = answer.suggestion
-    definitions = [definition for definition in meanings if definition.file and definition.kind != "external"]
-    is_guess = remark.startswith("There is no")
-    if not answer.results:  # one of several: a copy that a tool has built is none
-        definitions = [
-            definition for definition in definitions if not is_built(definition.file)
-        ] or definitions
-    definitions = [
-        definition
-        for definition in definitions
-        if definition.kind not in WHOLE_KINDS or _is_stem(place.text, definition.file)
-    ]
-    if is_guess and place.is_path:
-        definitions = []
-    if not definitions:
+    is_guess = answer.suggestion.startswith("There is no")
+    meant = (
+        []
+        if is_guess and place.is_path
+        else _select_meant(place.text, meanings, is_sure=bool(answer.results))
+    )
+    if not meant:
+        is_external = bool(answer.results)
         resolved.notes.append(
             _say_no_file(turn, place)
             if place.is_path
-            else _say_no_symbol(place, answer, is_external=bool(answer.results))
+            else _say_no_symbol(place, answer, is_external=is_external)
         )
         return
-    if len(definitions) > MEANINGS_MAX:
-        resolved.listed += definitions[:LISTED_MAX]
+    if len(meant) > MEANINGS_MAX:
+        resolved.listed += meant[:LISTED_MAX]
         resolved.notes.append(f"{place.text!r} has many meanings; ask for one of the places above.")
         return
     if is_guess:
-        resolved.notes.append(remark)
+        resolved.notes.append(answer.suggestion)
     elif others := [name for name in answer.candidates if answer.results and not is_built(name)]:
         resolved.notes.append(f"Also called {place.text!r}: {', '.join(others[:LISTED_MAX])}.")
-    if len(definitions) > 1:
-        resolved.notes.append(f"{place.text!r} has {len(definitions)} meanings: each is answered.")
-    for definition in definitions:
-        definitions = resolved.outlines.get(definition.file, [])
-        if definition.kind in WHOLE_KINDS:
-            last = max((other.end for other in definitions), default=definition.end)
-            resolved.targets.append(_file_target(definition.file, max(definition.end, last), definitions, ()))
-            continue
-        resolved.targets += _with_overloads(definition, definitions)
+    if len(meant) > 1:
+        resolved.notes.append(f"{place.text!r} has {len(meant)} meanings: each is answered.")
+    for meaning in meant:
+        definitions = resolved.outlines.get(meaning.file, [])
+        if meaning.kind in WHOLE_KINDS:
+            last = max((definition.end for definition in definitions), default=meaning.end)
+            resolved.targets.append(_file_target(meaning.file, max(meaning.end, last), definitions, ()))
+        else:
+            resolved.targets += _with_overloads(meaning, definitions)
+
+
+def _select_meant(text: str, meanings: Sequence[Function], *, is_sure: bool) -> list[Function]:
+    """Return the meanings of a name that can be read. `is_sure`: there is one; of several, those in
+    tests and in files that a tool has built count only where there are no others.
+    """
+    meant = [
+        meaning
+        for meaning in meanings
+        if meaning.file
+        and meaning.kind != "external"
+        and (meaning.kind not in WHOLE_KINDS or _is_stem(text, meaning.file))
+    ]
+    if is_sure:
+        return meant
+    meant = [meaning for meaning in meant if not is_built(meaning.file)] or meant
+    return [meaning for meaning in meant if not meaning.is_test] or meant
 
 
 def _is_stem(text: str, path: str) -> bool:

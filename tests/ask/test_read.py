@@ -202,6 +202,13 @@ def test_a_name_with_three_meanings_or_fewer_is_read_in_each(shop):
     assert any("2 meanings" in note for note in answer["notes"])
 
 
+def test_tests_and_built_copies_are_no_meanings_beside_others(tmp_path, serve):
+    code = "export function pack(x) { return x; }\n"
+    paths = ("lib/pack.js", "dist/pack.js", "dist/esm/pack.js", "test/pack.test.js", "test/other.test.js")
+    write(tmp_path, dict.fromkeys(paths, code))
+    assert places(ask(serve(tmp_path), "pack")) == ["lib/pack.js:1-1"]
+
+
 def test_the_places_of_a_name_with_many_meanings_are_listed(shop):
     answer = ask(shop, "popular", "encode")
     assert {line["file"] for line in answer["map"]} == {f"many/m{number}.py" for number in range(6)}
