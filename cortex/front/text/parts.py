@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place
+from cortex.front.text.lines import FAINT, NUMBER, PATH, STRONG, Page, Span, head, numbered, place
 from cortex.front.text.notes import draw_row
 from cortex.front.text.values import Answer, count, flat, is_empty
 from cortex.front.tools.memory.fence import unmarked
@@ -43,7 +43,7 @@ def _draw_with_outline(page: Page, rows: list[tuple[int, str]], blocks: list[Ans
         numbered(page, before)
         rows = rows[len(before) :]
         lines = f"{block['start']}-{block['end']}" if block["end"] > block["start"] else f"{block['start']}"
-        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip()} …")
+        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip(' …')} …")
     numbered(page, rows)
 
 
@@ -51,23 +51,57 @@ def entry_place(entry: Answer) -> list[Span]:
     return place(entry["file"], entry.get("start", 0), entry.get("end", 0))
 
 
-def draw_sites(page: Page, sites: Answer) -> None:
-    """Draw the places that use a symbol as grep prints them: shipped code first, then tests."""
-    if of := sites.get("of"):
-        page.add((f"{sites.get('total', 0)} places use {of}", STRONG))
-    files = sites.get("files", ())
-    for file in sorted(files, key=lambda file: bool(file.get("test"))):
-        for site in file["sites"]:
-            draw_site(page, file["file"], site["line"], site.get("name", ""), site.get("text", ""))
-    for row in sites.get("counts", ()):
-        page.add(flat(row))
-    if unresolved := sites.get("unresolved"):
-        page.add((f"{unresolved['total']} more places name it, unresolved", FAINT))
-        for at in unresolved.get("places", ()):
-            spot = [at] if isinstance(at, str) else place(at["file"], at.get("line", 0))
-            page.add("  ", *spot)
-    if following := sites.get("next_offset"):
+#: direction of uses → the verb of their first line
+_VERBS = {"callees": "called by", "implementations": "implementing", "types": "using"}
+
+
+def draw_sites(page: Page, sites: Answer | list[Answer]) -> None:
+    """Draw the places that use each definition as grep prints them: shipped code first, then tests,
+    then what names it without a resolved use.
+    """
+    for block in [sites] if isinstance(sites, Mapping) else sites:
+        _draw_uses(page, block)
+
+
+def _draw_uses(page: Page, uses: Answer) -> None:
+    total = uses.get("total", 0)
+    least = "at least " if uses.get("at_least") else ""
+    verb = _VERBS.get(uses.get("direction", ""), "using")
+    at = f" ({uses['at']})" if uses.get("at") else ""
+    page.add((f"{least}{total} place{'s' * (total != 1)} {verb} {uses.get('of', '')}{at}", STRONG))
+    in_tests = False
+    for file in sorted(uses.get("files", ()), key=lambda file: bool(file.get("test"))):
+        if file.get("test") and not in_tests:
+            in_tests = True
+            page.add(("in tests", STRONG))
+        unsure = "one of several" if file.get("unsure") else ""
+        bare = [site for site in file["sites"] if not site.get("text")]
+        for site in (site for site in file["sites"] if site.get("text")):
+            draw_site(page, file["file"], site["line"], site.get("name", ""), site["text"], unsure)
+        if bare:
+            lines = ", ".join(str(site["line"]) for site in bare)
+            page.add((file["file"], PATH), ": ", (lines, NUMBER), (f"  {unsure}".rstrip(), FAINT))
+    for row in uses.get("counts", ()):
+        page.add((row["file"], PATH), f": {row['count']} places")
+    if further := uses.get("further"):
+        page.add((f"{further['total']} more use those", STRONG))
+        for file in further["files"]:
+            page.add((file["file"], PATH), f": {', '.join(file['names'])}")
+    if unresolved := uses.get("unresolved"):
+        _draw_unresolved(page, unresolved)
+    if following := uses.get("next_offset"):
         page.note(f"There are more: {page.option('offset')} {following}.")
+
+
+def _draw_unresolved(page: Page, unresolved: Answer) -> None:
+    least = "at least " if unresolved.get("at_least") else ""
+    imports = f", and {unresolved['imports']} imports" if unresolved.get("imports") else ""
+    page.add((f"{least}{unresolved['total']} more places name it, unresolved{imports}", FAINT))
+    for at in unresolved.get("places", ()):
+        if isinstance(at, str):
+            page.add(f"  {at}")
+        else:
+            draw_site(page, at["file"], at.get("line", 0), "", at.get("text", ""), margin="  ")
 
 
 def draw_site(page: Page, path: str, line: int, name: str, text: str, *more: str, margin: str = "") -> None:
@@ -137,8 +171,8 @@ def note(page: Page, sentence: str) -> None:
 #: key → its part, in the order of the text
 COMMON: dict[str, Part] = {
     "map": draw_map,
-    "code": draw_code,
     "sites": draw_sites,
+    "code": draw_code,
     "calls": draw_calls,
     "tests": draw_tests,
     "notes": draw_notes,
