@@ -60,6 +60,7 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         return None
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
+    turn = turn.renewed()
     ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
     files = tuple(dict.fromkeys(hit.hit.path for hit in ranked))[:FILES]
     if files:
