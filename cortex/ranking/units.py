@@ -22,7 +22,13 @@ from cortex.ranking.evidence import distribution
 from cortex.ranking.ranked_hits import Ranked
 from cortex.system.arrays import Array
 from cortex.terms.inline_tests import is_test_code
-from cortex.terms.paths import asks_for_build, asks_for_documents, asks_for_tests, is_example, is_foreign
+from cortex.terms.paths import (
+    asks_for_build_alone,
+    asks_for_documents,
+    asks_for_tests,
+    is_example,
+    is_foreign,
+)
 from ipc.messages import Signals
 from ipc.messages.signals import END, FILE, START
 from ipc.messages.units import UnitHits
@@ -183,7 +189,7 @@ def unit_signals(
     signal["line"][:] = [
         any(path == unit["path"] and _holds(unit, line) for path, line in lines) for unit in units
     ]
-    asked = asks_for_documents(question) or asks_for_build(question)
+    asked = asks_for_documents(question) or asks_for_build_alone(question)
     signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
     signal["loose"] *= ASKED_LOOSE if asked else 1.0
     signal["example"][:] = [is_example(path) for path in paths]
