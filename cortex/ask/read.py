@@ -180,7 +180,8 @@ async def _read_items(turn: Turn, resolved: Resolved, units: Mapping[tuple[str, 
     spans = []
     for target in wanted:
         unit = units.get((target.file, target.start), {})
-        spans.append(Span(target.file, min(target.start, unit.get("start", target.start)), target.end))
+        end = min(target.end, DOCUMENT_LINES_MAX) if target.form == "file" else target.end
+        spans.append(Span(target.file, min(target.start, unit.get("start", target.start)), end))
     unread = [span for span, target in zip(spans, wanted, strict=True) if not target.now]
     lines = dict(zip(unread, await read_spans(turn, unread), strict=True))
     items = []

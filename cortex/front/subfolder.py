@@ -41,7 +41,7 @@ _PLACES = _PATHS | frozenset(
     )
 )  # fmt: skip
 #: fields of an answer with a sentence of Cortex, which may name places
-_SENTENCES = frozenset(("message", "next", "note", "suggestion", "why"))
+_SENTENCES = frozenset(("message", "next", "note", "notes", "suggestion", "why"))
 #: fields of an answer of memory with places
 _OF_NOTES = _PATHS | {"anchors", "changed", "gone", "moved", "files_read", "files_modified"}
 #: a word of a sentence: spaces, quotes, commas and brackets end it
@@ -155,7 +155,7 @@ class Subfolder:
             return False
         if "/" in path or mark == ":":
             return full_path in self._stems or ("/" in path and self.freshness.is_there(full_path))
-        return argument == "path" and self.freshness.is_there(full_path)
+        return argument in ("path", "places") and self.freshness.is_there(full_path)
 
     def _project_globs(self, glob: str) -> tuple[str, ...]:
         bare = glob.strip().strip("\"'`")

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from cortex.front.subfolder import _PLACES, _SENTENCES
-from cortex.front.tools import choose
+from cortex.front.tools import TOOLS, choose
 from tests.conftest import open_project
 
 FOLDER, FILE = "packages/api", "packages/api/src/load.py"
@@ -58,6 +58,8 @@ CALLS = [
     ("cortex_explore", {"diff": DIFF}),
     ("find_related", {"file": "src/load.py"}),
     ("code_context", {"query": "load data"}),
+    ("cortex_read", {"places": ["src/load.py", "src/load.py:3-5", "load_data", "src"]}),
+    ("cortex_read", {"places": ["load.py:14", "docs/loading.md"]}),
 ]
 
 #: fields with translated paths: places, sentences of Cortex, titles, and the query
@@ -78,7 +80,7 @@ def served(tmp_path_factory):
 
 
 def call(served, name, arguments):
-    tool = choose(("code",))[name]
+    tool = choose(("code",)).get(name) or TOOLS[name]
     config = dataclasses.replace(served.config, subfolder=FOLDER)
     return asyncio.run(tool.call(served.context(config), tool.arguments(**arguments)))
 
