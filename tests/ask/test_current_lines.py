@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from cortex.ask.current_lines import Span, read_spans
+from ipc.messages import SourceLines
 
 STORE = '''"""A store."""
 
@@ -72,8 +73,10 @@ def places(spans):
 
 
 def test_spans_of_unchanged_files_are_the_indexed_lines_with_one_request(project):
-    spans = [Span("store.py", *LOAD), Span("other.py", 1, 2), Span("store.py", 1, 99), Span("none.py", 1, 2)]
-    spans = _ask(project[0], spans)
+    wanted = [Span("store.py", *LOAD), Span("other.py", 1, 2), Span("store.py", 1, 99), Span("none.py", 1, 2)]
+    project[0].requests.clear()
+    spans = _ask(project[0], wanted)
+    assert [type(request) for request in project[0].requests] == [SourceLines]
     assert spans[0].lines == tuple(LINES[10:13])
     assert spans[1].text == "def other():\n    return 1"
     assert (spans[2].start, spans[2].end) == (1, 26)
