@@ -136,7 +136,7 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     """
     with_tests = asks_for_tests(query)
     found, cited = await asyncio.gather(find_units(turn, Search(query)), find_cited(turn, query))
-    if found is None:
+    if found is None or not found.units:
         found = await _find_units_of_hits(turn, query)
     files = list(dict.fromkeys(one.unit["path"] for one in found.units))
     start_blame(turn.context, [*cited, *files])

@@ -37,6 +37,8 @@ SHOWN_MAX, SCORE_MIN, LONG_SHARE = 8, 0.5, 0.6
 SMALL = 40
 #: tests below the code, where the question asks for them
 TESTS_MAX = 4
+#: unknown words that an empty answer names
+UNKNOWN_MAX = 6
 #: bytes of an entry's header
 HEADER_BYTES = 20
 
@@ -58,6 +60,8 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     found = await find_units(turn, question)
     if found is None:
         return None
+    if not found.fits:
+        return {"map": [], "suggestion": _explain_misfit(found.unknown), "index": turn.index(found.notes)}
     left = (question.max_tokens or TOKENS) * TOKEN_BYTES
     if asks_for_users(question.query) and 0 < len(found.meanings) <= MEANINGS_MAX:
         return await _answer_with_uses(turn, question, found, left)
@@ -72,6 +76,14 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)
     return answer | {"index": turn.index(found.notes)}
+
+
+def _explain_misfit(unknown: Sequence[str]) -> str:
+    """Return why nothing answers a question."""
+    if not unknown:
+        return "Nothing in the index fits this question; name a file, a function or a message of the code."
+    words = ", ".join(f"`{word}`" for word in unknown[:UNKNOWN_MAX])
+    return f"Nothing in the index fits this question: it does not hold {words}. Ask in the code's own words."
 
 
 async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, max_bytes: int) -> Answer:
