@@ -155,7 +155,7 @@ class Subfolder:
             return False
         if "/" in path or mark == ":":
             return full_path in self._stems or ("/" in path and self.freshness.is_there(full_path))
-        return argument == "path" and self.freshness.is_there(full_path)
+        return argument in ("path", "places") and self.freshness.is_there(full_path)
 
     def _project_globs(self, glob: str) -> tuple[str, ...]:
         bare = glob.strip().strip("\"'`")

@@ -34,6 +34,8 @@ SIGNATURE_CHARS_MAX = 600
 #: lines below the first line of a definition that may hold its name, below attributes
 NAME_LINES_MAX = 6
 
+#: the kind of a unit of a document
+SECTION = "section"
 #: data as units see it: an enum is a type
 _DATA = DATA_KINDS - {"enum"}
 #: configuration formats, and the kind of their blocks, which are no units of any length
@@ -129,7 +131,7 @@ def find_units(chunks: Sequence[Mapping[str, Any]]) -> list[Unit]:
         text = str(chunk.get("text") or "")
         first = max(1, line) if isinstance(line := metadata.get("start_line"), int) else 1
         headings = metadata.get("headings") or ()
-        kind = "section" if chunk.get("chunk_type") == "documentation" else ""
+        kind = SECTION if chunk.get("chunk_type") == "documentation" else ""
         heading = str(headings[-1]) if headings else ""
         pieces.append(_Piece(first, first + text.count("\n"), heading, kind))
         texts.append(text)

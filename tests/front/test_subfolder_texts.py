@@ -62,6 +62,8 @@ CALLS = [
     ("cortex_uses", {"symbol": "load_data"}),
     ("cortex_uses", {"symbol": "src/load.py:8"}),
     ("cortex_uses", {"symbol": "main", "direction": "callees"}),
+    ("cortex_read", {"places": ["src/load.py", "src/load.py:3-5", "load_data", "src"]}),
+    ("cortex_read", {"places": ["load.py:14", "docs/loading.md"]}),
 ]
 
 #: fields with translated paths: places, sentences of Cortex, titles, and the query

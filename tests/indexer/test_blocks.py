@@ -16,10 +16,11 @@ from tree_sitter import Node
 
 from cortex.embedders.protocol import estimate_tokens
 from cortex.indexer import chunkers
+from cortex.indexer.syntax import parse as parsing
 from cortex.indexer.syntax.blocks import DEPTH_MAX, GROUP_LINES, LONG_LINES
 from cortex.indexer.syntax.parse import parse, syntax_tree
 from cortex.indexer.syntax.source import Source
-from cortex.terms.languages import language_of
+from cortex.terms.languages import PARSED, language_of
 from cortex.terms.records import Symbol
 
 #: nodes that hold statements, and so are no part of a statement without others
@@ -29,6 +30,9 @@ _HOLDS_STATEMENTS = re.compile(
 _STATEMENT = re.compile(
     r"statement$|declaration$|assignment|^call|_call$|command$|call_expression$|invocation"
 )
+
+
+CODE = [language for language in PARSED if language.kind == "code" and language.query not in ("html", "json")]
 
 
 @dataclass(frozen=True)
@@ -255,6 +259,14 @@ def sample(dialect: Dialect) -> str:
 
 def indent(text: str) -> str:
     return "\n".join(f"    {line}" if line else "" for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("language", CODE, ids=lambda language: language.name)
+def test_every_query_names_nodes_of_its_grammar_that_hold_statements(language):
+    kinds = parsing._statement_lists(language)
+    grammar = parsing._grammar(language.grammar)
+    assert kinds
+    assert not [kind for kind in kinds if grammar.id_for_node_kind(kind, True) is None]
 
 
 def source_of(path: str, text: str) -> Source:

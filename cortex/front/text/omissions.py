@@ -42,6 +42,7 @@ INSIDE = {
     # cortex_graph
     "results.node.*": "place and name are in the text",
     "results.location.column": "the line is enough",
+    "results.sites.column": "the line is enough",
     "*.confidence": "only a doubtful reference has a remark",
     "results.kind": "the line of code shows it",
     "results.impact_type": "the summary counts them; an override has a remark",
