@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from cortex.front.subfolder import _PLACES, _SENTENCES
-from cortex.front.tools import TOOLS, choose
+from cortex.front.tools import choose
 from tests.conftest import open_project
 
 FOLDER, FILE = "packages/api", "packages/api/src/load.py"
@@ -58,12 +58,12 @@ CALLS = [
     ("cortex_explore", {"diff": DIFF}),
     ("find_related", {"file": "src/load.py"}),
     ("code_context", {"query": "load data"}),
-    ("cortex_read", {"places": ["src/load.py", "src/load.py:3-5", "load_data", "src"]}),
-    ("cortex_read", {"places": ["load.py:14", "docs/loading.md"]}),
     ("cortex_read", {"places": ("src/load.py:8", "main", "docs/loading.md")}),
     ("cortex_uses", {"symbol": "load_data"}),
     ("cortex_uses", {"symbol": "src/load.py:8"}),
     ("cortex_uses", {"symbol": "main", "direction": "callees"}),
+    ("cortex_read", {"places": ["src/load.py", "src/load.py:3-5", "load_data", "src"]}),
+    ("cortex_read", {"places": ["load.py:14", "docs/loading.md"]}),
 ]
 
 #: fields with translated paths: places, sentences of Cortex, titles, and the query

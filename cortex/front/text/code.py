@@ -92,9 +92,9 @@ def _draw_hit(page: Page, row: Answer) -> None:
     rows = list(_gapped(text, first)) if text else []
     numbered(page, rows, marked)
     if "chunk_type" in chunk and (not text or text.endswith(f"\n{_CUT}")):
-        shown = {number for number, _ in rows if number}
+        drawn_numbers = {number for number, _ in rows if number}
         texts = row.get("highlights") or ()
-        _draw_highlights(page, [(n, t) for n, t in zip(marked, texts, strict=False) if n not in shown])
+        _draw_highlights(page, [pair for pair in zip(marked, texts, strict=False) if pair[0] not in drawn_numbers])
 
 
 def _symbol(chunk: Answer) -> str:
@@ -322,10 +322,10 @@ def _span_of(row: Answer) -> list[Span]:
 
 
 def _draw_function(page: Page, row: Answer, before: str) -> None:
-    named = "" if row["symbol"].startswith(f"{row['file']}:") else row["symbol"]
+    symbol = "" if row["symbol"].startswith(f"{row['file']}:") else row["symbol"]
     spans: list[Span] = [(before, FAINT)] if before else []
     spans += _span_of(row)
-    head(page, spans, named, row.get("changed", ""), stale=row.get("stale", False))
+    head(page, spans, symbol, row.get("changed", ""), stale=row.get("stale", False))
     numbered(page, _gapped(row["text"], 0 if row.get("stale") else row["start_line"]))
 
 

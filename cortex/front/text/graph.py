@@ -70,12 +70,12 @@ def _row_of(row: Answer, operation: str) -> dict[str, Any]:
         identity = str(node["id"])
         is_file = node["kind"] == "module" and node.get("file")
         name = "" if is_file else identity.rpartition(":")[2] or identity
-        texts = {each["line"]: each["text"] for each in row.get("context") or ()}
+        texts = {context["line"]: context["text"] for context in row.get("context") or ()}
         origin: Any = f"{location['file']}:{location['line']}" if forward and location else ""
     else:
         path, _, number = row.get("at", "").rpartition(":")
-        line, name, origin = int(number or 0), row.get("name", ""), row.get("from", "")
-        matches = [_NUMBERED.match(each) for each in row.get("text", "").split("\n")]
+        line, name, origin = int(number) if number.isdecimal() else 0, row.get("name", ""), row.get("from", "")
+        matches = [_NUMBERED.match(text) for text in row.get("text", "").split("\n")]
         texts = {int(match[1]): match[2] for match in matches if match}
         if not texts and row.get("text"):
             texts = {_line_of(origin) or line: row["text"]}

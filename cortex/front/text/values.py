@@ -20,8 +20,8 @@ def is_empty(value: Any) -> bool:
 def flat(value: Any) -> str:
     """Return a value in one line, as `key value, key value`."""
     if isinstance(value, Mapping):
-        shown = ((name, inner) for name, inner in value.items() if not is_empty(inner))
-        return ", ".join(f"{str(name).replace('_', ' ')} {flat(inner)}" for name, inner in shown)
+        present = ((name, inner) for name, inner in value.items() if not is_empty(inner))
+        return ", ".join(f"{str(name).replace('_', ' ')} {flat(inner)}" for name, inner in present)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(flat, value))
     if isinstance(value, bool):
