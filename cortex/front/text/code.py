@@ -306,6 +306,10 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
     edge = result.get("edge", "")
     if edge and edge != "calls" and answer["operation"] in _OF_CALLS:
         yield edge
+    if sites := result.get("sites"):
+        yield f"also at {', '.join(_further_places(row['path'], sites))}"
+    if "more_sites" in result:
+        yield f"and {result['more_sites']} further places"
     if "defined" in result:
         yield f"defined at {result['defined']}"
     if "via" in result and row["depth"] == 1:
@@ -321,6 +325,16 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         yield f"receiver's type unknown: {number} definitions have the name{names}"
     if result.get("stale"):
         yield STALE
+
+
+def _further_places(path: str, sites: Iterable[Any]) -> Iterator[str]:
+    """Yield the further places of a caller in `path`: a line, or `path:line` of another file."""
+    for site in sites:
+        if isinstance(site, Mapping):
+            other = site["file"] != path
+            yield f"{site['file']}:{site['line']}" if other else str(site["line"])
+        else:
+            yield str(site)
 
 
 def _draw_names(page: Page, rows: Iterable[dict[str, Any]], answer: Answer) -> None:

@@ -41,6 +41,11 @@ INSIDE = {
     # cortex_graph
     "results.node.*": "place and name are in the text",
     "results.location.column": "the line is enough",
+    "results.sites.column": "the line is enough",
+    "results.sites.text": "the first place of a caller shows its code",
+    "results.sites.unsure": "the first place of a caller has the remark",
+    "sites.files.test": "the path shows it, and tests come last",
+    "sites.direction": "the heading says it",
     "*.confidence": "only a doubtful reference has a remark",
     "results.kind": "the line of code shows it",
     "results.impact_type": "the summary counts them; an override has a remark",

@@ -51,23 +51,68 @@ def entry_place(entry: Answer) -> list[Span]:
     return place(entry["file"], entry.get("start", 0), entry.get("end", 0))
 
 
-def draw_sites(page: Page, sites: Answer) -> None:
-    """Draw the places that use a symbol as grep prints them: shipped code first, then tests."""
-    if of := sites.get("of"):
-        page.add((f"{sites.get('total', 0)} places use {of}", STRONG))
-    files = sites.get("files", ())
-    for file in sorted(files, key=lambda file: bool(file.get("test"))):
-        for site in file["sites"]:
-            draw_site(page, file["file"], site["line"], site.get("name", ""), site.get("text", ""))
-    for count in sites.get("counts", ()):
-        page.add(flat(count))
-    if unresolved := sites.get("unresolved"):
-        page.add((f"{unresolved['total']} more places name it, unresolved", FAINT))
-        for at in unresolved.get("places", ()):
-            spot = [at] if isinstance(at, str) else place(at["file"], at.get("line", 0))
-            page.add("  ", *spot)
-    if following := sites.get("next_offset"):
-        page.note(f"There are more: {page.option('offset')} {following}.")
+#: direction of cortex_uses → what its places do
+_USES = {
+    "callees": "calls in {}",
+    "implementations": "implementations of {}",
+    "types": "uses of the type {}",
+}
+
+
+def draw_sites(page: Page, blocks: Iterable[Answer]) -> None:
+    """Draw the places that use each of some symbols."""
+    for block in blocks:
+        _draw_uses(page, block)
+
+
+def _draw_uses(page: Page, block: Answer) -> None:
+    """Draw the places that use a symbol as grep prints them: shipped code first, then tests; places
+    without code and numbers by file in a line for each file.
+    """
+    what = "lines with the word {}" if block.get("textual") else "uses of {}"
+    name = block["of"].rpartition(".")[2] if block.get("textual") else block["of"]
+    what = _USES.get(block.get("direction", ""), what).format(name)
+    at = f" ({block['at']})" if block.get("at") else ""
+    page.add((f"{'at least ' if block.get('at_least') else ''}{block['total']} {what}{at}", STRONG))
+    for file in block["files"]:
+        doubt = "may mean another of that name" if file.get("unsure") else ""
+        with_code = [site for site in file["sites"] if "text" in site]
+        for site in with_code:
+            draw_site(page, file["file"], site["line"], site.get("name", ""), site["text"], doubt)
+        if bare := [site["line"] for site in file["sites"] if "text" not in site]:
+            _draw_lines(page, file["file"], bare, doubt)
+    for count in block.get("counts", ()):
+        where = place(count["file"], 0) if "file" in count else [f"{count['more_files']} more files"]
+        page.add(*where, f": {count['count']} places")
+    if imports := block.get("imports"):
+        page.add((f"{imports['total']} imports of it", STRONG))
+        for file in imports.get("files", ()):
+            _draw_lines(page, file["file"], file["lines"])
+    if further := block.get("further"):
+        page.add((f"{further['total']} further away", STRONG))
+        for file in further["files"]:
+            page.add(*place(file["file"], 0), f": {', '.join(file['names'])}")
+    if unresolved := block.get("unresolved"):
+        _draw_unresolved(page, unresolved)
+    if following := block.get("next_offset"):
+        page.note(f"The code of the others: {page.option('offset')} {following}.")
+
+
+def _draw_unresolved(page: Page, unresolved: Answer) -> None:
+    page.add((f"{unresolved['total']} more places name {unresolved['name']}, unresolved", STRONG))
+    for site in unresolved["places"]:
+        if isinstance(site, str):
+            page.add(site)
+        else:
+            draw_site(page, site["file"], site["line"], "", site["text"])
+    for file in unresolved.get("files", ()):
+        _draw_lines(page, file["file"], file["lines"])
+
+
+def _draw_lines(page: Page, path: str, lines: Iterable[int], *more: str) -> None:
+    """Draw `path: 12, 40, 77`."""
+    listed = (f": {', '.join(map(str, lines))}", NUMBER)
+    page.add(*place(path, 0), listed, *((f"  {word}", FAINT) for word in more if word))
 
 
 def draw_site(page: Page, path: str, line: int, name: str, text: str, *more: str, margin: str = "") -> None:
@@ -140,6 +185,7 @@ COMMON: dict[str, Part] = {
     "map": draw_map,
     "code": draw_code,
     "sites": draw_sites,
+    "unresolved": _draw_unresolved,
     "calls": draw_calls,
     "tests": draw_tests,
     "notes": draw_notes,
