@@ -27,7 +27,7 @@ from cortex.terms.spelling import read_globs, read_list
 Ask = Callable[[], Awaitable[dict[str, Any]]]
 
 #: arguments that are one path, place or name; that are lists of them; that are globs
-_NAMES = frozenset(("file", "file_path", "path", "target", "to"))
+_NAMES = frozenset(("file", "file_path", "path", "symbol", "target", "to"))
 _LISTS = frozenset(("files", "anchors", "files_read", "files_modified", "places", "tags"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns", "scope"))
 #: fields of an answer with a path or a path and a line alone
@@ -36,8 +36,8 @@ _PATHS = frozenset(("file", "file_path", "path", "at", "defined", "from", "files
 #: All others may quote a file (`text`, `comment_text`, `doc`, `variables`): they stay unchanged
 _PLACES = _PATHS | frozenset(
     (
-        "calls", "callers", "candidates", "candidates_of", "defines", "id", "moved", "not_indexed", "symbol",
-        "target", "tests", "twins", "via",
+        "calls", "callers", "candidates", "candidates_of", "defines", "id", "moved", "not_indexed", "places",
+        "symbol", "target", "tests", "twins", "via",
     )
 )  # fmt: skip
 #: fields of an answer with a sentence of Cortex, which may name places

@@ -34,8 +34,8 @@ _OTHER = _TYPES["other"]
 _CONFIDENCES = {name: number for number, name in enumerate(CONFIDENCES)}
 #: columns of the tables of nodes and edges
 NODE_COLUMNS, EDGE_COLUMNS = 6, 8
-#: strings, nodes' JSON, and names of unresolved uses, per frame: a frame takes a fifth of their size, half of the space of
-#: frames with one string each
+#: strings, nodes' JSON, and names of unresolved uses, per frame: a frame takes a fifth of their
+#: size, half of the space of frames with one string each
 _STRINGS, _NODES, _UNRESOLVED = 16, 8, 16
 LINE_MAX = 2**31 - 1
 

@@ -18,7 +18,7 @@ class GraphSearch:
 
     `to` is for the operation path only; `scope` is a glob, "" for all files; `offset` results are
     skipped. `within`: a folder; of an ambiguous name, it selects the definition in that folder, if
-    any.
+    any. `recursive`: callers of a definition include itself.
     """
 
     repeatable = True
@@ -36,6 +36,7 @@ class GraphSearch:
     generation: int = 0
     offset: int = 0
     within: str = ""
+    recursive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class GraphHits:
     """Reply to GraphSearch, OutlineSearch, PatternSearch and NameSearch (`candidates`).
 
     `results` are JSON, `paths` the file that each was cut from. `target` is the resolved id, "" if
-    it is unknown or ambiguous: `candidates` are then ids to choose from; with a target they are
+    it is unknown or `ambiguous`: `candidates` are then ids to choose from; with a target they are
     further meanings of its name. `next_offset` is the start of the next page of a GraphSearch, 0 if
     there is none. `unresolved`, of callers, implementations and type_usages: the unresolved uses of
     the target's last name: `name`, their number `total`, and the `places` of the first
@@ -110,3 +111,4 @@ class GraphHits:
     results: Blobs = ()
     next_offset: int = 0
     unresolved: dict[str, Any] = field(default_factory=dict)
+    ambiguous: bool = False

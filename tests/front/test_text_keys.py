@@ -44,6 +44,12 @@ CALLS = [
     ("cortex_graph", {"operation": "path", "target": "rotate", "to": "SessionStore.expire"}),
     ("cortex_graph", {"operation": "callers", "target": "refresh"}),
     ("cortex_graph", {"operation": "callers", "target": "nothing_of_that_name"}),
+    *(
+        ("cortex_uses", {"symbol": symbol, "direction": direction, "depth": 2, "max_tokens": tokens})
+        for symbol in ("SessionStore.refresh_token", "SessionStore", "SESSION_SECONDS")
+        for direction in ("callers", "callees", "implementations", "types")
+        for tokens in (200, 1_200)
+    ),
     ("cortex_explore", {"query": QUESTION}),
     ("cortex_explore", {"query": "SessionStore.refresh_token"}),
     ("cortex_explore", {"diff": DIFF}),

@@ -89,12 +89,13 @@ class GraphSnapshot:
         kinds = _PREFERRED_KINDS.get(request.operation, frozenset())
         meaning = self._find_target(request.target, kinds, request.within)
         if not meaning.nodes:
-            return GraphHits(self._number, suggestion=meaning.suggestion, candidates=meaning.candidates)
+            return self._explain_unresolved(meaning)
         limits = WalkLimits(
             depth=clamp(request.depth, 1, DEPTH_MAX),
             max_results=clamp(request.max_results, 1, RESULTS_MAX),
             max_per_level=clamp(request.max_per_level, 1, LEVEL_MAX),
             offset=clamp(request.offset, 0, OFFSET_MAX),
+            recursive=request.recursive,
         )
         scope = self._scope(request)
         if request.operation == "path":
@@ -102,7 +103,7 @@ class GraphSnapshot:
                 raise BadRequest("The operation path needs `to`: the name where the path ends.")
             ends = self._targets.find(request.to, folder=request.within)
             if not ends.nodes:
-                return GraphHits(self._number, suggestion=ends.suggestion, candidates=ends.candidates)
+                return self._explain_unresolved(ends)
             walk = self._walker.path(meaning.nodes, ends.nodes, scope)
         else:
             walk = self._walker.walk(request.operation, meaning.nodes, limits, scope)
@@ -133,6 +134,15 @@ class GraphSnapshot:
             unresolved=self._describe_unresolved(request, meaning.nodes[0]),
             summary=self._summary(walk) if request.operation == "impact" else {},
             results=tuple(raw for _, raw in results),
+        )
+
+    def _explain_unresolved(self, match: TargetMatch) -> GraphHits:
+        """The answer for a target without one meaning."""
+        return GraphHits(
+            self._number,
+            suggestion=match.suggestion,
+            candidates=match.candidates,
+            ambiguous=match.ambiguous,
         )
 
     def _find_target(self, target: str, kinds: frozenset[str], folder: str) -> TargetMatch:

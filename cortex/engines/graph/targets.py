@@ -43,13 +43,14 @@ _IMPORTS = EDGE_TYPES.index("imports")
 @dataclass(frozen=True, slots=True)
 class TargetMatch:
     """The result of a resolution. `nodes`: numbers of the matching nodes. Without any, `candidates`
-    are ids to choose from and `suggestion` the sentence; else candidates are other possible
-    meanings.
+    are ids to choose from and `suggestion` the sentence; `ambiguous`: the target means each of
+    them. With nodes candidates are other possible meanings.
     """
 
     nodes: tuple[int, ...] = ()
     candidates: tuple[str, ...] = ()
     suggestion: str = ""
+    ambiguous: bool = False
 
 
 class Targets:
@@ -143,7 +144,9 @@ class Targets:
             if len(best) != 1 and files:
                 listed = tuple(f"{self._graph.names[n]}{line}" for n in files[:LISTED])
                 return TargetMatch(
-                    candidates=listed, suggestion=f"{target!r} may be any of: {', '.join(listed)}."
+                    candidates=listed,
+                    suggestion=f"{target!r} may be any of: {', '.join(listed)}.",
+                    ambiguous=True,
                 )
             if best:
                 around = self.path_index.definition_around(best[0], place.line) if place.line else None
@@ -214,6 +217,7 @@ class Targets:
         return TargetMatch(
             candidates=tuple(listed[:LISTED]),
             suggestion=f"{target!r} may be any of {len(listed)}; ask again with one of: {listing}",
+            ambiguous=True,
         )
 
     def _find_inside_file(self, target: str) -> list[int]:

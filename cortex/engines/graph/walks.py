@@ -54,13 +54,14 @@ WALKED_MAX = 25_000
 @dataclass(frozen=True, slots=True)
 class WalkLimits:
     """Bounds of a walk: `offset` results are skipped, and `max_results` shown. With several levels
-    each contributes at most `max_per_level`.
+    each contributes at most `max_per_level`. `recursive`: the walk may come back to its start.
     """
 
     depth: int = 1
     max_results: int = 100
     max_per_level: int = 50
     offset: int = 0
+    recursive: bool = False
 
     @property
     def last(self) -> int:
@@ -344,7 +345,7 @@ class Walker:
         ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])
         visited = np.zeros(len(self.graph.names), dtype=bool)
         frontier = np.array(start, dtype="<i8")
-        visited[frontier] = True
+        visited[frontier] = not limits.recursive
         steps: list[Step] = []
         total, cut = 0, False
         for depth in range(1, limits.depth + 1):
@@ -371,8 +372,8 @@ class Walker:
         return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most)
 
     def _further_places(self, rows: Array, chosen: Array, end_column: int) -> dict[int, tuple[int, ...]]:
-        """For each of the edges `chosen`, those of `rows` with the same end at other places, by file
-        and line; of several edges at one place the surest.
+        """For each of the edges `chosen`, those of `rows` with the same end at other places, by
+        file and line; of several edges at one place the surest.
         """
         edges = self.graph.edges
         mates = rows[np.isin(edges[rows, end_column], edges[chosen, end_column])]

@@ -105,10 +105,15 @@ def draw_sites(page: Page, sites: Answer | Sequence[Answer]) -> None:
 
 
 def _draw_uses(page: Page, block: Answer) -> None:
+    """Draw the places that use a definition, tests last; places without code, and numbers of them,
+    in a line for each file.
+    """
     more = " or more" if block.get("at_least") else ""
     heading = _HEADINGS.get(block.get("direction", "callers"), "places of")
+    heading = "lines with the word" if block.get("textual") else heading
+    of = block["of"].rpartition(".")[2] if block.get("textual") else block["of"]
     page.add(
-        (f"{heading} {block['of']}", STRONG),
+        (f"{heading} {of}", STRONG),
         *_behind(block.get("at", "")),
         (f": {block['total']}{more}", STRONG),
     )
@@ -117,21 +122,14 @@ def _draw_uses(page: Page, block: Answer) -> None:
         if file.get("test") and not in_tests:
             page.add(("in tests", STRONG))
             in_tests = True
-        rows = file["sites"]
-        remarks = (UNSURE,) if file.get("unsure") else ()
-        if any("text" in row or "name" in row for row in rows):
-            draw_spots(
-                page,
-                [
-                    Spot(file["file"], row["line"], row.get("name", ""), row.get("text", ""), remarks)
-                    for row in rows
-                ],
-            )
-        else:
-            lines = ", ".join(str(row["line"]) for row in rows)
-            page.add(*place(file["file"], 0), f": {lines}", *((f"  {word}", FAINT) for word in remarks))
+        _draw_file_uses(page, file)
     for row in block.get("counts", ()):
-        page.add(*place(row["file"], 0), f": {count(row['count'], 'place')}")
+        where = place(row["file"], 0) if "file" in row else [count(row["more_files"], "more file")]
+        page.add(*where, f": {count(row['count'], 'place')}")
+    if imports := block.get("imports"):
+        page.add((count(imports["total"], "import"), STRONG))
+        for file in imports.get("files", ()):
+            _draw_lines(page, file["file"], file["lines"])
     if further := block.get("further"):
         page.add((f"2 steps away: {further['total']}", STRONG))
         for file in further["files"]:
@@ -142,9 +140,21 @@ def _draw_uses(page: Page, block: Answer) -> None:
         page.note(f"There are more: {page.option('offset')} {following}.")
 
 
-def _behind(at: str) -> list[Span]:
-    path, _, line = at.rpartition(":")
-    return [(", ", ""), *place(path, int(line))] if line.isdecimal() else []
+def _draw_file_uses(page: Page, file: Answer) -> None:
+    remarks = (UNSURE,) if file.get("unsure") else ()
+    rows = [row for row in file["sites"] if "text" in row or "name" in row]
+    draw_spots(
+        page,
+        [Spot(file["file"], row["line"], row.get("name", ""), row.get("text", ""), remarks) for row in rows],
+    )
+    if bare := [row["line"] for row in file["sites"] if "text" not in row and "name" not in row]:
+        _draw_lines(page, file["file"], bare, *remarks)
+
+
+def _draw_lines(page: Page, path: str, lines: Iterable[int], *remarks: str) -> None:
+    """Draw `path: 12, 40, 77`."""
+    listed = (f": {', '.join(map(str, lines))}", NUMBER)
+    page.add(*place(path, 0), listed, *((f"  {word}", FAINT) for word in remarks))
 
 
 def _draw_unresolved(page: Page, unresolved: Answer) -> None:
@@ -152,11 +162,11 @@ def _draw_unresolved(page: Page, unresolved: Answer) -> None:
     more = " or more" if unresolved.get("at_least") else ""
     if total := unresolved.get("total", 0):
         named = "more places name" if total > 1 else "more place names"
-        page.add((f"{total}{more} {named} it, unresolved", STRONG))
+        page.add((f"{total}{more} {named} {unresolved.get('name', 'it')}, unresolved", STRONG))
     rows = [row if isinstance(row, Mapping) else {"file": row} for row in unresolved.get("places", ())]
     draw_spots(page, [Spot(row["file"], row.get("line", 0), "", row.get("text", "")) for row in rows], "  ")
-    if imports := unresolved.get("imports"):
-        page.add((f"{count(imports, 'import')} of it", FAINT))
+    for file in unresolved.get("files", ()):
+        _draw_lines(page, file["file"], file["lines"])
 
 
 def draw_tests(page: Page, tests: Iterable[Any]) -> None:

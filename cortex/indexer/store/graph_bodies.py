@@ -99,8 +99,8 @@ class Bodies:
 
 
 def _describe_unresolved(path: str, name: str, lines: list[int]) -> dict[str, Any]:
-    """Return the unresolved uses of a name in a file: of a name that libraries have, too, only their
-    number.
+    """Return the unresolved uses of a name in a file; of a name that libraries also have, their
+    number alone.
     """
     entry = {"file": path, "name": name, "count": len(lines)}
     return entry if name in COMMON else entry | {"lines": sorted(set(lines))}

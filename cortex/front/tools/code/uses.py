@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
-from cortex.ask.uses import TOKENS, Direction, Uses, uses
+from cortex.ask.uses import TOKENS, Direction, UsesQuestion, uses
 
 
 async def cortex_uses(
@@ -24,4 +24,4 @@ async def cortex_uses(
 
     Example: {"symbol": "Router.dispatch"}
     """
-    return await uses(context, Uses(symbol, direction, depth, offset, max_tokens))
+    return await uses(context, UsesQuestion(symbol, direction, depth, offset, max_tokens))

@@ -1,0 +1,137 @@
+"""Every use of a definition: each place once, however much is shown of it."""
+
+import asyncio
+
+import pytest
+
+from cortex.ask.uses import UsesQuestion, uses
+
+FILES = {
+    "shop/store.py": (
+        "LIMIT = 3\n\n\n"
+        "class Store:\n"
+        "    def save(self, item):\n        return item\n\n"
+        "    def save_all(self, items):\n"
+        "        self.save(items[0])\n        for item in items[1:]:\n            self.save(item)\n\n\n"
+        "def tally(n):\n    return tally(n - 1) if n else LIMIT\n"
+    ),
+    "shop/run.py": (
+        "from shop.store import LIMIT, Store, tally\n\n\n"
+        "def run(store: Store, other):\n"
+        "    store.save(LIMIT)\n    other.save_all([])\n    other.tally(2)\n    return tally(1)\n\n\n"
+        "def main():\n    return run(Store(), None)\n"
+    ),
+    "shop/a.py": "def load():\n    return 1\n\n\nX = load()\n",
+    "shop/b.py": "def load():\n    return 2\n\n\nY = load()\n",
+    "tests/test_store.py": (
+        "from shop.store import Store\n\n\ndef test_save():\n    Store().save(1)\n    Store().save(2)\n"
+    ),
+    "notes.md": "# Save\n\nStore.save and LIMIT.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("uses")
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    return serve(root)
+
+
+def ask(served, symbol, direction="callers", **more):
+    return asyncio.run(uses(served.context(), UsesQuestion(symbol, direction, **more)))
+
+
+def sites(block):
+    """Return the places of a block, in its order."""
+    return [f"{file['file']}:{site['line']}" for file in block["files"] for site in file["sites"]]
+
+
+OF_SAVE = [
+    "shop/store.py:9",
+    "shop/store.py:11",
+    "shop/run.py:5",
+    "tests/test_store.py:5",
+    "tests/test_store.py:6",
+]
+
+
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        "Store.save",
+        "Store::save",
+        "Store#save",
+        "Store->save()",
+        "`Store.save`",
+        "shop/store.py:6",
+        "shop/store:Store.save",
+    ],
+)
+def test_every_place_is_listed_in_any_spelling_of_the_symbol(served, symbol):
+    (block,) = ask(served, symbol)["sites"]
+    assert (block["of"], block["at"], block["total"]) == ("Store.save", "shop/store.py:5", 5)
+    assert sites(block) == OF_SAVE
+    first = block["files"][0]["sites"][1]
+    assert first == {"line": 11, "name": "Store.save_all", "text": "self.save(item)"}
+    assert [file.get("test", False) for file in block["files"]] == [False, False, True]
+
+
+def test_a_place_in_the_definition_itself_is_a_use(served):
+    (block,) = ask(served, "tally")["sites"]
+    assert sites(block) == ["shop/store.py:15", "shop/run.py:8"]
+    assert block["imports"] == {"total": 1, "files": [{"file": "shop/run.py", "lines": [1]}]}
+
+
+def test_places_without_a_resolved_use_are_counted_beside_the_others(served):
+    (block,) = ask(served, "tally")["sites"]
+    assert block["unresolved"] == {
+        "name": "tally",
+        "total": 1,
+        "places": [{"file": "shop/run.py", "line": 7, "text": "other.tally(2)"}],
+    }
+
+
+def test_the_second_step_has_names_alone(served):
+    (block,) = ask(served, "Store.save", depth=2)["sites"]
+    assert sites(block) == OF_SAVE
+    assert block["further"] == {"total": 1, "files": [{"file": "shop/run.py", "names": ["main"]}]}
+
+
+def test_a_type_is_used_where_it_is_made_and_where_it_is_named(served):
+    (block,) = ask(served, "Store")["sites"]
+    assert sites(block) == [
+        "shop/run.py:4",
+        "shop/run.py:12",
+        "tests/test_store.py:5",
+        "tests/test_store.py:6",
+    ]
+    assert block["imports"]["total"] == 2
+
+
+def test_callees_are_the_calls_inside_with_the_places_of_their_definitions(served):
+    (block,) = ask(served, "run", "callees")["sites"]
+    assert "Store.save (shop/store.py:5)" in [site["name"] for site in block["files"][0]["sites"]]
+
+
+def test_a_constant_is_used_where_code_holds_its_name(served):
+    (block,) = ask(served, "LIMIT")["sites"]
+    assert block["textual"]
+    assert sites(block) == ["shop/run.py:5", "shop/store.py:15"]
+    assert block["imports"]["total"] == 1
+
+
+def test_each_of_a_few_meanings_is_answered(served):
+    answer = ask(served, "load")
+    assert [(block["at"], sites(block)) for block in answer["sites"]] == [
+        ("shop/a.py:1", ["shop/a.py:5"]),
+        ("shop/b.py:1", ["shop/b.py:5"]),
+    ]
+    assert answer["suggestion"] == ""
+
+
+def test_an_unknown_symbol_is_explained(served):
+    answer = ask(served, "no_such_name")
+    assert answer["sites"] == []
+    assert answer["suggestion"].startswith("There is no 'no_such_name' in the graph.")
