@@ -22,7 +22,7 @@ _OPEN = ("(", "[", ",")
 #: worth of a line that the question names; all words of the question are worth 1
 FOCUS = 3.0
 #: lines of the head of a block that is shown in part
-HEAD_LINES = 4
+HEAD_LINES = 8
 #: bytes of a line's number and of its end
 NUMBER_BYTES = 6
 

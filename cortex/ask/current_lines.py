@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -185,12 +186,14 @@ def _place_of(indexed: _Indexed, current: list[str], expected: int) -> tuple[int
     return (place[0], _extend_end(old, stripped, *place)) if place else None
 
 
-def _equal_places(lines: Sequence[str], current: Sequence[str]) -> Iterator[int]:
+def _equal_places(lines: list[str], current: list[str]) -> Iterator[int]:
     """Yield the indices where all of `lines` follow each other in the file."""
-    count = len(lines)
-    for at in range(len(current) - count + 1):
-        if current[at] == lines[0] and current[at : at + count] == lines:
-            yield at
+    count, at = len(lines), -1
+    with contextlib.suppress(ValueError):  # of index: there are no more
+        while True:
+            at = current.index(lines[0], at + 1)
+            if current[at : at + count] == lines:
+                yield at
 
 
 def _context_score(old: _Indexed, current: Sequence[str], begin: int) -> int:

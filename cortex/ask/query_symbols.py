@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from cortex.ask.functions import Function, ask_graph, parse_functions
 from cortex.ask.query_context import Turn
-from cortex.ask.questions import NO_FILTERS
 from cortex.ranking import read_question
-from cortex.ranking.traces import KNOWN_ENDINGS
-from cortex.terms.paths import is_built, is_test
-from ipc.messages import ExactHits, ExactSearch, GraphSearch, Locate, Located
+from cortex.ranking.traces import KNOWN_ENDINGS, find_frames
+from ipc.messages import GraphSearch, Locate, Located, Place
 
-#: names that are searched, chunks that may hold them, and cited places that are looked up
-NAMES_MAX, HITS_MAX, PLACES_MAX = 4, 24, 8
+#: names that are searched, and cited places that are looked up
+NAMES_MAX, PLACES_MAX = 4, 8
+#: letters of a pasted trace that are read
+TRACE_CHARS_MAX = 24_000
 
 #: a name with its owner: `Config.load`, `Handler::handle()`, `Store#save`, `store->save`
 _QUALIFIED = r"(?<![\w./#@:-])[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+(?![\w/\\@-]|\.\w)"
@@ -75,30 +75,11 @@ async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
     return list(named.values())
 
 
-async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[str, list[int]]:
-    """Return code file → its lines that hold a name, best files first. Raises NotReady."""
-    if not names:
-        return {}
-    request = ExactSearch(
-        query=" OR ".join(f'"{text}"' for name in names for text in _texts_of(name)),
-        limit=HITS_MAX,
-        filters=turn.context.scope_filters(NO_FILTERS),
-        detail="location",
-        generation=turn.generation.number,
-        bare=True,
-    )
-    hits = await turn.lane("text", request, ExactHits, ours=True)
-    lines: dict[str, list[int]] = {}
-    for hit, numbers in zip(hits.hits, hits.highlight_lines, strict=True) if hits is not None else ():
-        is_aside = is_built(hit.path) or (is_test(hit.path) and not with_tests)
-        if hit.chunk_type == "code" and not is_aside:
-            lines.setdefault(hit.path, []).extend(numbers)
-    return lines
-
-
 async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:
     """Return file → its lines that a pasted trace names, in the trace's order. Raises NotReady."""
-    places = tuple(place for place in read_question(query).places if place.line)[:PLACES_MAX]
+    named = [place for place in read_question(query).places if place.line]
+    frames = [Place(frame.path, frame.line) for frame in find_frames(query[:TRACE_CHARS_MAX]) if frame.line]
+    places = tuple(dict.fromkeys((*named, *(frames if named else ()))))[:PLACES_MAX]
     if not places:
         return {}
     request = Locate(places, generation=turn.generation.number, bare=True)

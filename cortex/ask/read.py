@@ -48,8 +48,10 @@ BLOCKS_MAX, ALL_BLOCKS, OUTLINES = 6, 1_000, (60, 24, 8, 3)
 DOCUMENT_LINES_MAX = 5_000
 #: called definitions that are listed; their share of the answer; calls of one definition
 CALLS_MAX, CALLS_SHARE, CALLEES_MAX = 12, 0.12, 60
-#: bytes of an entry's first line without its path and name; of a sentence about the answer
-HEADER_BYTES, SENTENCE_BYTES = 16, 120
+#: bytes of the outline of a folder, at least
+FOLDER_BYTES_MIN = 800
+#: bytes of an entry's first line without its path and name
+HEADER_BYTES = 16
 
 Answer = dict[str, Any]
 
@@ -129,18 +131,17 @@ async def _answer(turn: Turn, question: Read) -> Answer:
     if resolved.listed:
         answer["map"] = [_map_line(function) for function in resolved.listed[:LISTED_MAX]]
     left_bytes = question.max_tokens * TOKEN_BYTES - len("\n".join(notes).encode())
-    left_bytes -= sum(len(orjson.dumps(line)) for line in answer.get("map", ()))
-    room = int(left_bytes * (1 - CALLS_SHARE)) if any(callees.values()) else left_bytes
-    answer["code"], cut = _show_code(resolved, items, question.query, room)
     folders = [target for target in resolved.targets if target.form == "folder"]
     for target in folders:
-        left_bytes -= _bytes_of(answer["code"])
-        listing, sentence = await outline_folder(turn, target.file, max(800, left_bytes // len(folders)))
-        answer.setdefault("map", []).extend(listing)
+        share = max(FOLDER_BYTES_MIN, left_bytes // len(resolved.targets))
+        rows, sentence = await outline_folder(turn, target.file, share)
+        answer.setdefault("map", []).extend(rows)
         notes += [sentence] if sentence else []
-    if calls := await _list_calls(
-        turn, items, callees, answer["code"], left_bytes - _bytes_of(answer["code"])
-    ):
+        left_bytes -= len(sentence.encode())
+    left_bytes -= sum(len(f"{row['file']}{row['name']}".encode()) for row in answer.get("map", ()))
+    room = int(left_bytes * (1 - CALLS_SHARE)) if any(callees.values()) else left_bytes
+    answer["code"], cut, used = _show_code(resolved, items, question.query, room)
+    if calls := await _list_calls(turn, items, callees, answer["code"], left_bytes - used):
         answer["calls"] = calls
     if cut:
         notes.append(f"Lines that are not shown: read them by number, as {cut}.")
@@ -151,10 +152,6 @@ async def _answer(turn: Turn, question: Read) -> Answer:
 
 def _map_line(function: Function) -> Answer:
     return {"file": function.file, "start": function.start, "end": function.end, "name": function.name}
-
-
-def _bytes_of(value: Any) -> int:
-    return len(orjson.dumps(value))
 
 
 def _gone(items: Iterable[_Item]) -> list[str]:
@@ -180,7 +177,8 @@ async def _read_items(turn: Turn, resolved: Resolved, units: Mapping[tuple[str, 
     spans = []
     for target in wanted:
         unit = units.get((target.file, target.start), {})
-        spans.append(Span(target.file, min(target.start, unit.get("start", target.start)), target.end))
+        end = min(target.end, DOCUMENT_LINES_MAX) if target.form == "file" else target.end
+        spans.append(Span(target.file, min(target.start, unit.get("start", target.start)), end))
     unread = [span for span, target in zip(spans, wanted, strict=True) if not target.now]
     lines = dict(zip(unread, await read_spans(turn, unread), strict=True))
     items = []
@@ -235,9 +233,9 @@ def _blocks_of_type(lines: Mapping[int, str], target: Target, shift: int) -> lis
 
 def _show_code(
     resolved: Resolved, items: Sequence[_Item], query: str, max_bytes: int
-) -> tuple[list[Answer], str]:
-    """Return the entries of all targets but folders within `max_bytes`, those that need less first
-    served; and a place that is left out, "" for none.
+) -> tuple[list[Answer], str, int]:
+    """Return (the entries of all targets but folders within `max_bytes`, those that need less first
+    served; a place that is left out, "" for none; the bytes of all).
     """
     wanted = get_term_finder(question_words(query)) if query.strip() else None
     read_targets = {id(item.target): item for item in items}
@@ -256,7 +254,7 @@ def _show_code(
         entries[at], used, cut = _entry_of(targets[at], item, wanted, share)
         left -= min(used, left)
         cuts += [cut] if cut else []
-    return [entries[at] for at in sorted(entries)], cuts[0] if cuts else ""
+    return [entries[at] for at in sorted(entries)], cuts[0] if cuts else "", max_bytes - left
 
 
 def _entry_of(
@@ -272,7 +270,7 @@ def _entry_of(
             if item is None
             else outline_document(item.body.lines, target.file, room)
         )
-        return entry | {"outline": rows}, _bytes_of(rows), ""
+        return entry | {"outline": rows}, sum(len(row["text"]) + HEADER_BYTES for row in rows), ""
     pieces = _choose(item, wanted, max_bytes - item.header_bytes)
     entry = item.entry
     if not item.body.lines:

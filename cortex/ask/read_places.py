@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+import orjson
 
 from cortex.ask.current_lines import Span, read_changed, read_spans
 from cortex.ask.functions import Function, ask_graph, outline, parse_functions
@@ -21,7 +23,7 @@ from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_built
 from cortex.terms.spelling import FileLines, path_below, read_file_lines
-from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot
+from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot, UnitHits, UnitsAt
 
 #: meanings of an ambiguous symbol or path that are all read; of one with more, the places listed
 MEANINGS_MAX, LISTED_MAX = 3, 10
@@ -100,9 +102,10 @@ async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
     for function in await outline(turn, list(paths)):
         resolved.outlines.setdefault(function.file, []).append(function)
     changed = await _Changed.of(turn, of_files, resolved.outlines)
+    heads = await _find_heads(turn, files)
     for place in spellings:
         if place in files:
-            _add_file(resolved, place, files[place], changed)
+            _add_file(resolved, _move_to_head(place, heads), files[place], changed)
         elif place in hits:
             _add_symbol(turn, resolved, place, hits[place], meanings.get(place, []))
         elif place in unknown:
@@ -153,6 +156,29 @@ def _is_folder(turn: Turn, place: _Spelling) -> bool:
     return not path or any(listed.startswith(f"{path}/") for listed in turn.context.freshness.listed())
 
 
+async def _find_heads(turn: Turn, files: Mapping[_Spelling, Sequence[Spot]]) -> dict[_Spelling, int]:
+    """Return place → the first line of a definition, where the line is in the comment above it."""
+    wanted = [place for place in files if place.lines.line and not place.lines.last]
+    stale = turn.stale({files[place][0].hit.path for place in wanted})
+    wanted = [place for place in wanted if files[place][0].hit.path not in stale]
+    if not wanted:
+        return {}
+    places = tuple(Place(files[place][0].hit.path, place.lines.line) for place in wanted)
+    hits = await turn.lane("text", UnitsAt(places, turn.generation.number), UnitHits, ours=True)
+    units = [orjson.loads(raw) for raw in hits.units] if hits is not None else []
+    heads: dict[_Spelling, int] = {}
+    for place, spot in zip(wanted, places, strict=True):
+        for unit in units:
+            is_above = unit["path"] == spot.path and unit["start"] <= spot.line < unit.get("head", 0)
+            if is_above and unit.get("symbol"):
+                heads[place] = unit["head"]
+    return heads
+
+
+def _move_to_head(place: _Spelling, heads: Mapping[_Spelling, int]) -> _Spelling:
+    return replace(place, lines=replace(place.lines, line=heads.get(place, place.lines.line)))
+
+
 async def _find_symbols(turn: Turn, names: Sequence[str]) -> list[GraphHits | None]:
     # The path from a name to itself is the definition that it means.
     return await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
@@ -200,11 +226,20 @@ class _Changed:
         return cls(
             lines,
             {
-                tuple(span): (now.start, now.end)
+                (span.file, span.start, span.end): (now.start, now.end)
                 for span, now in zip(wanted, spans, strict=True)
                 if not now.stale
             },
         )
+
+    def moved(self, path: str, definitions: Sequence[Function]) -> list[Function]:
+        """Return the definitions of a file with their lines as they are now."""
+        if path not in self.lines:
+            return list(definitions)
+        places = [
+            (function, self.spans.get((path, function.start, function.end))) for function in definitions
+        ]
+        return [replace(function, start=place[0], end=place[1]) for function, place in places if place]
 
     def holds(self, definition: Function, line: int) -> bool:
         """Whether a line, numbered as in the file now, is in a definition."""
@@ -228,7 +263,8 @@ def _add_file(resolved: Resolved, place: _Spelling, spots: Sequence[Spot], chang
     last = len(now) or hit.end_line
     lines = place.lines
     if not lines.line:
-        resolved.targets.append(_file_target(hit.path, last, resolved.outlines.get(hit.path, []), now))
+        definitions = changed.moved(hit.path, resolved.outlines.get(hit.path, []))
+        resolved.targets.append(_file_target(hit.path, last, definitions, now))
     elif lines.line > last:
         resolved.notes.append(f"{hit.path} has {last} lines: there is no line {lines.line}.")
     elif lines.last:
@@ -317,44 +353,54 @@ def _add_symbol(
     if answer is None:
         resolved.notes.append(f"{place.text!r} was not looked up: the graph worker did not answer.")
         return
-    remark = answer.suggestion
-    definitions = [definition for definition in meanings if definition.file and definition.kind != "external"]
-    is_guess = remark.startswith("There is no")
-    if not answer.results:  # one of several: a copy that a tool has built is none
-        definitions = [
-            definition for definition in definitions if not is_built(definition.file)
-        ] or definitions
-    definitions = [
-        definition
-        for definition in definitions
-        if definition.kind not in WHOLE_KINDS or _is_stem(place.text, definition.file)
-    ]
-    if is_guess and place.is_path:
-        definitions = []
-    if not definitions:
+    is_guess = answer.suggestion.startswith("There is no")
+    meant = (
+        []
+        if is_guess and place.is_path
+        else _select_meant(place.text, meanings, is_sure=bool(answer.results))
+    )
+    if not meant:
+        is_external = bool(answer.results)
         resolved.notes.append(
             _say_no_file(turn, place)
             if place.is_path
-            else _say_no_symbol(place, answer, is_external=bool(answer.results))
+            else _say_no_symbol(place, answer, is_external=is_external)
         )
         return
-    if len(definitions) > MEANINGS_MAX:
-        resolved.listed += definitions[:LISTED_MAX]
+    if len(meant) > MEANINGS_MAX:
+        resolved.listed += meant[:LISTED_MAX]
         resolved.notes.append(f"{place.text!r} has many meanings; ask for one of the places above.")
         return
     if is_guess:
-        resolved.notes.append(remark)
+        resolved.notes.append(answer.suggestion)
     elif others := [name for name in answer.candidates if answer.results and not is_built(name)]:
         resolved.notes.append(f"Also called {place.text!r}: {', '.join(others[:LISTED_MAX])}.")
-    if len(definitions) > 1:
-        resolved.notes.append(f"{place.text!r} has {len(definitions)} meanings: each is answered.")
-    for definition in definitions:
-        definitions = resolved.outlines.get(definition.file, [])
-        if definition.kind in WHOLE_KINDS:
-            last = max((other.end for other in definitions), default=definition.end)
-            resolved.targets.append(_file_target(definition.file, max(definition.end, last), definitions, ()))
-            continue
-        resolved.targets += _with_overloads(definition, definitions)
+    if len(meant) > 1:
+        resolved.notes.append(f"{place.text!r} has {len(meant)} meanings: each is answered.")
+    for meaning in meant:
+        definitions = resolved.outlines.get(meaning.file, [])
+        if meaning.kind in WHOLE_KINDS:
+            last = max((definition.end for definition in definitions), default=meaning.end)
+            resolved.targets.append(_file_target(meaning.file, max(meaning.end, last), definitions, ()))
+        else:
+            resolved.targets += _with_overloads(meaning, definitions)
+
+
+def _select_meant(text: str, meanings: Sequence[Function], *, is_sure: bool) -> list[Function]:
+    """Return the meanings of a name that can be read. `is_sure`: there is one; of several, those in
+    tests and in files that a tool has built count only where there are no others.
+    """
+    meant = [
+        meaning
+        for meaning in meanings
+        if meaning.file
+        and meaning.kind != "external"
+        and (meaning.kind not in WHOLE_KINDS or _is_stem(text, meaning.file))
+    ]
+    if is_sure:
+        return meant
+    meant = [meaning for meaning in meant if not is_built(meaning.file)] or meant
+    return [meaning for meaning in meant if not meaning.is_test] or meant
 
 
 def _is_stem(text: str, path: str) -> bool:

@@ -1,39 +1,32 @@
 """The answer of cortex_search for an agent: a map of the best functions, then the code of the first
 of them, within one budget of tokens.
 
-Functions are units (cortex/generation/units.py), ranked over the whole index. A definition or a
+Functions are units (cortex/terms/units.py), ranked over the whole index. A definition or a
 line that the question names stands first. A question about the effects of a change gets the uses
 of the definition that it names, too; a question about tests gets tests below the code.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import orjson
 
 from cortex.ask.code_pieces import Body, Pieces, choose_pieces
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
-from cortex.ask.query_context import QueryContext, Turn, no_answer_error
-from cortex.ask.query_symbols import asks_for_users, find_cited, names_in
+from cortex.ask.query_context import QueryContext, Turn
+from cortex.ask.query_symbols import asks_for_users
 from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Search
-from cortex.ask.search import LANES, ask_lanes, notes_of, rank_lanes
-from cortex.ask.uses import Meaning, find_meanings, find_uses
-from cortex.ranking import read_question
+from cortex.ask.ranked_units import RankedUnits, find_units
+from cortex.ask.uses import find_uses
 from cortex.ranking.unit_map import MAP_LINES, bytes_of_line, choose_mapped, is_aside, make_map, map_line
-from cortex.ranking.units import ScoredUnit, chunk_hits, file_places, rank_units
+from cortex.ranking.units import ScoredUnit
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import asks_for_tests, question_words
-from ipc.messages import Place, UnitHits, UnitsAt, UnitSearch
 
-#: hits of chunks, whose files and meanings count for their units; and units that are ranked
-HITS, UNITS = 24, 80
 #: tokens of an answer, unless the caller sets them; tokens for the uses of definitions at least;
 #: definitions whose uses are listed
 TOKENS, USES_TOKENS_MIN, MEANINGS_MAX = 900, 600, 3
@@ -44,21 +37,12 @@ SHOWN_MAX, SCORE_MIN, LONG_SHARE = 8, 0.5, 0.6
 SMALL = 40
 #: tests below the code, where the question asks for them
 TESTS_MAX = 4
+#: unknown words that an empty answer names
+UNKNOWN_MAX = 6
 #: bytes of an entry's header
 HEADER_BYTES = 20
 
 Answer = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class RankedUnits:
-    """The units of a question, best first; `named`: (file, line) of the definitions that it names.
-    `notes`: sentences on omissions.
-    """
-
-    units: tuple[ScoredUnit, ...]
-    meanings: tuple[Meaning, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 async def answer_with_code(context: QueryContext, question: Search) -> Answer | None:
@@ -72,57 +56,12 @@ async def answer_with_code(context: QueryContext, question: Search) -> Answer | 
     return answer
 
 
-async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
-    """Return the ranked units of a question; None where the index has none. Raises as
-    `answer_with_code`, and NotReady.
-    """
-    reading = read_question(question.query)
-    question = replace(question, limit=HITS)
-    number = turn.generation.number
-    filters = turn.context.scope_filters(question.filters)
-    request = UnitSearch(reading.query, UNITS, filters, number)
-    lanes, found, meanings, cited = await asyncio.gather(
-        ask_lanes(turn, question, reading),
-        turn.lane("text", request, UnitHits, ours=True),
-        _find_named(turn, question.query),
-        find_cited(turn, question.query),
-    )
-    if lanes.text is None and lanes.vector is None:
-        raise no_answer_error(turn.silent[name] for name in LANES if name in turn.silent)
-    if found is None:
-        return None
-    lines = [(path, line) for path, numbers in cited.items() for line in numbers]
-    lines += [(meaning.file, meaning.start) for meaning in meanings]
-    found = await _with_units_at(turn, found, lines)
-    if not found.units:
-        return None
-    ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
-    units = rank_units(
-        question.query, found, file_places(ranked), chunk_hits(lanes.replies), lines=frozenset(lines)
-    )
-    return RankedUnits(tuple(units), tuple(meanings), notes_of(lanes.vector))
-
-
-async def _find_named(turn: Turn, query: str) -> list[Meaning]:
-    """Return the definitions of the names in a query, those that the graph knows for certain."""
-    found = await asyncio.gather(*(find_meanings(turn, name) for name in names_in(query)))
-    meanings = [meaning for listed, _ in found for meaning in listed if meaning.file and not meaning.remark]
-    return list({meaning.id: meaning for meaning in meanings}.values())
-
-
-async def _with_units_at(turn: Turn, found: UnitHits, lines: Sequence[tuple[str, int]]) -> UnitHits:
-    """Add the units with the named `lines` that the search has not found."""
-    if not lines:
-        return found
-    places = tuple(Place(path, line) for path, line in dict.fromkeys(lines))
-    named = await turn.lane("text", UnitsAt(places, turn.generation.number), UnitHits, ours=True)
-    return _merge_units(found, named) if named is not None else found
-
-
 async def _answer(turn: Turn, question: Search) -> Answer | None:
     found = await find_units(turn, question)
     if found is None:
         return None
+    if not found.fits:
+        return {"map": [], "suggestion": _explain_misfit(found.unknown), "index": turn.index(found.notes)}
     left = (question.max_tokens or TOKENS) * TOKEN_BYTES
     if asks_for_users(question.query) and 0 < len(found.meanings) <= MEANINGS_MAX:
         return await _answer_with_uses(turn, question, found, left)
@@ -137,6 +76,14 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)
     return answer | {"index": turn.index(found.notes)}
+
+
+def _explain_misfit(unknown: Sequence[str]) -> str:
+    """Return why nothing answers a question."""
+    if not unknown:
+        return "Nothing in the index fits this question; name a file, a function or a message of the code."
+    words = ", ".join(f"`{word}`" for word in unknown[:UNKNOWN_MAX])
+    return f"Nothing in the index fits this question: it does not hold {words}. Ask in the code's own words."
 
 
 async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, max_bytes: int) -> Answer:
@@ -224,16 +171,3 @@ def _body_of(unit: Answer, span: CurrentSpan) -> Body:
 def _without_numbers(pieces: Pieces) -> Pieces:
     """Return the pieces of a file that has changed since, whose numbers may be wrong."""
     return Pieces(tuple((0, text) for _, text in pieces.pieces))
-
-
-def _merge_units(found: UnitHits, named: UnitHits) -> UnitHits:
-    """Return the units of both replies, each once; the named ones have no signals."""
-    known = {_place(raw) for raw in found.units}
-    new = [raw for raw in named.units if _place(raw) not in known]
-    values = np.pad(found.values, ((0, 0), (0, len(new))))
-    return replace(found, units=(*found.units, *new), values=values)
-
-
-def _place(raw: bytes) -> tuple[str, int]:
-    unit = orjson.loads(raw)
-    return unit["path"], unit["start"]

@@ -22,8 +22,15 @@ from cortex.ranking.evidence import distribution
 from cortex.ranking.ranked_hits import Ranked
 from cortex.system.arrays import Array
 from cortex.terms.inline_tests import is_test_code
-from cortex.terms.paths import asks_for_build, asks_for_documents, asks_for_tests, is_example, is_foreign
+from cortex.terms.paths import (
+    asks_for_build_alone,
+    asks_for_documents,
+    asks_for_tests,
+    is_example,
+    is_foreign,
+)
 from ipc.messages import Signals
+from ipc.messages.signals import END, FILE, START
 from ipc.messages.units import UnitHits
 
 #: value of a unit with the owner and the name, with the name alone, of a name in the question; of
@@ -106,13 +113,15 @@ def chunk_hits(lanes: Sequence[Signals]) -> list[ChunkHit]:
         return []
     cosines = distribution(next((signals for signals in lanes if "cosine" in signals.names), None))
     cosine = candidates.lane("cosine")
-    meaning = np.where(np.isnan(cosine), 0.0, cosines.z(np.nan_to_num(cosine)))
-    words = shares(candidates.lane("body"))
-    hits = [candidates.hit(at) for at in range(len(candidates))]
-    return [
-        ChunkHit(hit.path, hit.start_line, hit.end_line, *values)
-        for hit, *values in zip(hits, words.tolist(), meaning.tolist(), strict=True)
-    ]
+    meaning = np.where(np.isnan(cosine), 0.0, cosines.z(np.nan_to_num(cosine))).tolist()
+    words = shares(candidates.lane("body")).tolist()
+    hits = []
+    for number, reply in enumerate(candidates.replies):
+        mine = np.flatnonzero(candidates.reply == number)
+        rows = reply.rows[:, candidates.at[mine]].tolist()
+        for at, file, start, end in zip(mine.tolist(), rows[FILE], rows[START], rows[END], strict=True):
+            hits.append(ChunkHit(reply.paths[file], start, end, words[at], meaning[at]))
+    return hits
 
 
 def file_places(ranked: Iterable[Ranked]) -> dict[str, tuple[float, int]]:
@@ -180,7 +189,7 @@ def unit_signals(
     signal["line"][:] = [
         any(path == unit["path"] and _holds(unit, line) for path, line in lines) for unit in units
     ]
-    asked = asks_for_documents(question) or asks_for_build(question)
+    asked = asks_for_documents(question) or asks_for_build_alone(question)
     signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
     signal["loose"] *= ASKED_LOOSE if asked else 1.0
     signal["example"][:] = [is_example(path) for path in paths]
@@ -207,13 +216,17 @@ def _best_chunks(
         by_path[chunk.path].append(chunk)
     words, meaning = [], []
     for unit in units:
-        near = [
-            chunk
-            for chunk in by_path.get(unit["path"], ())
-            if any(chunk.start <= last and first <= chunk.end for first, last in _ranges(unit))
-        ]
-        words.append(max((chunk.words for chunk in near), default=0.0))
-        meaning.append(max((chunk.meaning for chunk in near), default=0.0))
+        start, end, ranges = unit["start"], unit["end"], _ranges(unit)
+        best_words = best_meaning = 0.0
+        for _, first, last, chunk_words, chunk_meaning in by_path.get(unit["path"], ()):
+            if last < start or end < first:
+                continue
+            if len(ranges) > 1 and not any(first <= bottom and top <= last for top, bottom in ranges):
+                continue
+            best_words = max(best_words, chunk_words)
+            best_meaning = max(best_meaning, chunk_meaning)
+        words.append(best_words)
+        meaning.append(best_meaning)
     return words, meaning
 
 

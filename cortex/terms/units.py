@@ -34,6 +34,8 @@ SIGNATURE_CHARS_MAX = 600
 #: lines below the first line of a definition that may hold its name, below attributes
 NAME_LINES_MAX = 6
 
+#: the kind of a unit of a document
+SECTION = "section"
 #: data as units see it: an enum is a type
 _DATA = DATA_KINDS - {"enum"}
 #: configuration formats, and the kind of their blocks, which are no units of any length
@@ -47,6 +49,8 @@ _ATTRIBUTE = re.compile(r"\s*(?:@|#!?\[|\[)")
 _LETTER = re.compile(r"[^\W_]")
 #: first letters of a line that may be a comment
 _COMMENT_LETTERS = frozenset("/*#-;%\"'")
+#: a text with comments has one of these
+_COMMENT_MARKS = ("//", "#", "/*", '"""', "*", "--", "'''", ";;", "%%")
 _COMMENT_LINE = re.compile(
     r"//|\*(?=[\s*/]|$)|#(?!include|define|if|endif|else|elif|undef|pragma|error|!?\[)|--|;;|%%"
 )
@@ -129,7 +133,7 @@ def find_units(chunks: Sequence[Mapping[str, Any]]) -> list[Unit]:
         text = str(chunk.get("text") or "")
         first = max(1, line) if isinstance(line := metadata.get("start_line"), int) else 1
         headings = metadata.get("headings") or ()
-        kind = "section" if chunk.get("chunk_type") == "documentation" else ""
+        kind = SECTION if chunk.get("chunk_type") == "documentation" else ""
         heading = str(headings[-1]) if headings else ""
         pieces.append(_Piece(first, first + text.count("\n"), heading, kind))
         texts.append(text)
@@ -401,8 +405,11 @@ def _to_signature(lines: Iterable[str]) -> str:
     return text if len(text) <= SIGNATURE_CHARS_MAX else f"{text[:SIGNATURE_CHARS_MAX]}…"
 
 
-def find_comments(text: str) -> list[str]:
-    """Return the lines of `text` that are comments or docstrings."""
+def split_comments(text: str) -> tuple[str, str]:
+    """Return (the other lines of `text`, the lines that are comments or docstrings)."""
+    if not any(mark in text for mark in _COMMENT_MARKS):
+        return text, ""
+    code: list[str] = []
     comments: list[str] = []
     until = ""
     for line in text.split("\n"):
@@ -412,14 +419,11 @@ def find_comments(text: str) -> list[str]:
                 until = ""
             continue
         bare = line.lstrip()
-        if bare[:1] not in _COMMENT_LETTERS or not bare:
-            continue
-        for mark, end in _LONG_COMMENTS.items():
-            if bare.startswith(mark):
-                comments.append(bare)
-                until = "" if end in bare[len(mark) :] else end
-                break
+        if bare[:1] not in _COMMENT_LETTERS:
+            code.append(line)
+        elif end := _LONG_COMMENTS.get(bare[:2]) or _LONG_COMMENTS.get(bare[:3]):
+            comments.append(line)
+            until = "" if end in bare[len(end) :] else end
         else:
-            if _COMMENT_LINE.match(bare):
-                comments.append(bare)
-    return comments
+            (comments if _COMMENT_LINE.match(bare) else code).append(line)
+    return "\n".join(code), "\n".join(comments)

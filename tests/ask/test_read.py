@@ -202,6 +202,13 @@ def test_a_name_with_three_meanings_or_fewer_is_read_in_each(shop):
     assert any("2 meanings" in note for note in answer["notes"])
 
 
+def test_tests_and_built_copies_are_no_meanings_beside_others(tmp_path, serve):
+    code = "export function pack(x) { return x; }\n"
+    paths = ("lib/pack.js", "dist/pack.js", "dist/esm/pack.js", "test/pack.test.js", "test/other.test.js")
+    write(tmp_path, dict.fromkeys(paths, code))
+    assert places(ask(serve(tmp_path), "pack")) == ["lib/pack.js:1-1"]
+
+
 def test_the_places_of_a_name_with_many_meanings_are_listed(shop):
     answer = ask(shop, "popular", "encode")
     assert {line["file"] for line in answer["map"]} == {f"many/m{number}.py" for number in range(6)}
@@ -280,6 +287,15 @@ def test_a_line_of_a_document_and_one_outside_of_definitions_have_lines_around(s
     assert (entry["start"], entry["end"]) == (1, 3)
 
 
+def test_a_line_of_the_comment_above_a_definition_means_the_definition(tmp_path, serve):
+    write(
+        tmp_path,
+        {"a.go": "package a\n\ntype T struct{}\n\n// Save writes.\n// All of it.\nfunc (t *T) Save() {\n}\n"},
+    )
+    answer = ask(serve(tmp_path), "a.go:5")
+    assert (places(answer), names(answer)) == (["a.go:5-8"], ["T.Save"])
+
+
 STATEMENTS = {
     line
     for node in ast.walk(ast.parse(FILES["shop/checkout.py"]))
@@ -346,6 +362,13 @@ def test_lines_that_moved_have_their_new_numbers(changed):
     assert answer["index"]["pending"] == ["shop/store.py"]
 
 
+def test_the_outline_of_a_changed_file_has_its_new_lines(changed):
+    served, root = changed
+    (root / "shop/checkout.py").write_text("import os\n\n\n" + FILES["shop/checkout.py"])
+    (entry,) = ask(served, "shop/checkout.py")["code"]
+    assert [(row["start"], row["text"].strip()) for row in entry["outline"]] == [(7, "checkout(cart)")]
+
+
 def test_a_function_that_was_changed_is_read_as_it_is_now(changed):
     served, root = changed
     text = FILES["shop/store.py"].replace(
@@ -385,10 +408,10 @@ def test_more_places_than_one_answer_holds_are_counted(shop):
     assert any("2 of 26 places are left out" in note for note in answer["notes"])
 
 
-@pytest.mark.parametrize("given", [(), ("",), ("  ", ""), ("x" * 5_000,)])
-def test_no_place_and_a_text_for_a_place_are_refused(shop, given):
+@pytest.mark.parametrize("texts", [(), ("",), ("  ", ""), ("x" * 5_000,)])
+def test_no_place_and_a_text_for_a_place_are_refused(shop, texts):
     with pytest.raises(BadRequest, match=r"\.$"):
-        ask(shop, *given)
+        ask(shop, *texts)
 
 
 def test_without_the_graph_lines_are_read_and_symbols_are_said_to_be_unknown(shop):

@@ -179,6 +179,20 @@ def test_call_sites_are_lines_of_grep_and_tests_come_last():
     ]
 
 
+def test_further_places_of_a_caller_are_places_of_their_own_with_code_and_numbers_without():
+    sites = [11, 40, "src/b.go:3"]
+    lines = lines_of(CALLER | {"sites": sites}, tool="cortex_graph", operation="callers", target="a:run")
+    assert lines[1:] == ["src/a.go:11  go  also 11, 40, src/b.go:3"]
+    site = {"file": "src/a.go", "line": 40, "text": " run(2)", "unsure": True}
+    row = CALLER | {"text": "run(now)", "sites": [site], "more_sites": 2}
+    lines = lines_of(row, tool="cortex_graph", operation="callers", target="a:run")
+    assert lines[1:] == [
+        "src/a.go",
+        "  11  go: run(now)  and 2 more places",
+        "  40  go: run(2)  may be another's",
+    ]
+
+
 def test_the_lines_around_a_site_are_shown_to_a_caller_that_asks_for_them():
     row = CALLER | {"text": "9: func go() {\n11:     run(now)"}
     answer = {"operation": "callers", "target": "a:run", "results": [row], "index": NOTHING_AMISS}
@@ -218,12 +232,16 @@ def test_the_parts_that_agents_tools_share():
         ],
         "sites": {
             "of": "A.run",
+            "at": "a.py:98",
             "total": 3,
             "files": [
                 {"file": "test_a.py", "test": True, "sites": [{"line": 3, "name": "test_run", "text": " run()"}]},
-                {"file": "c.py", "sites": [{"line": 40, "name": "C.go"}, {"line": 77, "name": ""}]},
+                {"file": "c.py", "sites": [{"line": 40, "name": "C.go"}, {"line": 77}]},
+                {"file": "d.py", "sites": [{"line": 7}, {"line": 9}], "unsure": True},
             ],
-            "unresolved": {"total": 9, "places": ["d.py:3", {"file": "e.py", "line": 4}]},
+            "counts": [{"file": "f.py", "count": 12}],
+            "further": {"total": 3, "files": [{"file": "g.py", "names": ["go", "G.on"]}]},
+            "unresolved": {"total": 9, "places": ["d.py:3", {"file": "e.py", "line": 4, "text": "run"}], "imports": 1},
             "next_offset": 3,
         },
         "calls": [{"file": "d.py", "start": 5, "name": "save"}],
@@ -237,6 +255,21 @@ def test_the_parts_that_agents_tools_share():
         "a.py:98-130  A.run",
         "b.py:3  b  test",
         "",
+        "uses of A.run, a.py:98: 3",
+        "c.py",
+        "  40  C.go",
+        "  77",
+        "d.py: 7, 9  may be another's",
+        "in tests",
+        "test_a.py:3  test_run: run()",
+        "f.py: 12 places",
+        "2 steps away: 3",
+        "  g.py: go, G.on",
+        "9 more places name it, unresolved",
+        "  d.py:3",
+        "  e.py:4: run",
+        "1 import of it",
+        "",
         "a.py:98-130  A.run",
         "98  def run():",
         "99      a",
@@ -246,14 +279,6 @@ def test_the_parts_that_agents_tools_share():
         "  122-130     else: …",
         "a.py:98-130  old  changed since it was indexed",
         "  def old():",
-        "",
-        "3 places use A.run",
-        "c.py:40  C.go",
-        "c.py:77",
-        "test_a.py:3  test_run: run()",
-        "9 more places name it, unresolved",
-        "  d.py:3",
-        "  e.py:4",
         "calls",
         "  d.py:5  save",
         "tests",

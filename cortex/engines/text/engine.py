@@ -52,14 +52,16 @@ class TextEngine:
             assert self._writers is not None, "resume comes first"
             chunks, units = self._writers
             rows = ((row.key, row.chunk) for row in change.added)
-            self._token = chunks.build(change.number, rows, change.deleted)
-            units.build(change.number, change.sources)
+            chunks.add_rows(rows, change.deleted)
+            units.add_sources(change.sources)  # while tantivy indexes the chunks
+            for writer in self._writers:
+                self._token = writer.commit(change.number)
         return self._token
 
     def upkeep(self, published: Published) -> str:
         if self._writers is not None and self._token and any(writer.has_merged() for writer in self._writers):
             for writer in self._writers:
-                self._token = writer.publish(published.generation.number + 1)
+                self._token = writer.commit(published.generation.number + 1)
         return self._token
 
     def open(self, token: str, published: Published) -> Handlers:

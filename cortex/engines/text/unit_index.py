@@ -12,9 +12,12 @@ from cortex.engines.text.schema import RAW, READY
 from cortex.engines.text.writer import IndexWriter
 from cortex.terms import tokens
 from cortex.terms.ids import key_of
-from cortex.terms.units import Unit, find_comments, find_units
+from cortex.terms.inline_tests import is_test_code
+from cortex.terms.units import SECTION, Unit, find_units, split_comments
 from ipc.messages import UNIT_SIGNALS
 
+#: classes of units: shipped code; tests, and sections of documents
+CODE, ASIDE = "code", "aside"
 #: the folder of its generations in that of the text index
 UNITS = "units"
 #: bytes of heap for a large change: a unit takes a fifth of a chunk, because it has no positions
@@ -25,7 +28,8 @@ def make_unit_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     for name in UNIT_SIGNALS:
         builder.add_text_field(name, tokenizer_name=READY, index_option="freq")
-    builder.add_text_field("source", tokenizer_name=RAW, index_option="basic")
+    for name in ("source", "class"):
+        builder.add_text_field(name, tokenizer_name=RAW, index_option="basic")
     builder.add_unsigned_field("file", fast=True)
     builder.add_bytes_field("json", stored=True, indexed=False)
     return builder.build()
@@ -37,12 +41,12 @@ class UnitWriter(IndexWriter):
     def __init__(self, folder: Path, published: str) -> None:
         super().__init__(folder, published, make_unit_schema, _BULK_HEAP)
 
-    def build(self, number: int, sources: Mapping[str, Sequence[dict[str, Any]]]) -> str:
-        """Write generation `number`: the previous build, with the units of `sources`, as in
-        `protocol.Change`, in place of those that these files had. Returns as `write`.
+    def add_sources(self, sources: Mapping[str, Sequence[dict[str, Any]]]) -> None:
+        """Begin a build with the units of `sources`, as in `protocol.Change`, in place of those
+        that these files had, as `add`.
         """
         documents = (document for path in sources for document in make_unit_documents(path, sources[path]))
-        return self.write(number, documents, (("source", path) for path in sources))
+        self.add(documents, (("source", path) for path in sources))
 
 
 def make_unit_documents(path: str, chunks: Sequence[Mapping[str, Any]]) -> Iterator[tantivy.Document]:
@@ -56,6 +60,8 @@ def make_unit_documents(path: str, chunks: Sequence[Mapping[str, Any]]) -> Itera
                 document.add_text(name, text)
         document.add_text("path", path_tokens)
         document.add_text("source", path)
+        is_aside = unit.kind == SECTION or is_test_code(path, unit.symbol)
+        document.add_text("class", ASIDE if is_aside else CODE)
         document.add_unsigned("file", file)
         document.add_bytes("json", unit.to_json(path))
         yield document
@@ -63,12 +69,14 @@ def make_unit_documents(path: str, chunks: Sequence[Mapping[str, Any]]) -> Itera
 
 def _texts(unit: Unit) -> dict[str, str]:
     """Return the fields of a unit but its path, as finished tokens."""
+    code, comments = split_comments(unit.text) if unit.kind != SECTION else (unit.text, "")
+    comment_tokens = _tokens(comments)
     return {
-        "body": _tokens(unit.text),
+        "body": f"{_tokens(code)} {comment_tokens}",
         "name": _tokens(" ".join((unit.name, *unit.names))),
         "owner": _tokens(unit.owner),
         "signature": _tokens(unit.signature),
-        "comments": _tokens("\n".join(find_comments(unit.text))) if unit.kind != "section" else "",
+        "comments": comment_tokens,
     }
 
 

@@ -7,7 +7,8 @@ import time
 from typing import Any
 
 from cortex.front.cli.memory import OPERATIONS
-from cortex.front.cli.paint import Screen, StyledLine
+from cortex.front.cli.paint import Screen
+from cortex.front.text.lines import StyledLine
 from cortex.front.text.notes import say_ago
 from cortex.system.terminal import escape_controls
 

@@ -22,7 +22,7 @@ from cortex.front.text.lines import (
     place,
 )
 from cortex.front.text.notes import draw_row
-from cortex.front.text.parts import Drawer, draw_site
+from cortex.front.text.parts import Drawer, Spot, draw_spots
 from cortex.front.text.values import Answer
 from cortex.terms.records import covers
 
@@ -233,13 +233,12 @@ _TYPES = frozenset(
 
 
 def draw_pattern(page: Page, answer: Answer) -> None:
+    single = [row for row in answer["results"] if "\n" not in row["text"]]
+    draw_spots(page, [Spot(row["file"], row["start_line"], code=row["text"]) for row in single])
     for row in answer["results"]:
-        lines = row["text"].split("\n")
-        if len(lines) == 1:
-            draw_site(page, row["file"], row["start_line"], "", lines[0])
-        else:
-            page.add(*place(row["file"], row["start_line"], row["end_line"]))
-            numbered(page, enumerate(lines, row["start_line"]))
+        if "\n" in row["text"]:
+            page.add(*_span_of(row))
+            numbered(page, enumerate(row["text"].split("\n"), row["start_line"]))
     if answer.get("truncated") and len(answer["results"]) < answer.get("total_found", 0):
         page.note(f"{len(answer['results'])} of {answer['total_found']} are shown.")
 
@@ -260,29 +259,27 @@ def draw_related(page: Page, answer: Answer) -> None:
         symbols = ", ".join(target.get("symbols") or ())
         head(page, _span_of(target), symbols, target.get("changed", ""))
     for kind in RELATED:
-        if answer[kind]:
+        rows = answer[kind]
+        if rows:
             page.add((kind, STRONG))
-        for row in answer[kind]:
-            if kind in ("similar", "documents"):
-                text = _first_line(row) or _symbol(row["chunk"])
-                words = text if kind == "similar" else ", ".join(row["mentions"])
-                page.add("  ", *chunk_place(row), f"  {words}", *_stale_mark(row.get("stale")))
-            elif kind == "callers":
-                name = row["id"].rpartition(":")[2]
-                draw_site(
-                    page,
-                    row["file"],
-                    row["line"],
-                    name,
-                    row.get("text", ""),
-                    *[STALE] * bool(row.get("stale")),
-                    margin="  ",
-                )
+        if kind == "callers":
+            draw_spots(page, map(_caller_of, rows), "  ")
+            continue
+        for row in rows:
+            if kind == "tests":
+                spot, words = place(row["file"], row["line"]), ", ".join((*row["why"], *row["tests"]))
+            elif kind == "similar":
+                spot, words = chunk_place(row), _first_line(row) or _symbol(row["chunk"])
             else:
-                words = ", ".join((*row["why"], *row["tests"]))
-                page.add("  ", *place(row["file"], row["line"]), f"  {words}", *_stale_mark(row.get("stale")))
+                spot, words = chunk_place(row), ", ".join(row["mentions"])
+            page.add("  ", *spot, f"  {words}", *_stale_mark(row.get("stale")))
     if answer.get("truncated"):
         page.note(f"There are more: raise {page.option('limit')}.")
+
+
+def _caller_of(row: Answer) -> Spot:
+    remarks = [STALE] if row.get("stale") else []
+    return Spot(row["file"], row["line"], row["id"].rpartition(":")[2], row.get("text", ""), remarks)
 
 
 def _first_line(row: Answer) -> str:
@@ -299,24 +296,23 @@ def draw_picture(page: Page, answer: Answer) -> None:
         _draw_function(page, row, "")
         for twin in row.get("twins", ()):
             _draw_function(page, twin, "like it: ")
-    for kind in ("callers", "may_break", "documents"):
-        if rows := answer.get(kind):
-            page.add((kind.replace("_", " "), STRONG))
-            for row in rows:
-                if kind == "callers":
-                    draw_site(page, row["file"], row["line"], row["symbol"], row["text"], margin="  ")
-                elif kind == "may_break":
-                    draw_site(
-                        page,
-                        row["file"],
-                        row["line"],
-                        row["symbol"],
-                        "",
-                        f"{row['why']}, {row['severity']}",
-                        margin="  ",
-                    )
-                else:
-                    page.add("  ", *place(row["file"], row["line"]), f"  {', '.join(row['mentions'])}")
+    if callers := answer.get("callers"):
+        page.add(("callers", STRONG))
+        draw_spots(
+            page, [Spot(row["file"], row["line"], row["symbol"], row["text"]) for row in callers], "  "
+        )
+    if broken := answer.get("may_break"):
+        page.add(("may break", STRONG))
+        spots = [
+            Spot(row["file"], row["line"], row["symbol"], "", [f"{row['why']}, {row['severity']}"])
+            for row in broken
+        ]
+        draw_spots(page, spots, "  ")
+    if documents := answer.get("documents"):
+        page.add(("documents", STRONG))
+        draw_spots(
+            page, [Spot(row["file"], row["line"], ", ".join(row["mentions"])) for row in documents], "  "
+        )
     if paths := answer.get("not_indexed"):
         page.note(f"Not indexed: {', '.join(paths)}.")
 

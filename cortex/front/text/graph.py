@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from cortex.front.text.lines import FAINT, STALE, STRONG, Page, numbered, place
-from cortex.front.text.parts import draw_site
+from cortex.front.text.lines import FAINT, STALE, STRONG, Page, place
+from cortex.front.text.parts import UNSURE, Spot, draw_spots
 from cortex.front.text.values import Answer
 from cortex.terms.ambiguous_candidates import candidates_of
 from cortex.terms.paths import is_test
@@ -42,8 +42,7 @@ def draw_graph(page: Page, answer: Answer) -> None:
             page.add((f"{depth} steps away", STRONG))
             _draw_names(page, level, answer)
             continue
-        for row in level:
-            _draw_reference(page, row, answer)
+        draw_spots(page, [spot for row in level for spot in _spots_of(page, row, answer)])
     suggestion = answer.get("suggestion") or ""
     if unnamed := [name for name in answer.get("candidates", ()) if name not in suggestion]:
         page.note(f"Or: {', '.join(unnamed)}.")
@@ -96,10 +95,9 @@ def _line_of(place: Any) -> int:
     return place if isinstance(place, int) else int(place.rpartition(":")[2] or 0)
 
 
-def _draw_reference(page: Page, row: dict[str, Any], answer: Answer) -> None:
+def _spot_of(page: Page, row: dict[str, Any], answer: Answer) -> Spot:
     texts, origin = row["texts"], row["from"]
-    line = _line_of(origin) or row["line"]
-    code = texts.get(line, "").strip()
+    code = texts.get(_line_of(origin) or row["line"], "").strip()
     wants_lines = "context_lines" in page.arguments or page.arguments.get("detail") == "full"
     block = texts if wants_lines and len(texts) > 1 else {}
     remarks = list(_remarks(row, answer))
@@ -107,9 +105,17 @@ def _draw_reference(page: Page, row: dict[str, Any], answer: Answer) -> None:
         remarks += [signature] * wants_lines
     if origin:
         remarks.insert(0, f"from {origin}" if block or not code else f"from {origin}: {code}")
-    code = "" if block or origin else code
-    draw_site(page, row["path"], row["line"], row["name"], code, *remarks)
-    numbered(page, sorted(block.items()), {line}, margin="    ")
+    return Spot(row["path"], row["line"], row["name"], "" if block or origin else code, remarks, block)
+
+
+def _spots_of(page: Page, row: dict[str, Any], answer: Answer) -> Iterator[Spot]:
+    """Yield the place of a result, then the further ones that have their line of code."""
+    yield _spot_of(page, row, answer)
+    for site in row["result"].get("sites", ()):
+        if isinstance(site, Mapping):
+            doubts = [_DOUBT[site["confidence"]]] if site.get("confidence") in _DOUBT else []
+            doubts += [UNSURE] if site.get("unsure") else []
+            yield Spot(site["file"], site["line"], row["name"], site.get("text", ""), doubts)
 
 
 def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
@@ -126,11 +132,15 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         yield remark
     if result.get("impact_type") in ("override", "implementation"):
         yield result["impact_type"]
+    if further := [str(site) for site in result.get("sites", ()) if not isinstance(site, Mapping)]:
+        yield f"also {', '.join(further)}"
+    if more := result.get("more_sites"):
+        yield f"and {more} more places"
     if candidates := candidates_of(result, answer["results"]):
-        number = len(candidates) + result.get("more_candidates", 0)
-        listed = "candidates_of" not in result and number <= CANDIDATES_LISTED
+        more = " or more" if result.get("more_candidates") else ""
+        listed = "candidates_of" not in result and len(candidates) <= CANDIDATES_LISTED
         names = f": {', '.join(candidates)}" if listed else ""
-        yield f"receiver's type unknown: {number} definitions have the name{names}"
+        yield f"receiver's type unknown: {len(candidates)}{more} definitions have the name{names}"
     if result.get("stale"):
         yield STALE
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-
 #: key of an answer → reason, for every tool
 EVERYWHERE = {
     "metadata": "time and source of the answer: for measurements",
@@ -42,6 +40,7 @@ INSIDE = {
     # cortex_graph
     "results.node.*": "place and name are in the text",
     "results.location.column": "the line is enough",
+    "results.sites.column": "the line is enough",
     "*.confidence": "only a doubtful reference has a remark",
     "results.kind": "the line of code shows it",
     "results.impact_type": "the summary counts them; an override has a remark",
@@ -78,13 +77,3 @@ INSIDE = {
     "*.project": "the project asked for",
     "*.type": "obs_type is more exact",
 }
-
-
-def is_left_out(tool: str, path: str) -> bool:
-    """Whether a key is left out of a tool's text; `path`: the keys that lead to it, with dots
-    between.
-    """
-    keys = path.split(".")
-    if keys[0] in EVERYWHERE or not FIELDS.keys().isdisjoint(keys):
-        return True
-    return any(fnmatch.fnmatchcase(name, pattern) for name in (path, f"{tool}:{path}") for pattern in INSIDE)

@@ -4,12 +4,13 @@ of the index; and lines for keys without a form of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, PATH, STRONG, Page, Span, head, numbered, place
+from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place
 from cortex.front.text.notes import draw_row
 from cortex.front.text.values import Answer, count, flat, is_empty
 from cortex.front.tools.memory.fence import unmarked
@@ -38,12 +39,13 @@ def draw_code(page: Page, entries: Iterable[Answer]) -> None:
 
 def _draw_with_outline(page: Page, rows: list[tuple[int, str]], blocks: list[Answer]) -> None:
     """Draw lines of code, with the blocks that are not shown between them, by line."""
+    goes_on = " …" if rows else ""
     for block in sorted(blocks, key=lambda block: block["start"]):
         before = [row for row in rows if row[0] < block["start"]]
         numbered(page, before)
         rows = rows[len(before) :]
         lines = f"{block['start']}-{block['end']}" if block["end"] > block["start"] else f"{block['start']}"
-        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip(' …')} …")
+        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip(' …')}{goes_on}")
     numbered(page, rows)
 
 
@@ -51,68 +53,110 @@ def entry_place(entry: Answer) -> list[Span]:
     return place(entry["file"], entry.get("start", 0), entry.get("end", 0))
 
 
-#: direction of uses → the verb of their first line
-_VERBS = {"callees": "called by", "implementations": "implementing", "types": "using"}
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place with the definition around it, its line of code, and further words."""
+
+    path: str
+    line: int
+    name: str = ""
+    code: str = ""
+    remarks: Sequence[str] = ()
+    #: lines around it, by number
+    block: Mapping[int, str] = field(default_factory=dict)
 
 
-def draw_sites(page: Page, sites: Answer | list[Answer]) -> None:
-    """Draw the places that use each definition as grep prints them: shipped code first, then tests,
-    then what names it without a resolved use.
+def draw_spots(page: Page, spots: Iterable[Spot], margin: str = "") -> None:
+    """Draw places as grep prints them, `path:line  Owner.name: code`; several of one file below its
+    path.
     """
+    for path, group in groupby(spots, key=lambda spot: spot.path):
+        rows = list(group)
+        if len(rows) == 1:
+            _draw_spot(page, [margin, *place(path, rows[0].line)], rows[0], f"{margin}    ")
+            continue
+        page.add(margin, *place(path, 0))
+        for row in rows:
+            _draw_spot(page, [f"{margin}  ", (str(row.line), NUMBER)], row, f"{margin}      ")
+
+
+def _draw_spot(page: Page, start: Sequence[str | Span], spot: Spot, margin: str) -> None:
+    code = spot.code.strip()
+    label = f"  {spot.name}" if spot.name else ""
+    page.add(*start, f"{label}: {code}" if code else label, *((f"  {word}", FAINT) for word in spot.remarks))
+    numbered(page, sorted(spot.block.items()), {spot.line}, margin=margin)
+
+
+#: remark about a site that may use another definition of the same name
+UNSURE = "may be another's"
+#: direction → the description of its sites
+_HEADINGS = {
+    "callers": "uses of",
+    "types": "uses of",
+    "callees": "calls in",
+    "implementations": "implementations of",
+}
+
+
+def draw_sites(page: Page, sites: Answer | Sequence[Answer]) -> None:
+    """Draw the uses of each meaning of a symbol."""
     for block in [sites] if isinstance(sites, Mapping) else sites:
         _draw_uses(page, block)
 
 
-def _draw_uses(page: Page, uses: Answer) -> None:
-    total = uses.get("total", 0)
-    least = "at least " if uses.get("at_least") else ""
-    verb = _VERBS.get(uses.get("direction", ""), "using")
-    at = f" ({uses['at']})" if uses.get("at") else ""
-    page.add((f"{least}{total} place{'s' * (total != 1)} {verb} {uses.get('of', '')}{at}", STRONG))
+def _draw_uses(page: Page, block: Answer) -> None:
+    more = " or more" if block.get("at_least") else ""
+    heading = _HEADINGS.get(block.get("direction", "callers"), "places of")
+    page.add(
+        (f"{heading} {block['of']}", STRONG),
+        *_behind(block.get("at", "")),
+        (f": {block['total']}{more}", STRONG),
+    )
     in_tests = False
-    for file in sorted(uses.get("files", ()), key=lambda file: bool(file.get("test"))):
+    for file in sorted(block.get("files", ()), key=lambda file: bool(file.get("test"))):
         if file.get("test") and not in_tests:
-            in_tests = True
             page.add(("in tests", STRONG))
-        unsure = "one of several" if file.get("unsure") else ""
-        bare = [site for site in file["sites"] if not site.get("text")]
-        for site in (site for site in file["sites"] if site.get("text")):
-            draw_site(page, file["file"], site["line"], site.get("name", ""), site["text"], unsure)
-        if bare:
-            lines = ", ".join(str(site["line"]) for site in bare)
-            page.add((file["file"], PATH), ": ", (lines, NUMBER), (f"  {unsure}".rstrip(), FAINT))
-    for row in uses.get("counts", ()):
-        page.add((row["file"], PATH), f": {row['count']} places")
-    if further := uses.get("further"):
-        page.add((f"{further['total']} more use those", STRONG))
+            in_tests = True
+        rows = file["sites"]
+        remarks = (UNSURE,) if file.get("unsure") else ()
+        if any("text" in row or "name" in row for row in rows):
+            draw_spots(
+                page,
+                [
+                    Spot(file["file"], row["line"], row.get("name", ""), row.get("text", ""), remarks)
+                    for row in rows
+                ],
+            )
+        else:
+            lines = ", ".join(str(row["line"]) for row in rows)
+            page.add(*place(file["file"], 0), f": {lines}", *((f"  {word}", FAINT) for word in remarks))
+    for row in block.get("counts", ()):
+        page.add(*place(row["file"], 0), f": {count(row['count'], 'place')}")
+    if further := block.get("further"):
+        page.add((f"2 steps away: {further['total']}", STRONG))
         for file in further["files"]:
-            page.add((file["file"], PATH), f": {', '.join(file['names'])}")
-    if unresolved := uses.get("unresolved"):
+            page.add("  ", *place(file["file"], 0), f": {', '.join(file['names'])}")
+    if unresolved := block.get("unresolved"):
         _draw_unresolved(page, unresolved)
-    if following := uses.get("next_offset"):
+    if following := block.get("next_offset"):
         page.note(f"There are more: {page.option('offset')} {following}.")
 
 
+def _behind(at: str) -> list[Span]:
+    path, _, line = at.rpartition(":")
+    return [(", ", ""), *place(path, int(line))] if line.isdecimal() else []
+
+
 def _draw_unresolved(page: Page, unresolved: Answer) -> None:
-    least = "at least " if unresolved.get("at_least") else ""
-    imports = f", and {unresolved['imports']} imports" if unresolved.get("imports") else ""
-    page.add((f"{least}{unresolved['total']} more places name it, unresolved{imports}", FAINT))
-    for at in unresolved.get("places", ()):
-        if isinstance(at, str):
-            page.add(f"  {at}")
-        else:
-            draw_site(page, at["file"], at.get("line", 0), "", at.get("text", ""), margin="  ")
-
-
-def draw_site(page: Page, path: str, line: int, name: str, text: str, *more: str, margin: str = "") -> None:
-    """Draw `path:line  Owner.name: code`."""
-    spans: list[str | Span] = [margin, *place(path, line)]
-    code = text.strip()
-    if name:
-        spans.append(f"  {name}" + (f": {code}" if code else ""))
-    elif code:
-        spans.append(f": {code}")
-    page.add(*spans, *((f"  {word}", FAINT) for word in more if word))
+    """Draw the places that name a definition without a resolved use."""
+    more = " or more" if unresolved.get("at_least") else ""
+    if total := unresolved.get("total", 0):
+        named = "more places name" if total > 1 else "more place names"
+        page.add((f"{total}{more} {named} it, unresolved", STRONG))
+    rows = [row if isinstance(row, Mapping) else {"file": row} for row in unresolved.get("places", ())]
+    draw_spots(page, [Spot(row["file"], row.get("line", 0), "", row.get("text", "")) for row in rows], "  ")
+    if imports := unresolved.get("imports"):
+        page.add((f"{count(imports, 'import')} of it", FAINT))
 
 
 def draw_tests(page: Page, tests: Iterable[Any]) -> None:
