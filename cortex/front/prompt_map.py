@@ -89,10 +89,10 @@ def _find_sockets(payload: dict[str, Any]) -> tuple[Path | None, str]:
     for root in (folder, *folder.parents):
         if too_high(root):
             break
-        found = sorted(base.glob(f"{root_id(root)}-p*/text.*.sock"), key=lambda path: path.stat().st_mtime)
-        if found:
+        paths = sorted(base.glob(f"{root_id(root)}-p*/text.*.sock"), key=lambda path: path.stat().st_mtime)
+        if paths:
             within = folder.relative_to(root).as_posix()
-            return found[-1], "" if within == "." else within
+            return paths[-1], "" if within == "." else within
         if (root / ".git").exists() or (root / PROJECT_FOLDER).is_dir():
             break
     return None, ""

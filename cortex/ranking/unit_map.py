@@ -23,26 +23,26 @@ def choose_mapped(
 
     One document and one test stand in the map, if they are among the first ASIDE_PLACES.
     """
-    ordered = sorted(units, key=lambda one: -one.score)
-    tests = [one for one in ordered if one.is_test]
-    sections = [one for one in ordered if is_aside(one) and not one.is_test]
+    ordered = sorted(units, key=lambda scored: -scored.score)
+    tests = [scored for scored in ordered if scored.is_test]
+    sections = [scored for scored in ordered if is_aside(scored) and not scored.is_test]
     aside = [*sections[:1], *([] if with_tests else tests[:1])]
-    kept = {id(one) for one in ordered[:ASIDE_PLACES]} & set(map(id, aside))
-    mapped = [one for one in ordered if not is_aside(one) or id(one) in kept]
+    aside_ids = {id(scored) for scored in ordered[:ASIDE_PLACES]} & set(map(id, aside))
+    mapped = [scored for scored in ordered if not is_aside(scored) or id(scored) in aside_ids]
     return mapped or sections or tests, tests if with_tests else []
 
 
-def is_aside(one: ScoredUnit) -> bool:
+def is_aside(scored: ScoredUnit) -> bool:
     """Whether a unit is a test or a section of a document."""
-    return one.is_test or one.unit.get("kind", "section") == "section"
+    return scored.is_test or scored.unit.get("kind", "section") == "section"
 
 
 def make_map(units: Iterable[ScoredUnit], most: int = MAP_LINES, max_bytes: int = MAP_BYTES) -> list[Entry]:
     """Return the first entries of the map: as many as `most` and `max_bytes` allow."""
     lines: list[Entry] = []
     left = max_bytes
-    for one in units:
-        line = map_line(one)
+    for scored in units:
+        line = map_line(scored)
         left -= bytes_of_line(line)
         if left < 0 or len(lines) == most:
             break
@@ -50,9 +50,9 @@ def make_map(units: Iterable[ScoredUnit], most: int = MAP_LINES, max_bytes: int 
     return lines
 
 
-def map_line(one: ScoredUnit) -> Entry:
+def map_line(scored: ScoredUnit) -> Entry:
     """Return the entry of a unit: its place and its name."""
-    unit = one.unit
+    unit = scored.unit
     return {
         "file": unit["path"],
         "start": unit["start"],
