@@ -114,7 +114,7 @@ def _draw_uses(page: Page, block: Answer) -> None:
     of = block["of"].rpartition(".")[2] if block.get("textual") else block["of"]
     page.add(
         (f"{heading} {of}", STRONG),
-        f", {block["at"]}" if block.get("at") else "",
+        f", {block['at']}" if block.get("at") else "",
         (f": {block['total']}{more}", STRONG),
     )
     in_tests = False
