@@ -246,7 +246,21 @@ def snippets(project: Path) -> None:
     print_plain(shlex.join([CORTEX, "install"]))
     console.print("By hand: [bold]Claude Code[/]")
     print_plain(
-        shlex.join(["claude", "mcp", "add", "cortex", "--", CORTEX, "mcp", "--for", "agent", "--project", str(project)])
+        shlex.join(
+            [
+                "claude",
+                "mcp",
+                "add",
+                "cortex",
+                "--",
+                CORTEX,
+                "mcp",
+                "--for",
+                "agent",
+                "--project",
+                str(project),
+            ]
+        )
     )
     console.print("[bold]Cursor[/], .cursor/mcp.json")
     print_plain(json.dumps({"mcpServers": {"cortex": server}}, indent=2))

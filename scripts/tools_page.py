@@ -80,7 +80,11 @@ def _commands(tools: Iterable[Tool]) -> str:
 
 def _offers() -> str:
     rows = (
-        [f"`{name}`", offer.description.replace("|", "\\|"), ", ".join(f"`{argument}`" for argument in offer.arguments)]
+        [
+            f"`{name}`",
+            offer.description.replace("|", "\\|"),
+            ", ".join(f"`{argument}`" for argument in offer.arguments),
+        ]
         for name, offer in OFFERS.items()
     )
     return _markdown(["tool", "text", "listed arguments"], rows)

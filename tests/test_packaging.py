@@ -30,8 +30,10 @@ def test_the_registrys_entry_starts_this_package_in_this_version():
     command, *_ = [
         argument["value"] for argument in package["packageArguments"] if argument["type"] == "positional"
     ]
-    names = [argument["name"] for argument in package["packageArguments"] if argument["type"] == "named"]
-    assert options(command, [f"{name}=x" for name in names])["project"] == "x"
+    named = [argument for argument in package["packageArguments"] if argument["type"] == "named"]
+    words = [f"{argument['name']}={argument.get('value', 'x')}" for argument in named]
+    read = options(command, words)
+    assert (read["project"], read["audience"]) == ("x", "agent")
 
 
 def test_the_plugin_starts_the_server_and_its_agent_reads_the_rules():
@@ -39,7 +41,7 @@ def test_the_plugin_starts_the_server_and_its_agent_reads_the_rules():
     assert plugin["version"] == __version__
     server = plugin["mcpServers"]["cortex"]
     assert server["command"] in PROJECT["scripts"]
-    options(server["args"][0], server["args"][1:])
+    assert options(server["args"][0], server["args"][1:])["audience"] == "agent"
     place = BY_NAME["claude-code"].user.subagent
     agent = FOLDER / "claude-plugin" / "agents" / "cortex.md"
     assert agent.read_text() == place.head + rules.RULES

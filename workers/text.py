@@ -1,5 +1,5 @@
-"""The text worker: ExactSearch, TextSignals, Fetch and Locate, from the newest generation; for an
-index in Milvus also over several projects at once.
+"""The text worker: ExactSearch, TextSignals, UnitSearch, Fetch and Locate, from the newest
+generation; for an index in Milvus also over several projects at once, and without UnitSearch.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ OUTLINE_MAX, OUTLINE_CHARS = 12, 72
 #: ends of lines that go on in the next
 _OPEN = ("(", "[", ",")
 #: worth of a line that the question names; all words of the question are worth 1
-ASKED = 3.0
+FOCUS = 3.0
 #: lines of the head of a block that is shown in part
-HEAD_LINES = 4
+HEAD_LINES = 8
 #: bytes of a line's number and of its end
 NUMBER_BYTES = 6
 
@@ -38,7 +38,7 @@ class Pieces:
 
     pieces: tuple[tuple[int, str], ...] = ()
     outline: tuple[tuple[int, int, str], ...] = ()
-    whole: bool = False
+    is_whole: bool = False
 
     @property
     def size(self) -> int:
@@ -64,23 +64,25 @@ class Bounds:
     outline: int = OUTLINE_MAX
     #: share of the best block's worth that another needs
     share: float = 0.0
+    #: whether blocks behind one that does not fit are left out
+    in_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
     """A definition to show: its `lines` by number, ascending; the line of its head; its blocks.
-    `asked`: lines that the question names.
+    `focus`: lines that the question names.
     """
 
     lines: Mapping[int, str]
     head: int
     blocks: Sequence[Block] = ()
-    asked: Sequence[int] = field(default=())
+    focus: Sequence[int] = field(default=())
 
 
 def show_whole(body: Body) -> Pieces:
     """Return all lines of a definition."""
-    return Pieces(tuple(_runs(body.lines, list(body.lines))), whole=True)
+    return Pieces(tuple(_runs(body.lines, list(body.lines))), is_whole=True)
 
 
 def choose_pieces(
@@ -94,12 +96,12 @@ def choose_pieces(
     and its best blocks; nothing where not even those fit. `words`: word of the question → worth.
     """
     numbers = list(body.lines)
-    whole = show_whole(body)
-    if len(numbers) <= WHOLE_LINES and whole.size <= max_bytes:
-        return whole
+    all_lines = show_whole(body)
+    if len(numbers) <= WHOLE_LINES and all_lines.size <= max_bytes:
+        return all_lines
     blocks = [block for block in body.blocks if block[0] in body.lines] or find_blocks(body.lines, body.head)
     if not blocks:
-        return whole if whole.size <= max_bytes else Pieces()
+        return all_lines if all_lines.size <= max_bytes else Pieces()
     signature = [number for number in numbers if body.head <= number < blocks[0][0]] or [body.head]
     worth = _worth_of(body, blocks, words, wanted)
     least = bounds.share * max(worth)
@@ -134,17 +136,26 @@ def _show_blocks(
         larger = _make_pieces(body, shown | numbers, blocks, bounds)
         if larger.size <= max_bytes:
             shown, pieces, count = shown | numbers, larger, count + 1
+        elif bounds.in_order and not any(
+            block[0] <= other[0] < block[1] for other in best if other[2] > block[2]
+        ):
+            break
     return pieces
 
 
 def _heads_around(body: Body, blocks: Sequence[Block], inner: Block) -> set[int]:
-    """Return the lines at the beginning of the blocks around another, as `for each in all:`."""
+    """Return the lines that lead to a block inside of others, as `for each in all:` and `else:`."""
     heads: set[int] = set()
-    for first, last, depth in blocks:
-        if depth < inner[2] and first <= inner[0] and inner[1] <= last:
-            below = min(block[0] for block in blocks if first < block[0] <= last and block[2] > depth)
-            if below - first <= HEAD_LINES:
-                heads |= {number for number in range(first, below) if number in body.lines}
+    around = [
+        block for block in blocks if block[2] < inner[2] and block[0] <= inner[0] and inner[1] <= block[1]
+    ]
+    for outer in sorted(around, key=lambda block: -block[2]):
+        inside = [block for block in blocks if block[2] == inner[2] and outer[0] <= block[0] <= outer[1]]
+        before = max((block[1] for block in inside if block[1] < inner[0]), default=outer[0] - 1)
+        for first, last in ((outer[0], min(block[0] for block in inside)), (before + 1, inner[0])):
+            if last - first <= HEAD_LINES:
+                heads |= {number for number in range(first, last) if number in body.lines}
+        inner = outer
     return heads
 
 
@@ -203,20 +214,20 @@ def _worth_of(
     """Return how much of the question each block holds, for its length; named lines decide. Where
     all lines are named, the blocks are equal, and so in their order, texts last.
     """
-    asks_all = len(body.asked) >= len(body.lines)
+    asks_all = len(body.focus) >= len(body.lines)
     words = {} if asks_all else words
-    found: dict[int, list[str]] = {number: wanted.terms_in(text) for number, text in body.lines.items()}
+    words_of: dict[int, list[str]] = {number: wanted.terms_in(text) for number, text in body.lines.items()}
     worth = []
     for first, last, _ in blocks:
         numbers = range(first, last + 1)
-        held = {word for number in numbers for word in found.get(number, ())}
-        share = sum(words.get(word, 0.0) for word in held)
-        asked = (
+        words_here = {word for number in numbers for word in words_of.get(number, ())}
+        share = sum(words.get(word, 0.0) for word in words_here)
+        focus = (
             2 - _is_prose(body.lines.get(first, ""))
             if asks_all
-            else sum(first <= line <= last for line in body.asked)
+            else sum(first <= line <= last for line in body.focus)
         )
-        worth.append((share + ASKED * asked) / (1 if asks_all else (8 + len(numbers)) ** 0.5))
+        worth.append((share + FOCUS * focus) / (1 if asks_all else (8 + len(numbers)) ** 0.5))
     return worth
 
 

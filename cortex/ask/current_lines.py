@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -76,8 +77,10 @@ async def read_spans(turn: Turn, spans: Sequence[Span]) -> list[CurrentSpan]:
         _Indexed.of(span, first, text)
         for span, (first, _), text in zip(spans, around, reply.texts, strict=True)
     ]
-    held = dict.fromkeys(span.file for span, lines in zip(spans, indexed, strict=True) if lines.around)
-    differing = _find_differing(turn, held)
+    indexed_files = dict.fromkeys(
+        span.file for span, lines in zip(spans, indexed, strict=True) if lines.around
+    )
+    differing = _find_differing(turn, indexed_files)
     now: dict[str, list[str] | None] = {}
     if differing:
         now = await asyncio.to_thread(_read_files, str(turn.context.config.root), differing)
@@ -150,19 +153,19 @@ def _read_file(root: str, path: str) -> list[str] | None:
 
 def _find_again(span: Span, indexed: _Indexed, now: dict[str, list[str] | None]) -> CurrentSpan:
     lines = tuple(indexed.lines)
-    found = CurrentSpan(span.file, span.start, span.start + max(1, len(lines)) - 1, lines)
+    unchanged = CurrentSpan(span.file, span.start, span.start + max(1, len(lines)) - 1, lines)
     if span.file not in now or not lines:
-        return found
+        return unchanged
     current = now[span.file]
     if current is None:
-        return replace(found, stale=True, gone=True)
+        return replace(unchanged, stale=True, gone=True)
     place = _place_of(indexed, current, span.start - 1)
     if place is None:
-        return replace(found, stale=True)
+        return replace(unchanged, stale=True)
     begin, end = place
     new = tuple(current[begin:end])
     moved = begin + 1 != span.start or [*map(str.rstrip, new)] != [*map(str.rstrip, lines)]
-    return replace(found, start=begin + 1, end=end, lines=new, moved=moved)
+    return replace(unchanged, start=begin + 1, end=end, lines=new, moved=moved)
 
 
 def _place_of(indexed: _Indexed, current: list[str], expected: int) -> tuple[int, int] | None:
@@ -183,12 +186,14 @@ def _place_of(indexed: _Indexed, current: list[str], expected: int) -> tuple[int
     return (place[0], _extend_end(old, stripped, *place)) if place else None
 
 
-def _equal_places(lines: Sequence[str], current: Sequence[str]) -> Iterator[int]:
+def _equal_places(lines: list[str], current: list[str]) -> Iterator[int]:
     """Yield the indices where all of `lines` follow each other in the file."""
-    count = len(lines)
-    for at in range(len(current) - count + 1):
-        if current[at] == lines[0] and current[at : at + count] == lines:
-            yield at
+    count, at = len(lines), -1
+    with contextlib.suppress(ValueError):  # of index: there are no more
+        while True:
+            at = current.index(lines[0], at + 1)
+            if current[at : at + count] == lines:
+                yield at
 
 
 def _context_score(old: _Indexed, current: Sequence[str], begin: int) -> int:
@@ -205,19 +210,19 @@ def _changed_place(old: _Indexed, current: Sequence[str]) -> tuple[int, int] | N
     shift, reach = anchor.b - anchor.a, len(old.around) + ADDED_LINES_MAX
     low, high = max(0, shift - ADDED_LINES_MAX), min(len(current), shift + reach)
     #: index of an indexed line → its index in the file
-    kept = {-1: -1} if low == 0 else {}
+    matched = {-1: -1} if low == 0 else {}
     if not any(old.around[old.before + old.count :]) and high == len(current):
-        kept[old.before + old.count] = len(current)
+        matched[old.before + old.count] = len(current)
     blocks = SequenceMatcher(None, old.around, current[low:high]).get_matching_blocks()
     for block in blocks:
-        kept |= {block.a + at: low + block.b + at for at in range(block.size)}
+        matched |= {block.a + at: low + block.b + at for at in range(block.size)}
     first, last = old.before, old.before + old.count - 1
-    begin = kept.get(first, kept.get(first - 1, len(current)) + 1)
-    end = kept.get(last, kept.get(last + 1, 0) - 1) + 1
+    begin = matched.get(first, matched.get(first - 1, len(current)) + 1)
+    end = matched.get(last, matched.get(last + 1, 0) - 1) + 1
     while end > begin and not current[end - 1]:
         end -= 1
     spoken = [at for at in range(first, last + 1) if old.around[at]]
-    remaining = sum(at in kept for at in spoken)
+    remaining = sum(at in matched for at in spoken)
     return (begin, end) if begin < end and remaining and remaining >= KEPT_MIN * len(spoken) else None
 
 

@@ -5,7 +5,7 @@ calls, with callers, tests and documents; for a diff, the changed code and what 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cortex.ask.changes import Impact, TouchedCode, find_impact, find_touched, parse_diff
@@ -20,7 +20,7 @@ from cortex.ask.explore_answer import (
     name_users,
     render,
 )
-from cortex.ask.flow import FLOOR, SHOWN_MAX, BodyWords, Evidence, Flow, choose_flow, score, weigh_words
+from cortex.ask.flow import FLOOR, SHOWN_MAX, Flow, choose_flow, weigh_words
 from cortex.ask.functions import (
     NEAR_PLACES_MAX,
     NEAR_STEP_LINES,
@@ -28,30 +28,32 @@ from cortex.ask.functions import (
     Bodies,
     Calls,
     Function,
+    find_at_places,
     find_calls,
     find_ways,
-    outline,
     read_bodies,
 )
 from cortex.ask.neighbourhood import look_around, look_at_definition
 from cortex.ask.place_answer import render_place
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.query_symbols import asks_for_users, find_cited, find_lines, find_named, names_in
+from cortex.ask.query_symbols import asks_for_users, find_cited, find_named, names_in
 from cortex.ask.query_words import get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
+from cortex.ask.ranked_units import RankedUnits, find_units
 from cortex.ask.related import Users, find_users
 from cortex.ask.search import find_hits
 from cortex.ask.variants import drop_twins
-from cortex.ranking import Ranked
-from cortex.terms.paths import asks_for_tests, is_built, is_test, question_words
+from cortex.ranking.units import ScoredUnit
+from cortex.terms.ids import stem_of
+from cortex.terms.inline_tests import is_test_code
+from cortex.terms.paths import asks_for_tests, question_words
+from cortex.terms.units import SECTION
+from ipc.messages import Place
 
-#: hits of the search; files with outlines: from the hits, and from the lines with a name of the
-#: question
-HITS, FILES_MAX, NAMED_FILES_MAX = 24, 9, 6
-#: functions whose text is read; functions whose calls are searched
-READ_MAX, POOL_MAX = 48, 10
-#: files of tests with outlines, and tests shown below the code, where the question asks for tests
-TEST_FILES_MAX, TESTS_SHOWN = 3, 2
+#: hits whose definitions are chosen where the index has no units
+HITS = 24
+#: functions whose calls are searched; tests shown below the code, where the question asks for tests
+POOL_MAX, TESTS_SHOWN = 10, 2
 #: functions between which the graph searches paths, and steps of such a path
 WAYS_BETWEEN, WAY_MAX = 3, 5
 #: functions whose callers, tests and documents are searched; the same for a diff
@@ -60,9 +62,6 @@ USERS_OF, USERS_OF_DIFF = 2, 4
 TOUCHED_MAX = 12
 #: size of the lines of a variant, as a share of the function's size
 TWIN_SHARE = 0.34
-
-#: lines around a named line outside of definitions
-PIECE_LINES = 16
 
 Answer = dict[str, Any]
 
@@ -131,73 +130,56 @@ async def _make_picture(turn: Turn, query: str) -> Picture:
 
 
 async def _explore_question(turn: Turn, query: str) -> Picture:
-    """Return the functions that a question in words is about."""
-    with_tests, names = asks_for_tests(query), names_in(query)
-    named, hits, name_lines, cited = await asyncio.gather(
-        find_named(turn, names),
-        find_hits(turn, Search(query, limit=HITS)),
-        find_lines(turn, names, with_tests=with_tests),
-        find_cited(turn, query),
-    )
-    files, hit_lines = _worth_of_files(hits, with_tests=with_tests)
+    """Return the functions that a question in words is about: the best units, in the order of their
+    calls.
+    """
+    with_tests = asks_for_tests(query)
+    found, cited = await asyncio.gather(find_units(turn, Search(query)), find_cited(turn, query))
+    if found is None:
+        found = await _find_units_of_hits(turn, query)
+    files = list(dict.fromkeys(one.unit["path"] for one in found.units))
     start_blame(turn.context, [*cited, *files])
-    for file, lines in cited.items():
-        name_lines[file] = [*lines, *name_lines.get(file, ())]
-    evidence = Evidence(files, hit_lines, name_lines)
     turn = turn.renewed()
-    found_in = [*(function.file for function in named), *cited]
-    defined = _drop_signatures(await outline(turn, _files_to_outline(found_in, name_lines, files)))
-    named_ids, unlisted = _identify(named, defined)
-    definitions = [*_select_definitions(defined, name_lines), *unlisted]
-    definitions += _uncovered_pieces(evidence, [*defined, *unlisted])
-    wanted = get_term_finder(question_words(query))
-    tests = [function for function in definitions if function.is_test and function.id not in named_ids]
-    code = [function for function in definitions if not function.is_test or function.id in named_ids]
+    scores = _scores_of(found.units)
+    named = {(meaning.file, meaning.start) for meaning in found.meanings}
+    functions = [_function_of(one) for one in found.units]
+    named_ids = frozenset(function.id for function in functions if (function.file, function.start) in named)
+    code = [function for function in functions if not function.is_test or function.id in named_ids]
+    tests = [function for function in functions if function.is_test and function.id not in named_ids]
     if not code:  # the question finds tests alone
         code, tests = tests, []
-    tests = tests if with_tests else []
-    definitions = [*code, *tests]
-    words = weigh_words(
-        wanted, [wanted.terms_in(f"{function.name} {function.signature}") for function in definitions]
-    )
-    first = score(definitions, {}, words, wanted, evidence)
-    code = sorted(code, key=lambda function: (function.id not in named_ids, -first[function.id]))[:READ_MAX]
-    tests = sorted(tests, key=lambda function: -first[function.id])[:POOL_MAX]
-    definitions = [*code, *tests]
-    bodies = await read_bodies(turn, definitions)
-    words_by_id = {function_id: BodyWords.of(body, wanted) for function_id, body in bodies.items()}
-    words = weigh_words(wanted, [body_words.words for body_words in words_by_id.values()])
-    scores = score(definitions, words_by_id, words, wanted, evidence)
+    tests = tests[:TESTS_SHOWN] if with_tests else []
     best = sorted(code, key=lambda function: (function.id not in named_ids, -scores[function.id]))
     best = best[: 2 * POOL_MAX]
-    tests = sorted(tests, key=lambda function: -scores[function.id])[:TESTS_SHOWN]
+    bodies = await read_bodies(turn, [*best, *tests])
+    wanted = get_term_finder(question_words(query))
+    words = weigh_words(wanted, [wanted.terms_in(" ".join(body.values())) for body in bodies.values()])
     best, twins = drop_twins(best, bodies, scores)
     pool = best[:POOL_MAX]
     calls = await find_calls(turn, [function for function in pool if function.kind != PIECE])
     calls.functions |= {function.id: function for function in pool}
-    all_scores = scores
-    scores = {function.id: scores[function.id] for function in pool}
-    top = max(scores.values(), default=0.0)
-    scores |= dict.fromkeys(named_ids & scores.keys(), top)  # they get room for their lines
-    flow = choose_flow(scores, calls, words, list(scores), named_ids)
+    scores = {function.id: scores[function.id] for function in (*pool, *tests)}
+    top = max((scores[function.id] for function in pool), default=0.0)
+    pool_scores = {function.id: scores[function.id] for function in pool}
+    pool_scores |= dict.fromkeys(named_ids & pool_scores.keys(), top)  # they get room for their lines
+    flow = choose_flow(pool_scores, calls, words, list(pool_scores), named_ids)
     if not flow.chain:
         await _connect(turn, [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE], calls)
-        flow = choose_flow(scores, calls, words, list(scores), named_ids)
+        flow = choose_flow(pool_scores, calls, words, list(pool_scores), named_ids)
     flow = _trim_aside(twins, flow)
-    tests = [function for function in tests if all_scores[function.id] >= FLOOR * top]
-    scores |= {function.id: 0.0 for function in tests}  # they get the smallest share of the budget
+    tests = [function for function in tests if scores[function.id] >= FLOOR * top]
+    # tests get the smallest share of the budget
+    shown_scores = pool_scores | {function.id: 0.0 for function in tests}
     flow = Flow((*flow.functions, *tests), flow.chain)
     focus = {
-        function.id: [
-            line for line in name_lines.get(function.file, ()) if function.start <= line <= function.end
-        ]
+        function.id: [line for line in cited.get(function.file, ()) if function.start <= line <= function.end]
         for function in flow.functions
     }
     return Picture(
         flow,
         calls,
         words,
-        scores,
+        shown_scores,
         focus,
         bodies=bodies,
         twins=twins,
@@ -206,42 +188,36 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     )
 
 
-def _drop_signatures(defined: list[Function]) -> list[Function]:
-    """Return the definitions without overloads' signatures: those share the id of the longest one,
-    the implementation, and would take its scores and lines.
-    """
-    longest: dict[tuple[str, str], Function] = {}
-    for function in defined:
-        other = longest.get((function.file, function.id))
-        if other is None or function.end - function.start > other.end - other.start:
-            longest[function.file, function.id] = function
-    return [function for function in defined if longest[function.file, function.id] is function]
+async def _find_units_of_hits(turn: Turn, query: str) -> RankedUnits:
+    """Return the definitions of the best hits, in their order, for an index without units."""
+    hits = await find_hits(turn, Search(query, limit=HITS))
+    places = [Place(ranked.hit.path, ranked.hit.start_line) for ranked in hits]
+    units: dict[str, ScoredUnit] = {}
+    for ranked, functions in zip(hits, await find_at_places(turn, places), strict=True):
+        hit = ranked.hit
+        unit = {"path": hit.path, "start": hit.start_line, "end": hit.end_line, "head": hit.start_line}
+        for function in functions[:1]:
+            unit |= {"start": function.start, "end": function.end, "head": function.start}
+            unit |= {"symbol": function.name, "kind": function.kind}
+        is_in_test = is_test_code(hit.path, str(unit.get("symbol", "")))
+        units.setdefault(f"{hit.path}:{unit['start']}", ScoredUnit(unit, ranked.score, is_in_test, ()))
+    return RankedUnits(tuple(units.values()))
 
 
-def _identify(named: list[Function], defined: list[Function]) -> tuple[frozenset[str], list[Function]]:
-    """Return (the ids of the functions that the question names, as the outlines give them; those
-    that no outline lists).
-    """
-    listed_ids = {function.id for function in defined}  # at another line: an overload
-    ids = {(function.file, function.start): function.id for function in defined if function.callable}
-    named_ids = set()
-    unlisted = []
-    for function in named:
-        identity = function.id if function.id in listed_ids else ids.get((function.file, function.start), "")
-        named_ids.add(identity or function.id)
-        if not identity:
-            unlisted.append(function)
-    return frozenset(named_ids), unlisted
+def _scores_of(units: Sequence[ScoredUnit]) -> dict[str, float]:
+    """Return function id → score as a share of the best."""
+    top = max((one.score for one in units), default=0.0)
+    return {_function_of(one).id: max(0.0, one.score / top) if top > 0 else 0.0 for one in units}
 
 
-def _files_to_outline(found_in: Iterable[str], name_lines: Iterable[str], files: Iterable[str]) -> list[str]:
-    """Return the files whose definitions may answer, those that the question names first; those of
-    tests beside those of code, never in their place.
-    """
-    named = sorted(name_lines, key=is_test)[:NAMED_FILES_MAX]
-    code = [file for file in files if not is_test(file)][:FILES_MAX]
-    tests = [file for file in files if is_test(file)][:TEST_FILES_MAX]
-    return list(dict.fromkeys((*found_in, *named, *code, *tests)))
+def _function_of(one: ScoredUnit) -> Function:
+    """Return a unit as a function, with the graph's id; lines without a definition as a piece."""
+    unit = one.unit
+    file, start, end = unit["path"], unit["head"], unit["end"]
+    symbol, kind = unit.get("symbol", ""), unit.get("kind", "")
+    if not symbol or kind in ("", SECTION):
+        return Function(f"{file}:{file}:{start}", file, unit["start"], end, PIECE)
+    return Function(f"{stem_of(file)}:{symbol}", file, start, end, kind, unit.get("signature", ""))
 
 
 def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
@@ -257,96 +233,12 @@ def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
     return Flow(tuple(functions), flow.chain)
 
 
-def _select_definitions(definitions: list[Function], name_lines: dict[str, list[int]]) -> list[Function]:
-    """Return the functions, and the types with a named line outside of their functions."""
-    functions = [definition for definition in definitions if definition.callable]
-    selected = list(functions)
-    for file, lines in name_lines.items():
-        inner = [definition for definition in functions if definition.file == file]
-        outside = [
-            n for n in lines if not any(definition.start <= n <= definition.end for definition in inner)
-        ]
-        selected += [
-            definition
-            for definition in definitions
-            if definition.file == file
-            and not definition.callable
-            and any(definition.start <= n <= definition.end for n in outside)
-        ]
-    return selected
-
-
-def _uncovered_pieces(evidence: Evidence, definitions: list[Function]) -> list[Function]:
-    """Return pieces of lines outside of definitions: hits, and surroundings of named lines.
-
-    These include anonymous functions, files unknown to the graph, and all files when the graph is
-    silent. No line is in two pieces.
-    """
-    defined: dict[str, list[Function]] = {}
-    for definition in definitions:
-        defined.setdefault(definition.file, []).append(definition)
-    spans: list[tuple[str, int, int]] = []
-
-    def add(file: str, start: int, end: int) -> None:
-        if not any(
-            definition.start <= end and start <= definition.end for definition in defined.get(file, ())
-        ):
-            spans.append((file, start, end))
-
-    for file, hits in evidence.hits.items():
-        for start, end, _ in hits:
-            add(file, start, end)
-    for file, lines in evidence.name_lines.items():
-        last = -PIECE_LINES
-        for line in sorted(lines):
-            if line - last > PIECE_LINES and (span := _free_span(spans, file, line)):
-                add(file, *span)
-                last = line
-    return [Function(f"{file}:{file}:{start}", file, start, end, PIECE) for file, start, end in spans]
-
-
-def _free_span(spans: Sequence[tuple[str, int, int]], file: str, line: int) -> tuple[int, int] | None:
-    """Return the first and last line around `line` that no span of its file covers; None where a
-    span covers `line`.
-    """
-    start, end = max(1, line - PIECE_LINES // 2), line + PIECE_LINES
-    for other, first, last in spans:
-        if other == file and first <= line <= last:
-            return None
-        if other == file and last < line:
-            start = max(start, last + 1)
-        if other == file and first > line:
-            end = min(end, first - 1)
-    return start, end
-
-
 async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
     """Add the shortest paths between `functions` to `calls`, through functions that the question
     does not name.
     """
     pairs = [(function, other) for function in functions for other in functions if function.id != other.id]
     await find_ways(turn, pairs, calls, WAY_MAX)
-
-
-def _worth_of_files(
-    hits: Sequence[Ranked], *, with_tests: bool
-) -> tuple[dict[str, float], dict[str, list[tuple[int, int, float]]]]:
-    """Return (file → its worth from 0 to 1, best first; file → first line, last line, worth of each
-    hit).
-    """
-    files: dict[str, float] = {}
-    lines: dict[str, list[tuple[int, int, float]]] = {}
-    top = hits[0].score if hits else 0.0
-    for ranked in hits:
-        hit, worth = ranked.hit, ranked.score / top if top > 0 else 0.0
-        if hit.chunk_type == "documentation" or (is_test(hit.path) and not with_tests):
-            continue
-        if is_built(hit.path) and not is_built(hits[0].hit.path):
-            continue
-        files.setdefault(hit.path, worth)
-        if hit.chunk_type == "code":
-            lines.setdefault(hit.path, []).append((hit.start_line, hit.end_line, worth))
-    return files, lines
 
 
 def _select_called(picture: Picture) -> list[Function]:

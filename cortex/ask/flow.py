@@ -1,4 +1,4 @@
-"""The scores of functions for a question, and the chain of calls between the best. Pure."""
+"""The chain of calls between the best functions, and the worth of a question's words. Pure."""
 
 from __future__ import annotations
 
@@ -9,27 +9,17 @@ from dataclasses import dataclass
 
 from cortex.ask.functions import Calls, Function, is_shown
 from cortex.ask.query_words import TermFinder, get_term_finder
-from cortex.terms.paths import is_built, is_example, is_foreign
 
 #: functions of an answer
 SHOWN_MAX = 6
 #: functions of one chain of calls
 CHAIN_MAX = 5
-#: weights in a function's score: words of its text, words of its name, score of its file, and being
-#: in a chunk that was a hit
-TEXT, NAME, FILE, HIT = 1.0, 0.8, 0.5, 0.35
-#: weight of a function with a name, or a place, that the question holds
-HOLDS = 0.5
 #: value of a function that only connects others, relative to the best one: a detour earns nothing
 ON_THE_WAY = 0.05
 #: share of its neighbours' scores that a function gains
 NEIGHBOUR = 0.15
 #: share of the best score that a function outside of the chain needs
 FLOOR = 0.5
-#: factor for an example, and for a definition without a body
-BESIDE_SHARE = 0.5
-#: lines below which a function counts as having no body
-SHORT_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +36,6 @@ class Flow:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class BodyWords:
-    """The body of a function: its number of lines, and the words of the question in them."""
-
-    lines: int = 0
-    words: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, body: Mapping[int, str], wanted: TermFinder) -> BodyWords:
-        return cls(len(body), frozenset(wanted.terms_in(" ".join(body.values()))))
-
-
-#: for a function without a read body
-NOTHING = BodyWords()
-
-
 def weigh_words(wanted: TermFinder, word_lists: Sequence[Iterable[str]]) -> dict[str, float]:
     """Return word of the question → its worth: rare words more, 1 in all. `word_lists`: the words
     of each text.
@@ -72,54 +46,6 @@ def weigh_words(wanted: TermFinder, word_lists: Sequence[Iterable[str]]) -> dict
     rare = {word: math.log(1 + len(word_lists) / (0.5 + counts[word])) for word in present}
     total = sum(rare.values()) or 1.0
     return {word: value / total for word, value in rare.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Evidence for places. `files`: file → worth from 0 to 1, best first; `hits`: file → its hit
-    chunks (first line, last line, worth); `name_lines`: file → its lines with a name of the
-    question.
-    """
-
-    files: Mapping[str, float]
-    hits: Mapping[str, Sequence[tuple[int, int, float]]]
-    name_lines: Mapping[str, Sequence[int]]
-
-
-def score(
-    functions: Sequence[Function],
-    body_words: Mapping[str, BodyWords],
-    words: Mapping[str, float],
-    wanted: TermFinder,
-    evidence: Evidence,
-) -> dict[str, float]:
-    """Return function id → score for the question. `words`: word → worth; `wanted` finds at least
-    these words.
-    """
-    read = [body_words.get(function.id, NOTHING) for function in functions]
-    mean = sum(body.lines for body in read) / max(1, len(read)) or 1.0
-    is_aside = {file: _is_aside(file) for file in {function.file for function in functions}}
-    scores = {}
-    for function, body in zip(functions, read, strict=True):
-        share = sum(weight for word, weight in words.items() if word in body.words) if body.words else 0.0
-        value = TEXT * share / (0.6 + 0.4 * math.sqrt(max(body.lines, 1) / mean))
-        value += NAME * _share_of(function.name, words, wanted) + FILE * evidence.files.get(
-            function.file, 0.0
-        )
-        if hits := evidence.hits.get(function.file):
-            value += HIT * max((worth for a, b, worth in hits if a <= function.start <= b), default=0.0)
-        if (name_lines := evidence.name_lines.get(function.file)) and any(
-            function.start <= line <= function.end for line in name_lines
-        ):
-            value += HOLDS
-        if is_aside[function.file] or function.end - function.start < SHORT_LINES:
-            value *= BESIDE_SHARE
-        scores[function.id] = value
-    return scores
-
-
-def _is_aside(file: str) -> bool:
-    return is_example(file) or is_built(file) or is_foreign(file)
 
 
 def name_share(function: Function, words: Mapping[str, float]) -> float:

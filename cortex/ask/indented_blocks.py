@@ -54,6 +54,25 @@ def find_blocks(lines: Mapping[int, str], head: int) -> list[Block]:
     return sorted(_blocks_in(lines, numbers, 0), key=lambda block: (block[0], block[2]))
 
 
+def statements_around(lines: Mapping[int, str], line: int, window: int, most: int) -> tuple[int, int]:
+    """Return (first, last) of the statements within `window` lines of a line, at most `most` lines;
+    `lines` has no signature.
+    """
+    blocks = _blocks_in(lines, list(lines), 0)
+    leaves = [
+        block
+        for block in blocks
+        if not any(other[2] > block[2] and block[0] <= other[0] <= block[1] for other in blocks)
+    ]
+    for reach in (window, window // 2, 0):
+        near = [block for block in leaves if block[0] <= line + reach and block[1] >= line - reach]
+        first = min((line, *(block[0] for block in near)))
+        last = max((line, *(block[1] for block in near)))
+        if last - first < most:
+            return first, last
+    return max(min(lines), line - window), min(max(lines), line + window)
+
+
 def _is_statement(text: str) -> bool:
     return bool(text.strip()) and _GOES_ON.match(text.strip()) is None
 

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 
 from cortex.ask.functions import Function, ask_graph, parse_functions
 from cortex.ask.query_context import Turn
-from cortex.ask.questions import NO_FILTERS
 from cortex.ranking import read_question
 from cortex.ranking.traces import KNOWN_ENDINGS
-from cortex.terms.paths import is_built, is_test
-from ipc.messages import ExactHits, ExactSearch, GraphSearch, Locate, Located
+from ipc.messages import GraphSearch, Locate, Located
 
 #: names that are searched, chunks that may hold them, and cited places that are looked up
 NAMES_MAX, HITS_MAX, PLACES_MAX = 4, 24, 8
@@ -73,27 +71,6 @@ async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
             if same and function.file and function.callable:
                 named.setdefault(function.id, function)
     return list(named.values())
-
-
-async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[str, list[int]]:
-    """Return code file → its lines that hold a name, best files first. Raises NotReady."""
-    if not names:
-        return {}
-    request = ExactSearch(
-        query=" OR ".join(f'"{text}"' for name in names for text in _texts_of(name)),
-        limit=HITS_MAX,
-        filters=turn.context.scope_filters(NO_FILTERS),
-        detail="location",
-        generation=turn.generation.number,
-        bare=True,
-    )
-    hits = await turn.lane("text", request, ExactHits, ours=True)
-    lines: dict[str, list[int]] = {}
-    for hit, numbers in zip(hits.hits, hits.highlight_lines, strict=True) if hits is not None else ():
-        is_aside = is_built(hit.path) or (is_test(hit.path) and not with_tests)
-        if hit.chunk_type == "code" and not is_aside:
-            lines.setdefault(hit.path, []).extend(numbers)
-    return lines
 
 
 async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:

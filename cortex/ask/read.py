@@ -17,12 +17,12 @@ from cortex.ask.code_pieces import Body, Bounds, Pieces, choose_pieces, show_who
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
 from cortex.ask.functions import CANDIDATES_MAX, Function, ask_graph, parse_functions
-from cortex.ask.indented_blocks import Block, signature_end
+from cortex.ask.indented_blocks import Block, signature_end, statements_around
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN
 from cortex.ask.read_outlines import outline_document, outline_file, outline_folder
-from cortex.ask.read_places import LISTED_MAX, Found, Target, find_targets
+from cortex.ask.read_places import LISTED_MAX, Resolved, Target, find_targets
 from cortex.query.check import check_text
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
@@ -48,8 +48,10 @@ BLOCKS_MAX, ALL_BLOCKS, OUTLINES = 6, 1_000, (60, 24, 8, 3)
 DOCUMENT_LINES_MAX = 5_000
 #: called definitions that are listed; their share of the answer; calls of one definition
 CALLS_MAX, CALLS_SHARE, CALLEES_MAX = 12, 0.12, 60
-#: bytes of an entry's first line without its path and name; of a sentence about the answer
-HEADER_BYTES, SENTENCE_BYTES = 16, 120
+#: bytes of the outline of a folder, at least
+FOLDER_BYTES_MIN = 800
+#: bytes of an entry's first line without its path and name
+HEADER_BYTES = 16
 
 Answer = dict[str, Any]
 
@@ -115,30 +117,31 @@ async def read(context: QueryContext, question: Read) -> Answer:
 
 
 async def _answer(turn: Turn, question: Read) -> Answer:
-    found = await find_targets(turn, question.places[:PLACES_MAX])
-    notes = list(found.notes)
+    resolved = await find_targets(turn, question.places[:PLACES_MAX])
+    notes = list(resolved.notes)
     if left := len(question.places) - PLACES_MAX:
         notes += [f"{left} of {len(question.places)} places are left out: ask for them again."] * (left > 0)
     turn = turn.renewed()
-    units = await _find_units(turn, found.targets)
-    items, callees = await asyncio.gather(_read_items(turn, found, units), _find_callees(turn, found.targets))
+    units = await _find_units(turn, resolved.targets)
+    items, callees = await asyncio.gather(
+        _read_items(turn, resolved, units), _find_callees(turn, resolved.targets)
+    )
     notes += [f"{path} was removed after it was indexed." for path in _gone(items)]
     answer: Answer = {}
-    if found.listed:
-        answer["map"] = [_map_line(one) for one in found.listed[:LISTED_MAX]]
+    if resolved.listed:
+        answer["map"] = [_map_line(function) for function in resolved.listed[:LISTED_MAX]]
     left_bytes = question.max_tokens * TOKEN_BYTES - len("\n".join(notes).encode())
-    left_bytes -= sum(len(orjson.dumps(line)) for line in answer.get("map", ()))
-    room = int(left_bytes * (1 - CALLS_SHARE)) if any(callees.values()) else left_bytes
-    answer["code"], cut = _show_code(found, items, question.query, room)
-    folders = [target for target in found.targets if target.form == "folder"]
+    folders = [target for target in resolved.targets if target.form == "folder"]
     for target in folders:
-        left_bytes -= _bytes_of(answer["code"])
-        listing, sentence = await outline_folder(turn, target.file, max(800, left_bytes // len(folders)))
-        answer.setdefault("map", []).extend(listing)
+        share = max(FOLDER_BYTES_MIN, left_bytes // len(resolved.targets))
+        rows, sentence = await outline_folder(turn, target.file, share)
+        answer.setdefault("map", []).extend(rows)
         notes += [sentence] if sentence else []
-    if calls := await _list_calls(
-        turn, items, callees, answer["code"], left_bytes - _bytes_of(answer["code"])
-    ):
+        left_bytes -= len(sentence.encode())
+    left_bytes -= sum(len(f"{row['file']}{row['name']}".encode()) for row in answer.get("map", ()))
+    room = int(left_bytes * (1 - CALLS_SHARE)) if any(callees.values()) else left_bytes
+    answer["code"], cut, used = _show_code(resolved, items, question.query, room)
+    if calls := await _list_calls(turn, items, callees, answer["code"], left_bytes - used):
         answer["calls"] = calls
     if cut:
         notes.append(f"Lines that are not shown: read them by number, as {cut}.")
@@ -147,12 +150,8 @@ async def _answer(turn: Turn, question: Read) -> Answer:
     return answer | {"index": turn.index()}
 
 
-def _map_line(one: Function) -> Answer:
-    return {"file": one.file, "start": one.start, "end": one.end, "name": one.name}
-
-
-def _bytes_of(value: Any) -> int:
-    return len(orjson.dumps(value))
+def _map_line(function: Function) -> Answer:
+    return {"file": function.file, "start": function.start, "end": function.end, "name": function.name}
 
 
 def _gone(items: Iterable[_Item]) -> list[str]:
@@ -170,15 +169,16 @@ async def _find_units(turn: Turn, targets: Sequence[Target]) -> dict[tuple[str, 
     return {(unit["path"], unit.get("head", unit["start"])): unit for unit in units}
 
 
-async def _read_items(turn: Turn, found: Found, units: Mapping[tuple[str, int], Answer]) -> list[_Item]:
+async def _read_items(turn: Turn, resolved: Resolved, units: Mapping[tuple[str, int], Answer]) -> list[_Item]:
     """Return the targets with their lines, in order; without folders and long files with
     definitions.
     """
-    wanted = [target for target in found.targets if _needs_lines(target)]
+    wanted = [target for target in resolved.targets if _needs_lines(target)]
     spans = []
     for target in wanted:
         unit = units.get((target.file, target.start), {})
-        spans.append(Span(target.file, min(target.start, unit.get("start", target.start)), target.end))
+        end = min(target.end, DOCUMENT_LINES_MAX) if target.form == "file" else target.end
+        spans.append(Span(target.file, min(target.start, unit.get("start", target.start)), end))
     unread = [span for span, target in zip(spans, wanted, strict=True) if not target.now]
     lines = dict(zip(unread, await read_spans(turn, unread), strict=True))
     items = []
@@ -201,40 +201,48 @@ def _needs_lines(target: Target) -> bool:
 def _make_item(target: Target, span: Span, current: CurrentSpan, unit: Answer) -> _Item:
     lines = dict(enumerate(current.lines, current.start))
     shift = current.start - span.start
-    asked: Sequence[int] = [number + shift for number in target.asked]
+    if target.form == "around" and lines:
+        line = min(max(target.focus[0] + shift, current.start), max(lines))
+        first, last = statements_around(lines, line, AROUND, WHOLE_LINES)
+        lines = {number: lines[number] for number in range(first, last + 1)}
+        cut = replace(current, start=first, end=last, lines=tuple(lines.values()))
+        return _Item(target, cut, Body(lines, first), shift)
+    focus: Sequence[int] = [number + shift for number in target.focus]
     if len(lines) != span.end - span.start + 1:  # lines were added or removed: no block is certain
-        return _Item(target, current, Body(lines, current.start, asked=asked), shift)
+        return _Item(target, current, Body(lines, current.start, focus=focus), shift)
     moved = [(first + shift, last + shift, depth) for first, last, depth in unit.get("blocks", ())]
     if target.members and target.form == "definition":
         moved = _blocks_of_type(lines, target, shift)
-    return _Item(target, current, Body(lines, target.start + shift, moved, asked), shift)
+    return _Item(target, current, Body(lines, target.start + shift, moved, focus), shift)
 
 
 def _blocks_of_type(lines: Mapping[int, str], target: Target, shift: int) -> list[Block]:
     """Return the members of a type and the pieces between them."""
     blocks: list[Block] = []
     following = signature_end(lines, target.start + shift) + 1
-    for one in (*target.members, None):
-        first = one.start + shift if one else target.end + shift
+    for member in (*target.members, None):
+        first = member.start + shift if member else target.end + shift
         between = [number for number in range(following, first) if lines[number].strip()]
         if between:
             blocks.append((between[0], between[-1], 0))
-        if one and one.end + shift >= following:
-            blocks.append((max(first, following), one.end + shift, 0))
-            following = one.end + shift + 1
+        if member and member.end + shift >= following:
+            blocks.append((max(first, following), member.end + shift, 0))
+            following = member.end + shift + 1
     return blocks
 
 
-def _show_code(found: Found, items: Sequence[_Item], query: str, max_bytes: int) -> tuple[list[Answer], str]:
-    """Return the entries of all targets but folders within `max_bytes`, those that need less first
-    served; and a place that is left out, "" for none.
+def _show_code(
+    resolved: Resolved, items: Sequence[_Item], query: str, max_bytes: int
+) -> tuple[list[Answer], str, int]:
+    """Return (the entries of all targets but folders within `max_bytes`, those that need less first
+    served; a place that is left out, "" for none; the bytes of all).
     """
     wanted = get_term_finder(question_words(query)) if query.strip() else None
     read_targets = {id(item.target): item for item in items}
     entries: dict[int, Answer] = {}
     cuts: list[str] = []
     sizes: list[tuple[int, int]] = []
-    targets = [target for target in found.targets if target.form != "folder"]
+    targets = [target for target in resolved.targets if target.form != "folder"]
     for at, target in enumerate(targets):
         item = read_targets.get(id(target))
         entry = _entry_of(target, item, wanted, max_bytes * 4)
@@ -246,7 +254,7 @@ def _show_code(found: Found, items: Sequence[_Item], query: str, max_bytes: int)
         entries[at], used, cut = _entry_of(targets[at], item, wanted, share)
         left -= min(used, left)
         cuts += [cut] if cut else []
-    return [entries[at] for at in sorted(entries)], cuts[0] if cuts else ""
+    return [entries[at] for at in sorted(entries)], cuts[0] if cuts else "", max_bytes - left
 
 
 def _entry_of(
@@ -262,7 +270,7 @@ def _entry_of(
             if item is None
             else outline_document(item.body.lines, target.file, room)
         )
-        return entry | {"outline": rows}, _bytes_of(rows), ""
+        return entry | {"outline": rows}, sum(len(row["text"]) + HEADER_BYTES for row in rows), ""
     pieces = _choose(item, wanted, max_bytes - item.header_bytes)
     entry = item.entry
     if not item.body.lines:
@@ -270,7 +278,7 @@ def _entry_of(
     shown = pieces.entry()
     if item.span.stale:
         shown = {"pieces": [{"start": 0, "text": text} for _, text in pieces.pieces]}
-    cut = "" if pieces.whole else _first_left_out(item, pieces)
+    cut = "" if pieces.is_whole else _first_left_out(item, pieces)
     return entry | shown, pieces.size + item.header_bytes, cut
 
 
@@ -284,23 +292,23 @@ def _first_left_out(item: _Item, pieces: Pieces) -> str:
 
 def _choose(item: _Item, wanted: TermFinder | None, max_bytes: int) -> Pieces:
     """Return the lines of a definition that an answer shows."""
-    body, whole = item.body, show_whole(item.body)
+    body, all_lines = item.body, show_whole(item.body)
     words: dict[str, float] = {}
     if wanted is not None and item.target.form == "definition":
         words = weigh_words(wanted, [wanted.terms_in(line) for line in body.lines.values()])
-    is_focused = bool(words or body.asked)
-    is_short = len(body.lines) <= WHOLE_LINES or item.target.form == "lines"
-    if whole.size <= max_bytes and (is_short or (not is_focused and whole.size <= WHOLE_BYTES)):
-        return whole
+    is_focused = bool(words or body.focus)
+    is_short = len(body.lines) <= WHOLE_LINES or item.target.form in ("lines", "around")
+    if all_lines.size <= max_bytes and (is_short or (not is_focused and all_lines.size <= WHOLE_BYTES)):
+        return all_lines
     if not is_focused:
-        body, blocks = replace(body, asked=list(body.lines)), 0 if item.target.members else ALL_BLOCKS
+        body, blocks = replace(body, focus=list(body.lines)), 0 if item.target.members else ALL_BLOCKS
         max_bytes = min(max_bytes, WHOLE_BYTES) if item.target.form == "definition" else max_bytes
     else:
-        first, last = (body.asked[0], body.asked[-1]) if body.asked else (0, -1)
-        around = range(first - AROUND, last + AROUND + 1) if body.asked else range(0)
-        body, blocks = replace(body, asked=around), BLOCKS_MAX
+        first, last = (body.focus[0], body.focus[-1]) if body.focus else (0, -1)
+        around = range(first - AROUND, last + AROUND + 1) if body.focus else range(0)
+        body, blocks = replace(body, focus=around), BLOCKS_MAX
     for outline in OUTLINES:
-        bounds = Bounds(blocks, outline, BLOCKS_SHARE)
+        bounds = Bounds(blocks, outline, BLOCKS_SHARE, in_order=not is_focused)
         pieces = choose_pieces(body, words, wanted or get_term_finder(()), max_bytes, bounds)
         if pieces.pieces:
             break

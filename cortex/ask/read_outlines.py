@@ -15,6 +15,8 @@ from ipc.messages import GraphHits, OutlineSearch
 
 #: letters of a line; bytes of its numbers
 TEXT_CHARS, NUMBER_BYTES = 88, 14
+#: depth from which on definitions are left out before data
+DATA_RANK = 10
 #: names of one file in the outline of a folder; files without definitions that it names
 NAMES_MAX, OTHERS_MAX = 8, 8
 #: bytes of a graph's outline for each byte of an answer: it holds signatures, too
@@ -32,14 +34,17 @@ def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
     """Return a row for each definition, by line; where they do not fit, the inner ones and the data
     are left out first.
     """
-    ordered = sorted(definitions, key=lambda one: (one.start, -one.end))
-    rows = [(_rank(one), _row(one.start, one.end, _text(one))) for one in ordered]
+    ordered = sorted(definitions, key=lambda definition: (definition.start, -definition.end))
+    rows = [
+        (_rank(definition), _row(definition.start, definition.end, _text(definition)))
+        for definition in ordered
+    ]
     for most in sorted({rank for rank, _ in rows}, reverse=True):
-        kept = [row for rank, row in rows if rank <= most]
-        if _size(kept) <= max_bytes:
-            return kept
-    kept = [row for rank, row in rows if rank == min(rank for rank, _ in rows)] if rows else []
-    return _first_rows(kept, max_bytes)
+        fitting = [row for rank, row in rows if rank <= most]
+        if _size(fitting) <= max_bytes:
+            return fitting
+    fitting = [row for rank, row in rows if rank == min(rank for rank, _ in rows)] if rows else []
+    return _first_rows(fitting, max_bytes)
 
 
 def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> list[Row]:
@@ -77,16 +82,15 @@ async def outline_folder(turn: Turn, path: str, max_bytes: int) -> tuple[list[Ro
     return rows, f"Also in {path or 'the project'}: {', '.join(others[:OTHERS_MAX])}{more}."
 
 
-def _rank(one: Function) -> int:
+def _rank(definition: Function) -> int:
     """Return how soon a definition is left out: 0 never."""
-    depth = one.name.count(".")
-    return 2 * depth + (one.kind in DATA_KINDS)
+    return definition.name.count(".") + DATA_RANK * (definition.kind in DATA_KINDS)
 
 
-def _text(one: Function) -> str:
-    text = one.signature or one.name.rpartition(".")[2]
-    kind = f"{one.kind} " if one.kind in TYPE_KINDS else ""
-    return "  " * one.name.count(".") + kind + text.replace("\n", " ")
+def _text(definition: Function) -> str:
+    text = definition.signature or definition.name.rpartition(".")[2]
+    kind = f"{definition.kind} " if definition.kind in TYPE_KINDS else ""
+    return "  " * definition.name.count(".") + kind + text.replace("\n", " ")
 
 
 def _row(start: int, end: int, text: str) -> Row:
@@ -102,13 +106,13 @@ def _size(rows: Sequence[Row]) -> int:
 
 
 def _first_rows(rows: Sequence[Row], max_bytes: int) -> list[Row]:
-    kept: list[Row] = []
+    fitting: list[Row] = []
     for row in rows:
         max_bytes -= len(row["text"].encode()) + NUMBER_BYTES
         if max_bytes < 0:
             break
-        kept.append(row)
-    return kept
+        fitting.append(row)
+    return fitting
 
 
 def _headings(lines: Mapping[int, str]) -> list[tuple[int, str]]:
@@ -134,6 +138,7 @@ def _names(symbols: Sequence[Row]) -> str:
     outer = [symbol for symbol in symbols if "." not in symbol["name"]] or list(symbols)
     best = sorted(outer, key=lambda symbol: -symbol.get("references", 0))[:NAMES_MAX]
     names = [
-        f"{symbol['name']} {symbol['lines'][0]}" for symbol in sorted(best, key=lambda one: one["lines"][0])
+        f"{symbol['name']} {symbol['lines'][0]}"
+        for symbol in sorted(best, key=lambda symbol: symbol["lines"][0])
     ]
     return ", ".join([*names, *(["…"] if len(outer) > len(best) else [])])

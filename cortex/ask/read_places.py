@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+import orjson
 
 from cortex.ask.current_lines import Span, read_changed, read_spans
 from cortex.ask.functions import Function, ask_graph, outline, parse_functions
@@ -19,29 +21,32 @@ from cortex.ask.query_context import Turn
 from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
+from cortex.terms.paths import is_built
 from cortex.terms.spelling import FileLines, path_below, read_file_lines
-from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot
+from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot, UnitHits, UnitsAt
 
 #: meanings of an ambiguous symbol or path that are all read; of one with more, the places listed
 MEANINGS_MAX, LISTED_MAX = 3, 10
 #: lines of overloads below each other that are read as one
 TOGETHER_LINES = 60
-#: lines around a line outside of definitions
-AROUND_LINES = 15
+#: lines around a line outside of definitions; lines between two definitions that are read as the
+#: beginning of the second
+AROUND_LINES, NEAR_LINES = 100, 3
 #: nearest names of an unknown path
 NEAREST_MAX = 3
 
 #: a path, by its look: a file's ending, or a slash at its end
 _PATH = re.compile(rf"[^:#]*\.{KNOWN_ENDINGS}|.*/[^/:#]*\.\w{{1,8}}|[^:#]*/", re.IGNORECASE)
 
-Form = Literal["definition", "lines", "file", "folder"]
+Form = Literal["definition", "lines", "around", "file", "folder"]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """Lines to read. `start` and `end` are numbers of the index; with `now`, of the file as it is.
+    Of the form "around", the statements around the line `focus` are wanted.
 
-    `asked`: lines that were asked for, numbered as `start`. `members`: definitions right inside.
+    `focus`: lines that were asked for, numbered as `start`. `members`: definitions right inside.
     """
 
     form: Form
@@ -51,14 +56,14 @@ class Target:
     name: str = ""
     kind: str = ""
     id: str = ""
-    asked: range = range(0)
+    focus: range = range(0)
     members: tuple[Function, ...] = ()
     #: all lines of a changed file, where the numbers are those of the file as it is now
     now: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
-class Found:
+class Resolved:
     """The targets of an answer in the order of their places; `listed`: places of the meanings of
     names with too many; `notes`: sentences on readings, and on places that are unknown.
     """
@@ -71,7 +76,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Spelling:
     """One place: as written, and read as a path with lines."""
 
     text: str
@@ -80,52 +85,53 @@ class _Asked:
     is_path: bool
 
 
-async def find_targets(turn: Turn, texts: Sequence[str]) -> Found:
+async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
     """Return the meaning of each place. Raises NotReady, and Unavailable when no worker with rows
     answers.
     """
-    asked = [_read(text, str(turn.context.config.root)) for text in texts]
-    files = await _find_files(turn, asked)
-    unknown = [place for place in asked if place not in files and not _is_folder(turn, place)]
+    spellings = [_read(text, str(turn.context.config.root)) for text in texts]
+    files = await _find_files(turn, spellings)
+    unknown = [place for place in spellings if place not in files and not _is_folder(turn, place)]
     symbols = [place for place in unknown if not place.lines.line]
     hits = dict(zip(symbols, await _find_symbols(turn, [place.text for place in symbols]), strict=True))
     meanings = await _resolve_candidates(turn, hits)
-    found = Found()
+    resolved = Resolved()
     of_files = [spot.hit.path for spots in files.values() for spot in spots[:1]]
     of_symbols = [function.file for functions in meanings.values() for function in functions]
     paths = dict.fromkeys(path for path in (*of_files, *of_symbols) if path)
     for function in await outline(turn, list(paths)):
-        found.outlines.setdefault(function.file, []).append(function)
-    changed = await _Changed.of(turn, of_files, found.outlines)
-    for place in asked:
+        resolved.outlines.setdefault(function.file, []).append(function)
+    changed = await _Changed.of(turn, of_files, resolved.outlines)
+    heads = await _find_heads(turn, files)
+    for place in spellings:
         if place in files:
-            _add_file(found, place, files[place], changed)
+            _add_file(resolved, _move_to_head(place, heads), files[place], changed)
         elif place in hits:
-            _add_symbol(turn, found, place, hits[place], meanings.get(place, []))
+            _add_symbol(turn, resolved, place, hits[place], meanings.get(place, []))
         elif place in unknown:
-            found.notes.append(_say_no_file(turn, place))
+            resolved.notes.append(_say_no_file(turn, place))
         else:
-            found.targets.append(Target("folder", place.lines.path))
-    found.targets = _without_repeats(found.targets)
-    return found
+            resolved.targets.append(Target("folder", place.lines.path))
+    resolved.targets = _without_repeats(resolved.targets)
+    return resolved
 
 
-def _read(text: str, root: str) -> _Asked:
+def _read(text: str, root: str) -> _Spelling:
     lines = read_file_lines(text)
     path = path_below(lines.path, root)
     is_path = bool(lines.line) or path in ("", ".") or _PATH.fullmatch(lines.path) is not None
-    return _Asked(text, replace(lines, path=path), is_path)
+    return _Spelling(text, replace(lines, path=path), is_path)
 
 
-async def _find_files(turn: Turn, asked: Sequence[_Asked]) -> dict[_Asked, list[Spot]]:
+async def _find_files(turn: Turn, spellings: Sequence[_Spelling]) -> dict[_Spelling, list[Spot]]:
     """Return place → the indexed files that its path means: several of which none is exact."""
-    wanted = [place for place in asked if place.lines.path and "\0" not in place.lines.path]
+    wanted = [place for place in spellings if place.lines.path and "\0" not in place.lines.path]
     if not wanted:
         return {}
     places = tuple(Place(place.lines.path) for place in wanted)
     request = Locate(places, generation=turn.generation.number, bare=True)
     located = await turn.first_of(("text", "vector"), request, Located, turn.silent)
-    files: dict[_Asked, list[Spot]] = {}
+    files: dict[_Spelling, list[Spot]] = {}
     for at, place in enumerate(wanted):
         spots = [
             spot for spot in located.spots if spot.place == at and _means(place.lines.path, spot.hit.path)
@@ -136,18 +142,41 @@ async def _find_files(turn: Turn, asked: Sequence[_Asked]) -> dict[_Asked, list[
 
 
 def _means(path: str, indexed: str) -> bool:
-    """Whether `path` is an indexed path or its end, or an absolute path that ends with one."""
+    """Whether `path` is an indexed path or its end, or is absolute with one at its end."""
     path, indexed = path.lower(), indexed.lower()
     return f"/{indexed}".endswith(f"/{path}") or (
         path.startswith("/") and "/" in indexed and path.endswith(f"/{indexed}")
     )
 
 
-def _is_folder(turn: Turn, place: _Asked) -> bool:
+def _is_folder(turn: Turn, place: _Spelling) -> bool:
     path = place.lines.path
     if place.lines.line:
         return False
     return not path or any(listed.startswith(f"{path}/") for listed in turn.context.freshness.listed())
+
+
+async def _find_heads(turn: Turn, files: Mapping[_Spelling, Sequence[Spot]]) -> dict[_Spelling, int]:
+    """Return place → the first line of a definition, where the line is in the comment above it."""
+    wanted = [place for place in files if place.lines.line and not place.lines.last]
+    stale = turn.stale({files[place][0].hit.path for place in wanted})
+    wanted = [place for place in wanted if files[place][0].hit.path not in stale]
+    if not wanted:
+        return {}
+    places = tuple(Place(files[place][0].hit.path, place.lines.line) for place in wanted)
+    hits = await turn.lane("text", UnitsAt(places, turn.generation.number), UnitHits, ours=True)
+    units = [orjson.loads(raw) for raw in hits.units] if hits is not None else []
+    heads: dict[_Spelling, int] = {}
+    for place, spot in zip(wanted, places, strict=True):
+        for unit in units:
+            is_above = unit["path"] == spot.path and unit["start"] <= spot.line < unit.get("head", 0)
+            if is_above and unit.get("symbol"):
+                heads[place] = unit["head"]
+    return heads
+
+
+def _move_to_head(place: _Spelling, heads: Mapping[_Spelling, int]) -> _Spelling:
+    return replace(place, lines=replace(place.lines, line=heads.get(place, place.lines.line)))
 
 
 async def _find_symbols(turn: Turn, names: Sequence[str]) -> list[GraphHits | None]:
@@ -156,8 +185,8 @@ async def _find_symbols(turn: Turn, names: Sequence[str]) -> list[GraphHits | No
 
 
 async def _resolve_candidates(
-    turn: Turn, hits: dict[_Asked, GraphHits | None]
-) -> dict[_Asked, list[Function]]:
+    turn: Turn, hits: dict[_Spelling, GraphHits | None]
+) -> dict[_Spelling, list[Function]]:
     """Return place → its meanings: one, or all candidates of an ambiguous name."""
     meanings = {place: parse_functions(answer) for place, answer in hits.items()}
     ambiguous = [
@@ -168,7 +197,7 @@ async def _resolve_candidates(
     ]
     answers = await _find_symbols(turn, [name for _, name in ambiguous])
     for (place, _), answer in zip(ambiguous, answers, strict=True):
-        meanings[place] += [one for one in parse_functions(answer) if one.file]
+        meanings[place] += [definition for definition in parse_functions(answer) if definition.file]
     return meanings
 
 
@@ -188,128 +217,190 @@ class _Changed:
     @classmethod
     async def of(cls, turn: Turn, paths: Sequence[str], outlines: dict[str, list[Function]]) -> _Changed:
         lines = await read_changed(turn, paths)
-        wanted = [Span(one.file, one.start, one.end) for path in lines for one in outlines.get(path, ())]
+        wanted = [
+            Span(definition.file, definition.start, definition.end)
+            for path in lines
+            for definition in outlines.get(path, ())
+        ]
         spans = await read_spans(turn, wanted)
         return cls(
             lines,
             {
-                tuple(span): (now.start, now.end)
+                (span.file, span.start, span.end): (now.start, now.end)
                 for span, now in zip(wanted, spans, strict=True)
                 if not now.stale
             },
         )
 
-    def holds(self, one: Function, line: int) -> bool:
+    def moved(self, path: str, definitions: Sequence[Function]) -> list[Function]:
+        """Return the definitions of a file with their lines as they are now."""
+        if path not in self.lines:
+            return list(definitions)
+        places = [
+            (function, self.spans.get((path, function.start, function.end))) for function in definitions
+        ]
+        return [replace(function, start=place[0], end=place[1]) for function, place in places if place]
+
+    def holds(self, definition: Function, line: int) -> bool:
         """Whether a line, numbered as in the file now, is in a definition."""
-        key = (one.file, one.start, one.end)
-        first, last = self.spans.get(key, (0, -1)) if one.file in self.lines else key[1:]
+        key = (definition.file, definition.start, definition.end)
+        first, last = self.spans.get(key, (0, -1)) if definition.file in self.lines else key[1:]
         return first <= line <= last
 
 
-def _add_file(found: Found, place: _Asked, spots: Sequence[Spot], changed: _Changed) -> None:
+def _add_file(resolved: Resolved, place: _Spelling, spots: Sequence[Spot], changed: _Changed) -> None:
     """Add the file, lines or definition that a path with or without lines means."""
     path = place.lines.path
     exact = [spot for spot in spots if spot.hit.path == path]
     if len(exact or spots) > 1:
         listed = ", ".join(spot.hit.path for spot in spots[:LISTED_MAX])
-        found.notes.append(f"{place.text!r} may be any of: {listed}.")
+        resolved.notes.append(f"{place.text!r} may be any of: {listed}.")
         return
     hit = (exact or spots)[0].hit
     if not exact:
-        found.notes.append(f"{place.text!r} is read as {hit.path}.")
+        resolved.notes.append(f"{place.text!r} is read as {hit.path}.")
     now = tuple(changed.lines.get(hit.path, ()))
     last = len(now) or hit.end_line
     lines = place.lines
     if not lines.line:
-        found.targets.append(_file_target(hit.path, last, found.outlines.get(hit.path, []), now))
+        definitions = changed.moved(hit.path, resolved.outlines.get(hit.path, []))
+        resolved.targets.append(_file_target(hit.path, last, definitions, now))
     elif lines.line > last:
-        found.notes.append(f"{hit.path} has {last} lines: there is no line {lines.line}.")
+        resolved.notes.append(f"{hit.path} has {last} lines: there is no line {lines.line}.")
     elif lines.last:
         end = min(last, lines.last)
-        name = _name_around(found, hit.path, range(lines.line, end + 1), changed)
-        found.targets.append(Target("lines", hit.path, lines.line, end, name, now=now))
+        name = _name_around(resolved, hit.path, range(lines.line, end + 1), changed)
+        resolved.targets.append(Target("lines", hit.path, lines.line, end, name, now=now))
     else:
-        found.targets.append(_line_target(found, hit.path, lines.line, last, changed))
+        resolved.targets.append(_line_target(resolved, hit.path, lines.line, last, changed))
 
 
 def _file_target(path: str, last: int, definitions: Sequence[Function], now: tuple[str, ...]) -> Target:
     return Target("file", path, 1, last, members=tuple(definitions), now=now)
 
 
-def _line_target(found: Found, path: str, line: int, last: int, changed: _Changed) -> Target:
+def _line_target(resolved: Resolved, path: str, line: int, last: int, changed: _Changed) -> Target:
     """Return the innermost definition with a line; the lines around it where there is none."""
     now = tuple(changed.lines.get(path, ()))
-    definitions = found.outlines.get(path, [])
+    definitions = resolved.outlines.get(path, [])
     around = sorted(
-        (one for one in definitions if changed.holds(one, line)),
-        key=lambda one: (one.kind in TYPE_KINDS, one.end - one.start),
+        (definition for definition in definitions if changed.holds(definition, line)),
+        key=lambda definition: (definition.kind in TYPE_KINDS, definition.end - definition.start),
     )
     if around:
-        one = around[0]
-        first = changed.spans.get((path, one.start, one.end), (one.start, 0))[0]
+        definition = around[0]
+        first = changed.spans.get((path, definition.start, definition.end), (definition.start, 0))[0]
         # in a changed file, the same distance from the beginning: good enough to choose a block
-        asked = line - first + one.start
-        return _definition_target(one, definitions, range(asked, asked + 1))
-    first, end = max(1, line - AROUND_LINES), min(last, line + AROUND_LINES)
-    if not now:
-        first = max(first, *(one.end + 1 for one in definitions if one.end < line), 1)
-        end = min(end, *(one.start - 1 for one in definitions if one.start > line), last)
-    return Target("lines", path, first, end, now=now)
+        focus = line - first + definition.start
+        return _definition_target(definition, definitions, range(focus, focus + 1))
+    first = max(
+        [
+            1,
+            line - AROUND_LINES,
+            *(definition.end + 1 for definition in definitions if definition.end < line and not now),
+        ]
+    )
+    end = min(
+        [
+            last,
+            line + AROUND_LINES,
+            *(definition.start - 1 for definition in definitions if definition.start > line and not now),
+        ]
+    )
+    if end - first < NEAR_LINES and (
+        below := [definition for definition in definitions if definition.start == end + 1]
+    ):
+        return _definition_target(max(below, key=lambda definition: definition.end), definitions)
+    return Target("around", path, first, end, focus=range(line, line + 1), now=now)
 
 
-def _definition_target(one: Function, definitions: Sequence[Function], asked: range = range(0)) -> Target:
-    members = [other for other in definitions if other.is_inside(one)] if one.kind in TYPE_KINDS else []
+def _definition_target(
+    definition: Function, definitions: Sequence[Function], focus: range = range(0)
+) -> Target:
+    members = (
+        [other for other in definitions if other.is_inside(definition)]
+        if definition.kind in TYPE_KINDS
+        else []
+    )
     direct = [other for other in members if not any(other.is_inside(outer) for outer in members)]
     return Target(
-        "definition", one.file, one.start, one.end, one.name, one.kind, one.id, asked, tuple(direct)
+        "definition",
+        definition.file,
+        definition.start,
+        definition.end,
+        definition.name,
+        definition.kind,
+        definition.id,
+        focus,
+        tuple(direct),
     )
 
 
-def _name_around(found: Found, path: str, lines: range, changed: _Changed) -> str:
+def _name_around(resolved: Resolved, path: str, lines: range, changed: _Changed) -> str:
     """Return the name of the innermost definition with all of `lines`; "" for none."""
     around = [
-        one
-        for one in found.outlines.get(path, ())
-        if changed.holds(one, lines[0]) and changed.holds(one, lines[-1])
+        definition
+        for definition in resolved.outlines.get(path, ())
+        if changed.holds(definition, lines[0]) and changed.holds(definition, lines[-1])
     ]
-    return min(around, key=lambda one: one.end - one.start).name if around else ""
+    return min(around, key=lambda definition: definition.end - definition.start).name if around else ""
 
 
 def _add_symbol(
-    turn: Turn, found: Found, place: _Asked, answer: GraphHits | None, meanings: Sequence[Function]
+    turn: Turn, resolved: Resolved, place: _Spelling, answer: GraphHits | None, meanings: Sequence[Function]
 ) -> None:
     """Add the definitions that a name means, with their overloads."""
     if answer is None:
-        found.notes.append(f"{place.text!r} was not looked up: the graph worker did not answer.")
+        resolved.notes.append(f"{place.text!r} was not looked up: the graph worker did not answer.")
         return
-    remark = answer.suggestion
-    known = [one for one in meanings if one.file and one.kind != "external"]
-    is_guess = remark.startswith("There is no")
-    known = [one for one in known if one.kind not in WHOLE_KINDS or _is_stem(place.text, one.file)]
-    if is_guess and place.is_path:
-        known = []
-    if not known:
-        found.notes.append(
+    is_guess = answer.suggestion.startswith("There is no")
+    meant = (
+        []
+        if is_guess and place.is_path
+        else _select_meant(place.text, meanings, is_sure=bool(answer.results))
+    )
+    if not meant:
+        is_external = bool(answer.results)
+        resolved.notes.append(
             _say_no_file(turn, place)
             if place.is_path
-            else _say_no_symbol(place, answer, known=bool(answer.results))
+            else _say_no_symbol(place, answer, is_external=is_external)
         )
         return
-    if len(known) > MEANINGS_MAX:
-        found.listed += known[:LISTED_MAX]
-        found.notes.append(f"{place.text!r} has many meanings; ask for one of the places above.")
+    if len(meant) > MEANINGS_MAX:
+        resolved.listed += meant[:LISTED_MAX]
+        resolved.notes.append(f"{place.text!r} has many meanings; ask for one of the places above.")
         return
-    if answer.results and remark and not remark.startswith("No chain"):
-        found.notes.append(remark)
-    if len(known) > 1:
-        found.notes.append(f"{place.text!r} has {len(known)} meanings: each is answered.")
-    for one in known:
-        definitions = found.outlines.get(one.file, [])
-        if one.kind in WHOLE_KINDS:
-            last = max((other.end for other in definitions), default=one.end)
-            found.targets.append(_file_target(one.file, max(one.end, last), definitions, ()))
-            continue
-        found.targets += _with_overloads(one, definitions)
+    if is_guess:
+        resolved.notes.append(answer.suggestion)
+    elif others := [name for name in answer.candidates if answer.results and not is_built(name)]:
+        resolved.notes.append(f"Also called {place.text!r}: {', '.join(others[:LISTED_MAX])}.")
+    if len(meant) > 1:
+        resolved.notes.append(f"{place.text!r} has {len(meant)} meanings: each is answered.")
+    for meaning in meant:
+        definitions = resolved.outlines.get(meaning.file, [])
+        if meaning.kind in WHOLE_KINDS:
+            last = max((definition.end for definition in definitions), default=meaning.end)
+            resolved.targets.append(_file_target(meaning.file, max(meaning.end, last), definitions, ()))
+        else:
+            resolved.targets += _with_overloads(meaning, definitions)
+
+
+def _select_meant(text: str, meanings: Sequence[Function], *, is_sure: bool) -> list[Function]:
+    """Return the meanings of a name that can be read. `is_sure`: there is one; of several, those in
+    tests and in files that a tool has built count only where there are no others.
+    """
+    meant = [
+        meaning
+        for meaning in meanings
+        if meaning.file
+        and meaning.kind != "external"
+        and (meaning.kind not in WHOLE_KINDS or _is_stem(text, meaning.file))
+    ]
+    if is_sure:
+        return meant
+    meant = [meaning for meaning in meant if not is_built(meaning.file)] or meant
+    return [meaning for meaning in meant if not meaning.is_test] or meant
 
 
 def _is_stem(text: str, path: str) -> bool:
@@ -317,35 +408,35 @@ def _is_stem(text: str, path: str) -> bool:
     return any(f"/{stem_of(path)}".endswith(f"/{name}") for name in (text, text.replace(".", "/")))
 
 
-def _with_overloads(one: Function, definitions: Sequence[Function]) -> list[Target]:
+def _with_overloads(definition: Function, definitions: Sequence[Function]) -> list[Target]:
     """Return a definition and its overloads; those right below each other as one target."""
-    name = strip_overload(one.id)
-    copies = [other for other in definitions if strip_overload(other.id) == name] or [one]
+    name = strip_overload(definition.id)
+    copies = [other for other in definitions if strip_overload(other.id) == name] or [definition]
     targets: list[Target] = []
     for copy in sorted(copies, key=lambda copy: copy.start):
         is_near = targets and copy.start <= targets[-1].end + 2
         if is_near and copy.end - targets[-1].start < TOGETHER_LINES and copy.kind not in TYPE_KINDS:
             targets[-1] = replace(targets[-1], end=max(copy.end, targets[-1].end))
         else:
-            targets.append(replace(_definition_target(copy, definitions), id=one.id))
+            targets.append(replace(_definition_target(copy, definitions), id=definition.id))
     return targets
 
 
 def _without_repeats(targets: Iterable[Target]) -> list[Target]:
     """Return the targets, each once; lines that are asked for in one definition together."""
-    kept: dict[tuple[Any, ...], Target] = {}
+    unique: dict[tuple[Any, ...], Target] = {}
     for target in targets:
         key = (target.form, target.file, target.start, target.end)
-        before = kept.get(key)
-        if before is not None and before.asked and target.asked:
-            first, last = (pick(before.asked[0], target.asked[-1]) for pick in (min, max))
-            kept[key] = replace(before, asked=range(first, last + 1))
+        before = unique.get(key)
+        if before is not None and before.focus and target.focus:
+            first, last = (pick(before.focus[0], target.focus[-1]) for pick in (min, max))
+            unique[key] = replace(before, focus=range(first, last + 1))
         else:
-            kept[key] = target
-    return list(kept.values())
+            unique[key] = target
+    return list(unique.values())
 
 
-def _say_no_file(turn: Turn, place: _Asked) -> str:
+def _say_no_file(turn: Turn, place: _Spelling) -> str:
     path = place.lines.path
     if turn.context.freshness.is_there(path):
         return f"{path} is there, but not in the index: it is left out, or was made just now. Read it by other means."
@@ -361,13 +452,13 @@ def _nearest_paths(path: str, listed: Iterable[str]) -> list[str]:
     stem = stem_of(name)
     names = [other for other in by_name if other == name or stem_of(other) == stem]
     names += difflib.get_close_matches(name, by_name, n=NEAREST_MAX, cutoff=0.75)
-    paths = [other for found in dict.fromkeys(names) for other in sorted(by_name[found])]
+    paths = [other for close in dict.fromkeys(names) for other in sorted(by_name[close])]
     paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
     return paths[:NEAREST_MAX]
 
 
-def _say_no_symbol(place: _Asked, answer: GraphHits, *, known: bool) -> str:
-    if known:
+def _say_no_symbol(place: _Spelling, answer: GraphHits, *, is_external: bool) -> str:
+    if is_external:
         return f"{place.text!r} is not a definition of this project."
     near = f" Nearest: {', '.join(answer.candidates)}." if answer.candidates else ""
     return f"There is no definition {place.text!r}.{near} cortex_exact finds any other word."

@@ -18,7 +18,6 @@ from cortex.terms.ambiguous_candidates import fold
 from cortex.terms.ids import strip_overload
 from ipc.messages import GraphHits
 
-
 #: unresolved uses that an answer lists
 UNRESOLVED_PLACES = 5
 

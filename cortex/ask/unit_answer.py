@@ -1,62 +1,49 @@
 """The answer of cortex_search for an agent: a map of the best functions, then the code of the first
 of them, within one budget of tokens.
 
-Functions are units (cortex/generation/units.py), ranked over the whole index. A definition or a
+Functions are units (cortex/terms/units.py), ranked over the whole index. A definition or a
 line that the question names stands first. A question about the effects of a change gets the uses
 of the definition that it names, too; a question about tests gets tests below the code.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import orjson
 
 from cortex.ask.code_pieces import Body, Pieces, choose_pieces
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
-from cortex.ask.query_context import QueryContext, Turn, no_answer_error
-from cortex.ask.query_symbols import asks_for_users, find_cited, names_in
+from cortex.ask.query_context import QueryContext, Turn
+from cortex.ask.query_symbols import asks_for_users
 from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Search
-from cortex.ask.search import LANES, ask_lanes, notes_of, rank_lanes
-from cortex.ask.uses import Meaning, find_meanings, find_uses
-from cortex.ranking import read_question
-from cortex.ranking.units import ScoredUnit, chunk_hits, file_places, rank_units
+from cortex.ask.ranked_units import RankedUnits, find_units
+from cortex.ask.uses import find_uses
+from cortex.ranking.units import ScoredUnit
+from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import asks_for_tests, question_words
-from ipc.messages import Place, UnitHits, UnitsAt, UnitSearch
 
-#: hits of chunks, whose files and meanings count for their units; and units that are ranked
-HITS, UNITS = 24, 80
 #: lines of the map, and their bytes
 MAP_LINES, MAP_BYTES = 10, 220 * TOKEN_BYTES
 #: first places from which a document or a test stands in the map
 ASIDE_PLACES = 3
-#: tokens of an answer, unless the caller sets them; share of them for the uses of a definition
-TOKENS, USES_SHARE = 900, 0.5
-#: units whose code is tried; the share of the bytes for a long one
-SHOWN_MAX, LONG_SHARE = 8, 0.6
+#: tokens of an answer, unless the caller sets them; tokens for the uses of definitions at least;
+#: definitions whose uses are listed
+TOKENS, USES_TOKENS_MIN, MEANINGS_MAX = 900, 600, 3
+#: units whose code is tried, and the share of the best one's score that they need; the share of the
+#: bytes for a long one
+SHOWN_MAX, SCORE_MIN, LONG_SHARE = 8, 0.5, 0.6
+#: lines up to which a type is shown, without its functions
+SMALL = 40
 #: tests below the code, where the question asks for them
 TESTS_MAX = 4
 #: bytes of an entry's header
 HEADER_BYTES = 20
 
 Answer = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class RankedUnits:
-    """The units of a question, best first; `named`: (file, line) of the definitions that it names.
-    `notes`: sentences on omissions.
-    """
-
-    units: tuple[ScoredUnit, ...]
-    meanings: tuple[Meaning, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 async def answer_with_code(context: QueryContext, question: Search) -> Answer | None:
@@ -70,72 +57,41 @@ async def answer_with_code(context: QueryContext, question: Search) -> Answer | 
     return answer
 
 
-async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
-    """Return the ranked units of a question; None where the index has none. Raises as
-    `answer_with_code`, and NotReady.
-    """
-    reading = read_question(question.query)
-    question = replace(question, limit=HITS)
-    number = turn.generation.number
-    filters = turn.context.scope_filters(question.filters)
-    request = UnitSearch(reading.query, UNITS, filters, number)
-    lanes, found, meanings, cited = await asyncio.gather(
-        ask_lanes(turn, question, reading),
-        turn.lane("text", request, UnitHits, ours=True),
-        _find_named(turn, question.query),
-        find_cited(turn, question.query),
-    )
-    if lanes.text is None and lanes.vector is None:
-        raise no_answer_error(turn.silent[name] for name in LANES if name in turn.silent)
-    if found is None:
-        return None
-    lines = [(path, line) for path, numbers in cited.items() for line in numbers]
-    lines += [(meaning.file, meaning.start) for meaning in meanings]
-    found = await _with_units_at(turn, found, lines)
-    if not found.units:
-        return None
-    ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
-    units = rank_units(
-        question.query, found, file_places(ranked), chunk_hits(lanes.replies), lines=frozenset(lines)
-    )
-    return RankedUnits(tuple(units), tuple(meanings), notes_of(lanes.vector))
-
-
-async def _find_named(turn: Turn, query: str) -> list[Meaning]:
-    """Return the definitions of the names in a query, those that the graph knows for certain."""
-    found = await asyncio.gather(*(find_meanings(turn, name) for name in names_in(query)))
-    meanings = [meaning for listed, _ in found for meaning in listed if meaning.file and not meaning.remark]
-    return list({meaning.id: meaning for meaning in meanings}.values())
-
-
-async def _with_units_at(turn: Turn, found: UnitHits, lines: Sequence[tuple[str, int]]) -> UnitHits:
-    """Add the units with the named `lines` that the search has not found."""
-    if not lines:
-        return found
-    places = tuple(Place(path, line) for path, line in dict.fromkeys(lines))
-    named = await turn.lane("text", UnitsAt(places, turn.generation.number), UnitHits, ours=True)
-    return _merge_units(found, named) if named is not None else found
-
-
 async def _answer(turn: Turn, question: Search) -> Answer | None:
     found = await find_units(turn, question)
     if found is None:
         return None
+    left = (question.max_tokens or TOKENS) * TOKEN_BYTES
+    if asks_for_users(question.query) and 0 < len(found.meanings) <= MEANINGS_MAX:
+        return await _answer_with_uses(turn, question, found, left)
     with_tests = asks_for_tests(question.query)
     mapped, tests = choose_mapped(found.units, with_tests=with_tests)
-    answer: Answer = {"map": make_map(mapped)}
-    tokens = question.max_tokens or TOKENS
-    left = tokens * TOKEN_BYTES - sum(map(_bytes_of_line, answer["map"]))
-    if asks_for_users(question.query) and len(found.meanings) == 1:
-        uses = await find_uses(turn, found.meanings[0].id, max_tokens=int(tokens * USES_SHARE))
-        answer["sites"] = uses["sites"]
-        left -= int(tokens * TOKEN_BYTES * USES_SHARE)
+    answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
+    left -= sum(map(_bytes_of_line, answer["map"]))
     if with_tests and tests:
         answer["tests"] = [_map_line(unit) for unit in tests[:TESTS_MAX]]
         left -= sum(map(_bytes_of_line, answer["tests"]))
-    answer["code"] = await _show_code(turn.renewed(), question.query, mapped, left)
+    answer["code"] = await _show_code(turn.renewed(), question.query, _with_code(mapped), left)
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)
+    return answer | {"index": turn.index(found.notes)}
+
+
+async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, max_bytes: int) -> Answer:
+    """Answer a question about the effects of a change: every use of what it names, then its code,
+    as far as it fits.
+    """
+    named = {(meaning.file, meaning.start) for meaning in found.meanings}
+    units = [one for one in found.units if (one.unit["path"], one.unit["head"]) in named]
+    left = max_bytes
+    answer: Answer = {"sites": [], "notes": []}
+    for meaning in found.meanings:
+        share = max(left // TOKEN_BYTES, USES_TOKENS_MIN) // len(found.meanings)
+        uses = await find_uses(turn, meaning.id, max_tokens=share)
+        answer["sites"] += uses["sites"]
+        answer["notes"] += uses["notes"]
+    left -= sum(len(orjson.dumps(site)) for site in answer["sites"])
+    answer["code"] = await _show_code(turn.renewed(), question.query, units, left)
     return answer | {"index": turn.index(found.notes)}
 
 
@@ -144,31 +100,29 @@ def choose_mapped(
 ) -> tuple[list[ScoredUnit], list[ScoredUnit]]:
     """Return (the units of the map, best first; the best tests, where `with_tests`).
 
-    A document or a test stands in the map only among the first ASIDE_PLACES.
+    One document and one test stand in the map, if they are among the first ASIDE_PLACES.
     """
     ordered = sorted(units, key=lambda one: -one.score)
-    aside = {id(one) for one in ordered[:ASIDE_PLACES]}
-    mapped = [
-        one
-        for one in ordered
-        if (not _is_aside(one) and not (one.is_test and with_tests)) or (id(one) in aside and not with_tests)
-    ]
-    tests = [one for one in ordered if one.is_test] if with_tests else []
-    return mapped or tests or ordered, tests
+    tests = [one for one in ordered if one.is_test]
+    sections = [one for one in ordered if _is_aside(one) and not one.is_test]
+    aside = [*sections[:1], *([] if with_tests else tests[:1])]
+    kept = {id(one) for one in ordered[:ASIDE_PLACES]} & set(map(id, aside))
+    mapped = [one for one in ordered if not _is_aside(one) or id(one) in kept]
+    return mapped or sections or tests, tests if with_tests else []
 
 
 def _is_aside(one: ScoredUnit) -> bool:
-    return one.is_test or "symbol" not in one.unit
+    return one.is_test or one.unit.get("kind", "section") == "section"
 
 
-def make_map(units: Iterable[ScoredUnit]) -> list[Answer]:
-    """Return the first lines of the map: as many as MAP_LINES and MAP_BYTES allow."""
+def make_map(units: Iterable[ScoredUnit], most: int = MAP_LINES) -> list[Answer]:
+    """Return the first lines of the map: as many as `most` and MAP_BYTES allow."""
     lines: list[Answer] = []
     left = MAP_BYTES
     for one in units:
         line = _map_line(one)
         left -= _bytes_of_line(line)
-        if left < 0 or len(lines) == MAP_LINES:
+        if left < 0 or len(lines) == most:
             break
         lines.append(line)
     return lines
@@ -190,7 +144,7 @@ def _bytes_of_line(line: Answer) -> int:
 
 async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_bytes: int) -> list[Answer]:
     """Return the entries of the first units that fit into `max_bytes`."""
-    tried = [one.unit for one in units[:SHOWN_MAX]]
+    tried = [one.unit for one in units[:SHOWN_MAX] if one.score >= SCORE_MIN * units[0].score]
     spans = await read_spans(turn, [Span(unit["path"], unit["start"], unit["end"]) for unit in tried])
     wanted = get_term_finder(question_words(query))
     bodies = [_body_of(unit, span) for unit, span in zip(tried, spans, strict=True)]
@@ -210,12 +164,30 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
     return entries
 
 
+def _with_code(units: Sequence[ScoredUnit]) -> list[ScoredUnit]:
+    """Return the units whose code is worth showing: definitions of shipped code, if there are any;
+    of a type, whose functions are units of their own, its place suffices.
+    """
+    code = [one for one in units if not _is_aside(one)]
+    small = [one for one in code if not _is_type(one.unit) or _count_lines(one.unit) <= SMALL]
+    return small or code or list(units)
+
+
+def _is_type(unit: Answer) -> bool:
+    return unit.get("kind") in TYPE_KINDS
+
+
+def _count_lines(unit: Answer) -> int:
+    ranges = unit.get("ranges") or [(unit["start"], unit["end"])]
+    return sum(last - first + 1 for first, last in ranges)
+
+
 def _choose(body: Body, words: dict[str, float], wanted: TermFinder, room: int, budget: int) -> Pieces:
     """Return the pieces of one of several units: a long one leaves room for the others."""
     if not body.lines or room <= 0:
         return Pieces()
     pieces = choose_pieces(body, words, wanted, room)
-    if pieces.whole or pieces.size <= LONG_SHARE * budget:
+    if pieces.is_whole or pieces.size <= LONG_SHARE * budget:
         return pieces
     return choose_pieces(body, words, wanted, min(room, int(LONG_SHARE * budget)))
 
@@ -237,16 +209,3 @@ def _body_of(unit: Answer, span: CurrentSpan) -> Body:
 def _without_numbers(pieces: Pieces) -> Pieces:
     """Return the pieces of a file that has changed since, whose numbers may be wrong."""
     return Pieces(tuple((0, text) for _, text in pieces.pieces))
-
-
-def _merge_units(found: UnitHits, named: UnitHits) -> UnitHits:
-    """Return the units of both replies, each once; the named ones have no signals."""
-    known = {_place(raw) for raw in found.units}
-    new = [raw for raw in named.units if _place(raw) not in known]
-    values = np.pad(found.values, ((0, 0), (0, len(new))))
-    return replace(found, units=(*found.units, *new), values=values)
-
-
-def _place(raw: bytes) -> tuple[str, int]:
-    unit = orjson.loads(raw)
-    return unit["path"], unit["start"]

@@ -38,7 +38,7 @@ _LISTED = frozenset(("concepts", "files", "obs_type", "type", "include"))
 #: arguments with sentences as items: commas do not separate them
 _SENTENCES = frozenset(("facts",))
 #: arguments from which the path of the root is removed, at any position
-_NAMES = frozenset(("target", "to", "chunk_id"))
+_NAMES = frozenset(("target", "to", "chunk_id", "symbol"))
 
 
 def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,6 +73,8 @@ def locate_arguments(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
             converted[name] = _locate_text(name, value, root)
         elif isinstance(value, tuple) and name in _GLOBS:
             converted[name] = _check_globs(_globs(value, root, keep=name != "paths"), name)
+        elif isinstance(value, tuple) and name == "places":
+            converted[name] = tuple(_relative(place, root) for place in value)
         elif isinstance(value, tuple) and name == "tags":
             converted[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
     return converted
@@ -91,11 +93,16 @@ def _locate_text(name: str, value: str, root: str) -> str:
     if name in _PATHS:
         return path_below(value.strip().strip("\"'`"), root)
     if name in _NAMES:
-        return value.replace(f"{root}/", "") if root != "/" else value
+        return _relative(value, root)
     if name == "scope":
         globs = _check_globs(_globs(tuple(map(str, read_list(value))), root, keep=False), name)
         return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""
     return value
+
+
+def _relative(text: str, root: str) -> str:
+    """Return the text without the path of the root."""
+    return text.replace(f"{root}/", "") if root != "/" else text
 
 
 def _check_globs(globs: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def answering(audience: Audience) -> Iterator[None]:
 
 
 def audience_of(client: str) -> Audience:
-    """Return the audience behind a client's name: an agent if the table of agents has its beginning."""
+    """Return the audience of a client by its name: an agent if its beginning is in the table."""
     name = re.sub(r"[\s_]+", "-", _PROXY.sub("", client).strip().lower())
     known = any(name == prefix or name.startswith((f"{prefix}-", f"{prefix}/")) for prefix in CLIENTS)
     return "agent" if known else "program"

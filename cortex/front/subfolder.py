@@ -27,7 +27,7 @@ from cortex.terms.spelling import read_globs, read_list
 Ask = Callable[[], Awaitable[dict[str, Any]]]
 
 #: arguments that are one path, place or name; that are lists of them; that are globs
-_NAMES = frozenset(("file", "file_path", "path", "target", "to"))
+_NAMES = frozenset(("file", "file_path", "path", "symbol", "target", "to"))
 _LISTS = frozenset(("files", "anchors", "files_read", "files_modified", "places", "tags"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns", "scope"))
 #: fields of an answer with a path or a path and a line alone
@@ -36,12 +36,12 @@ _PATHS = frozenset(("file", "file_path", "path", "at", "defined", "from", "files
 #: All others may quote a file (`text`, `comment_text`, `doc`, `variables`): they stay unchanged
 _PLACES = _PATHS | frozenset(
     (
-        "calls", "callers", "candidates", "candidates_of", "defines", "id", "moved", "not_indexed", "symbol",
-        "target", "tests", "twins", "via",
+        "calls", "callers", "candidates", "candidates_of", "defines", "id", "moved", "not_indexed", "places",
+        "symbol", "target", "tests", "twins", "via",
     )
 )  # fmt: skip
 #: fields of an answer with a sentence of Cortex, which may name places
-_SENTENCES = frozenset(("message", "next", "note", "suggestion", "why"))
+_SENTENCES = frozenset(("message", "next", "note", "notes", "suggestion", "why"))
 #: fields of an answer of memory with places
 _OF_NOTES = _PATHS | {"anchors", "changed", "gone", "moved", "files_read", "files_modified"}
 #: a word of a sentence: spaces, quotes, commas and brackets end it
@@ -155,7 +155,7 @@ class Subfolder:
             return False
         if "/" in path or mark == ":":
             return full_path in self._stems or ("/" in path and self.freshness.is_there(full_path))
-        return argument == "path" and self.freshness.is_there(full_path)
+        return argument in ("path", "places") and self.freshness.is_there(full_path)
 
     def _project_globs(self, glob: str) -> tuple[str, ...]:
         bare = glob.strip().strip("\"'`")

@@ -1,4 +1,4 @@
-"""The covering chunks of the source files that a change touches, for engines that index whole files.
+"""The covering chunks of the files that a change touches, for engines that index whole files.
 
 A change holds new rows and deleted keys alone. The unchanged chunks of the same files are read from
 the segments of rows, on demand.
@@ -111,9 +111,7 @@ def _paths_of_keys(segment: Segment, keys: Array) -> list[str]:
     return [names[number] for number in np.unique(segment.arrays["path"][rows]).tolist() if names[number]]
 
 
-def _rows_of_paths(
-    segment: Segment, paths: Mapping[str, object], dead: Array
-) -> Iterator[tuple[str, Array]]:
+def _rows_of_paths(segment: Segment, paths: Mapping[str, object], dead: Array) -> Iterator[tuple[str, Array]]:
     """Yield (file, numbers of its covering live rows) for those of `paths` in the segment."""
     wanted = [number for number, name in enumerate(segment.meta["path_names"]) if name in paths]
     if not wanted:

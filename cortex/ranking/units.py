@@ -22,12 +22,20 @@ from cortex.ranking.evidence import distribution
 from cortex.ranking.ranked_hits import Ranked
 from cortex.system.arrays import Array
 from cortex.terms.inline_tests import is_test_code
-from cortex.terms.paths import asks_for_tests, is_example, is_foreign
+from cortex.terms.paths import asks_for_build, asks_for_documents, asks_for_tests, is_example, is_foreign
 from ipc.messages import Signals
 from ipc.messages.units import UnitHits
 
-#: value of a unit that has the name, but not the owner, of a qualified name in the question
-NAME_ALONE = 0.5
+#: value of a unit with the owner and the name, with the name alone, of a name in the question; of
+#: the definition for which the whole question is a name
+NAMED, NAME_ALONE, WHOLE_QUESTION = 0.8, 0.5, 3.0
+#: share of the penalty for a unit without a definition, if the question asks for documents or for
+#: files of the build
+ASKED_LOOSE = 0.25
+#: logarithm of the lines of a unit that counts 1: 150 lines
+LENGTH_SCALE = 5.0
+#: kinds of units without a definition
+LOOSE_KINDS = ("", "section")
 #: units with a named symbol, above which the name is too common to count
 SAME_NAME_MAX = 4
 #: a name of code in a question: qualified, in backquotes, called, or with capitals or underscores
@@ -35,6 +43,8 @@ _CODE_NAME = re.compile(
     r"`([\w.:#>-]+)(?:\([^`]*\))?`|(?<![\w/.@-])([A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+|[A-Za-z_]\w*(?=\(\))"
     r"|[A-Za-z]\w*_\w+|_+[a-z]\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)(?![\w/])"
 )
+#: a question that is one name
+_WHOLE = re.compile(r"\s*`?([A-Za-z_$@][\w.:#>$-]*\w[?!=]?)(?:\(\))?`?\s*")
 _SEPARATOR = re.compile(r"\.|::|#|->")
 
 
@@ -42,27 +52,26 @@ _SEPARATOR = re.compile(r"\.|::|#|->")
 class UnitWeights:
     """One weight for each signal of a unit."""
 
-    #: BM25 of each field, as a share of the best
-    body: float = 1.0
-    name: float = 0.5
-    owner: float = 0.25
-    signature: float = 0.25
-    comments: float = 0.25
-    path: float = 0.25
-    #: best BM25 share, and best cosine as in `smax`, of the chunks with lines of the unit
-    chunk_words: float = 0.0
-    meaning: float = 0.5
-    #: score (0-1) of its file, and 1 / its place
-    file: float = 1.5
-    place: float = 0.0
-    #: 1 for the definition of a name in the question, and for a unit with a named line
-    named: float = 1.0
-    line: float = 4.0
+    #: BM25 of each field, as a share of the best; `body` has the words of comments, too
+    body: float = 2.0
+    name: float = 1.0
+    owner: float = 1.0
+    signature: float = 0.75
+    #: best share of BM25, and best cosine as in `smax`, of the chunks with lines of the unit
+    chunk_words: float = 1.75
+    meaning: float = 2.0
+    #: score (0-1) of its file
+    file: float = 1.0
+    #: its symbol is a name in the question; it has a line that the question names
+    named: float = 2.0
+    line: float = 8.0
     #: 1 for a unit without a definition: a section, configuration, lines between definitions
-    loose: float = -0.25
-    #: 1 for an example, and for generated or vendored code
-    example: float = -0.25
+    loose: float = -1.75
+    #: 1 for an example; for generated or vendored code
+    example: float = -0.75
     foreign: float = -1.0
+    #: logarithm of the number of its lines
+    length: float = 1.25
 
 
 WEIGHTS = UnitWeights()
@@ -125,7 +134,7 @@ def rank_units(
     weights: UnitWeights = WEIGHTS,
 ) -> list[ScoredUnit]:
     """Return the units of `hits`, best first; those of tests last, unless the question asks for
-    tests.
+    tests or names one.
 
     `files`: path → (score, place from 1), as `file_places` returns it. `lines`: (path, line) of the
     places that the question names.
@@ -133,14 +142,19 @@ def rank_units(
     units = [orjson.loads(raw) for raw in hits.units]
     values = unit_signals(question, units, hits, files, chunks, lines=lines)
     totals = np.array([getattr(weights, name) for name in SIGNALS]) @ values
-    below = not asks_for_tests(question)
+    below, named = not asks_for_tests(question), SIGNALS.index("named")
     scored = [
         ScoredUnit(unit, score, is_test_code(unit["path"], unit.get("symbol", "")), tuple(column))
         for unit, score, column in zip(units, totals.tolist(), values.T.tolist(), strict=True)
     ]
     return sorted(
         scored,
-        key=lambda one: (below and one.is_test, -one.score, one.unit["path"], one.unit["start"]),
+        key=lambda one: (
+            below and one.is_test and one.values[named] < NAMED,
+            -one.score,
+            one.unit["path"],
+            one.unit["start"],
+        ),
     )
 
 
@@ -157,19 +171,22 @@ def unit_signals(
     values = np.zeros((len(SIGNALS), len(units)))
     signal = dict(zip(SIGNALS, values, strict=True))
     for name, row in zip(hits.names, hits.values, strict=True):
-        signal[name][:] = shares(row)
+        if name in signal:
+            signal[name][:] = shares(row)
     paths = [unit["path"] for unit in units]
-    found = [files.get(path, (0.0, 0)) for path in paths]
-    signal["file"][:] = [score for score, _ in found]
-    signal["place"][:] = [1.0 / place if place else 0.0 for _, place in found]
+    signal["file"][:] = [files[path][0] if path in files else 0.0 for path in paths]
     signal["chunk_words"][:], signal["meaning"][:] = _best_chunks(units, chunks)
     signal["named"][:] = _named(question, units)
     signal["line"][:] = [
         any(path == unit["path"] and _holds(unit, line) for path, line in lines) for unit in units
     ]
-    signal["loose"][:] = ["symbol" not in unit for unit in units]
+    asked = asks_for_documents(question) or asks_for_build(question)
+    signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
+    signal["loose"] *= ASKED_LOOSE if asked else 1.0
     signal["example"][:] = [is_example(path) for path in paths]
     signal["foreign"][:] = [is_foreign(path) for path in paths]
+    signal["length"][:] = np.log1p([sum(last - first + 1 for first, last in _ranges(unit)) for unit in units])
+    signal["length"] /= LENGTH_SCALE
     return values
 
 
@@ -208,19 +225,21 @@ def names_in(question: str) -> list[tuple[str, ...]]:
 
 
 def _named(question: str, units: Sequence[Mapping[str, Any]]) -> list[float]:
-    """Return for each unit 1 where the question names its symbol, NAME_ALONE where it names its
-    last part with another owner; less for a name that several units have, and for later names.
+    """Return for each unit how surely the question names its symbol: 1 for the same qualified name,
+    NAMED for the same last parts, NAME_ALONE for another owner; less for later names, and 0 for a
+    name of more than SAME_NAME_MAX units. WHOLE_QUESTION times as much if the question is a name.
     """
     symbols = [tuple(_SEPARATOR.split(unit.get("symbol", "").partition("~")[0])) for unit in units]
     worth = [0.0] * len(units)
-    stripped = question.strip().removesuffix("()")
-    alone = [tuple(_SEPARATOR.split(stripped))] if re.fullmatch(r"[\w.:#>-]+", stripped) else []
-    for at, name in enumerate(dict.fromkeys([*alone, *names_in(question)])):
-        same = [number for number, symbol in enumerate(symbols) if symbol[-1] == name[-1]]
-        exact = [number for number in same if symbols[number][-len(name) :] == name]
-        if not 0 < len(exact or same) <= SAME_NAME_MAX:
-            continue
-        for number in exact or same:
-            value = (1.0 if exact else NAME_ALONE) / (1 + at / 2)
-            worth[number] = max(worth[number], value)
+    whole = _WHOLE.fullmatch(question)
+    names = [tuple(filter(None, _SEPARATOR.split(whole[1])))] if whole is not None else names_in(question)
+    for at, name in enumerate(filter(None, names)):
+        last = [number for number, symbol in enumerate(symbols) if symbol[-1] == name[-1]]
+        owned = [number for number in last if symbols[number][-len(name) :] == name]
+        same = [number for number in owned if symbols[number] == name]
+        for value, numbers in ((1.0, same), (NAMED, owned), (NAME_ALONE, last)):
+            if not 0 < len(numbers) <= SAME_NAME_MAX:
+                continue
+            for number in numbers:
+                worth[number] = max(worth[number], value * (WHOLE_QUESTION if whole else 1 / (1 + at / 2)))
     return worth

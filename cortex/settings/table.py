@@ -118,7 +118,10 @@ class Server:
     ] = 600.0
     toolsets: Annotated[
         tuple[str, ...],
-        Rule(harmless=lambda names: set(names) <= {"code", "memory"}, effect="offers agents more tools"),
+        Rule(
+            harmless=lambda names: set(names) <= {"agent", "code", "memory"},
+            effect="offers agents more tools",
+        ),
     ] = ("code", "memory")
     answer_tokens: Annotated[
         int, Rule(100, 1_000_000, _up_to(10_000), "fills an agent's context with that many tokens an answer")

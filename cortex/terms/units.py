@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from cortex.terms.kinds import DATA_KINDS, FUNCTION_KINDS, WHOLE_KINDS
-from cortex.terms.languages import KEYED
+from cortex.terms.languages import LANGUAGES
 
 #: lines from which on data is a unit of its own, and not a part of the lines around it
 DATA_LINES_MIN = 30
@@ -34,10 +34,13 @@ SIGNATURE_CHARS_MAX = 600
 #: lines below the first line of a definition that may hold its name, below attributes
 NAME_LINES_MAX = 6
 
+#: the kind of a unit of a document
+SECTION = "section"
 #: data as units see it: an enum is a type
 _DATA = DATA_KINDS - {"enum"}
-#: configuration formats: their blocks are data of any length
-_CONFIGURATION = frozenset(language.name for language in KEYED)
+#: configuration formats, and the kind of their blocks, which are no units of any length
+_CONFIGURATION = frozenset(language.name for language in LANGUAGES if language.kind == "data")
+_KEY = "key"
 #: a comment, decorator or attribute: a line about the one below it
 _ABOVE = re.compile(
     r"\s*(?://|/\*|\*|#(?!(?:include|define|undef|pragma|error|if|el|end)|\w+\s*(?:[=;(:]|$))|--|@|;;|%%)"
@@ -128,14 +131,14 @@ def find_units(chunks: Sequence[Mapping[str, Any]]) -> list[Unit]:
         text = str(chunk.get("text") or "")
         first = max(1, line) if isinstance(line := metadata.get("start_line"), int) else 1
         headings = metadata.get("headings") or ()
-        kind = "section" if chunk.get("chunk_type") == "documentation" else ""
+        kind = SECTION if chunk.get("chunk_type") == "documentation" else ""
         heading = str(headings[-1]) if headings else ""
         pieces.append(_Piece(first, first + text.count("\n"), heading, kind))
         texts.append(text)
-        in_configuration = metadata.get("language") in _CONFIGURATION
+        as_kind = _KEY if metadata.get("language") in _CONFIGURATION else ""
         for entry in metadata.get("definitions") or ():
-            if is_definition(entry) and not in_configuration:
-                definitions.setdefault(_read_definition(entry))
+            if is_definition(entry):
+                definitions.setdefault(_read_definition(entry, as_kind))
     if not definitions:
         return [unit for unit in map(_piece_unit, pieces, texts) if unit is not None]
     return _File(pieces, _join(pieces, texts), list(definitions)).units()
@@ -181,7 +184,7 @@ def find_signature(line_at: Callable[[int], str], head: int, end: int, name: str
     return range(start, start + 1)
 
 
-def _read_definition(entry: Mapping[str, Any]) -> _Definition:
+def _read_definition(entry: Mapping[str, Any], as_kind: str) -> _Definition:
     start = entry["start_line"]
     blocks = entry.get("blocks")
     return _Definition(
@@ -189,7 +192,7 @@ def _read_definition(entry: Mapping[str, Any]) -> _Definition:
         max(start, entry["end_line"]),
         entry["name"],
         str(entry.get("scope") or ""),
-        str(entry.get("kind") or ""),
+        as_kind or str(entry.get("kind") or ""),
         tuple(map(tuple, blocks)) if isinstance(blocks, list) else (),
     )
 
@@ -267,7 +270,7 @@ class _File:
     def _is_unit(self, one: _Definition, outer: _Definition | None) -> bool:
         if outer is not None and (one.start, one.end) == (outer.start, outer.end):
             return False  # a second name of the same lines
-        if one.kind in _DATA and one.lines < DATA_LINES_MIN:
+        if one.kind == _KEY or (one.kind in _DATA and one.lines < DATA_LINES_MIN):
             return False
         if outer is not None and outer.kind in FUNCTION_KINDS:
             return one.lines >= NESTED_LINES_MIN and outer.lines > OUTER_LINES_MAX
@@ -392,15 +395,12 @@ class _File:
 
     def _text(self, ranges: Iterable[tuple[int, int]]) -> str:
         origin = self._first
-        return "\n".join(
-            "\n".join(self._lines[first - origin : last - origin + 1]) for first, last in ranges
-        )
+        return "\n".join("\n".join(self._lines[first - origin : last - origin + 1]) for first, last in ranges)
 
 
 def _to_signature(lines: Iterable[str]) -> str:
     text = " ".join(" ".join(lines).split()).removesuffix("{").rstrip()
     return text if len(text) <= SIGNATURE_CHARS_MAX else f"{text[:SIGNATURE_CHARS_MAX]}…"
-
 
 
 def find_comments(text: str) -> list[str]:

@@ -57,8 +57,8 @@ from ipc.messages.search import (
     WordCounts,
 )
 from ipc.messages.signals import Hit, Signals, signals_of
-from ipc.messages.units import UNIT_SIGNALS, UnitHits, UnitsAt, UnitSearch
 from ipc.messages.source import SourceLines, SourceTexts
+from ipc.messages.units import UNIT_SIGNALS, UnitHits, UnitsAt, UnitSearch
 
 Message = (
     Failure

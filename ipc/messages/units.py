@@ -14,8 +14,8 @@ UNIT_SIGNALS = ("body", "name", "owner", "signature", "comments", "path")
 
 @dataclass(frozen=True, slots=True)
 class UnitSearch:
-    """Request to the text worker for the `limit` units with the best sum of BM25 over their
-    fields.
+    """Request to the text worker for the units with the best sum of BM25 over their fields: `limit`
+    of shipped code, and `aside` of tests and of sections of documents. `files`: only their units.
     """
 
     repeatable = True
@@ -24,6 +24,8 @@ class UnitSearch:
     limit: int = 80
     filters: Filters = field(default_factory=Filters)
     generation: int = 0
+    aside: int = 20
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class UnitsAt:
 
 @dataclass(frozen=True, slots=True)
 class UnitHits:
-    """Reply to UnitSearch, best first, and to UnitsAt, in the order of the places: n units.
+    """Reply to UnitSearch, best first (code, then the others), and to UnitsAt, in the order of the
+    places: n units.
 
     `values` float32 [len(names), n]: BM25 of each field, 0 for a field without a word of the query;
     UnitsAt has none (`names` is empty). `units`: JSON of each, without its empty fields: `path`,

@@ -8,8 +8,11 @@
 it changed (fixes.py); the tree is the parent of the oldest one, so that no answer is in it; `doc`,
 the first sentence of a comment, whose lines are blank, asks for its definition (doc_comments.py);
 `name`, a qualified name asks for its definition. It writes `trees/NAME` and `questions/NAME.json`.
-`ask` indexes the trees and writes the signals of the candidates of each question to `signals/`;
-unit_weights.py fits and judges weights over them.
+`ask` indexes the trees, asks the engines in this process, and writes the signals of the candidates
+of each question to `signals/NAME.json`; unit_weights.py judges weights over them. For the floor it
+also asks what the project cannot answer: questions of other repositories that are `made` already
+(`other`; not those of which one of the two rarest words is in the index), about everyday things
+(`everyday`), and of made-up words (`madeup`).
 """
 
 from __future__ import annotations
@@ -34,7 +37,8 @@ from second_set import GIT_S, History, describe
 LIST = Path(__file__).with_suffix(".tsv")
 #: commits to read, the newest first; questions from fixes and of names for each repository
 COMMITS_MAX, FIXES_MAX, NAMES_MAX = 6_000, 80, 20
-#: numbers of newest fixes that are tried: the tree must be older than all of them, and hold their functions
+#: numbers of newest fixes that are tried: the tree is older than all of them, and must still hold
+#: their functions
 NUMBERS = (15, 25, 40, 60, 80, 120, 160, 200)
 #: fewest lines of a definition that a name asks for
 LINES_MIN = 4
@@ -190,7 +194,7 @@ def make(mirror: Path, revision: str, work: Path, most: int) -> None:
 
 
 def _names(spans: dict[str, list[tuple[str, int, int]]]) -> list[tuple[str, str, int, int]]:
-    """Return NAMES_MAX (name, path, first, last), evenly chosen, of names that one definition has."""
+    """Return NAMES_MAX of (name, path, first, last), evenly chosen: names of one definition."""
     rows = [
         (name, path, start, end)
         for path, symbols in spans.items()
@@ -225,11 +229,19 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
     parser.add_argument("--fixes", type=int, default=FIXES_MAX)
+    parser.add_argument("--sample", type=int, default=0, help="questions of each kind; all of them for 0")
     options = parser.parse_args()
     options.work.mkdir(exist_ok=True)
     if options.step == "make":
         for mirror, revision in rows_of(options.only, options.mirrors):
             make(mirror, revision, options.work, options.fixes)
+        return
+    from unit_signals import ask  # opens the engines
+
+    (options.work / "signals").mkdir(exist_ok=True)
+    for path in sorted((options.work / "questions").glob("*.json")):
+        if not options.only or path.stem in options.only:
+            ask(path.stem, options.work.resolve(), options.sample)
 
 
 if __name__ == "__main__":

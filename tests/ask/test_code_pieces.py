@@ -30,7 +30,9 @@ def shown(body: Body, pieces) -> list[int]:
 def test_a_short_definition_is_whole() -> None:
     body = make_body(WHOLE_LINES)
     pieces = choose_pieces(body, WORDS, WANTED, 100_000)
-    assert pieces.whole and shown(body, pieces) == list(body.lines) and not pieces.outline
+    assert pieces.is_whole
+    assert shown(body, pieces) == list(body.lines)
+    assert not pieces.outline
 
 
 def test_a_long_definition_has_its_signature_its_best_block_and_an_outline() -> None:
@@ -48,7 +50,7 @@ def test_a_named_line_decides() -> None:
     blocks = [(first, first + 9, 0) for first in range(12, 112, 10)]
     body = make_body(101, blocks=blocks)
     body.lines[55] = "    retry(socket)"  # type: ignore[index]
-    asked = Body(body.lines, body.head, blocks, asked=(80,))
+    asked = Body(body.lines, body.head, blocks, focus=(80,))
     numbers = shown(asked, choose_pieces(asked, WORDS, WANTED, 1_500))
     assert set(range(72, 82)) <= set(numbers)
 
@@ -72,7 +74,8 @@ def test_blocks_are_whole_and_the_bytes_suffice(seed: int) -> None:
     numbers = set(shown(body, pieces))
     if not numbers:
         return
-    assert pieces.size <= most and len(pieces.outline) <= OUTLINE_MAX
+    assert pieces.size <= most
+    assert len(pieces.outline) <= OUTLINE_MAX
     chosen = [block for block in blocks if set(range(block[0], block[1] + 1)) <= numbers]
     covered = {11}.union(*(range(first, last + 1) for first, last, _ in chosen))
     heads = {
@@ -92,7 +95,8 @@ def test_without_blocks_a_definition_is_cut_at_blank_lines() -> None:
         body.lines[number] = ""  # type: ignore[index]
     body.lines[85] = "    retry()"  # type: ignore[index]
     numbers = shown(body, choose_pieces(body, WORDS, WANTED, 2_000))
-    assert set(range(81, 89)) <= set(numbers) and 60 not in numbers
+    assert set(range(81, 89)) <= set(numbers)
+    assert 60 not in numbers
 
 
 def test_nothing_fits() -> None:

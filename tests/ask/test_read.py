@@ -101,26 +101,26 @@ def write(root, files=FILES):
         (root / name).write_text(text)
 
 
-def open_without_units(serve, root):
-    """Serve the project as an index without a table of units."""
-    served = serve(root)
+def without_units(served):
+    """Answer as an index without a table of units does."""
     nothing = UnitHits(0, (), np.zeros((0, 0), np.float32), ())
     served.workers["text"].handlers[UnitsAt] = lambda _request: nothing
     return served
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory, serve):
+@pytest.fixture(scope="module", params=["units", "no units"])
+def shop(tmp_path_factory, serve, request):
     root = tmp_path_factory.mktemp("shop")
     write(root)
-    return open_without_units(serve, root)
+    served = serve(root)
+    return served if request.param == "units" else without_units(served)
 
 
 @pytest.fixture
 def changed(tmp_path, serve):
     """A project of its own, to be changed after it was indexed, and its folder."""
     write(tmp_path)
-    return open_without_units(serve, tmp_path), tmp_path
+    return serve(tmp_path), tmp_path
 
 
 def ask(served, *places, **more):
@@ -202,6 +202,13 @@ def test_a_name_with_three_meanings_or_fewer_is_read_in_each(shop):
     assert any("2 meanings" in note for note in answer["notes"])
 
 
+def test_tests_and_built_copies_are_no_meanings_beside_others(tmp_path, serve):
+    code = "export function pack(x) { return x; }\n"
+    paths = ("lib/pack.js", "dist/pack.js", "dist/esm/pack.js", "test/pack.test.js", "test/other.test.js")
+    write(tmp_path, dict.fromkeys(paths, code))
+    assert places(ask(serve(tmp_path), "pack")) == ["lib/pack.js:1-1"]
+
+
 def test_the_places_of_a_name_with_many_meanings_are_listed(shop):
     answer = ask(shop, "popular", "encode")
     assert {line["file"] for line in answer["map"]} == {f"many/m{number}.py" for number in range(6)}
@@ -277,7 +284,16 @@ def test_a_line_of_a_document_and_one_outside_of_definitions_have_lines_around(s
     (entry,) = ask(shop, "docs/guide.md:20")["code"]
     assert entry["start"] <= 20 <= entry["end"]
     (entry,) = ask(shop, "shop/store.py:3")["code"]
-    assert (entry["start"], entry["end"]) == (1, 5)
+    assert (entry["start"], entry["end"]) == (1, 3)
+
+
+def test_a_line_of_the_comment_above_a_definition_means_the_definition(tmp_path, serve):
+    write(
+        tmp_path,
+        {"a.go": "package a\n\ntype T struct{}\n\n// Save writes.\n// All of it.\nfunc (t *T) Save() {\n}\n"},
+    )
+    answer = ask(serve(tmp_path), "a.go:5")
+    assert (places(answer), names(answer)) == (["a.go:5-8"], ["T.Save"])
 
 
 STATEMENTS = {
@@ -344,6 +360,13 @@ def test_lines_that_moved_have_their_new_numbers(changed):
     check_numbers(answer, FILES | {"shop/store.py": text})
     assert not any(entry.get("stale") for entry in answer["code"])
     assert answer["index"]["pending"] == ["shop/store.py"]
+
+
+def test_the_outline_of_a_changed_file_has_its_new_lines(changed):
+    served, root = changed
+    (root / "shop/checkout.py").write_text("import os\n\n\n" + FILES["shop/checkout.py"])
+    (entry,) = ask(served, "shop/checkout.py")["code"]
+    assert [(row["start"], row["text"].strip()) for row in entry["outline"]] == [(7, "checkout(cart)")]
 
 
 def test_a_function_that_was_changed_is_read_as_it_is_now(changed):

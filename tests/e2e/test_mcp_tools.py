@@ -76,6 +76,35 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
     assert "cortex_exact" in instructions
 
 
+def test_an_agent_reads_text_of_the_tools_that_it_is_offered_and_of_all_others(project):
+    calls = {
+        "cortex_search": {"query": "how is a password checked"},
+        "cortex_read": {"places": ["check_password"]},
+        "cortex_uses": {"symbol": "check_password"},
+        "cortex_exact": {"query": "check_password"},
+        "cortex_graph": {"operation": "callers", "target": "check_password"},
+        "cortex_outline": {"path": "auth"},
+    }
+
+    async def ask():
+        async with project.front() as front:
+            await front.until_complete()
+        async with project.front("--for", "agent") as front:
+            listed = [tool.name for tool in (await front.session.list_tools()).tools]
+            results = {name: await front.session.call_tool(name, sent) for name, sent in calls.items()}
+            return listed, results, await front.call("cortex_exact", query="check_password", format="json")
+
+    listed, results, answer = asyncio.run(ask())
+    assert listed == [*list(calls)[:4], "cortex_recall", "cortex_store"]
+    for name, result in results.items():
+        text = result.content[0].text
+        assert not result.is_error, text
+        assert (name, text[:1]) != (name, "{")
+        assert name == "cortex_graph" or "auth/login.py" in text
+        assert result.structured_content is None
+    assert answer["results"]
+
+
 def test_the_first_question_to_an_unknown_project_is_answered(project):
     async def ask():
         async with project.front() as front:

@@ -41,6 +41,8 @@ from ipc.messages import (
     Show,
     SourceLines,
     TextSignals,
+    UnitsAt,
+    UnitSearch,
     VectorSearch,
 )
 from tests.engines.forest import TREES, HnswEngine, PlainEngine, World, chunk, text, vector
@@ -69,6 +71,8 @@ def world(request, tmp_path, maker):
 QUESTIONS = {
     ExactSearch: ExactSearch,
     TextSignals: lambda tree: TextSignals(tree, 10),
+    UnitSearch: lambda tree: UnitSearch(tree, 10),
+    UnitsAt: lambda tree: UnitsAt((Place(f"{tree}.py"),)),
     VectorSearch: lambda tree: VectorSearch(vector(tree), "m@1", 1),
     Locate: lambda tree: Locate((Place(f"{tree}.py", 1),)),
     GraphSearch: lambda tree: GraphSearch("callers", f"plant_{tree}"),
@@ -82,6 +86,8 @@ def paths(reply):
     if hasattr(reply, "paths"):
         names = getattr(reply, "candidates", ())  # results of NameSearch
         return list(reply.paths) or [name for name in names if name.endswith(".py")]
+    if hasattr(reply, "units"):
+        return [orjson.loads(unit)["path"] for unit in reply.units]
     if hasattr(reply, "spots"):
         return [spot.hit.path for spot in reply.spots]
     return [hit.path for hit in reply.hits]
@@ -142,7 +148,7 @@ def test_lines_come_back_as_they_were_written(world):
 def test_filters_keep_what_they_name(world):
     world.publish(*TREES)
     handlers = world.open()
-    for kind in all_of(handlers) & {ExactSearch, TextSignals, VectorSearch, Locate}:
+    for kind in all_of(handlers) & {ExactSearch, TextSignals, UnitSearch, VectorSearch, Locate}:
         question = QUESTIONS[kind]("oak")
         for filters, expected in (
             (Filters(paths=("o*.py",)), ["oak.py"]),

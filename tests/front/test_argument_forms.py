@@ -116,6 +116,8 @@ def test_a_language_has_its_usual_names(sent, taken):
         ("path", "src\\auth", "src/auth"),
         ("file", f"{ROOT}/src/a.py:12", "src/a.py:12"),
         ("target", f"{ROOT}/src/a.py:12", "src/a.py:12"),
+        ("symbol", f"{ROOT}/src/a.py:12", "src/a.py:12"),
+        ("places", (f"{ROOT}/src/a.py:12-30", "Store.save"), ("src/a.py:12-30", "Store.save")),
         ("tags", ("./src/a.py", f"{ROOT}/b.py", "go"), ("src/a.py", "b.py", "go")),
     ],
 )

@@ -14,7 +14,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from cortex.front.agents.table import AGENTS, CLIENTS, UNVERIFIED_CLIENTS
 from cortex.front.audience import audience_of, split_format
 from cortex.front.mcp.project import Project
-from cortex.front.mcp.prompts import PROMPTS, get_prompt
+from cortex.front.mcp.prompts import PROMPTS
 from cortex.front.mcp.server import describe, list_for, make_server, run_tool
 from cortex.front.tools import TOOLS, TOOLSETS, choose, find_tool, instruct, offer
 from cortex.front.tools.agent import OFFERS, shorten

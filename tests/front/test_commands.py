@@ -311,8 +311,8 @@ def test_the_lines_around_a_call_have_their_numbers_and_its_own_line_follows_its
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
         "callers of a:run: 1",
         "a.go:11  go",
-        "     9  \tif ok {",
-        "    10",
+        "    9  \tif ok {",
+        "",
         "    11  \t\treturn run(now)",
         "    12  \t}",
     ]

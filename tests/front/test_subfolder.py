@@ -72,6 +72,11 @@ def test_a_path_of_a_map_may_be_a_folder_and_nothing_is_all_of_this_one():
     assert SUBFOLDER.to_project("cortex_outline", {"path": ""}) == {"path": "packages/api"}
 
 
+def test_places_to_read_may_be_files_folders_and_names():
+    converted = SUBFOLDER.to_project("cortex_read", {"places": ("src", "main.py:3-9", "Session.refresh")})
+    assert converted == {"places": ("packages/api/src", "packages/api/main.py:3-9", "Session.refresh")}
+
+
 def test_a_question_is_a_place_only_where_it_may_be_one():
     assert SUBFOLDER.to_project("cortex_explore", {"query": "main.py:3"}) == {
         "query": "packages/api/main.py:3"

@@ -58,6 +58,12 @@ CALLS = [
     ("cortex_explore", {"diff": DIFF}),
     ("find_related", {"file": "src/load.py"}),
     ("code_context", {"query": "load data"}),
+    ("cortex_read", {"places": ("src/load.py:8", "main", "docs/loading.md")}),
+    ("cortex_uses", {"symbol": "load_data"}),
+    ("cortex_uses", {"symbol": "src/load.py:8"}),
+    ("cortex_uses", {"symbol": "main", "direction": "callees"}),
+    ("cortex_read", {"places": ["src/load.py", "src/load.py:3-5", "load_data", "src"]}),
+    ("cortex_read", {"places": ["load.py:14", "docs/loading.md"]}),
 ]
 
 #: fields with translated paths: places, sentences of Cortex, titles, and the query
@@ -77,10 +83,11 @@ def served(tmp_path_factory):
     return open_project(root)
 
 
-def call(served, name, arguments):
-    tool = choose(("code",))[name]
+def call(served, name, arguments, audience="program"):
+    tool = choose(("code", "agent"))[name]
     config = dataclasses.replace(served.config, subfolder=FOLDER)
-    return asyncio.run(tool.call(served.context(config), tool.arguments(**arguments)))
+    context = dataclasses.replace(served.context(config), audience=audience)
+    return asyncio.run(tool.call(context, tool.arguments(**arguments)))
 
 
 def strings(value, key=""):
@@ -95,9 +102,13 @@ def strings(value, key=""):
         yield key, value
 
 
-@pytest.mark.parametrize(("name", "arguments"), CALLS, ids=lambda value: str(value)[:60])
-def test_no_tool_alters_the_text_of_a_file_that_is_full_of_its_own_path(served, name, arguments):
-    fields = list(strings(call(served, name, arguments)))
+@pytest.mark.parametrize(
+    ("name", "arguments", "audience"),
+    [*((*each, "program") for each in CALLS), ("cortex_search", {"query": "load data"}, "agent")],
+    ids=lambda value: str(value)[:60],
+)
+def test_no_tool_alters_the_text_of_a_file_that_is_full_of_its_own_path(served, name, arguments, audience):
+    fields = list(strings(call(served, name, arguments, audience)))
     texts = [(key, re.sub("</?em>", "", text)) for key, text in fields if key not in RENDERED]
     assert not [text for text in texts if re.search(r"(?<!packages/api/)src/load\.py", text[1])]
     places = {text.partition(":")[0] for key, text in fields if key in ("file", "file_path", "at")}

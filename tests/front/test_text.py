@@ -62,9 +62,9 @@ def test_a_gap_in_chosen_lines_moves_their_numbers_on_and_code_like_a_gap_does_n
     text = "def run():\n… line 9\n    return 1\n… line 2\n    # ⋯ 3-4"
     chunk = {"text": text, "metadata": {"file_path": "a.py", "start_line": 3, "end_line": 11}}
     assert lines_of({"chunk": chunk, "combined_score": 0.7})[1:] == [
-        " 3  def run():",
-        "⋯",
-        " 9      return 1",
+        "3  def run():",
+        "…",
+        "9      return 1",
         "10  … line 2",
         "11      # ⋯ 3-4",
     ]
@@ -86,7 +86,7 @@ def test_a_chunk_and_a_snippet_are_shown_whole_with_the_numbers_of_their_lines()
     text = "\n".join(f"\tline {number}" if number != 6 else "" for number in range(3, 15))
     head, *lines = lines_of(found_in({"text": text}, end_line=14))
     assert head == "a.py:3-14"
-    assert lines == [" 6" if at == 6 else f"{at:>2}  \tline {at}" for at in range(3, 15)]
+    assert lines == ["" if at == 6 else f"{at}  \tline {at}" for at in range(3, 15)]
     snippet = found_in({"text": "line 5\nline 6"}, snippet_start_line=5, lines=(6,))
     assert lines_of(snippet)[1:] == ["5  line 5", "6  line 6"]
 
@@ -179,11 +179,25 @@ def test_call_sites_are_lines_of_grep_and_tests_come_last():
     ]
 
 
+def test_further_places_of_a_caller_are_places_of_their_own_with_code_and_numbers_without():
+    sites = [11, 40, "src/b.go:3"]
+    lines = lines_of(CALLER | {"sites": sites}, tool="cortex_graph", operation="callers", target="a:run")
+    assert lines[1:] == ["src/a.go:11  go  also 11, 40, src/b.go:3"]
+    site = {"file": "src/a.go", "line": 40, "text": " run(2)", "unsure": True}
+    row = CALLER | {"text": "run(now)", "sites": [site], "more_sites": 2}
+    lines = lines_of(row, tool="cortex_graph", operation="callers", target="a:run")
+    assert lines[1:] == [
+        "src/a.go",
+        "  11  go: run(now)  and 2 more places",
+        "  40  go: run(2)  may be another's",
+    ]
+
+
 def test_the_lines_around_a_site_are_shown_to_a_caller_that_asks_for_them():
     row = CALLER | {"text": "9: func go() {\n11:     run(now)"}
     answer = {"operation": "callers", "target": "a:run", "results": [row], "index": NOTHING_AMISS}
     shown = render("cortex_graph", answer, arguments={"context_lines": 2}).splitlines()
-    assert shown[1:] == ["src/a.go:11  go", "     9  func go() {", "    ⋯", "    11      run(now)"]
+    assert shown[1:] == ["src/a.go:11  go", "    9  func go() {", "    …", "    11      run(now)"]
 
 
 def test_impact_has_sites_for_the_first_step_and_names_by_file_for_further_ones():
@@ -216,32 +230,26 @@ def test_the_parts_that_agents_tools_share():
             },
             CODE | {"name": "old", "stale": True, "pieces": [{"start": 0, "text": "def old():"}]},
         ],
-        "sites": [
-            {
-                "of": "A.run",
-                "at": "a.py:98",
-                "total": 6,
-                "files": [
-                    {"file": "c.py", "sites": [{"line": 40, "name": "C.go", "text": "a.run()"}]},
-                    {"file": "c.py", "unsure": True, "sites": [{"line": 77}, {"line": 80}]},
-                    {
-                        "file": "test_a.py",
-                        "test": True,
-                        "sites": [{"line": 3, "name": "test_run", "text": " run()"}],
-                    },
-                ],
-                "counts": [{"file": "g.py", "count": 2}],
-                "imports": {"total": 3, "files": [{"file": "c.py", "lines": [1, 2]}]},
-                "further": {"total": 2, "files": [{"file": "m.py", "names": ["main", "M.go"]}]},
-                "unresolved": {
-                    "name": "run",
-                    "total": 9,
-                    "places": [{"file": "e.py", "line": 4, "text": "x.run()"}],
-                    "files": [{"file": "f.py", "lines": [5, 6]}],
-                },
-                "next_offset": 3,
-            }
-        ],
+        "sites": {
+            "of": "A.run",
+            "at": "a.py:98",
+            "total": 3,
+            "files": [
+                {"file": "test_a.py", "test": True, "sites": [{"line": 3, "name": "test_run", "text": " run()"}]},
+                {"file": "c.py", "sites": [{"line": 40, "name": "C.go"}, {"line": 41, "text": "x"}, {"line": 77}]},
+                {"file": "d.py", "sites": [{"line": 7}, {"line": 9}], "unsure": True},
+            ],
+            "counts": [{"file": "f.py", "count": 12}, {"more_files": 2, "count": 5}],
+            "imports": {"total": 3, "files": [{"file": "c.py", "lines": [1, 2]}]},
+            "further": {"total": 3, "files": [{"file": "g.py", "names": ["go", "G.on"]}]},
+            "unresolved": {
+                "name": "run",
+                "total": 9,
+                "places": ["d.py:3", {"file": "e.py", "line": 4, "text": "run"}],
+                "files": [{"file": "f.py", "lines": [5, 6]}],
+            },
+            "next_offset": 3,
+        },
         "calls": [{"file": "d.py", "start": 5, "name": "save"}],
         "tests": [{"file": "test_a.py", "start": 1, "end": 9, "name": "test_run"}],
         "notes": ["The index holds older lines."],
@@ -253,35 +261,41 @@ def test_the_parts_that_agents_tools_share():
         "a.py:98-130  A.run",
         "b.py:3  b  test",
         "",
+        "uses of A.run, a.py:98: 3",
+        "c.py",
+        "  40  C.go",
+        "  41: x",
+        "c.py: 77",
+        "d.py: 7, 9  may be another's",
+        "in tests",
+        "test_a.py:3  test_run: run()",
+        "f.py: 12 places",
+        "2 more files: 5 places",
+        "3 imports",
+        "c.py: 1, 2",
+        "2 steps away: 3",
+        "  g.py: go, G.on",
+        "9 more places name run, unresolved",
+        "d.py:3",
+        "e.py:4: run",
+        "f.py: 5, 6",
+        "",
         "a.py:98-130  A.run",
-        " 98  def run():",
-        " 99      a",
+        "98  def run():",
+        "99      a",
         "  100-119     if retry: …",
         "120      y",
         "121      z",
         "  122-130     else: …",
         "a.py:98-130  old  changed since it was indexed",
         "  def old():",
-        "",
-        "6 uses of A.run (a.py:98)",
-        "c.py:40  C.go: a.run()",
-        "c.py: 77, 80  may mean another of that name",
-        "test_a.py:3  test_run: run()",
-        "g.py: 2 places",
-        "3 imports of it",
-        "c.py: 1, 2",
-        "2 further away",
-        "m.py: main, M.go",
-        "9 more places name run, unresolved",
-        "e.py:4: x.run()",
-        "f.py: 5, 6",
         "calls",
         "  d.py:5  save",
         "tests",
         "  test_a.py:1-9  test_run",
         "later",
         "  key: of another version",
-        "The code of the others: `offset` 3.",
+        "There are more: `offset` 3.",
         "The index holds older lines.",
         "Ask in English.",
         "Without an answer from: graph.",

@@ -12,9 +12,12 @@ from cortex.engines.text.schema import RAW, READY
 from cortex.engines.text.writer import IndexWriter
 from cortex.terms import tokens
 from cortex.terms.ids import key_of
-from cortex.terms.units import Unit, find_comments, find_units
+from cortex.terms.inline_tests import is_test_code
+from cortex.terms.units import SECTION, Unit, find_comments, find_units
 from ipc.messages import UNIT_SIGNALS
 
+#: classes of units: shipped code; tests, and sections of documents
+CODE, ASIDE = "code", "aside"
 #: the folder of its generations in that of the text index
 UNITS = "units"
 #: bytes of heap for a large change: a unit takes a fifth of a chunk, because it has no positions
@@ -25,7 +28,8 @@ def make_unit_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     for name in UNIT_SIGNALS:
         builder.add_text_field(name, tokenizer_name=READY, index_option="freq")
-    builder.add_text_field("source", tokenizer_name=RAW, index_option="basic")
+    for name in ("source", "class"):
+        builder.add_text_field(name, tokenizer_name=RAW, index_option="basic")
     builder.add_unsigned_field("file", fast=True)
     builder.add_bytes_field("json", stored=True, indexed=False)
     return builder.build()
@@ -56,6 +60,8 @@ def make_unit_documents(path: str, chunks: Sequence[Mapping[str, Any]]) -> Itera
                 document.add_text(name, text)
         document.add_text("path", path_tokens)
         document.add_text("source", path)
+        is_aside = unit.kind == SECTION or is_test_code(path, unit.symbol)
+        document.add_text("class", ASIDE if is_aside else CODE)
         document.add_unsigned("file", file)
         document.add_bytes("json", unit.to_json(path))
         yield document
@@ -68,7 +74,7 @@ def _texts(unit: Unit) -> dict[str, str]:
         "name": _tokens(" ".join((unit.name, *unit.names))),
         "owner": _tokens(unit.owner),
         "signature": _tokens(unit.signature),
-        "comments": _tokens("\n".join(find_comments(unit.text))) if unit.kind != "section" else "",
+        "comments": _tokens("\n".join(find_comments(unit.text))) if unit.kind != SECTION else "",
     }
 
 

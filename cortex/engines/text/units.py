@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -14,7 +15,7 @@ from cortex.engines.text.checksums import META, raising_damaged
 from cortex.engines.text.limits import MASK_SHARE
 from cortex.engines.text.schema import register
 from cortex.engines.text.signals import read_lane_words
-from cortex.engines.text.unit_index import make_unit_schema
+from cortex.engines.text.unit_index import ASIDE, CODE, make_unit_schema
 from cortex.engines.text.writer import open_index
 from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows
@@ -70,11 +71,27 @@ class UnitSnapshot:
         empty query, BadRequest for a malformed filter.
         """
         check_query(request.query)
-        limit = min(max(request.limit, 1), LIMIT_MAX)
         queries = self._field_queries(read_lane_words(request.query))
-        hits = self._find_best(queries, limit, request.filters)
-        values = self._score_fields(queries, hits, limit)
-        return self._answer([address for _, address in hits], values, UNIT_SIGNALS)
+        addresses: list[tantivy.DocAddress] = []
+        values: list[Array] = [np.zeros((len(UNIT_SIGNALS), 0), np.float32)]
+        for kind, count in ((CODE, request.limit), (ASIDE, request.aside)):
+            limit = min(count, LIMIT_MAX)
+            if limit < 1:
+                continue
+            only = self._only(kind, request.files)
+            hits = self._find_best(queries, limit, request.filters, only)
+            values.append(self._score_fields(queries, hits, limit, only))
+            addresses += [address for _, address in hits]
+        return self._answer(addresses, np.concatenate(values, axis=1), UNIT_SIGNALS)
+
+    def _only(self, kind: str, files: Sequence[str]) -> list[tuple[Occur, Query]]:
+        """Return the clauses of a query that admit units of the class `kind` in `files` (empty:
+        in any).
+        """
+        queries = [Query.term_query(self._schema, "class", kind, "basic")]
+        if files:
+            queries.append(Query.term_set_query(self._schema, "source", list(files)))
+        return [(Occur.Must, Query.const_score_query(query, 0.0)) for query in queries]
 
     def at(self, request: UnitsAt) -> UnitHits:
         """Answer with the units at the places."""
@@ -107,11 +124,12 @@ class UnitSnapshot:
         }
 
     def _find_best(
-        self, queries: dict[str, Query], limit: int, filters: Filters
+        self, queries: dict[str, Query], limit: int, filters: Filters, clauses: list[tuple[Occur, Query]]
     ) -> list[tuple[float, tantivy.DocAddress]]:
         query = Query.boolean_query(
             [(Occur.Should, Query.boost_query(query, WEIGHTS[name])) for name, query in queries.items()]
         )
+        query = Query.boolean_query([(Occur.Must, query), *clauses])
         if filters == Filters():
             return self._searcher.search(query, limit, count=False).hits
         files, only = self._passing_files(filters)
@@ -148,7 +166,11 @@ class UnitSnapshot:
         return self._files[filters]
 
     def _score_fields(
-        self, queries: dict[str, Query], hits: Sequence[tuple[float, tantivy.DocAddress]], limit: int
+        self,
+        queries: dict[str, Query],
+        hits: Sequence[tuple[float, tantivy.DocAddress]],
+        limit: int,
+        clauses: list[tuple[Occur, Query]],
     ) -> Array:
         """Return float32 [fields, hits]: BM25 of each field.
 
@@ -161,7 +183,8 @@ class UnitSnapshot:
         bounds = np.zeros_like(values)
         weights = np.array([[WEIGHTS[name]] for name in queries])
         fetch = limit * _FIELD_FETCH
-        for row, query in enumerate(queries.values()):
+        for row, field_query in enumerate(queries.values()):
+            query = Query.boolean_query([(Occur.Must, field_query), *clauses])
             best = self._searcher.search(query, fetch, count=False).hits if hits else []
             if len(best) == fetch:
                 bounds[row] = best[-1][0]
@@ -178,14 +201,12 @@ class UnitSnapshot:
         return values.astype(np.float32)
 
 
-def _choose_at(line: int, spans: Sequence[dict[str, object]], order: Sequence[int]) -> list[int]:
+def _choose_at(line: int, spans: Sequence[dict[str, Any]], order: Sequence[int]) -> list[int]:
     """Return the unit with `line`, else the innermost around it (a blank line), else none."""
     around: list[int] = []
     for at in order:
-        ranges = spans[at]["ranges"]
-        assert isinstance(ranges, list)
-        if any(first <= line <= last for first, last in ranges):
+        if any(first <= line <= last for first, last in spans[at]["ranges"]):
             return [at]
-        if ranges[0][0] <= line <= ranges[-1][1]:
+        if spans[at]["start"] <= line <= spans[at]["end"]:
             around = [at]
     return around

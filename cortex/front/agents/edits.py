@@ -118,7 +118,7 @@ def is_hollow(text: str) -> bool:
 def _has_no_value(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(_has_no_value, value.values()))
-    return value == []
+    return isinstance(value, list) and not value
 
 
 def _cut_child(text: str, node: Node) -> str:

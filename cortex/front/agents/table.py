@@ -355,7 +355,7 @@ AGENTS = (
         "Junie (JetBrains)",
         "https://www.jetbrains.com/help/junie/model-context-protocol-mcp.html",
         ("~/.junie",),
-        ("junie", "jetbrains", "intellij-idea"),
+        ("junie",),
         "junie",
         Scope(_mcp_servers_entry("~/.junie/mcp/mcp.json")),
         Scope(_mcp_servers_entry(".junie/mcp/mcp.json"), TextFile(".junie/guidelines.md")),
@@ -415,7 +415,17 @@ AGENTS = (
 )
 BY_NAME = {agent.name: agent for agent in AGENTS}
 #: the same of agents that `cortex install` does not know
-_OTHER_CLIENTS = ("antigravity", "kimi", "omp-coding-agent", "pi-cli", "pi-coding-agent")
+_OTHER_CLIENTS = (
+    "antigravity",
+    "intellij-idea",
+    "jetbrains",
+    "kimi",
+    "omp-coding-agent",
+    "pi-cli",
+    "pi-coding-agent",
+)
 CLIENTS = (*_OTHER_CLIENTS, *(client for agent in AGENTS for client in agent.clients))
 #: names that were not read in the client's own source, nor reported by two other programs
-UNVERIFIED_CLIENTS = frozenset(("amp", "junie", "trae", "warp", "roo-cline", "kilocode", "claude-desktop"))
+UNVERIFIED_CLIENTS = frozenset(
+    "amp claude-desktop copilot intellij-idea jetbrains junie kilocode kimi roo-cline trae warp".split()
+)

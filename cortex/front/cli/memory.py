@@ -8,8 +8,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from cortex.front.cli.paint import Screen, StyledLine
-from cortex.front.text.memory import count, say_ago
+from cortex.front.cli.paint import Screen
+from cortex.front.text.lines import StyledLine
+from cortex.front.text.notes import say_ago
+from cortex.front.text.values import count
 from cortex.system.terminal import escape_controls
 
 #: operation in the log → its word for people; the others are such words

@@ -7,8 +7,9 @@ import time
 from typing import Any
 
 from cortex.front.cli.memory import OPERATIONS
-from cortex.front.text.memory import say_ago
-from cortex.front.cli.paint import Screen, StyledLine
+from cortex.front.cli.paint import Screen
+from cortex.front.text.lines import StyledLine
+from cortex.front.text.notes import say_ago
 from cortex.system.terminal import escape_controls
 
 #: characters of a field's value in a list of changes

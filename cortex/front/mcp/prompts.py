@@ -128,8 +128,9 @@ def list_prompts() -> dict[str, Any]:
 def get_prompt(
     name: str, arguments: Mapping[str, str] | None, audience: Audience = "program"
 ) -> types.GetPromptResult:
-    """Return a prompt with its arguments filled in and the tools of an audience. Raises BadRequest for an unknown prompt and a
-    missing required argument.
+    """Return a prompt with its arguments filled in, and the tools of an audience.
+
+    Raises BadRequest for an unknown prompt and a missing required argument.
     """
     import mcp_types as types
 

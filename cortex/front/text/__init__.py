@@ -1,7 +1,8 @@
 """Answers as plain text, for agents and people: one function, for the answer of any tool.
 
-lines.py has the lines and their styles, parts.py the parts that several tools share, code.py and
-memory.py each tool's own, omissions.py the keys without a line and the reason.
+lines.py has the lines and their styles, values.py and notes.py single values and notes, parts.py
+the parts that several tools share, code.py, graph.py and memory.py each tool's own. omissions.py
+lists the keys without a line, with the reasons.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cortex.front.text import code, memory
 from cortex.front.text.lines import Page
+from cortex.front.text.parts import Drawer
 
 
 def render(tool: str, answer: Mapping[str, Any], *, arguments: Mapping[str, Any] | None = None) -> str:
@@ -28,9 +31,7 @@ def draw(
     for_person: bool = False,
 ) -> Page:
     """As `render`, in styled lines. `for_person`: with the words and options of the shell."""
-    from cortex.front.text import code, memory, parts
-
     page = Page(arguments=arguments or {}, for_person=for_person)
-    drawers = code.DRAWERS.get(tool) or memory.DRAWERS.get(tool) or parts.Drawer()
-    drawers.draw(page, answer)
+    drawer = code.DRAWERS.get(tool) or memory.DRAWERS.get(tool) or Drawer()
+    drawer.draw(page, answer)
     return page

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from cortex.front.text.graph import draw_graph
 from cortex.front.text.lines import (
     FAINT,
     GAP,
@@ -20,10 +21,9 @@ from cortex.front.text.lines import (
     numbered,
     place,
 )
-from cortex.front.text.memory import draw_row
-from cortex.front.text.parts import Answer, Drawer, draw_site
-from cortex.terms.ambiguous_candidates import candidates_of
-from cortex.terms.paths import is_test
+from cortex.front.text.notes import draw_row
+from cortex.front.text.parts import Drawer, Spot, draw_spots
+from cortex.front.text.values import Answer
 from cortex.terms.records import covers
 
 #: a gap in the lines chosen for a question, followed by the number of the next line
@@ -42,15 +42,7 @@ _OMITTED = {
     "same text": "copies of code shown",
     "translations": "translations of documents shown",
     "records": "records of changes",
-    "weak": "weak hits",
 }
-#: ways of resolving a reference that may be wrong → the remark about them
-_DOUBT = {"name": "by its name alone", "dispatch": "by dispatch"}
-#: operations forwards: a result has its definition's place, and the reference in `from`
-_FORWARD = frozenset(("callees", "dependencies", "path"))
-_OF_CALLS = frozenset(("callers", "callees", "path", "impact"))
-#: candidates of an ambiguous call that are named
-CANDIDATES_LISTED = 3
 #: the kinds of results of find_related, in the order of the output
 RELATED = ("similar", "callers", "tests", "documents")
 
@@ -100,9 +92,11 @@ def _draw_hit(page: Page, row: Answer) -> None:
     rows = list(_gapped(text, first)) if text else []
     numbered(page, rows, marked)
     if "chunk_type" in chunk and (not text or text.endswith(f"\n{_CUT}")):
-        shown = {number for number, _ in rows if number}
+        drawn_numbers = {number for number, _ in rows if number}
         texts = row.get("highlights") or ()
-        _draw_highlights(page, [(n, t) for n, t in zip(marked, texts, strict=False) if n not in shown])
+        _draw_highlights(
+            page, [pair for pair in zip(marked, texts, strict=False) if pair[0] not in drawn_numbers]
+        )
 
 
 def _symbol(chunk: Answer) -> str:
@@ -184,7 +178,7 @@ def _note_omitted(page: Page, answer: Answer) -> None:
     counts = [
         f"{count} {_OMITTED.get(why, why)}"
         for why, count in (answer.get("omitted") or {}).items()
-        if why != "weak" or not page.for_person
+        if why != "weak"
     ]
     if counts:
         page.note(f"Left out: {', '.join(counts)}.")
@@ -209,142 +203,6 @@ def _note_cut(page: Page, answer: Answer) -> None:
     chunks = (row["chunk"] for row in answer["results"] if "chunk" in row)
     if any((chunk.get("metadata") or {}).get("text_truncated") for chunk in chunks):
         page.note(f"Some texts are cut; a larger {page.option('max_tokens')} shows more.")
-
-
-def draw_graph(page: Page, answer: Answer) -> None:
-    """Draw a line for each result, tests last; then the results several steps away, by name."""
-    operation = answer["operation"]
-    rows = [_row_of(row, operation) for row in answer["results"]]
-    if rows:
-        target, file = answer.get("target", ""), answer.get("file", "")
-        total = answer.get("total_found", len(rows))
-        page.add(
-            (f"{operation} of {target}: {total}{f' ({file})' if file and file not in target else ''}", STRONG)
-        )
-    if summary := answer.get("summary"):
-        _draw_summary(page, summary)
-    if operation != "path":
-        rows.sort(key=lambda row: (row["depth"], is_test(row["path"])))
-    for depth, level in groupby(rows, key=lambda row: row["depth"]):
-        if depth > 1:
-            page.add((f"{depth} steps away", STRONG))
-            _draw_names(page, level, answer)
-            continue
-        for row in level:
-            _draw_reference(page, row, answer)
-    suggestion = answer.get("suggestion") or ""
-    if unnamed := [name for name in answer.get("candidates", ()) if name not in suggestion]:
-        page.note(f"Or: {', '.join(unnamed)}.")
-    if answer.get("truncated") and not suggestion:
-        more = answer.get("next_offset")
-        page.note(f"There are more: {page.option('offset')} {more}." if more else "There are more.")
-
-
-def _draw_summary(page: Page, summary: Answer) -> None:
-    counts = ", ".join(f"{count} {name}" for name, count in summary.get("by_type", {}).items())
-    severe = ", ".join(f"{count} {name}" for name, count in summary.get("by_severity", {}).items())
-    page.add((f"{summary['affected']} in {summary['files']} files: {counts}; {severe}", FAINT))
-
-
-def _row_of(row: Answer, operation: str) -> dict[str, Any]:
-    """Return a result of either form as {"path", "line", "name", "texts": number → line, "from",
-    "depth", "result"}; `from` leads forwards to the result.
-    """
-    if "node" in row:
-        node, location = row["node"], row.get("location")
-        defined = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
-        forward = operation in _FORWARD and location is not None
-        at = defined if forward or operation == "implementations" or location is None else location
-        path, line = at["file"], at["line"]
-        identity = str(node["id"])
-        is_file = node["kind"] == "module" and node.get("file")
-        name = "" if is_file else identity.rpartition(":")[2] or identity
-        texts = {each["line"]: each["text"] for each in row.get("context") or ()}
-        origin: Any = f"{location['file']}:{location['line']}" if forward and location else ""
-    else:
-        path, _, number = row.get("at", "").rpartition(":")
-        line, name, origin = int(number or 0), row.get("name", ""), row.get("from", "")
-        matches = [_NUMBERED.match(each) for each in row.get("text", "").split("\n")]
-        texts = {int(match[1]): match[2] for match in matches if match}
-        if not texts and row.get("text"):
-            texts = {_line_of(origin) or line: row["text"]}
-    return {
-        "path": path,
-        "line": line,
-        "name": name,
-        "texts": texts,
-        "from": origin,
-        "depth": row.get("depth", 1) if operation != "path" else 1,
-        "result": row,
-    }
-
-
-def _line_of(place: Any) -> int:
-    """Return the line of `from`: a number, or `path:line`."""
-    return place if isinstance(place, int) else int(place.rpartition(":")[2] or 0)
-
-
-def _draw_reference(page: Page, row: dict[str, Any], answer: Answer) -> None:
-    texts, origin = row["texts"], row["from"]
-    line = _line_of(origin) or row["line"]
-    code = texts.get(line, "").strip()
-    wants_lines = "context_lines" in page.arguments or page.arguments.get("detail") == "full"
-    block = texts if wants_lines and len(texts) > 1 else {}
-    remarks = list(_remarks(row, answer))
-    if signature := row["result"].get("node", {}).get("signature"):
-        remarks += [signature] * wants_lines
-    if origin:
-        remarks.insert(0, f"from {origin}" if block or not code else f"from {origin}: {code}")
-    code = "" if block or origin else code
-    draw_site(page, row["path"], row["line"], row["name"], code, *remarks)
-    numbered(page, sorted(block.items()), {line}, margin="    ")
-
-
-def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
-    """Yield what a line says beside the code: an unusual kind of reference, and doubts."""
-    result = row["result"]
-    edge = result.get("edge", "")
-    if edge and edge != "calls" and answer["operation"] in _OF_CALLS:
-        yield edge
-    if sites := result.get("sites"):
-        yield f"also at {', '.join(_further_places(row['path'], sites))}"
-    if "more_sites" in result:
-        yield f"and {result['more_sites']} further places"
-    if "defined" in result:
-        yield f"defined at {result['defined']}"
-    if "via" in result and row["depth"] == 1:
-        yield f"via {result['via']}"
-    if remark := _DOUBT.get(result.get("confidence", "")):
-        yield remark
-    if result.get("impact_type") in ("override", "implementation"):
-        yield result["impact_type"]
-    if candidates := candidates_of(result, answer["results"]):
-        number = len(candidates) + result.get("more_candidates", 0)
-        listed = "candidates_of" not in result and number <= CANDIDATES_LISTED
-        names = f": {', '.join(candidates)}" if listed else ""
-        yield f"receiver's type unknown: {number} definitions have the name{names}"
-    if result.get("stale"):
-        yield STALE
-
-
-def _further_places(path: str, sites: Iterable[Any]) -> Iterator[str]:
-    """Yield the further places of a caller in `path`: a line, or `path:line` of another file."""
-    for site in sites:
-        if isinstance(site, Mapping):
-            other = site["file"] != path
-            yield f"{site['file']}:{site['line']}" if other else str(site["line"])
-        else:
-            yield str(site)
-
-
-def _draw_names(page: Page, rows: Iterable[dict[str, Any]], answer: Answer) -> None:
-    """Draw the results further away: a line for each file with the names and lines in it."""
-    by_file: dict[str, list[str]] = {}
-    for row in rows:
-        doubt = "?" if candidates_of(row["result"], answer["results"]) else ""
-        by_file.setdefault(row["path"], []).append(f"{row['name']}:{row['line']}".lstrip(":") + doubt)
-    for path, names in by_file.items():
-        page.add("  ", *place(path, 0), f": {', '.join(names)}")
 
 
 def draw_outline(page: Page, answer: Answer) -> None:
@@ -377,13 +235,12 @@ _TYPES = frozenset(
 
 
 def draw_pattern(page: Page, answer: Answer) -> None:
+    single = [row for row in answer["results"] if "\n" not in row["text"]]
+    draw_spots(page, [Spot(row["file"], row["start_line"], code=row["text"]) for row in single])
     for row in answer["results"]:
-        lines = row["text"].split("\n")
-        if len(lines) == 1:
-            draw_site(page, row["file"], row["start_line"], "", lines[0])
-        else:
-            page.add(*place(row["file"], row["start_line"], row["end_line"]))
-            numbered(page, enumerate(lines, row["start_line"]))
+        if "\n" in row["text"]:
+            page.add(*_span_of(row))
+            numbered(page, enumerate(row["text"].split("\n"), row["start_line"]))
     if answer.get("truncated") and len(answer["results"]) < answer.get("total_found", 0):
         page.note(f"{len(answer['results'])} of {answer['total_found']} are shown.")
 
@@ -404,29 +261,27 @@ def draw_related(page: Page, answer: Answer) -> None:
         symbols = ", ".join(target.get("symbols") or ())
         head(page, _span_of(target), symbols, target.get("changed", ""))
     for kind in RELATED:
-        if answer[kind]:
+        rows = answer[kind]
+        if rows:
             page.add((kind, STRONG))
-        for row in answer[kind]:
-            if kind in ("similar", "documents"):
-                text = _first_line(row) or _symbol(row["chunk"])
-                words = text if kind == "similar" else ", ".join(row["mentions"])
-                page.add("  ", *chunk_place(row), f"  {words}", *_stale_mark(row.get("stale")))
-            elif kind == "callers":
-                name = row["id"].rpartition(":")[2]
-                draw_site(
-                    page,
-                    row["file"],
-                    row["line"],
-                    name,
-                    row.get("text", ""),
-                    *[STALE] * bool(row.get("stale")),
-                    margin="  ",
-                )
+        if kind == "callers":
+            draw_spots(page, map(_caller_of, rows), "  ")
+            continue
+        for row in rows:
+            if kind == "tests":
+                spot, words = place(row["file"], row["line"]), ", ".join((*row["why"], *row["tests"]))
+            elif kind == "similar":
+                spot, words = chunk_place(row), _first_line(row) or _symbol(row["chunk"])
             else:
-                words = ", ".join((*row["why"], *row["tests"]))
-                page.add("  ", *place(row["file"], row["line"]), f"  {words}", *_stale_mark(row.get("stale")))
+                spot, words = chunk_place(row), ", ".join(row["mentions"])
+            page.add("  ", *spot, f"  {words}", *_stale_mark(row.get("stale")))
     if answer.get("truncated"):
         page.note(f"There are more: raise {page.option('limit')}.")
+
+
+def _caller_of(row: Answer) -> Spot:
+    remarks = [STALE] if row.get("stale") else []
+    return Spot(row["file"], row["line"], row["id"].rpartition(":")[2], row.get("text", ""), remarks)
 
 
 def _first_line(row: Answer) -> str:
@@ -443,24 +298,23 @@ def draw_picture(page: Page, answer: Answer) -> None:
         _draw_function(page, row, "")
         for twin in row.get("twins", ()):
             _draw_function(page, twin, "like it: ")
-    for kind in ("callers", "may_break", "documents"):
-        if rows := answer.get(kind):
-            page.add((kind.replace("_", " "), STRONG))
-            for row in rows:
-                if kind == "callers":
-                    draw_site(page, row["file"], row["line"], row["symbol"], row["text"], margin="  ")
-                elif kind == "may_break":
-                    draw_site(
-                        page,
-                        row["file"],
-                        row["line"],
-                        row["symbol"],
-                        "",
-                        f"{row['why']}, {row['severity']}",
-                        margin="  ",
-                    )
-                else:
-                    page.add("  ", *place(row["file"], row["line"]), f"  {', '.join(row['mentions'])}")
+    if callers := answer.get("callers"):
+        page.add(("callers", STRONG))
+        draw_spots(
+            page, [Spot(row["file"], row["line"], row["symbol"], row["text"]) for row in callers], "  "
+        )
+    if broken := answer.get("may_break"):
+        page.add(("may break", STRONG))
+        spots = [
+            Spot(row["file"], row["line"], row["symbol"], "", [f"{row['why']}, {row['severity']}"])
+            for row in broken
+        ]
+        draw_spots(page, spots, "  ")
+    if documents := answer.get("documents"):
+        page.add(("documents", STRONG))
+        draw_spots(
+            page, [Spot(row["file"], row["line"], ", ".join(row["mentions"])) for row in documents], "  "
+        )
     if paths := answer.get("not_indexed"):
         page.note(f"Not indexed: {', '.join(paths)}.")
 
@@ -470,10 +324,10 @@ def _span_of(row: Answer) -> list[Span]:
 
 
 def _draw_function(page: Page, row: Answer, before: str) -> None:
-    named = "" if row["symbol"].startswith(f"{row['file']}:") else row["symbol"]
+    symbol = "" if row["symbol"].startswith(f"{row['file']}:") else row["symbol"]
     spans: list[Span] = [(before, FAINT)] if before else []
     spans += _span_of(row)
-    head(page, spans, named, row.get("changed", ""), stale=row.get("stale", False))
+    head(page, spans, symbol, row.get("changed", ""), stale=row.get("stale", False))
     numbered(page, _gapped(row["text"], 0 if row.get("stale") else row["start_line"]))
 
 

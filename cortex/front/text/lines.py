@@ -11,8 +11,8 @@ from cortex.system.terminal import escape_controls, escape_in_line
 #: (text, its style in rich's words)
 Span = tuple[str, str]
 
-#: left-out lines of code
-GAP = "⋯"
+#: left-out lines of code; a token with its line break, where ⋯ takes four
+GAP = "…"
 STALE = "changed since it was indexed"
 PATH, NUMBER, FAINT, STRONG, WARNING = "bold cyan", "green", "dim", "bold", "yellow"
 
@@ -44,7 +44,7 @@ class Page:
 
     def note(self, *sentences: str) -> None:
         """Add the sentences that are not empty and not there yet."""
-        for sentence in sentences:
+        for sentence in (sentence.replace("⋯", GAP) for sentence in sentences):
             if sentence and sentence not in self.notes:
                 self.notes.append(sentence)
 
@@ -77,25 +77,18 @@ def head(page: Page, entry: Sequence[Span], name: str = "", *more: str, stale: b
 
 
 def numbered(
-    page: Page,
-    lines: Iterable[tuple[int, str]],
-    marked: Iterable[int] = (),
-    margin: str = "",
-    width: int = 0,
+    page: Page, lines: Iterable[tuple[int, str]], marked: Iterable[int] = (), margin: str = ""
 ) -> None:
     """Add lines (number, text) as an agent's own reader prints them, with a mark at each gap.
     Number 0: the text alone, indented, so that it does not look like a line of Cortex.
+
+    Numbers are not padded, and a blank line has none: that would cost 2 % of an answer's tokens.
     """
-    rows, marks = list(lines), frozenset(marked)
-    width = max(width, width_of(rows))
-    for at, (number, text) in enumerate(rows):
-        if at and number > rows[at - 1][0] + 1 > 1:
+    marks, before = frozenset(marked), 0
+    for number, text in lines:
+        if before and number > before + 1:
             page.add((f"{margin}{GAP}", FAINT))
         style = "bold yellow" if number and number in marks else ""
-        label = f"{number:>{width}}" if number else ""
+        label = f"{number}" if number and text.strip() else ""
         page.add(margin, (label, NUMBER), (f"  {text}", style))
-
-
-def width_of(lines: Iterable[tuple[int, object]]) -> int:
-    """Return the number of digits of the largest line number."""
-    return len(str(max((number for number, _ in lines), default=0)))
+        before = number

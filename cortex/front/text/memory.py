@@ -2,97 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from datetime import datetime
-
-from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page
-from cortex.front.text.parts import Answer, Drawer, flat, is_empty
+from cortex.front.text.lines import FAINT, Page
+from cortex.front.text.notes import draw_row
+from cortex.front.text.parts import Drawer
+from cortex.front.text.values import Answer, flat
 from cortex.front.tools.memory.fence import unfenced, unmarked
 from cortex.terms.observations import ROWS
-
-#: lines, and characters of each, of a body in a list for a person
-LINES, LINE_CHARS = 3, 110
-#: (seconds from which a span uses this unit, the unit's seconds, its name)
-_SPANS = (
-    (365 * 86_400, 365 * 86_400, "year"),
-    (60 * 86_400, 30 * 86_400, "month"),
-    (14 * 86_400, 7 * 86_400, "week"),
-    (86_400, 86_400, "day"),
-    (3_600, 3_600, "hour"),
-    (60, 60, "minute"),
-)
-#: keys of a note that its head, its body or nothing shows
-_DRAWN = frozenset(
-    "id number uuid kind type obs_type title body content narrative score similarity created_at created_at_epoch "
-    "at trust state metadata scope project explain depth importance".split()
-)
-
-
-def say_ago(moment: str, now: float) -> str:
-    """Format an ISO 8601 moment as "3 days ago" or "in 2 hours"; `now` in seconds since the
-    epoch.
-    """
-    span = now - datetime.fromisoformat(moment).timestamp()
-    for least, seconds, name in _SPANS:
-        if abs(span) >= least:
-            span_text = count(int(abs(span) // seconds), name)
-            return f"{span_text} ago" if span > 0 else f"in {span_text}"
-    return "just now"
-
-
-def count(number: int, name: str) -> str:
-    """Return `1 note`, `2 notes`."""
-    return f"{number} {name}{'' if number == 1 else 's'}"
-
-
-def draw_row(page: Page, row: Answer, margin: str = "") -> None:
-    """Draw a note: number, title, kind, date or age, trust, and its body. An agent gets the body in
-    its fence, a person the first lines.
-    """
-    number = str(row.get("number") or row["id"])
-    page.add(
-        margin,
-        (f"{number:>4}  " if page.for_person else f"{number}  ", NUMBER),
-        (unmarked(row["title"]), STRONG),
-        (f"  {', '.join(_details(page, row))}", FAINT),
-    )
-    body = row.get("body") or row.get("content") or row.get("narrative") or ""
-    if page.for_person:
-        _draw_excerpt(page, unfenced(body), number, margin)
-    else:
-        for line in body.splitlines():
-            page.add(line)
-    if explanation := row.get("explain"):
-        parts = (f"{name} {value:.3f}" for name, value in explanation.items() if value)
-        page.add((f"{margin}      {', '.join(parts)}", FAINT))
-
-
-def _details(page: Page, row: Answer) -> list[str]:
-    metadata = row.get("metadata") or {}
-    kind = row.get("obs_type") or row.get("kind") or metadata.get("obs_type") or row.get("type", "")
-    details = [kind]
-    if moment := row.get("at") or row.get("created_at"):
-        details.append(say_ago(moment, time.time()) if page.for_person else moment[:10])
-    if row.get("trust") and not page.for_person:
-        details.append(f"trust {row['trust']}")
-    details += [state] if (state := row.get("state", "active")) != "active" else []
-    details += ["for all projects"] if (row.get("scope") or metadata.get("scope")) == "global" else []
-    for key, value in row.items():
-        if key not in _DRAWN and key not in omissions.FIELDS and not is_empty(value) and value is not False:
-            label = key.replace("_", " ")
-            details.append(label if value is True else f"{label} {flat(value)}")
-    return [unmarked(detail) for detail in details if detail]
-
-
-def _draw_excerpt(page: Page, text: str, number: str, margin: str) -> None:
-    lines = [line for line in text.splitlines() if line.strip()]
-    for line in lines[:LINES]:
-        cut = f"{line[:LINE_CHARS]}…" if len(line) > LINE_CHARS else line
-        page.add(f"{margin}      {cut}")
-    if len(lines) > LINES:
-        more = count(len(lines) - LINES, "more line")
-        page.add((f"{margin}      … {more}: cortex memory show {number}", FAINT))
 
 
 def draw_rows(page: Page, answer: Answer) -> None:

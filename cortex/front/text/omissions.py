@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-
 #: key of an answer → reason, for every tool
 EVERYWHERE = {
     "metadata": "time and source of the answer: for measurements",
@@ -26,6 +24,7 @@ INSIDE = {
     "index.indexing.*": "index.message says it",
     "index.searchable.*": "index.message says it",
     "total": "the number of results",
+    "omitted.weak": "weak hits are no answer",
     "match_type": "the reader's own argument, or the default",
     "*.chunk.id": "the place is the id",
     "*.chunk.chunk_type": "the path shows the kind of text",
@@ -42,10 +41,6 @@ INSIDE = {
     "results.node.*": "place and name are in the text",
     "results.location.column": "the line is enough",
     "results.sites.column": "the line is enough",
-    "results.sites.text": "the first place of a caller shows its code",
-    "results.sites.unsure": "the first place of a caller has the remark",
-    "sites.files.test": "the path shows it, and tests come last",
-    "sites.direction": "the heading says it",
     "*.confidence": "only a doubtful reference has a remark",
     "results.kind": "the line of code shows it",
     "results.impact_type": "the summary counts them; an override has a remark",
@@ -82,13 +77,3 @@ INSIDE = {
     "*.project": "the project asked for",
     "*.type": "obs_type is more exact",
 }
-
-
-def is_left_out(tool: str, path: str) -> bool:
-    """Whether a key is left out of a tool's text; `path`: the keys that lead to it, with dots
-    between.
-    """
-    keys = path.split(".")
-    if keys[0] in EVERYWHERE or not FIELDS.keys().isdisjoint(keys):
-        return True
-    return any(fnmatch.fnmatchcase(name, pattern) for name in (path, f"{tool}:{path}") for pattern in INSIDE)

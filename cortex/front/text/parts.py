@@ -4,15 +4,17 @@ of the index; and lines for keys without a form of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place, width_of
+from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place
+from cortex.front.text.notes import draw_row
+from cortex.front.text.values import Answer, count, flat, is_empty
 from cortex.front.tools.memory.fence import unmarked
 
-Answer = Mapping[str, Any]
 #: draws a part of an answer from the value of its key
 Part = Callable[[Page, Any], None]
 
@@ -37,93 +39,136 @@ def draw_code(page: Page, entries: Iterable[Answer]) -> None:
 
 def _draw_with_outline(page: Page, rows: list[tuple[int, str]], blocks: list[Answer]) -> None:
     """Draw lines of code, with the blocks that are not shown between them, by line."""
-    width = width_of(rows)
+    goes_on = " …" if rows else ""
     for block in sorted(blocks, key=lambda block: block["start"]):
         before = [row for row in rows if row[0] < block["start"]]
-        numbered(page, before, width=width)
+        numbered(page, before)
         rows = rows[len(before) :]
         lines = f"{block['start']}-{block['end']}" if block["end"] > block["start"] else f"{block['start']}"
-        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip()} …")
-    numbered(page, rows, width=width)
+        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip(' …')}{goes_on}")
+    numbered(page, rows)
 
 
 def entry_place(entry: Answer) -> list[Span]:
     return place(entry["file"], entry.get("start", 0), entry.get("end", 0))
 
 
-#: direction of cortex_uses → what its places do
-_USES = {
-    "callees": "calls in {}",
-    "implementations": "implementations of {}",
-    "types": "uses of the type {}",
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place with the definition around it, its line of code, and further words."""
+
+    path: str
+    line: int
+    name: str = ""
+    code: str = ""
+    remarks: Sequence[str] = ()
+    #: lines around it, by number
+    block: Mapping[int, str] = field(default_factory=dict)
+
+
+def draw_spots(page: Page, spots: Iterable[Spot], margin: str = "") -> None:
+    """Draw places as grep prints them, `path:line  Owner.name: code`; several of one file below its
+    path.
+    """
+    for path, group in groupby(spots, key=lambda spot: spot.path):
+        rows = list(group)
+        if len(rows) == 1:
+            _draw_spot(page, [margin, *place(path, rows[0].line)], rows[0], f"{margin}    ")
+            continue
+        page.add(margin, *place(path, 0))
+        for row in rows:
+            _draw_spot(page, [f"{margin}  ", (str(row.line), NUMBER)], row, f"{margin}      ")
+
+
+def _draw_spot(page: Page, start: Sequence[str | Span], spot: Spot, margin: str) -> None:
+    code = spot.code.strip()
+    label = f"  {spot.name}" if spot.name else ""
+    page.add(*start, f"{label}: {code}" if code else label, *((f"  {word}", FAINT) for word in spot.remarks))
+    numbered(page, sorted(spot.block.items()), {spot.line}, margin=margin)
+
+
+#: remark about a site that may use another definition of the same name
+UNSURE = "may be another's"
+#: direction → the description of its sites
+_HEADINGS = {
+    "callers": "uses of",
+    "types": "uses of",
+    "callees": "calls in",
+    "implementations": "implementations of",
 }
 
 
-def draw_sites(page: Page, blocks: Iterable[Answer]) -> None:
-    """Draw the places that use each of some symbols."""
-    for block in blocks:
+def draw_sites(page: Page, sites: Answer | Sequence[Answer]) -> None:
+    """Draw the uses of each meaning of a symbol."""
+    for block in [sites] if isinstance(sites, Mapping) else sites:
         _draw_uses(page, block)
 
 
 def _draw_uses(page: Page, block: Answer) -> None:
-    """Draw the places that use a symbol as grep prints them: shipped code first, then tests; places
-    without code and numbers by file in a line for each file.
-    """
-    what = "lines with the word {}" if block.get("textual") else "uses of {}"
-    name = block["of"].rpartition(".")[2] if block.get("textual") else block["of"]
-    what = _USES.get(block.get("direction", ""), what).format(name)
-    at = f" ({block['at']})" if block.get("at") else ""
-    page.add((f"{'at least ' if block.get('at_least') else ''}{block['total']} {what}{at}", STRONG))
-    for file in block["files"]:
-        doubt = "may mean another of that name" if file.get("unsure") else ""
-        with_code = [site for site in file["sites"] if "text" in site]
-        for site in with_code:
-            draw_site(page, file["file"], site["line"], site.get("name", ""), site["text"], doubt)
-        if bare := [site["line"] for site in file["sites"] if "text" not in site]:
-            _draw_lines(page, file["file"], bare, doubt)
-    for count in block.get("counts", ()):
-        where = place(count["file"], 0) if "file" in count else [f"{count['more_files']} more files"]
-        page.add(*where, f": {count['count']} places")
+    more = " or more" if block.get("at_least") else ""
+    heading, name = _HEADINGS.get(block.get("direction", "callers"), "places of"), block["of"]
+    if block.get("textual"):
+        heading, name = "lines with", name.rpartition(".")[2]
+    page.add(
+        (f"{heading} {name}", STRONG),
+        *_behind(block.get("at", "")),
+        (f": {block['total']}{more}", STRONG),
+    )
+    in_tests = False
+    for file in sorted(block.get("files", ()), key=lambda file: bool(file.get("test"))):
+        if file.get("test") and not in_tests:
+            page.add(("in tests", STRONG))
+            in_tests = True
+        rows = file["sites"]
+        remarks = (UNSURE,) if file.get("unsure") else ()
+        draw_spots(
+            page,
+            [
+                Spot(file["file"], row["line"], row.get("name", ""), row.get("text", ""), remarks)
+                for row in rows
+                if "text" in row or "name" in row
+            ],
+        )
+        if bare := [row["line"] for row in rows if not ("text" in row or "name" in row)]:
+            _draw_lines(page, {"file": file["file"], "lines": bare}, remarks)
+    for row in block.get("counts", ()):
+        where = place(row["file"], 0) if "file" in row else [count(row["more_files"], "more file")]
+        page.add(*where, f": {count(row['count'], 'place')}")
     if imports := block.get("imports"):
-        page.add((f"{imports['total']} imports of it", STRONG))
+        page.add((count(imports["total"], "import"), STRONG))
         for file in imports.get("files", ()):
-            _draw_lines(page, file["file"], file["lines"])
+            _draw_lines(page, file)
     if further := block.get("further"):
-        page.add((f"{further['total']} further away", STRONG))
+        page.add((f"2 steps away: {further['total']}", STRONG))
         for file in further["files"]:
-            page.add(*place(file["file"], 0), f": {', '.join(file['names'])}")
+            page.add("  ", *place(file["file"], 0), f": {', '.join(file['names'])}")
     if unresolved := block.get("unresolved"):
         _draw_unresolved(page, unresolved)
     if following := block.get("next_offset"):
-        page.note(f"The code of the others: {page.option('offset')} {following}.")
+        page.note(f"There are more: {page.option('offset')} {following}.")
+
+
+def _draw_lines(page: Page, file: Answer, remarks: Iterable[str] = ()) -> None:
+    """Draw lines of a file without their code, `path: 12, 40`."""
+    lines = ", ".join(map(str, file["lines"]))
+    page.add(*place(file["file"], 0), f": {lines}", *((f"  {word}", FAINT) for word in remarks))
+
+
+def _behind(at: str) -> list[Span]:
+    path, _, line = at.rpartition(":")
+    return [(", ", ""), *place(path, int(line))] if line.isdecimal() else []
 
 
 def _draw_unresolved(page: Page, unresolved: Answer) -> None:
-    page.add((f"{unresolved['total']} more places name {unresolved['name']}, unresolved", STRONG))
-    for site in unresolved["places"]:
-        if isinstance(site, str):
-            page.add(site)
-        else:
-            draw_site(page, site["file"], site["line"], "", site["text"])
+    """Draw the places that name a definition without a resolved use."""
+    more = " or more" if unresolved.get("at_least") else ""
+    if total := unresolved.get("total", 0):
+        named = "more places name" if total > 1 else "more place names"
+        page.add((f"{total}{more} {named} {unresolved.get('name', 'it')}, unresolved", STRONG))
+    rows = [row if isinstance(row, Mapping) else {"file": row} for row in unresolved.get("places", ())]
+    draw_spots(page, [Spot(row["file"], row.get("line", 0), "", row.get("text", "")) for row in rows])
     for file in unresolved.get("files", ()):
-        _draw_lines(page, file["file"], file["lines"])
-
-
-def _draw_lines(page: Page, path: str, lines: Iterable[int], *more: str) -> None:
-    """Draw `path: 12, 40, 77`."""
-    listed = (f": {', '.join(map(str, lines))}", NUMBER)
-    page.add(*place(path, 0), listed, *((f"  {word}", FAINT) for word in more if word))
-
-
-def draw_site(page: Page, path: str, line: int, name: str, text: str, *more: str, margin: str = "") -> None:
-    """Draw `path:line  Owner.name: code`."""
-    spans: list[str | Span] = [margin, *place(path, line)]
-    code = text.strip()
-    if name:
-        spans.append(f"  {name}" + (f": {code}" if code else ""))
-    elif code:
-        spans.append(f": {code}")
-    page.add(*spans, *((f"  {word}", FAINT) for word in more if word))
+        _draw_lines(page, file)
 
 
 def draw_tests(page: Page, tests: Iterable[Any]) -> None:
@@ -150,10 +195,10 @@ def draw_calls(page: Page, calls: Iterable[Any]) -> None:
 def draw_notes(page: Page, notes: Any) -> None:
     """Draw sentences, or the notes of memory about places."""
     if isinstance(notes, Mapping):
-        for path, about in notes.items():
-            count = about["count"]
-            page.add(*place(path, 0), f": {count} note{'s' if count > 1 else ''}")
-            for line in about["best"]:
+        for path, place_notes in notes.items():
+            number = place_notes["count"]
+            page.add(*place(path, 0), f": {count(number, 'note')}")
+            for line in place_notes["best"]:
                 page.add((f"  {unmarked(line)}", FAINT))
     else:
         page.note(*notes)
@@ -169,8 +214,7 @@ def draw_index(page: Page, index: Answer) -> None:
     """Add gaps of the index to the notes; nothing for a complete answer."""
     page.note(index.get("message", ""))
     if index.get("pending_count"):
-        count = index["pending_count"]
-        files = f"{count} file{'s' if count > 1 else ''}"
+        files = count(index["pending_count"], "file")
         page.note(f"Not in the index yet: {', '.join(index['pending'])} ({files}).")
     if index.get("degraded"):
         page.note(f"Without an answer from: {', '.join(index['degraded'])}.")
@@ -183,9 +227,9 @@ def note(page: Page, sentence: str) -> None:
 #: key → its part, in the order of the text
 COMMON: dict[str, Part] = {
     "map": draw_map,
-    "code": draw_code,
     "sites": draw_sites,
     "unresolved": _draw_unresolved,
+    "code": draw_code,
     "calls": draw_calls,
     "tests": draw_tests,
     "notes": draw_notes,
@@ -210,16 +254,16 @@ class Drawer:
     needs: tuple[str, ...] = ()
 
     def draw(self, page: Page, answer: Answer) -> None:
-        known: frozenset[str] = frozenset()
+        drawn: frozenset[str] = frozenset()
         if any(isinstance(answer.get(key), (list, tuple, str)) for key in self.needs):
             self.body(page, answer)
-            known = self.keys
+            drawn = self.keys
         for key, part in COMMON.items():
-            if key not in known and (value := answer.get(key)):
+            if key not in drawn and (value := answer.get(key)):
                 if page.body and key in ("code", "sites"):
                     page.add("")
                 part(page, value)
-        unknown = answer.keys() - known - COMMON.keys() - omissions.EVERYWHERE.keys()
+        unknown = answer.keys() - drawn - COMMON.keys() - omissions.EVERYWHERE.keys()
         for key in (key for key in answer if key in unknown):
             draw_value(page, key, answer[key])
 
@@ -247,24 +291,6 @@ def draw_value(page: Page, key: str, value: Any, margin: str = "") -> None:
 
 def _draw_item(page: Page, row: Any, margin: str) -> None:
     if isinstance(row, Mapping) and "title" in row and "id" in row:
-        from cortex.front.text.memory import draw_row
-
         draw_row(page, row, margin)
     else:
         page.add(f"{margin}{flat(row)}")
-
-
-def is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (str, list, tuple, Mapping)) and not value)
-
-
-def flat(value: Any) -> str:
-    """Return a value in one line, as `key value, key value`."""
-    if isinstance(value, Mapping):
-        shown = ((name, inner) for name, inner in value.items() if not is_empty(inner))
-        return ", ".join(f"{str(name).replace('_', ' ')} {flat(inner)}" for name, inner in shown)
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(flat, value))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("\n", " ")

@@ -267,7 +267,7 @@ def offer(tools: Mapping[str, Tool], audience: Audience) -> Mapping[str, Tool]:
 
 
 def find_tool(tools: Mapping[str, Tool], name: str) -> Tool | None:
-    """Return a tool that a front with `tools` answers: one of them, or one that it offers agents."""
+    """Return a tool that a front with `tools` answers: its own, or one that it offers agents."""
     return tools.get(name) or offer(tools, "agent").get(name)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from cortex.indexer.chunkers.frame import DOC_CHARS, Frame
+from cortex.indexer.chunkers.frame import DOC_CHARS, Frame, definition
 from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
 from cortex.terms.kinds import DATA_KINDS
 from cortex.terms.records import Chunk, Symbol
@@ -89,12 +89,17 @@ def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[
     return (
         frame.metadata(start, end, inside)
         | {
+            "definitions": [definition(symbol) | _blocks(symbol) for symbol in inside],
             "scope": qualified(owner) if owner else "",
             "signature": owner.signature if owner and owner.kind not in DATA_KINDS else "",
             "comment_text": text,
         }
         | ({"doc": doc} if doc and doc not in text else {})
     )
+
+
+def _blocks(symbol: Symbol) -> dict[str, Any]:
+    return {"blocks": [list(block) for block in symbol.blocks]} if symbol.blocks else {}
 
 
 def _slice_by_start(entries: Sequence[Any], start: int, end: int, line: Callable[[Any], int]) -> slice:

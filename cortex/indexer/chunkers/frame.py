@@ -159,5 +159,4 @@ def definition(symbol: Symbol) -> dict[str, Any]:
         "scope": symbol.scope,
         "start_line": symbol.start_line,
         "end_line": symbol.end_line,
-        **({"blocks": [list(block) for block in symbol.blocks]} if symbol.blocks else {}),
     }

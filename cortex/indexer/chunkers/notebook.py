@@ -78,7 +78,13 @@ def to_notebook_chunk(chunk: Chunk, cell: Cell, number: int) -> Chunk:
 
 
 def _shift_definition(cell: Cell, definition: dict[str, Any]) -> dict[str, Any]:
-    return definition | {name: _file_line(cell, definition[name]) for name in ("start_line", "end_line")}
+    shifted = definition | {name: _file_line(cell, definition[name]) for name in ("start_line", "end_line")}
+    if "blocks" in definition:
+        shifted["blocks"] = [
+            [_file_line(cell, first), _file_line(cell, last), depth]
+            for first, last, depth in definition["blocks"]
+        ]
+    return shifted
 
 
 def _file_line(cell: Cell, line: int) -> int:

@@ -5,7 +5,7 @@ parsed. Pure.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
@@ -26,34 +26,39 @@ DEPTH_MAX = 3
 NESTING_MAX = 100
 
 
-def blocks_of(
-    nodes: Sequence[Node],
-    body: Node | None,
-    lines: Sequence[bytes],
-    lists: Collection[str],
-    named: Collection[tuple[int, int]],
-    attached: Collection[tuple[int, int]],
-) -> tuple[Block, ...]:
-    """Return the blocks of one definition by first line and depth; () if it has no list of
-    statements.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The parts of a file that decide its blocks: its lines, the types of the nodes that hold
+    statements, the first and last byte of each definition, and the first and last line of each
+    comment and attribute above other code.
+    """
+
+    lines: Sequence[bytes]
+    lists: Collection[str]
+    definitions: Collection[tuple[int, int]]
+    attached: Collection[tuple[int, int]]
+
+
+def blocks_of(layout: Layout, nodes: Sequence[Node], body: Node | None) -> tuple[Block, ...]:
+    """Return the blocks of one definition by first line and depth; () without a body.
 
     `nodes` are its parts: several for a function in several clauses. `body` is the body of the only
-    part, None where the query does not capture it. `lines` is the file, `lists` the types of the
-    nodes that hold statements, `named` the first and last byte of each definition, and `attached`
-    the lines of comments and attributes that belong to the next line.
+    part, None where the query does not capture it.
     """
-    walk = _Walk(lines, lists, named, attached)
+    walk = _Walk(layout)
     if len(nodes) > 1:
         for node in nodes:
-            walk.statement(node, 0, walk.span(node)[0])
+            first, last = walk.span(node)
+            walk.statement(node, 0, first, first, last)
     elif body is None:
+        walk = _Walk(replace(layout, definitions=()))
         walk.inside(nodes[0], 0, walk.span(nodes[0])[0])
     else:
         walk.body(body)
-    if not walk.has_list:
+    if body is None and len(nodes) == 1 and not walk.has_list:
         return ()
-    found = [(lane[0], lane[1], depth) for depth, lanes in enumerate(walk.lanes) for lane in lanes]
-    return tuple(sorted(found, key=_by_line))
+    blocks = [(lane[0], lane[1], depth) for depth, lanes in enumerate(walk.lanes) for lane in lanes]
+    return tuple(sorted(blocks, key=_by_line))
 
 
 def _by_line(block: Block) -> tuple[int, int]:
@@ -62,96 +67,100 @@ def _by_line(block: Block) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class _Walk:
-    lines: Sequence[bytes]
-    lists: Collection[str]
-    named: Collection[tuple[int, int]]
-    attached: Collection[tuple[int, int]]
+    layout: Layout
     #: the blocks of each depth: first line, last line, whether it may grow
     lanes: list[list[list[int]]] = field(default_factory=lambda: [[] for _ in range(DEPTH_MAX + 1)])
     has_list: bool = False
 
     def body(self, node: Node) -> None:
-        """Take the statements of a body; those after it, too (`where` in Haskell)."""
-        before, node_above = 0, node.prev_sibling
-        while node_above is not None and node_above.is_extra and self._owns_line(node_above):
-            before, node_above = node_above.start_point[0] + 1, node_above.prev_sibling
-        held = self._only_list(node)
-        if held is None:
-            self.statement(node, 0, before or self.span(node)[0])
-        else:
-            self.statements(held, 0, 0, before)
+        """Take the statements of a body, and those behind it (`where` in Haskell)."""
+        chain, before, above = [node], 0, node.prev_sibling
+        while above is not None and above.is_extra and self._owns_line(above):
+            before, above = above.start_point[0] + 1, above.prev_sibling
+        while chain[-1].type not in self.layout.lists:
+            inner, comment = self._only_child(chain[-1])
+            if inner is None:
+                first, last = self.span(node)
+                self.statement(node, 0, before or first, first, last)
+                return
+            chain.append(inner)
+            before = before or comment
+        self.statements(chain[-1], 0, 0, before)
+        for link in reversed(chain):
+            self._behind(link)
+
+    def _only_child(self, node: Node) -> tuple[Node | None, int]:
+        """Return the only named child, None if there are several, and the line of a comment above
+        it, 0 for none.
+        """
+        only: Node | None = None
+        comment = 0
+        for child in node.named_children:
+            if child.is_extra:
+                if only is None and self._owns_line(child):
+                    comment = comment or child.start_point[0] + 1
+            elif only is not None:
+                return None, 0
+            else:
+                only = child
+        return only, comment
+
+    def _behind(self, node: Node) -> None:
         after = node.next_named_sibling
         while after is not None:
+            first, last = self.span(after)
             if not after.is_extra:
-                self.statement(after, 0, self.span(after)[0])
+                self.statement(after, 0, first, first, last)
             elif self.lanes[0] and self._owns_line(after):
-                self.lanes[0][-1][1] = self.span(after)[1]
+                self.lanes[0][-1][1] = last
             after = after.next_named_sibling
 
-    def _only_list(self, node: Node) -> Node | None:
-        """Return the list of statements with the same lines as `node`, None if there is none."""
-        first, last = self.span(node)
-        while node.type not in self.lists:
-            inner = [child for child in node.named_children if self.span(child)[1] > self.span(child)[0]]
-            if len(inner) != 1:
-                return None
-            node = inner[0]
-            low, high = self.span(node)
-            # a list may begin below a bracket and end above one
-            if low > first + 1 or high < last - 1 or any(map(self._has_words, (*range(first, low), *range(high + 1, last + 1)))):
-                return None
-        return node
-
     def statements(self, node: Node, depth: int, head: int, before: int = 0) -> None:
-        """Take each statement of a list: those of the line `head`, where the outer statement begins,
-        belong to that. `before` is the line of a comment right above the list, 0 for none.
+        """Take each statement of a list, but those of the line `head`: the outer statement begins
+        there. `before` is the line of a comment right above the list, 0 for none.
         """
         self.has_list = True
-        lane = self.lanes[depth]
+        lane, span, attached = self.lanes[depth], self.span, self.layout.attached
         if lane:
             lane[-1][2] = False
         count = len(lane)
-        comment = (before, before) if before else None
+        first_comment = last_comment = before
         for child in node.named_children:
-            first, last = self.span(child)
+            place = first, last = span(child)
             if last <= head:
                 continue
-            if child.is_extra or (first, last) in self.attached:
-                if lane and first <= lane[-1][1]:  # behind a statement
-                    lane[-1][1] = max(lane[-1][1], last)
-                else:
-                    comment = (comment[0] if comment else first, last)
+            if not child.is_extra and place not in attached:
+                self.statement(child, depth, first_comment or first, first, last)
+                first_comment = 0
+            elif lane and first <= lane[-1][1]:  # behind a statement
+                lane[-1][1] = max(lane[-1][1], last)
             else:
-                self.statement(child, depth, comment[0] if comment else first)
-                comment = None
-        if comment and len(lane) > count:
-            lane[-1][1] = max(lane[-1][1], comment[1])
-        elif comment:
-            lane.append([*comment, False])
+                first_comment, last_comment = first_comment or first, last
+        if first_comment and len(lane) > count:
+            lane[-1][1] = max(lane[-1][1], last_comment)
+        elif first_comment:
+            lane.append([first_comment, last_comment, False])
 
-    def statement(self, node: Node, depth: int, start: int) -> None:
-        """Take a statement whose block begins at line `start`, with the comment above it."""
-        first, last = self.span(node)
+    def statement(self, node: Node, depth: int, start: int, first: int, last: int) -> None:
+        """Take a statement of the lines `first` to `last`; its block begins at line `start`, with
+        the comment above it.
+        """
         lane = self.lanes[depth]
         is_short = last - first < SHORT_LINES
-        if lane and start <= lane[-1][1]:  # two statements on one line
-            lane[-1][1:] = [max(lane[-1][1], last), False]
-        elif (
-            lane
-            and lane[-1][2]
-            and is_short
-            and start == first == lane[-1][1] + 1
-            and last - lane[-1][0] < GROUP_LINES
-        ):
-            lane[-1][1] = last
+        above = lane[-1] if lane else [0, -1, False]
+        if start <= above[1]:  # two statements on one line
+            above[1:] = [max(above[1], last), False]
+        elif is_short and above[2] and start == first == above[1] + 1 and last - above[0] < GROUP_LINES:
+            above[1] = last
         else:
             lane.append([start, last, is_short])
-        if last - first + 1 >= COMPOUND_LINES and depth < DEPTH_MAX:
+        is_compound = last - first + 1 >= COMPOUND_LINES and depth < DEPTH_MAX
+        if is_compound and (node.start_byte, node.end_byte) not in self.layout.definitions:
             self.inside(node, depth + 1, first)
 
     def inside(self, node: Node, depth: int, head: int, nesting: int = 0) -> None:
         """Take the statements inside a node that begins at line `head`."""
-        if node.type in self.lists:
+        if node.type in self.layout.lists:
             self.statements(node, depth, head)
             return
         before = 0
@@ -160,13 +169,14 @@ class _Walk:
                 if self._owns_line(child):
                     before = before or child.start_point[0] + 1
                 continue
-            if child.type in self.lists:
+            if child.type in self.layout.lists:
                 self.statements(child, depth, head, before)
             elif child.start_point[0] < child.end_point[0]:
-                if (child.start_byte, child.end_byte) in self.named and child.start_point[0] >= head:
-                    self.statement(child, depth, before or self.span(child)[0])
-                else:
+                if (child.start_byte, child.end_byte) not in self.layout.definitions:
                     self.inside(child, depth, head, nesting + 1)
+                elif child.start_point[0] >= head:
+                    first, last = self.span(child)
+                    self.statement(child, depth, before or first, first, last)
             before = 0
 
     def span(self, node: Node) -> tuple[int, int]:
@@ -174,15 +184,12 @@ class _Walk:
         indentation counts, a node ends where the next begins.
         """
         first, (last, column) = node.start_point[0], node.end_point
-        if last > first and not self.lines[last][:column].strip():
+        if last > first and not self.layout.lines[last][:column].strip():
             last -= 1
-            while last > first and not self.lines[last].strip():
+            while last > first and not self.layout.lines[last].strip():
                 last -= 1
         return first + 1, last + 1
 
     def _owns_line(self, node: Node) -> bool:
         row, column = node.start_point
-        return not self.lines[row][:column].strip()
-
-    def _has_words(self, line: int) -> bool:
-        return any(byte > 127 or chr(byte).isalnum() for byte in self.lines[line - 1])
+        return not self.layout.lines[row][:column].strip()

@@ -34,7 +34,7 @@ from typing import Any
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
-from cortex.indexer.syntax.blocks import LONG_LINES, Block, blocks_of
+from cortex.indexer.syntax.blocks import LONG_LINES, Block, Layout, blocks_of
 from cortex.indexer.syntax.keys import key_outline
 from cortex.indexer.syntax.outline import (
     SIGNATURE_CHARS_MAX,
@@ -245,9 +245,8 @@ class _Reader:
     package: str = ""
     errors: bool = False
     embedded: list[tuple[Range, Language]] = field(default_factory=list)
-    #: the lines, and the first and last byte of each definition: once a definition is long
-    lines: list[bytes] = field(default_factory=list)
-    ends: frozenset[tuple[int, int]] | None = None
+    #: for blocks, once a definition is long
+    layout: Layout | None = None
 
     def split(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
@@ -306,12 +305,15 @@ class _Reader:
         if not names:
             return
         body = captures.get("body")
-        body_node = body[0] if body else node.child_by_field_name("body")
+        inner = node
         while node.parent is not None and node.parent.type in self.language.wrappers:
             node = node.parent
         scope = captures.get("scope")
         start, end = _lines(node)
         end = max(start, end - self._blank_lines_at_end(node))
+        body_node = body[0] if body else None
+        if not body and end - start + 1 >= LONG_LINES:
+            body_node = inner.child_by_field_name("body")
         for name in names:
             rank = (node.end_byte - node.start_byte, pattern)
             old = self.definitions.get(name.start_byte)
@@ -385,15 +387,15 @@ class _Reader:
             )
 
     def _blocks(self, definition: _Definition) -> tuple[Block, ...]:
-        lists = _statement_lists(self.language)
-        is_data = definition.kind in DATA_KINDS and definition.kind != "enum"
-        if definition.end - definition.start + 1 < LONG_LINES or is_data or not lists:
+        if definition.end - definition.start + 1 < LONG_LINES:
             return ()
-        if self.ends is None:
-            self.ends = frozenset((entry.first, entry.last) for entry in self.definitions.values())
-            self.lines = self.raw.split(b"\n")
-        above = self.spans.get("attach", {})
-        return blocks_of(definition.nodes, definition.body_node, self.lines, lists, self.ends, above)
+        lists = _statement_lists(self.language)
+        if not lists or (definition.kind in DATA_KINDS and definition.kind != "enum"):
+            return ()
+        if self.layout is None:
+            definitions = frozenset((entry.first, entry.last) for entry in self.definitions.values())
+            self.layout = Layout(self.raw.split(b"\n"), lists, definitions, self.spans.get("attach", {}))
+        return blocks_of(self.layout, definition.nodes, definition.body_node)
 
     def _in_order(self) -> list[_Definition]:
         """Return the definitions by position, with the clauses of one function merged."""

@@ -45,7 +45,7 @@ def mode(request):
     return request.param
 
 
-def talk(server, ask, mode="legacy", token=TOKEN, sse=False, client="", query=""):
+def talk(server, ask, mode="legacy", token=TOKEN, *, sse=False, client="", query=""):
     """Return the result of `ask(client)` for the official client, by the name `client`."""
     headers = {"Authorization": f"Bearer {token}"}
     options = {"client_info": Implementation(name=client, version="1")} if client else {}

@@ -1,0 +1,108 @@
+"""Units ranked for a question: definitions as wholes, and the pieces between them.
+
+The text worker finds them by words, over the whole index and in the files that rank first. Hits of
+chunks add words and meanings; a definition or a line that the question names is added and stands
+first. cortex/ranking/units.py weighs them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import orjson
+
+from cortex.ask.query_context import Turn, no_answer_error
+from cortex.ask.query_symbols import find_cited, names_in
+from cortex.ask.questions import Search
+from cortex.ask.search import LANES, ask_lanes, notes_of, rank_lanes
+from cortex.ask.uses import Meaning, find_meanings
+from cortex.ranking import read_question
+from cortex.ranking.units import ScoredUnit, chunk_hits, file_places, rank_units
+from ipc.messages import Place, UnitHits, UnitsAt, UnitSearch
+
+#: hits of chunks, whose files and meanings count for their units; units of the whole index that are
+#: ranked; the best files, and their units that are ranked besides
+HITS, UNITS, FILES, FILE_UNITS = 24, 60, 12, 60
+
+
+@dataclass(frozen=True, slots=True)
+class RankedUnits:
+    """The units of a question, best first; `named`: (file, line) of the definitions that it names.
+    `notes`: sentences on omissions.
+    """
+
+    units: tuple[ScoredUnit, ...]
+    meanings: tuple[Meaning, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
+    """Return the ranked units of a question; None where the index has none. Raises as
+    `answer_with_code`, and NotReady.
+    """
+    reading = read_question(question.query)
+    question = replace(question, limit=HITS)
+    number = turn.generation.number
+    filters = turn.context.scope_filters(question.filters)
+    request = UnitSearch(reading.query, UNITS, filters, number)
+    lanes, found, meanings, cited = await asyncio.gather(
+        ask_lanes(turn, question, reading),
+        turn.lane("text", request, UnitHits, ours=True),
+        _find_named(turn, question.query),
+        find_cited(turn, question.query),
+    )
+    if lanes.text is None and lanes.vector is None:
+        raise no_answer_error(turn.silent[name] for name in LANES if name in turn.silent)
+    if found is None:
+        return None
+    lines = [(path, line) for path, numbers in cited.items() for line in numbers]
+    lines += [(meaning.file, meaning.start) for meaning in meanings]
+    ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
+    files = tuple(dict.fromkeys(hit.hit.path for hit in ranked))[:FILES]
+    if files:
+        request = replace(request, limit=FILE_UNITS, aside=0, files=files)
+        inside = await turn.lane("text", request, UnitHits, ours=True)
+        found = _merge_units(found, inside) if inside is not None else found
+    found = await _with_units_at(turn, found, lines)
+    if not found.units:
+        return None
+    units = rank_units(
+        question.query, found, file_places(ranked), chunk_hits(lanes.replies), lines=frozenset(lines)
+    )
+    return RankedUnits(tuple(units), tuple(meanings), notes_of(lanes.vector))
+
+
+async def _find_named(turn: Turn, query: str) -> list[Meaning]:
+    """Return the definitions of the names in a query, those that the graph knows for certain."""
+    found = await asyncio.gather(*(find_meanings(turn, name) for name in names_in(query)))
+    meanings = [meaning for listed, _ in found for meaning in listed if meaning.file and not meaning.remark]
+    return list({meaning.id: meaning for meaning in meanings}.values())
+
+
+async def _with_units_at(turn: Turn, found: UnitHits, lines: Sequence[tuple[str, int]]) -> UnitHits:
+    """Add the units with the named `lines` that the search has not found."""
+    if not lines:
+        return found
+    places = tuple(Place(path, line) for path, line in dict.fromkeys(lines))
+    named = await turn.lane("text", UnitsAt(places, turn.generation.number), UnitHits, ours=True)
+    return _merge_units(found, named) if named is not None else found
+
+
+def _merge_units(found: UnitHits, more: UnitHits) -> UnitHits:
+    """Return the units of both replies, each once; those of a reply without signals have zeros."""
+    known = {_place(raw) for raw in found.units}
+    new = [at for at, raw in enumerate(more.units) if _place(raw) not in known]
+    values = more.values[:, new] if more.names else np.zeros((len(found.names), len(new)), np.float32)
+    return replace(
+        found,
+        units=(*found.units, *(more.units[at] for at in new)),
+        values=np.concatenate([found.values, values], axis=1),
+    )
+
+
+def _place(raw: bytes) -> tuple[str, int]:
+    unit = orjson.loads(raw)
+    return unit["path"], unit["start"]

@@ -1,0 +1,159 @@
+"""The answer of cortex_graph as text: a line for each site."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from cortex.front.text.lines import FAINT, STALE, STRONG, Page, place
+from cortex.front.text.parts import UNSURE, Spot, draw_spots
+from cortex.front.text.values import Answer
+from cortex.terms.ambiguous_candidates import candidates_of
+from cortex.terms.paths import is_test
+
+_NUMBERED = re.compile(r"(\d+): ?(.*)")
+#: ways of resolving a reference that may be wrong → the remark about them
+_DOUBT = {"name": "by its name alone", "dispatch": "by dispatch"}
+#: operations forwards: a result has its definition's place, and the reference in `from`
+_FORWARD = frozenset(("callees", "dependencies", "path"))
+_OF_CALLS = frozenset(("callers", "callees", "path", "impact"))
+#: candidates of an ambiguous call that are named
+CANDIDATES_LISTED = 3
+
+
+def draw_graph(page: Page, answer: Answer) -> None:
+    """Draw a line for each result, tests last; then the results several steps away, by name."""
+    operation = answer["operation"]
+    rows = [_row_of(row, operation) for row in answer["results"]]
+    if rows:
+        target, file = answer.get("target", ""), answer.get("file", "")
+        total = answer.get("total_found", len(rows))
+        page.add(
+            (f"{operation} of {target}: {total}{f' ({file})' if file and file not in target else ''}", STRONG)
+        )
+    if summary := answer.get("summary"):
+        _draw_summary(page, summary)
+    if operation != "path":
+        rows.sort(key=lambda row: (row["depth"], is_test(row["path"])))
+    for depth, level in groupby(rows, key=lambda row: row["depth"]):
+        if depth > 1:
+            page.add((f"{depth} steps away", STRONG))
+            _draw_names(page, level, answer)
+            continue
+        draw_spots(page, [spot for row in level for spot in _spots_of(page, row, answer)])
+    suggestion = answer.get("suggestion") or ""
+    if unnamed := [name for name in answer.get("candidates", ()) if name not in suggestion]:
+        page.note(f"Or: {', '.join(unnamed)}.")
+    if answer.get("truncated") and not suggestion:
+        more = answer.get("next_offset")
+        page.note(f"There are more: {page.option('offset')} {more}." if more else "There are more.")
+
+
+def _draw_summary(page: Page, summary: Answer) -> None:
+    counts = ", ".join(f"{count} {name}" for name, count in summary.get("by_type", {}).items())
+    severe = ", ".join(f"{count} {name}" for name, count in summary.get("by_severity", {}).items())
+    page.add((f"{summary['affected']} in {summary['files']} files: {counts}; {severe}", FAINT))
+
+
+def _row_of(row: Answer, operation: str) -> dict[str, Any]:
+    """Return a result of either form as {"path", "line", "name", "texts": number → line, "from",
+    "depth", "result"}; `from` leads forwards to the result.
+    """
+    if "node" in row:
+        node, location = row["node"], row.get("location")
+        defined = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
+        forward = operation in _FORWARD and location is not None
+        at = defined if forward or operation == "implementations" or location is None else location
+        path, line = at["file"], at["line"]
+        identity = str(node["id"])
+        is_file = node["kind"] == "module" and node.get("file")
+        name = "" if is_file else identity.rpartition(":")[2] or identity
+        texts = {context["line"]: context["text"] for context in row.get("context") or ()}
+        origin: Any = f"{location['file']}:{location['line']}" if forward and location else ""
+    else:
+        path, _, number = row.get("at", "").rpartition(":")
+        line, name, origin = (
+            int(number) if number.isdecimal() else 0,
+            row.get("name", ""),
+            row.get("from", ""),
+        )
+        matches = [_NUMBERED.match(text) for text in row.get("text", "").split("\n")]
+        texts = {int(match[1]): match[2] for match in matches if match}
+        if not texts and row.get("text"):
+            texts = {_line_of(origin) or line: row["text"]}
+    return {
+        "path": path,
+        "line": line,
+        "name": name,
+        "texts": texts,
+        "from": origin,
+        "depth": row.get("depth", 1) if operation != "path" else 1,
+        "result": row,
+    }
+
+
+def _line_of(place: Any) -> int:
+    """Return the line of `from`: a number, or `path:line`."""
+    return place if isinstance(place, int) else int(place.rpartition(":")[2] or 0)
+
+
+def _spot_of(page: Page, row: dict[str, Any], answer: Answer) -> Spot:
+    texts, origin = row["texts"], row["from"]
+    code = texts.get(_line_of(origin) or row["line"], "").strip()
+    wants_lines = "context_lines" in page.arguments or page.arguments.get("detail") == "full"
+    block = texts if wants_lines and len(texts) > 1 else {}
+    remarks = list(_remarks(row, answer))
+    if signature := row["result"].get("node", {}).get("signature"):
+        remarks += [signature] * wants_lines
+    if origin:
+        remarks.insert(0, f"from {origin}" if block or not code else f"from {origin}: {code}")
+    return Spot(row["path"], row["line"], row["name"], "" if block or origin else code, remarks, block)
+
+
+def _spots_of(page: Page, row: dict[str, Any], answer: Answer) -> Iterator[Spot]:
+    """Yield the place of a result, then the further ones that have their line of code."""
+    yield _spot_of(page, row, answer)
+    for site in row["result"].get("sites", ()):
+        if isinstance(site, Mapping):
+            doubts = [_DOUBT[site["confidence"]]] if site.get("confidence") in _DOUBT else []
+            doubts += [UNSURE] if site.get("unsure") else []
+            yield Spot(site["file"], site["line"], row["name"], site.get("text", ""), doubts)
+
+
+def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
+    """Yield what a line says beside the code: an unusual kind of reference, and doubts."""
+    result = row["result"]
+    edge = result.get("edge", "")
+    if edge and edge != "calls" and answer["operation"] in _OF_CALLS:
+        yield edge
+    if "defined" in result:
+        yield f"defined at {result['defined']}"
+    if "via" in result and row["depth"] == 1:
+        yield f"via {result['via']}"
+    if remark := _DOUBT.get(result.get("confidence", "")):
+        yield remark
+    if result.get("impact_type") in ("override", "implementation"):
+        yield result["impact_type"]
+    if further := [str(site) for site in result.get("sites", ()) if not isinstance(site, Mapping)]:
+        yield f"also {', '.join(further)}"
+    if more := result.get("more_sites"):
+        yield f"and {more} more places"
+    if candidates := candidates_of(result, answer["results"]):
+        more = " or more" if result.get("more_candidates") else ""
+        listed = "candidates_of" not in result and len(candidates) <= CANDIDATES_LISTED
+        names = f": {', '.join(candidates)}" if listed else ""
+        yield f"receiver's type unknown: {len(candidates)}{more} definitions have the name{names}"
+    if result.get("stale"):
+        yield STALE
+
+
+def _draw_names(page: Page, rows: Iterable[dict[str, Any]], answer: Answer) -> None:
+    """Draw the results further away: a line for each file with the names and lines in it."""
+    by_file: dict[str, list[str]] = {}
+    for row in rows:
+        doubt = "?" if candidates_of(row["result"], answer["results"]) else ""
+        by_file.setdefault(row["path"], []).append(f"{row['name']}:{row['line']}".lstrip(":") + doubt)
+    for path, names in by_file.items():
+        page.add("  ", *place(path, 0), f": {', '.join(names)}")

@@ -1,0 +1,269 @@
+"""The signals of the units that answer a question, and what the landed program puts first.
+
+A module of units.py: indexes a tree and asks the engines in this process, without sockets.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+from product import isolated_environment
+from shown_lines import lines_of
+
+from cortex.ask.questions import Search
+from cortex.ask.search import NAME_CANDIDATES, Lanes, rank_lanes, text_candidates, vector_candidates
+from cortex.ranking import Ranked, read_question, score_candidates
+from cortex.ranking.floor import gather_evidence
+from cortex.ranking.units import chunk_hits, file_places, unit_signals
+from cortex.settings import config as configuration
+from cortex.terms import tokens
+from cortex.terms.inline_tests import is_test_code
+from ipc.messages import (
+    CountWords,
+    Filters,
+    Locate,
+    MeaningSearch,
+    Place,
+    Show,
+    TextSignals,
+    UnitsAt,
+    UnitSearch,
+)
+from workers import text as text_worker
+from workers import vector as vector_worker
+
+#: files that are ranked, and results of an answer of the landed program
+FILES, RESULTS = 60, 10
+#: units of one question, and bytes of an answer of the landed program
+UNITS, ANSWER_BYTES = 80, 6_000
+#: questions without an answer: of other repositories, of made-up words
+OTHERS, MADE_UP = 60, 20
+#: words of a question, the rarest ones, that no index without an answer may hold
+RAREST = 2
+
+ANSWERED = ("fix", "doc", "name")
+_EVERYDAY = Path(__file__).parent / "tasks" / "everyday.txt"
+_SYLLABLES = "bla cro fim gur jex kli mop nur plo quis rav sny tro vop wux yim zor dre fli hob".split()
+_FORMS = (
+    "how does the {} handle {} when {} is {}",
+    "fix {} in {} {}",
+    "{} {} fails with {}",
+    "where is {}{} called",
+    "`{}.{}` returns wrong {}",
+)
+
+#: (path, line) → number of its unit
+Holder = dict[tuple[str, int], int]
+
+
+class Engines:
+    """The text and the vector engine of an indexed project."""
+
+    def __init__(self, root: Path) -> None:
+        config = configuration.load(str(root))
+        self._workers = text_worker.make(config), vector_worker.make(config)
+
+    def ask(self, message: Any) -> Any:
+        for worker in self._workers:
+            if type(message) in worker.handlers:
+                return worker.handlers[type(message)](message)
+        raise SystemExit(f"no engine answers {type(message).__name__}")
+
+    def lanes(self, query: str) -> tuple[Lanes, list[Ranked]]:
+        """Return the replies to a question, and the files that they rank."""
+        reading = read_question(query)
+        question = Search(reading.query, limit=FILES)
+        located, names = None, ()
+        if reading.places or reading.names:
+            located = self.ask(Locate(reading.places))
+            names = tuple(self.ask(TextSignals(name, NAME_CANDIDATES)) for name in reading.names)
+        lanes = Lanes(
+            self.ask(TextSignals(reading.query, text_candidates(question))),
+            self.ask(MeaningSearch(reading.query, vector_candidates(question), Filters(), 0, False)),
+            located,
+            names,
+        )
+        return lanes, rank_lanes(lanes, question, reading, 0.45)
+
+    def shown(self, query: str, lanes: Lanes, ranked: Sequence[Ranked]) -> Any:
+        """Return the lines that the landed program shows, and the hits that they are of."""
+        reading, hits = read_question(query), [one.hit for one in ranked[:RESULTS]]
+        keys, speaking = score_candidates(lanes.replies, {hit.path for hit in hits})
+        request = Show(
+            keys=tuple(hit.key for hit in hits),
+            scores=tuple(one.score for one in ranked[:RESULTS]),
+            query=reading.query,
+            places=reading.places,
+            max_bytes=ANSWER_BYTES,
+            found=keys,
+            speaking=speaking,
+        )
+        return self.ask(request), hits
+
+
+class Units:
+    """All units of a project, and the lines of their files."""
+
+    def __init__(self, engines: Engines, root: Path, paths: Iterable[str]) -> None:
+        self._root = root
+        reply = engines.ask(UnitsAt(tuple(Place(path) for path in paths)))
+        self.all = [orjson.loads(raw) for raw in reply.units]
+        self.numbers = {(unit["path"], unit["start"], unit["end"]): at for at, unit in enumerate(self.all)}
+        self.holder: Holder = {
+            (unit["path"], line): at
+            for at, unit in enumerate(self.all)
+            for first, last in unit["ranges"]
+            for line in range(first, last + 1)
+        }
+        self._lines: dict[str, list[str]] = {}
+        self._words: Counter[str] = Counter()
+
+    def gold(self, places: Iterable[tuple[str, int, int]]) -> set[int]:
+        """Return the units in which the wanted definitions begin."""
+        found = set()
+        for path, start, end in places:
+            numbers = (self.holder.get((path, line)) for line in range(start, end + 1))
+            found.add(next((number for number in numbers if number is not None), -1))
+        return found - {-1}
+
+    def of_hits(self, query: str, ranked: Iterable[Ranked]) -> list[int]:
+        """Return the unit with the best line of each hit: the order of chunks."""
+        words = frozenset(tokens.lane_words(query))
+        numbers: dict[int, None] = {}
+        for one in ranked:
+            lines = self._text(one.hit.path)
+            held = [
+                (len(words.intersection(tokens.lane_words(lines[line - 1]))), -line, number)
+                for line in range(one.hit.start_line, min(one.hit.end_line, len(lines)) + 1)
+                if (number := self.holder.get((one.hit.path, line))) is not None
+            ]
+            if held:
+                numbers[max(held)[2]] = None
+        return list(numbers)
+
+    def of_answer(self, reply: Any, hits: Sequence[Any]) -> list[int]:
+        """Return the units that an answer shows or names, in its order."""
+        numbers: dict[int, None] = {}
+        for raw, of in zip(reply.entries, reply.of, strict=True):
+            chunk = orjson.loads(raw)
+            metadata = chunk.setdefault("metadata", {})
+            metadata["file_path"] = hits[of].path
+            if not chunk.get("text") or "start_line" not in metadata:
+                continue
+            lines = Counter(self.holder[key] for key in lines_of({"chunk": chunk}) if key in self.holder)
+            main = metadata.get("symbol")
+            for number in sorted(lines, key=lambda at: (self.all[at].get("symbol") != main, -lines[at])):
+                numbers[number] = None
+        for place in reply.more:
+            path, _, line = place.rpartition(":")
+            number = self.holder.get((path, int(line))) if line.isdigit() else None
+            if number is not None:
+                numbers[number] = None
+        return list(numbers)
+
+    def _text(self, path: str) -> list[str]:
+        if path not in self._lines:
+            try:
+                self._lines[path] = (self._root / path).read_text(errors="replace").split("\n")
+            except OSError:
+                self._lines[path] = []
+        return self._lines[path]
+
+
+def without_answer(name: str, work: Path) -> list[dict[str, Any]]:
+    """Return the questions that no unit of the project answers."""
+    rows = []
+    for path in sorted((work / "questions").glob("*.json")):
+        if path.stem != name:
+            rows += [
+                {"kind": "other", "query": row["query"]}
+                for row in json.loads(path.read_text())["questions"]
+                if row["kind"] in ("fix", "doc")
+            ]
+    rows.sort(key=lambda row: sha256(f"{name} {row['query']}".encode()).digest())
+    rows = rows[:OTHERS]
+    rows += [{"kind": "everyday", "query": line} for line in _EVERYDAY.read_text().splitlines()]
+    chance = random.Random(7)
+
+    def word() -> str:
+        return "".join(chance.choice(_SYLLABLES) for _ in range(chance.randint(2, 3)))
+
+    for at in range(MADE_UP):
+        form = _FORMS[at % len(_FORMS)]
+        rows.append({"kind": "madeup", "query": form.format(*(word() for _ in range(form.count("{}"))))})
+    return rows
+
+
+def ask(name: str, work: Path, sample: int) -> None:
+    """Index a tree, and write the signals of its questions."""
+    root = work / "trees" / name
+    (root / ".git").mkdir(exist_ok=True)
+    (root / ".cortex").mkdir(exist_ok=True)
+    (root / ".cortex" / "config.yml").touch()
+    spec = json.loads((work / "questions" / f"{name}.json").read_text())
+    kinds: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in [*spec["questions"], *without_answer(name, work)]:
+        kinds[row["kind"]].append(row)
+    with isolated_environment(work / "home"):
+        command = [sys.executable, "-P", "-m", "cortex"]
+        for verb in ("index", "down"):
+            subprocess.run(
+                [*command, verb, "--project", root],
+                check=verb == "index",
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=600,
+            )
+        engines = Engines(root)
+        paths = [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]
+        units = Units(engines, root, paths)
+        began = time.monotonic()
+        rows = [
+            _signals(row, engines, units) for some in kinds.values() for row in some[: sample or len(some)]
+        ]
+    (work / "signals" / f"{name}.json").write_bytes(orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY))
+    counts = Counter(row["kind"] for row in rows)
+    print(f"{name:16}{len(units.all):7} units {dict(counts)} {time.monotonic() - began:.0f} s", flush=True)
+
+
+def _signals(row: Mapping[str, Any], engines: Engines, units: Units) -> dict[str, Any]:
+    query = row["query"]
+    reading = read_question(query)
+    lanes, ranked = engines.lanes(query)
+    hits = engines.ask(UnitSearch(reading.query, UNITS))
+    found = [orjson.loads(raw) for raw in hits.units]
+    values = unit_signals(query, found, hits, file_places(ranked), chunk_hits(lanes.replies))
+    counts = engines.ask(CountWords(reading.query))
+    evidence = gather_evidence(reading.query, counts, hits, lanes.vector)
+    numbers = [units.numbers[unit["path"], unit["start"], unit["end"]] for unit in found]
+    out = {
+        "kind": row["kind"],
+        "query": query,
+        "units": numbers,
+        "tests": [is_test_code(unit["path"], unit.get("symbol", "")) for unit in found],
+        "values": values,
+        "evidence": [evidence.known, evidence.words, evidence.cosine],
+    }
+    held: Counter[str] = Counter()
+    for key, number in counts.holding.items():
+        held[key.partition(" ")[2]] += number
+    words = [word for word in tokens.lane_words(reading.query) if word not in tokens.STOP_WORDS]
+    if row["kind"] not in ANSWERED:
+        return out | {"unknown": [word for word in words if not held[word]]}
+    reply, hits_shown = engines.shown(query, lanes, ranked)
+    return out | {
+        "rarest": sorted(words, key=lambda word: (held[word], word))[:RAREST],
+        "gold": sorted(units.gold(row["gold"])),
+        "hits": units.of_hits(query, ranked),
+        "shown": units.of_answer(reply, hits_shown),
+    }
