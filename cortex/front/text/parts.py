@@ -140,6 +140,11 @@ def _draw_uses(page: Page, block: Answer) -> None:
         page.note(f"There are more: {page.option('offset')} {following}.")
 
 
+def _behind(at: str) -> list[Span]:
+    path, _, line = at.rpartition(":")
+    return [(", ", ""), *place(path, int(line))] if line.isdecimal() else []
+
+
 def _draw_file_uses(page: Page, file: Answer) -> None:
     remarks = (UNSURE,) if file.get("unsure") else ()
     rows = [row for row in file["sites"] if "text" in row or "name" in row]
