@@ -31,7 +31,7 @@ class Plane:
 
 
 #: fitted in folds over 20 repositories: questions about the project (1 % are below) against those
-#: about others, about everyday things and of made-up words. The cosine is that of the built-in model
+#: about others, about everyday things and of made-up words. The cosine is of the built-in model
 WITH_COSINE = Plane(known=8.0, words=13.0, cosine=12.0, least=9.0)
 WITHOUT_COSINE = Plane(known=11.0, words=13.0, cosine=0.0, least=6.0)
 
