@@ -33,6 +33,8 @@ from ipc.messages import Signals
 from ipc.messages.signals import END, FILE, START
 from ipc.messages.units import UnitHits
 
+#: units that a search proposes: of 80, as many are first, but fewer among ten (docs/RANKING.md)
+CANDIDATES = 160
 #: value of a unit with the owner and the name, with the name alone, of a name in the question; of
 #: the definition for which the whole question is a name
 NAMED, NAME_ALONE, WHOLE_QUESTION = 0.8, 0.5, 3.0
@@ -60,7 +62,7 @@ class UnitWeights:
     """One weight for each signal of a unit."""
 
     #: BM25 of each field, as a share of the best; `body` has the words of comments, too
-    body: float = 2.0
+    body: float = 1.5
     name: float = 1.0
     owner: float = 1.0
     signature: float = 0.75
@@ -73,12 +75,12 @@ class UnitWeights:
     named: float = 2.0
     line: float = 8.0
     #: 1 for a unit without a definition: a section, configuration, lines between definitions
-    loose: float = -1.75
+    loose: float = -2.0
     #: 1 for an example; for generated or vendored code
     example: float = -0.75
     foreign: float = -1.0
     #: logarithm of the number of its lines
-    length: float = 1.25
+    length: float = 1.5
 
 
 WEIGHTS = UnitWeights()
@@ -239,8 +241,9 @@ def names_in(question: str) -> list[tuple[str, ...]]:
 
 def _named(question: str, units: Sequence[Mapping[str, Any]]) -> list[float]:
     """Return for each unit how surely the question names its symbol: 1 for the same qualified name,
-    NAMED for the same last parts, NAME_ALONE for another owner; less for later names, and 0 for a
-    name of more than SAME_NAME_MAX units. WHOLE_QUESTION times as much if the question is a name.
+    NAMED for the same last parts, NAME_ALONE for another owner and for the owner of an attribute;
+    less for later names, and 0 for a name of more than SAME_NAME_MAX units. WHOLE_QUESTION times as
+    much if the question is a name.
     """
     symbols = [tuple(_SEPARATOR.split(unit.get("symbol", "").partition("~")[0])) for unit in units]
     worth = [0.0] * len(units)
@@ -248,6 +251,8 @@ def _named(question: str, units: Sequence[Mapping[str, Any]]) -> list[float]:
     names = [tuple(filter(None, _SEPARATOR.split(whole[1])))] if whole is not None else names_in(question)
     for at, name in enumerate(filter(None, names)):
         last = [number for number, symbol in enumerate(symbols) if symbol[-1] == name[-1]]
+        if not last and len(name) > 1:  # an attribute, which is no unit: its owner
+            last = [number for number, symbol in enumerate(symbols) if symbol[-1] == name[-2]]
         owned = [number for number in last if symbols[number][-len(name) :] == name]
         same = [number for number in owned if symbols[number] == name]
         for value, numbers in ((1.0, same), (NAMED, owned), (NAME_ALONE, last)):

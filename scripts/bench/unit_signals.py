@@ -24,7 +24,7 @@ from cortex.ask.questions import Search
 from cortex.ask.search import NAME_CANDIDATES, Lanes, rank_lanes, text_candidates, vector_candidates
 from cortex.ranking import Ranked, read_question, score_candidates
 from cortex.ranking.floor import gather_evidence
-from cortex.ranking.units import chunk_hits, file_places, unit_signals
+from cortex.ranking.units import CANDIDATES, chunk_hits, file_places, unit_signals
 from cortex.settings import config as configuration
 from cortex.terms import tokens
 from cortex.terms.inline_tests import is_test_code
@@ -44,8 +44,8 @@ from workers import vector as vector_worker
 
 #: files that are ranked, and results of an answer of the landed program
 FILES, RESULTS = 60, 10
-#: units of one question, and bytes of an answer of the landed program
-UNITS, ANSWER_BYTES = 80, 6_000
+#: bytes of an answer of the landed program
+ANSWER_BYTES = 6_000
 #: questions without an answer: of other repositories, of made-up words
 OTHERS, MADE_UP = 60, 20
 #: words of a question, the rarest ones, that no index without an answer may hold
@@ -240,7 +240,7 @@ def _signals(row: Mapping[str, Any], engines: Engines, units: Units) -> dict[str
     query = row["query"]
     reading = read_question(query)
     lanes, ranked = engines.lanes(query)
-    hits = engines.ask(UnitSearch(reading.query, UNITS))
+    hits = engines.ask(UnitSearch(reading.query, CANDIDATES))
     found = [orjson.loads(raw) for raw in hits.units]
     values = unit_signals(query, found, hits, file_places(ranked), chunk_hits(lanes.replies))
     counts = engines.ask(CountWords(reading.query))

@@ -50,15 +50,22 @@ def read_rows(work: Path) -> dict[str, list[Row]]:
         row["query"]: row["rarest"] for rows in data.values() for row in rows if row["kind"] in ANSWERED
     }
     for repo, rows in data.items():
-        data[repo] = [
-            row for row in rows if row["kind"] != "other" or set(rarest[row["query"]]) <= set(row["unknown"])
-        ]
+        data[repo] = [row for row in rows if is_usable(row, rarest)]
         for row in data[repo]:
             row["values"] = np.array(row["values"], float).reshape(len(SIGNALS), len(row["units"]))
             named = row["values"][SIGNALS.index("named")] >= NAMED
             row["low"] = np.array(row["tests"], bool) & ~named & (not asks_for_tests(row["query"]))
             row["wanted"] = np.isin(row["units"], row.get("gold", []))
     return data
+
+
+def is_usable(row: Row, rarest: Mapping[str, list[str]]) -> bool:
+    """Return whether a question's definition is indexed (its file may be too large), or whether a
+    question of another repository shares none of its rarest words.
+    """
+    if row["kind"] == "other":
+        return row["query"] in rarest and set(rarest[row["query"]]) <= set(row["unknown"])
+    return bool(row.get("gold", True))
 
 
 def rank_of(row: Row, weights: Array) -> int:
