@@ -116,9 +116,10 @@ def _count_fitting(sites: Sequence[Site], max_bytes: int, *, alone: bool) -> tup
     """Return (number of leading sites that fit with code, number that fit at all, bytes left). A
     part of the bytes is for code, whatever follows; `alone`: all of them.
     """
-    code = [len(site.file) + len(site.name) + len(site.text) + _PLACE for site in sites]
     files = [site.file for site in sites]
-    place = [_NUMBER + (0 if at and file == files[at - 1] else len(file)) for at, file in enumerate(files)]
+    path = [0 if at and file == files[at - 1] else len(file) for at, file in enumerate(files)]
+    code = [len(site.name) + len(site.text) + _PLACE + path[at] for at, site in enumerate(sites)]
+    place = [_NUMBER + length for length in path]
     rest = 0 if alone else sum(place)
     used = shown = 0
     while shown < len(sites):

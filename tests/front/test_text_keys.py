@@ -57,11 +57,6 @@ CALLS = [
     ("cortex_pattern", {"pattern": "$A($B)", "language": "python", "limit": 1}),
     ("cortex_pattern", {"pattern": "class $A: $$$B", "language": "python"}),
     ("code_context", {"query": QUESTION}),
-    *(
-        ("cortex_uses", {"symbol": symbol, "depth": 2, "direction": direction})
-        for symbol in ("SessionStore.refresh_token", "SessionStore")
-        for direction in ("callers", "callees", "types")
-    ),
     ("cortex_read", {"places": ("SessionStore", "docs/auth.md:1-2", "src/auth", "src/auth/session.py")}),
     ("find_related", {"file": "src/auth/session.py"}),
 ]

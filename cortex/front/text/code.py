@@ -94,7 +94,9 @@ def _draw_hit(page: Page, row: Answer) -> None:
     if "chunk_type" in chunk and (not text or text.endswith(f"\n{_CUT}")):
         drawn_numbers = {number for number, _ in rows if number}
         texts = row.get("highlights") or ()
-        _draw_highlights(page, [pair for pair in zip(marked, texts, strict=False) if pair[0] not in drawn_numbers])
+        _draw_highlights(
+            page, [pair for pair in zip(marked, texts, strict=False) if pair[0] not in drawn_numbers]
+        )
 
 
 def _symbol(chunk: Answer) -> str:

@@ -74,7 +74,11 @@ def _row_of(row: Answer, operation: str) -> dict[str, Any]:
         origin: Any = f"{location['file']}:{location['line']}" if forward and location else ""
     else:
         path, _, number = row.get("at", "").rpartition(":")
-        line, name, origin = int(number) if number.isdecimal() else 0, row.get("name", ""), row.get("from", "")
+        line, name, origin = (
+            int(number) if number.isdecimal() else 0,
+            row.get("name", ""),
+            row.get("from", ""),
+        )
         matches = [_NUMBERED.match(text) for text in row.get("text", "").split("\n")]
         texts = {int(match[1]): match[2] for match in matches if match}
         if not texts and row.get("text"):

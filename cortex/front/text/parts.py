@@ -105,16 +105,13 @@ def draw_sites(page: Page, sites: Answer | Sequence[Answer]) -> None:
 
 
 def _draw_uses(page: Page, block: Answer) -> None:
-    """Draw the places that use a definition, tests last; places without code, and numbers of them,
-    in a line for each file.
-    """
     more = " or more" if block.get("at_least") else ""
-    heading = _HEADINGS.get(block.get("direction", "callers"), "places of")
-    heading = "lines with the word" if block.get("textual") else heading
-    of = block["of"].rpartition(".")[2] if block.get("textual") else block["of"]
+    heading, name = _HEADINGS.get(block.get("direction", "callers"), "places of"), block["of"]
+    if block.get("textual"):
+        heading, name = "lines with", name.rpartition(".")[2]
     page.add(
-        (f"{heading} {of}", STRONG),
-        f", {block["at"]}" if block.get("at") else "",
+        (f"{heading} {name}", STRONG),
+        *_behind(block.get("at", "")),
         (f": {block['total']}{more}", STRONG),
     )
     in_tests = False
@@ -122,14 +119,25 @@ def _draw_uses(page: Page, block: Answer) -> None:
         if file.get("test") and not in_tests:
             page.add(("in tests", STRONG))
             in_tests = True
-        _draw_file_uses(page, file)
+        rows = file["sites"]
+        remarks = (UNSURE,) if file.get("unsure") else ()
+        draw_spots(
+            page,
+            [
+                Spot(file["file"], row["line"], row.get("name", ""), row.get("text", ""), remarks)
+                for row in rows
+                if "text" in row or "name" in row
+            ],
+        )
+        if bare := [row["line"] for row in rows if not ("text" in row or "name" in row)]:
+            _draw_lines(page, {"file": file["file"], "lines": bare}, remarks)
     for row in block.get("counts", ()):
         where = place(row["file"], 0) if "file" in row else [count(row["more_files"], "more file")]
         page.add(*where, f": {count(row['count'], 'place')}")
     if imports := block.get("imports"):
         page.add((count(imports["total"], "import"), STRONG))
         for file in imports.get("files", ()):
-            _draw_lines(page, file["file"], file["lines"])
+            _draw_lines(page, file)
     if further := block.get("further"):
         page.add((f"2 steps away: {further['total']}", STRONG))
         for file in further["files"]:
@@ -140,21 +148,15 @@ def _draw_uses(page: Page, block: Answer) -> None:
         page.note(f"There are more: {page.option('offset')} {following}.")
 
 
-def _draw_file_uses(page: Page, file: Answer) -> None:
-    remarks = (UNSURE,) if file.get("unsure") else ()
-    rows = [row for row in file["sites"] if "text" in row or "name" in row]
-    draw_spots(
-        page,
-        [Spot(file["file"], row["line"], row.get("name", ""), row.get("text", ""), remarks) for row in rows],
-    )
-    if bare := [row["line"] for row in file["sites"] if "text" not in row and "name" not in row]:
-        _draw_lines(page, file["file"], bare, *remarks)
+def _draw_lines(page: Page, file: Answer, remarks: Iterable[str] = ()) -> None:
+    """Draw lines of a file without their code, `path: 12, 40`."""
+    lines = ", ".join(map(str, file["lines"]))
+    page.add(*place(file["file"], 0), f": {lines}", *((f"  {word}", FAINT) for word in remarks))
 
 
-def _draw_lines(page: Page, path: str, lines: Iterable[int], *remarks: str) -> None:
-    """Draw `path: 12, 40, 77`."""
-    listed = (f": {', '.join(map(str, lines))}", NUMBER)
-    page.add(*place(path, 0), listed, *((f"  {word}", FAINT) for word in remarks))
+def _behind(at: str) -> list[Span]:
+    path, _, line = at.rpartition(":")
+    return [(", ", ""), *place(path, int(line))] if line.isdecimal() else []
 
 
 def _draw_unresolved(page: Page, unresolved: Answer) -> None:
@@ -164,9 +166,9 @@ def _draw_unresolved(page: Page, unresolved: Answer) -> None:
         named = "more places name" if total > 1 else "more place names"
         page.add((f"{total}{more} {named} {unresolved.get('name', 'it')}, unresolved", STRONG))
     rows = [row if isinstance(row, Mapping) else {"file": row} for row in unresolved.get("places", ())]
-    draw_spots(page, [Spot(row["file"], row.get("line", 0), "", row.get("text", "")) for row in rows], "  ")
+    draw_spots(page, [Spot(row["file"], row.get("line", 0), "", row.get("text", "")) for row in rows])
     for file in unresolved.get("files", ()):
-        _draw_lines(page, file["file"], file["lines"])
+        _draw_lines(page, file)
 
 
 def draw_tests(page: Page, tests: Iterable[Any]) -> None:
@@ -226,6 +228,7 @@ def note(page: Page, sentence: str) -> None:
 COMMON: dict[str, Part] = {
     "map": draw_map,
     "sites": draw_sites,
+    "unresolved": _draw_unresolved,
     "code": draw_code,
     "calls": draw_calls,
     "tests": draw_tests,
