@@ -383,7 +383,13 @@ def test_every_listed_engine_receives_rows_and_graph(tmp_path):
         assert answering_kinds(world.open(), "oak") == {ExactSearch, Locate}
         worker = EngineWorker("text", world.config)
         worker.reload()
-        assert answering_kinds(worker.handlers, "oak") == {ExactSearch, TextSignals, Locate}
+        assert answering_kinds(worker.handlers, "oak") == {
+            ExactSearch,
+            TextSignals,
+            UnitSearch,
+            UnitsAt,
+            Locate,
+        }
 
 
 #: a package that only one engine needs
