@@ -113,7 +113,7 @@ class UnitSnapshot:
         return UnitHits(self._rows.generation, names, values, tuple(map(self._read, addresses)))
 
     def _read(self, address: tantivy.DocAddress) -> bytes:
-        return bytes(self._searcher.doc(address).get_first("json"))
+        return bytes(self._searcher.doc(address).get_first("json") or b"")
 
     def _field_queries(self, words: Sequence[str]) -> dict[str, Query]:
         return {
