@@ -111,7 +111,7 @@ def _with_share(turn: Turn, hits: GraphHits) -> GraphHits:
 
 def _name_unresolved(unresolved: Mapping[str, Any]) -> dict[str, Any]:
     """Return the number of unresolved uses, and at most UNRESOLVED_PLACES of them."""
-    places = [f"{file}:{line}" for file, line, _ in unresolved["places"][:UNRESOLVED_PLACES]]
+    places = [f"{file}:{line}" for file, line in unresolved["places"][:UNRESOLVED_PLACES]]
     return {"name": unresolved["name"], "total": unresolved["total"], "places": places}
 
 
