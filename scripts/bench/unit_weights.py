@@ -196,21 +196,23 @@ def floor_of(data: Mapping[str, list[Row]]) -> dict[str, Any]:
             margins[row["kind"]].append(margin)
             if row["kind"] in ANSWERED and 0 < rank_of(row, weights) <= TOPS[-1]:
                 margins["found"].append(margin)
-    silent = {kind: round(float(np.mean(np.array(some) < 0)), 4) for kind, some in margins.items() if some}
-    every = np.array([margin for kind in WITHOUT for margin in margins[kind]])
+    margins["answered"] = [margin for kind in ANSWERED for margin in margins[kind]]
+    margins["without"] = [margin for kind in WITHOUT for margin in margins[kind]]
     curve = {}
     for share in (0.005, 0.01, 0.02, 0.05, 0.1):
-        least = float(np.quantile(margins["found"], share))
-        by_kind = {kind: round(float(np.mean(np.array(margins[kind]) < least)), 4) for kind in WITHOUT}
-        curve[str(share)] = {
-            "least": round(least, 2),
-            "without": round(float(np.mean(every < least)), 4),
-        } | by_kind
+        least = float(np.quantile(margins["answered"], share))
+        curve[str(share)] = {"least": round(least, 2)} | {
+            kind: _below(margins[kind], least) for kind in ("found", "without", *WITHOUT)
+        }
     return {
         "questions": {kind: len(some) for kind, some in margins.items()},
-        "silent": silent,
+        "silent": {kind: _below(some, 0.0) for kind, some in margins.items()},
         "curve": curve,
     }
+
+
+def _below(margins: Sequence[float], least: float) -> float:
+    return round(float(np.mean(np.array(margins) < least)), 4)
 
 
 def main() -> None:
