@@ -1,9 +1,13 @@
 """Every use of a definition: each place once, however much is shown of it."""
 
 import asyncio
+from dataclasses import replace
 
+import orjson
 import pytest
 
+from cortex.ask.questions import Graph
+from cortex.ask.structure import graph
 from cortex.ask.uses import UsesQuestion, uses
 
 FILES = {
@@ -129,6 +133,16 @@ def test_each_of_a_few_meanings_is_answered(served):
         ("shop/b.py:1", ["shop/b.py:5"]),
     ]
     assert answer["suggestion"] == ""
+
+
+@pytest.mark.parametrize("detail", ["compact", "full"])
+def test_an_ambiguous_target_of_the_graph_is_answered_for_agents_alone(served, detail):
+    question = Graph("callers", "load", detail=detail)
+    answer = asyncio.run(graph(replace(served.context(), audience="agent"), question))
+    answer = orjson.loads(orjson.dumps(answer))
+    assert [row["of"] for row in answer["results"]] == ["shop/a:load", "shop/b:load"]
+    assert answer["total_found"] == 2
+    assert asyncio.run(graph(served.context(), question))["results"] == []
 
 
 def test_an_unknown_symbol_is_explained(served):

@@ -28,7 +28,7 @@ from cortex.terms.globs import matching_paths
 from cortex.terms.ids import split_id, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
-from cortex.terms.paths import is_test
+from cortex.terms.paths import is_built, is_test
 from cortex.terms.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
@@ -305,8 +305,8 @@ class GraphSnapshot:
         rows = [row for row in self.graph.unresolved(name) if _family_of(row[0]) == family]
         if not rows:
             return {}
-        places = sorted((is_test(file), file, line) for file, line, _ in rows if line)
-        listed = [(file, line) for _, file, line in places[:UNRESOLVED_MAX]]
+        places = sorted((is_built(file), is_test(file), file, line) for file, line, _ in rows if line)
+        listed = [place[2:] for place in places[:UNRESOLVED_MAX]]
         return {"name": name, "total": sum(count for *_, count in rows), "places": listed}
 
     def _line(self, file: str, line: int) -> str:
