@@ -5,7 +5,7 @@ calls, with callers, tests and documents; for a diff, the changed code and what 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from cortex.ask.changes import Impact, TouchedCode, find_impact, find_touched, parse_diff
@@ -46,6 +46,7 @@ from cortex.ask.variants import drop_twins
 from cortex.ranking.units import ScoredUnit
 from cortex.terms.ids import stem_of
 from cortex.terms.inline_tests import is_test_code
+from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import asks_for_tests, question_words
 from cortex.terms.units import SECTION
 from ipc.messages import Place
@@ -135,14 +136,14 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     """
     with_tests = asks_for_tests(query)
     found, cited = await asyncio.gather(find_units(turn, Search(query)), find_cited(turn, query))
-    if found is None:
+    if found is None or not found.units:
         found = await _find_units_of_hits(turn, query)
     files = list(dict.fromkeys(one.unit["path"] for one in found.units))
     start_blame(turn.context, [*cited, *files])
     turn = turn.renewed()
     scores = _scores_of(found.units)
     named = {(meaning.file, meaning.start) for meaning in found.meanings}
-    functions = [_function_of(one) for one in found.units]
+    functions = [_function_of(one) for one in found.units if _is_shown(one, named, cited)]
     named_ids = frozenset(function.id for function in functions if (function.file, function.start) in named)
     code = [function for function in functions if not function.is_test or function.id in named_ids]
     tests = [function for function in functions if function.is_test and function.id not in named_ids]
@@ -202,6 +203,20 @@ async def _find_units_of_hits(turn: Turn, query: str) -> RankedUnits:
         is_in_test = is_test_code(hit.path, str(unit.get("symbol", "")))
         units.setdefault(f"{hit.path}:{unit['start']}", ScoredUnit(unit, ranked.score, is_in_test, ()))
     return RankedUnits(tuple(units.values()))
+
+
+def _is_shown(
+    one: ScoredUnit, named: Collection[tuple[str, int]], cited: Mapping[str, Sequence[int]]
+) -> bool:
+    """Whether a unit may be among the functions: all but sections of documents, and types of which
+    the question names neither the name nor a line.
+    """
+    unit = one.unit
+    if unit.get("kind") not in (*TYPE_KINDS, SECTION):
+        return True
+    lines = cited.get(unit["path"], ())
+    held = any(first <= line <= last for line in lines for first, last in unit.get("ranges", ()))
+    return held or (unit["path"], unit["head"]) in named
 
 
 def _scores_of(units: Sequence[ScoredUnit]) -> dict[str, float]:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from cortex.ask.functions import Function, ask_graph, parse_functions
 from cortex.ask.query_context import Turn
 from cortex.ranking import read_question
-from cortex.ranking.traces import KNOWN_ENDINGS
-from ipc.messages import GraphSearch, Locate, Located
+from cortex.ranking.traces import KNOWN_ENDINGS, find_frames
+from ipc.messages import GraphSearch, Locate, Located, Place
 
-#: names that are searched, chunks that may hold them, and cited places that are looked up
-NAMES_MAX, HITS_MAX, PLACES_MAX = 4, 24, 8
+#: names that are searched, and cited places that are looked up
+NAMES_MAX, PLACES_MAX = 4, 8
+#: letters of a pasted trace that are read
+TRACE_CHARS_MAX = 24_000
 
 #: a name with its owner: `Config.load`, `Handler::handle()`, `Store#save`, `store->save`
 _QUALIFIED = r"(?<![\w./#@:-])[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+(?![\w/\\@-]|\.\w)"
@@ -75,7 +77,9 @@ async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
 
 async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:
     """Return file → its lines that a pasted trace names, in the trace's order. Raises NotReady."""
-    places = tuple(place for place in read_question(query).places if place.line)[:PLACES_MAX]
+    named = [place for place in read_question(query).places if place.line]
+    frames = [Place(frame.path, frame.line) for frame in find_frames(query[:TRACE_CHARS_MAX]) if frame.line]
+    places = tuple(dict.fromkeys((*named, *(frames if named else ()))))[:PLACES_MAX]
     if not places:
         return {}
     request = Locate(places, generation=turn.generation.number, bare=True)

@@ -8,7 +8,7 @@ of the definition that it names, too; a question about tests gets tests below th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -22,14 +22,11 @@ from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Search
 from cortex.ask.ranked_units import RankedUnits, find_units
 from cortex.ask.uses import find_uses
+from cortex.ranking.unit_map import MAP_LINES, bytes_of_line, choose_mapped, is_aside, make_map, map_line
 from cortex.ranking.units import ScoredUnit
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import asks_for_tests, question_words
 
-#: lines of the map, and their bytes
-MAP_LINES, MAP_BYTES = 10, 220 * TOKEN_BYTES
-#: first places from which a document or a test stands in the map
-ASIDE_PLACES = 3
 #: tokens of an answer, unless the caller sets them; tokens for the uses of definitions at least;
 #: definitions whose uses are listed
 TOKENS, USES_TOKENS_MIN, MEANINGS_MAX = 900, 600, 3
@@ -40,6 +37,8 @@ SHOWN_MAX, SCORE_MIN, LONG_SHARE = 8, 0.5, 0.6
 SMALL = 40
 #: tests below the code, where the question asks for them
 TESTS_MAX = 4
+#: unknown words that an empty answer names
+UNKNOWN_MAX = 6
 #: bytes of an entry's header
 HEADER_BYTES = 20
 
@@ -61,20 +60,30 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     found = await find_units(turn, question)
     if found is None:
         return None
+    if not found.fits:
+        return {"map": [], "suggestion": _explain_misfit(found.unknown), "index": turn.index(found.notes)}
     left = (question.max_tokens or TOKENS) * TOKEN_BYTES
     if asks_for_users(question.query) and 0 < len(found.meanings) <= MEANINGS_MAX:
         return await _answer_with_uses(turn, question, found, left)
     with_tests = asks_for_tests(question.query)
     mapped, tests = choose_mapped(found.units, with_tests=with_tests)
     answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
-    left -= sum(map(_bytes_of_line, answer["map"]))
+    left -= sum(map(bytes_of_line, answer["map"]))
     if with_tests and tests:
-        answer["tests"] = [_map_line(unit) for unit in tests[:TESTS_MAX]]
-        left -= sum(map(_bytes_of_line, answer["tests"]))
+        answer["tests"] = [map_line(unit) for unit in tests[:TESTS_MAX]]
+        left -= sum(map(bytes_of_line, answer["tests"]))
     answer["code"] = await _show_code(turn.renewed(), question.query, _with_code(mapped), left)
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)
     return answer | {"index": turn.index(found.notes)}
+
+
+def _explain_misfit(unknown: Sequence[str]) -> str:
+    """Return why nothing answers a question."""
+    if not unknown:
+        return "Nothing in the index fits this question; name a file, a function or a message of the code."
+    words = ", ".join(f"`{word}`" for word in unknown[:UNKNOWN_MAX])
+    return f"Nothing in the index fits this question: it does not hold {words}. Ask in the code's own words."
 
 
 async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, max_bytes: int) -> Answer:
@@ -93,53 +102,6 @@ async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, ma
     left -= sum(len(orjson.dumps(site)) for site in answer["sites"])
     answer["code"] = await _show_code(turn.renewed(), question.query, units, left)
     return answer | {"index": turn.index(found.notes)}
-
-
-def choose_mapped(
-    units: Sequence[ScoredUnit], *, with_tests: bool
-) -> tuple[list[ScoredUnit], list[ScoredUnit]]:
-    """Return (the units of the map, best first; the best tests, where `with_tests`).
-
-    One document and one test stand in the map, if they are among the first ASIDE_PLACES.
-    """
-    ordered = sorted(units, key=lambda one: -one.score)
-    tests = [one for one in ordered if one.is_test]
-    sections = [one for one in ordered if _is_aside(one) and not one.is_test]
-    aside = [*sections[:1], *([] if with_tests else tests[:1])]
-    kept = {id(one) for one in ordered[:ASIDE_PLACES]} & set(map(id, aside))
-    mapped = [one for one in ordered if not _is_aside(one) or id(one) in kept]
-    return mapped or sections or tests, tests if with_tests else []
-
-
-def _is_aside(one: ScoredUnit) -> bool:
-    return one.is_test or one.unit.get("kind", "section") == "section"
-
-
-def make_map(units: Iterable[ScoredUnit], most: int = MAP_LINES) -> list[Answer]:
-    """Return the first lines of the map: as many as `most` and MAP_BYTES allow."""
-    lines: list[Answer] = []
-    left = MAP_BYTES
-    for one in units:
-        line = _map_line(one)
-        left -= _bytes_of_line(line)
-        if left < 0 or len(lines) == most:
-            break
-        lines.append(line)
-    return lines
-
-
-def _map_line(one: ScoredUnit) -> Answer:
-    unit = one.unit
-    return {
-        "file": unit["path"],
-        "start": unit["start"],
-        "end": unit["end"],
-        "name": unit.get("symbol") or unit.get("title", ""),
-    }
-
-
-def _bytes_of_line(line: Answer) -> int:
-    return len(f"{line['file']}:{line['start']}-{line['end']}  {line['name']}\n".encode())
 
 
 async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_bytes: int) -> list[Answer]:
@@ -168,7 +130,7 @@ def _with_code(units: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """Return the units whose code is worth showing: definitions of shipped code, if there are any;
     of a type, whose functions are units of their own, its place suffices.
     """
-    code = [one for one in units if not _is_aside(one)]
+    code = [one for one in units if not is_aside(one)]
     small = [one for one in code if not _is_type(one.unit) or _count_lines(one.unit) <= SMALL]
     return small or code or list(units)
 

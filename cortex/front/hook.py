@@ -1,8 +1,8 @@
 """`cortex-hook EVENT`: writes an event of an agent's session to the spool; at a session's start it
-prints the last briefing of the project.
+prints the last briefing of the project, and with `--map` the places of functions below a prompt.
 
-It calls no worker, imports little beyond the standard library, and never ends with an error: an
-agent must not wait for it or stop because of it.
+It asks a worker for a map alone, imports little beyond the standard library, and never ends with an
+error: an agent must not wait for it or stop because of it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ from cortex.terms.secret_formats import FORMATS
 EVENTS = ("session-start", "prompt", "tool-use", "stop", "session-end")
 #: seconds after which the process ends
 PATIENCE_S = 2.0
+#: seconds in which a map must be printed: 300 ms with the start of the interpreter
+MAP_S = 0.25
+#: the option of a prompt that asks for a map
+MAP_OPTION = "--map"
 #: maxima: bytes of an event as read, and as written; characters of one text
 READ_BYTES_MAX, EVENT_BYTES_MAX = 4 << 20, 64 << 10
 TEXT_CHARS_MAX = 16_000
@@ -53,24 +57,37 @@ def main() -> int:
 
 
 def tell(arguments: list[str]) -> None:
-    """Handle one event. `arguments`: its name, then `--data-dir DIR`. All errors are suppressed."""
+    """Handle one event. `arguments`: its name, then `--map` and `--data-dir DIR`. All errors are
+    suppressed.
+    """
     with contextlib.suppress(BaseException):
         _run(arguments)
         sys.stdout.flush()
 
 
 def _run(arguments: list[str]) -> None:
+    until = time.monotonic() + MAP_S
     event = arguments[0] if arguments else ""
     if event not in EVENTS:
         return
-    folder = _data_dir(arguments[1:])
+    folder = _data_dir([option for option in arguments[1:] if option != MAP_OPTION])
     payload = json.loads(sys.stdin.buffer.read(READ_BYTES_MAX))
     if not isinstance(payload, dict):
         return
     if event == "session-start":
         print(_briefing(folder, _text(payload, "cwd")), end="")
-    elif record := _make_record(event, payload):
+        return
+    if event == "prompt" and MAP_OPTION in arguments:
+        with contextlib.suppress(Exception):
+            print(_make_map(payload, until), end="", flush=True)
+    if record := _make_record(event, payload):
         _spool(folder, record)
+
+
+def _make_map(payload: dict[str, Any], until: float) -> str:
+    from cortex.front.prompt_map import make_map  # few people switch it on
+
+    return make_map(payload, until)
 
 
 def _data_dir(options: list[str]) -> str:

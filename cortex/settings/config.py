@@ -36,12 +36,13 @@ from cortex.settings.home import (
     find_root,
     project_config,
     real,
+    root_id,
     runtime_base,
     user_config,
 )
 from cortex.settings.milvus_names import place_key, project_of
 from cortex.settings.projects import resolve_project
-from cortex.settings.subfolder import enclosing_project, root_id
+from cortex.settings.subfolder import enclosing_project
 from cortex.settings.table import (
     SECTIONS,
     Embedding,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import hashlib
 import ipaddress
 import json
 import os
@@ -126,6 +127,11 @@ def cache_home(root: Path, root_id: str) -> Path:
     """
     name = re.sub(r"[^\w.-]+", "-", root.name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
     return cache_base() / "projects" / f"{name or 'project'}-{root_id}"
+
+
+def root_id(root: Path) -> str:
+    """Return the identifier of a project: 16 hex digits of a hash of its folder's path."""
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
 def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool]:

@@ -5,7 +5,6 @@ get no index of their own.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,16 +13,11 @@ import orjson
 
 from cortex.sealing.places import is_sealed
 from cortex.settings import dependencies
-from cortex.settings.home import PROJECT_FOLDER, cache_base, cache_home, private_dir, too_high
+from cortex.settings.home import PROJECT_FOLDER, cache_base, cache_home, private_dir, root_id, too_high
 from cortex.system import files
 
 #: a larger manifest is not searched: such a folder gets an index of its own
 MANIFEST_BYTES_MAX = 256 << 20
-
-
-def root_id(root: Path) -> str:
-    """Return the identifier of a project: 16 hex digits of a hash of its folder's path."""
-    return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
 def enclosing_project(folder: Path) -> tuple[Path, str]:

@@ -58,7 +58,7 @@ from ipc.messages.search import (
 )
 from ipc.messages.signals import Hit, Signals, signals_of
 from ipc.messages.source import SourceLines, SourceTexts
-from ipc.messages.units import UNIT_SIGNALS, UnitHits, UnitsAt, UnitSearch
+from ipc.messages.units import UNIT_SIGNALS, MapSearch, UnitHits, UnitMap, UnitsAt, UnitSearch
 
 Message = (
     Failure
@@ -89,6 +89,8 @@ Message = (
     | UnitSearch
     | UnitsAt
     | UnitHits
+    | MapSearch
+    | UnitMap
     | SourceLines
     | SourceTexts
     | GraphSearch
@@ -128,6 +130,7 @@ __all__ = [
     "Hit",
     "Locate",
     "Located",
+    "MapSearch",
     "MatchType",
     "MeaningSearch",
     "MemoryAnswer",
@@ -149,6 +152,7 @@ __all__ = [
     "Status",
     "TextSignals",
     "UnitHits",
+    "UnitMap",
     "UnitSearch",
     "UnitsAt",
     "VectorSearch",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from cortex.system.arrays import Array
 from ipc.messages.control import Blobs
@@ -15,7 +16,7 @@ UNIT_SIGNALS = ("body", "name", "owner", "signature", "comments", "path")
 @dataclass(frozen=True, slots=True)
 class UnitSearch:
     """Request to the text worker for the units with the best sum of BM25 over their fields: `limit`
-    of shipped code, and `aside` of tests and of sections of documents. `files`: only their units.
+    of shipped code, and `aside` of tests and of sections of documents.
     """
 
     repeatable = True
@@ -25,7 +26,6 @@ class UnitSearch:
     filters: Filters = field(default_factory=Filters)
     generation: int = 0
     aside: int = 20
-    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +56,25 @@ class UnitHits:
     names: tuple[str, ...]
     values: Array
     units: Blobs
+
+
+@dataclass(frozen=True, slots=True)
+class MapSearch:
+    """Request to the text worker for the map of a prompt: its best units by words, in at most
+    `max_bytes` of lines. `cortex-hook` sends it, which knows no other message.
+    """
+
+    repeatable = True
+
+    query: str
+    filters: Filters = field(default_factory=Filters)
+    max_bytes: int = 800
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UnitMap:
+    """Reply to MapSearch, best first: `file`, `start`, `end` and `name` of each unit."""
+
+    generation: int
+    entries: tuple[dict[str, Any], ...]

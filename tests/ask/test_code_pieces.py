@@ -50,8 +50,8 @@ def test_a_named_line_decides() -> None:
     blocks = [(first, first + 9, 0) for first in range(12, 112, 10)]
     body = make_body(101, blocks=blocks)
     body.lines[55] = "    retry(socket)"  # type: ignore[index]
-    asked = Body(body.lines, body.head, blocks, focus=(80,))
-    numbers = shown(asked, choose_pieces(asked, WORDS, WANTED, 1_500))
+    focused = Body(body.lines, body.head, blocks, focus=(80,))
+    numbers = shown(focused, choose_pieces(focused, WORDS, WANTED, 1_500))
     assert set(range(72, 82)) <= set(numbers)
 
 

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from cortex.ask.current_lines import Span, read_spans
+from ipc.messages import SourceLines
 
 STORE = '''"""A store."""
 
@@ -52,8 +53,7 @@ def read(project):
     def ask(text, *spans, path="store.py"):
         if text is not None:
             (root / "store.py").write_text(text)
-        (answer,) = [_ask(served, [Span(path, *span) for span in spans])]
-        return answer
+        return _ask(served, [Span(path, *span) for span in spans])
 
     yield ask
     (root / "store.py").unlink(missing_ok=True)
@@ -62,32 +62,34 @@ def read(project):
 
 def _ask(served, spans):
     async def run():
-        _, found = await served.context().attempt(lambda turn: read_spans(turn, spans))
-        return found
+        _, current = await served.context().attempt(lambda turn: read_spans(turn, spans))
+        return current
 
     return asyncio.run(run())
 
 
-def places(found):
-    return [(span.start, span.end) for span in found]
+def places(spans):
+    return [(span.start, span.end) for span in spans]
 
 
 def test_spans_of_unchanged_files_are_the_indexed_lines_with_one_request(project):
-    spans = [Span("store.py", *LOAD), Span("other.py", 1, 2), Span("store.py", 1, 99), Span("none.py", 1, 2)]
-    found = _ask(project[0], spans)
-    assert found[0].lines == tuple(LINES[10:13])
-    assert found[1].text == "def other():\n    return 1"
-    assert (found[2].start, found[2].end) == (1, 26)
-    assert found[3].lines == ()
-    assert not any(span.stale or span.moved or span.gone for span in found)
+    wanted = [Span("store.py", *LOAD), Span("other.py", 1, 2), Span("store.py", 1, 99), Span("none.py", 1, 2)]
+    project[0].requests.clear()
+    spans = _ask(project[0], wanted)
+    assert [type(request) for request in project[0].requests] == [SourceLines]
+    assert spans[0].lines == tuple(LINES[10:13])
+    assert spans[1].text == "def other():\n    return 1"
+    assert (spans[2].start, spans[2].end) == (1, 26)
+    assert spans[3].lines == ()
+    assert not any(span.stale or span.moved or span.gone for span in spans)
 
 
 def test_lines_below_an_insertion_have_their_new_numbers(read):
     text = STORE.replace("import json\n", "import json\nimport os\nimport sys\n")
-    found = read(text, LOAD, CLOSE, OTHER_CLOSE)
-    assert places(found) == [(13, 15), (17, 19), (26, 28)]
-    assert all(span.moved and not span.stale for span in found)
-    assert [span.lines for span in found] == [tuple(LINES[a - 1 : b]) for a, b in (LOAD, CLOSE, OTHER_CLOSE)]
+    spans = read(text, LOAD, CLOSE, OTHER_CLOSE)
+    assert places(spans) == [(13, 15), (17, 19), (26, 28)]
+    assert all(span.moved and not span.stale for span in spans)
+    assert [span.lines for span in spans] == [tuple(LINES[a - 1 : b]) for a, b in (LOAD, CLOSE, OTHER_CLOSE)]
 
 
 def test_lines_above_a_change_stay_as_they_are(read):
@@ -124,9 +126,9 @@ def test_a_changed_function_is_shown_as_it_is_now(read, old, new, expected):
 
 def test_lines_that_are_not_there_any_more_are_marked(read):
     begin, end = STORE.index("    def load"), STORE.index("    def close")
-    found = read(STORE[:begin] + STORE[end:], LOAD, CLOSE)
-    assert (found[0].stale, found[0].gone, found[0].lines) == (True, False, tuple(LINES[10:13]))
-    assert (found[1].stale, found[1].start) == (False, 11)
+    spans = read(STORE[:begin] + STORE[end:], LOAD, CLOSE)
+    assert (spans[0].stale, spans[0].gone, spans[0].lines) == (True, False, tuple(LINES[10:13]))
+    assert (spans[1].stale, spans[1].start) == (False, 11)
 
 
 def test_a_file_that_was_removed_is_gone(read, project):

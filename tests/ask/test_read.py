@@ -408,10 +408,10 @@ def test_more_places_than_one_answer_holds_are_counted(shop):
     assert any("2 of 26 places are left out" in note for note in answer["notes"])
 
 
-@pytest.mark.parametrize("given", [(), ("",), ("  ", ""), ("x" * 5_000,)])
-def test_no_place_and_a_text_for_a_place_are_refused(shop, given):
+@pytest.mark.parametrize("texts", [(), ("",), ("  ", ""), ("x" * 5_000,)])
+def test_no_place_and_a_text_for_a_place_are_refused(shop, texts):
     with pytest.raises(BadRequest, match=r"\.$"):
-        ask(shop, *given)
+        ask(shop, *texts)
 
 
 def test_without_the_graph_lines_are_read_and_symbols_are_said_to_be_unknown(shop):

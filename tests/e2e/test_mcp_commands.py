@@ -80,7 +80,7 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
     assert set(status_report["workers"]) == {"vector", "text", "graph", "watcher"}
     assert status_report["index"]["degraded"] == []
 
-    entry = {"command": str(BIN / "cortex"), "args": ["mcp"]}
+    entry = {"command": str(BIN / "cortex"), "args": ["mcp", "--for", "agent"]}
     (project.root / ".mcp.json").write_text(json.dumps({"mcpServers": {"cortex": entry}}))
     checks = {check["name"]: check for check in json.loads(project.run("doctor", "--json").stdout)}
     assert checks["agents"]["state"] == "fine"

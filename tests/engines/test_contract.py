@@ -34,6 +34,7 @@ from ipc.messages import (
     Filters,
     GraphSearch,
     Locate,
+    MapSearch,
     NameSearch,
     OutlineSearch,
     PatternSearch,
@@ -72,6 +73,7 @@ QUESTIONS = {
     ExactSearch: ExactSearch,
     TextSignals: lambda tree: TextSignals(tree, 10),
     UnitSearch: lambda tree: UnitSearch(tree, 10),
+    MapSearch: MapSearch,
     UnitsAt: lambda tree: UnitsAt((Place(f"{tree}.py"),)),
     VectorSearch: lambda tree: VectorSearch(vector(tree), "m@1", 1),
     Locate: lambda tree: Locate((Place(f"{tree}.py", 1),)),
@@ -83,6 +85,8 @@ QUESTIONS = {
 
 
 def paths(reply):
+    if hasattr(reply, "entries"):
+        return [entry["file"] for entry in reply.entries]
     if hasattr(reply, "paths"):
         names = getattr(reply, "candidates", ())  # results of NameSearch
         return list(reply.paths) or [name for name in names if name.endswith(".py")]
@@ -396,7 +400,14 @@ def test_every_listed_engine_receives_rows_and_graph(tmp_path):
         assert answering_kinds(world.open(), "oak") == {ExactSearch, Locate}
         worker = EngineWorker("text", world.config)
         worker.reload()
-        assert answering_kinds(worker.handlers, "oak") == {ExactSearch, TextSignals, Locate}
+        assert answering_kinds(worker.handlers, "oak") == {
+            ExactSearch,
+            TextSignals,
+            UnitSearch,
+            UnitsAt,
+            MapSearch,
+            Locate,
+        }
 
 
 #: a package that only one engine needs

@@ -256,7 +256,7 @@ def test_merged_segments_are_served_in_fewer_files(index):
         index.build(number, [(number, f"alpha word{number}")])
     until(lambda: segments_of(text / WRITER) < 8)
     assert index.writer.has_merged()
-    merged = index.writer.publish(9)
+    merged = index.writer.commit(9)
     assert segments_of(text / merged) == segments_of(text / WRITER)
     assert keys(index.open(merged, index.live), "alpha") == set(range(1, 9))
     assert not index.writer.has_merged()

@@ -376,7 +376,9 @@ def test_an_upgrade_of_a_file_that_the_agent_rewrote_leaves_the_rest(home):
 
 def test_texts_of_an_older_version_are_named_until_they_are_renewed(home):
     project = Path.cwd()
+    put(Path(".mcp.json"), '{"mcpServers": {"cortex": {"command": "cortex", "args": ["mcp"]}}}')
     assert connections.outdated(project) == ""
+    Path(".mcp.json").unlink()
     unpack(home, project)
     sentence = connections.outdated(project)
     for name in (".claude.json", ".claude/settings.json", "CLAUDE.md", "config.yaml"):

@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from cortex.settings import config as configuration
-from cortex.settings.home import cache_home
-from cortex.settings.subfolder import enclosing_project, keep_own, root_id
+from cortex.settings.home import cache_home, root_id
+from cortex.settings.subfolder import enclosing_project, keep_own
 
 
 @pytest.fixture

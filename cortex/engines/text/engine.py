@@ -11,6 +11,7 @@ from typing import Any
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.text.checksums import IntegrityChecker
+from cortex.engines.text.maps import Mapper
 from cortex.engines.text.snapshot import TextSnapshot, open_text
 from cortex.engines.text.unit_index import UNITS, UnitWriter
 from cortex.engines.text.units import open_units
@@ -19,16 +20,17 @@ from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config
 from cortex.terms import tokens
-from ipc.messages import CountWords, ExactSearch, TextSignals, UnitsAt, UnitSearch
+from ipc.messages import CountWords, ExactSearch, MapSearch, TextSignals, UnitsAt, UnitSearch
 
 
 class TextEngine:
     """See `protocol.Engine`. Lacks nothing."""
 
-    answers = (ExactSearch, TextSignals, CountWords, UnitSearch, UnitsAt, *ANSWERS)
+    answers = (ExactSearch, TextSignals, CountWords, UnitSearch, UnitsAt, MapSearch, *ANSWERS)
     lacks: frozenset[Feature] = frozenset()
 
     def __init__(self, config: Config) -> None:
+        self._bm25_weight = config.fusion.bm25_weight
         self._folder = config.index_dir / "text"
         self._units_folder = self._folder / UNITS
         self._writers: tuple[TextWriter, UnitWriter] | None = None
@@ -50,14 +52,16 @@ class TextEngine:
             assert self._writers is not None, "resume comes first"
             chunks, units = self._writers
             rows = ((row.key, row.chunk) for row in change.added)
-            self._token = chunks.build(change.number, rows, change.deleted)
-            units.build(change.number, change.sources)
+            chunks.add_rows(rows, change.deleted)
+            units.add_sources(change.sources)  # while tantivy indexes the chunks
+            for writer in self._writers:
+                self._token = writer.commit(change.number)
         return self._token
 
     def upkeep(self, published: Published) -> str:
         if self._writers is not None and self._token and any(writer.has_merged() for writer in self._writers):
             for writer in self._writers:
-                self._token = writer.publish(published.generation.number + 1)
+                self._token = writer.commit(published.generation.number + 1)
         return self._token
 
     def open(self, token: str, published: Published) -> Handlers:
@@ -72,6 +76,7 @@ class TextEngine:
             CountWords: snapshot.count_words,
             UnitSearch: units.search,
             UnitsAt: units.at,
+            MapSearch: Mapper(snapshot, units, self._bm25_weight).search,
             **chunk_handlers(rows),
         }
 

@@ -13,7 +13,7 @@ from cortex.engines.text.writer import IndexWriter
 from cortex.terms import tokens
 from cortex.terms.ids import key_of
 from cortex.terms.inline_tests import is_test_code
-from cortex.terms.units import SECTION, Unit, find_comments, find_units
+from cortex.terms.units import SECTION, Unit, find_units, split_comments
 from ipc.messages import UNIT_SIGNALS
 
 #: classes of units: shipped code; tests, and sections of documents
@@ -41,12 +41,12 @@ class UnitWriter(IndexWriter):
     def __init__(self, folder: Path, published: str) -> None:
         super().__init__(folder, published, make_unit_schema, _BULK_HEAP)
 
-    def build(self, number: int, sources: Mapping[str, Sequence[dict[str, Any]]]) -> str:
-        """Write generation `number`: the previous build, with the units of `sources`, as in
-        `protocol.Change`, in place of those that these files had. Returns as `write`.
+    def add_sources(self, sources: Mapping[str, Sequence[dict[str, Any]]]) -> None:
+        """Begin a build with the units of `sources`, as in `protocol.Change`, in place of those
+        that these files had, as `add`.
         """
         documents = (document for path in sources for document in make_unit_documents(path, sources[path]))
-        return self.write(number, documents, (("source", path) for path in sources))
+        self.add(documents, (("source", path) for path in sources))
 
 
 def make_unit_documents(path: str, chunks: Sequence[Mapping[str, Any]]) -> Iterator[tantivy.Document]:
@@ -69,14 +69,18 @@ def make_unit_documents(path: str, chunks: Sequence[Mapping[str, Any]]) -> Itera
 
 def _texts(unit: Unit) -> dict[str, str]:
     """Return the fields of a unit but its path, as finished tokens."""
+    code, comments = split_comments(unit.text) if unit.kind != SECTION else (unit.text, "")
+    comment_tokens = _tokens(comments)
     return {
-        "body": _tokens(unit.text),
+        "body": f"{_tokens(code)} {comment_tokens}",
         "name": _tokens(" ".join((unit.name, *unit.names))),
         "owner": _tokens(unit.owner),
         "signature": _tokens(unit.signature),
-        "comments": _tokens("\n".join(find_comments(unit.text))) if unit.kind != SECTION else "",
+        "comments": comment_tokens,
     }
 
 
 def _tokens(text: str) -> str:
+    if not text:
+        return ""
     return tokens.lane_text(tokens.words(text))

@@ -13,7 +13,7 @@ import itertools
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,8 @@ class IndexWriter:
         self._schema, self._bulk_heap = schema, bulk_heap
         self._checker = IntegrityChecker()
         self._writer: tantivy.IndexWriter | None = None
+        #: whether the writer has documents or deletions that are not committed
+        self._has_added = False
         self._bulk = False
         #: the writer's list of tantivy segments at the last idle check
         self._rested_at = b""
@@ -78,6 +80,7 @@ class IndexWriter:
     def reset(self, published: str) -> None:
         """Reset the writer to the generation folder `published` ("" for empty). Raises Damaged."""
         self._close_writer()
+        self._has_added = False
         writer_folder = self._folder / WRITER
         files.remove_tree(writer_folder)
         files.make_folder(writer_folder)
@@ -98,24 +101,45 @@ class IndexWriter:
         self._base = published
         self._rested_at = b""
 
-    def write(
-        self, number: int, added: Iterable[tantivy.Document], deleted: Iterable[tuple[str, str]]
-    ) -> str:
-        """Write generation `number`: the previous build, without the documents with one of the
-        terms `deleted` (field, value), with `added`.
+    def add(self, added: Iterable[tantivy.Document], deleted: Iterable[tuple[str, str]]) -> None:
+        """Begin a build: the previous one, without the documents with one of the terms `deleted`
+        (field, value), with `added`. `commit` ends it: tantivy works in the meantime.
 
-        Returns the name of its folder. On an error nothing is changed and the error is raised.
+        On an error nothing is changed and the error is raised.
         """
-        if not self._is_plain():
-            self.reset(self._base)
-        try:
-            self._write(added, deleted)
+        with self._unchanged_on_error():
+            if not self._is_plain():
+                self.reset(self._base)
+            documents, terms = iter(added), list(deleted)
+            first = list(itertools.islice(documents, _BULK_DOCUMENTS))
+            if not (first or terms):
+                return
+            writer = self._open_writer(bulk=len(first) == _BULK_DOCUMENTS)
+            for field, value in terms:
+                writer.delete_documents_by_term(field, value)
+            for document in itertools.chain(first, documents):
+                writer.add_document(document)
+            self._has_added = True
+
+    def commit(self, number: int) -> str:
+        """Write the build as generation `number`; return the name of its folder. On an error
+        nothing is changed and the error is raised.
+        """
+        with self._unchanged_on_error():
+            if self._has_added and self._writer is not None:
+                self._writer.commit()
             self._publish(str(number))
+        self._has_added = False
+        self._base = str(number)
+        return self._base
+
+    @contextlib.contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        try:
+            yield
         except BaseException:
             self.reset(self._base)
             raise
-        self._base = str(number)
-        return self._base
 
     def has_merged(self) -> bool:
         """Return whether tantivy has merged segments since the last build: the same documents in
@@ -129,14 +153,6 @@ class IndexWriter:
         except (OSError, Damaged):  # the next build reports or repairs it
             return False
         return merged < served and self._is_plain()
-
-    def publish(self, number: int) -> str:
-        """Publish the same documents as generation `number`, with tantivy's merges. Returns the
-        name of its folder.
-        """
-        self._publish(str(number))
-        self._base = str(number)
-        return self._base
 
     def release_if_idle(self) -> None:
         """Close the writer when nothing was merged since the previous call."""
@@ -155,18 +171,6 @@ class IndexWriter:
         except OSError:
             return False
         return all(stat.S_ISREG(info.st_mode) for info in entries.values())
-
-    def _write(self, added: Iterable[tantivy.Document], deleted: Iterable[tuple[str, str]]) -> None:
-        documents, terms = iter(added), list(deleted)
-        first = list(itertools.islice(documents, _BULK_DOCUMENTS))
-        if not (first or terms):
-            return
-        writer = self._open_writer(bulk=len(first) == _BULK_DOCUMENTS)
-        for field, value in terms:
-            writer.delete_documents_by_term(field, value)
-        for document in itertools.chain(first, documents):
-            writer.add_document(document)
-        writer.commit()
 
     def _open_writer(self, *, bulk: bool) -> tantivy.IndexWriter:
         """The open writer if its heap has the right size, because merges continue in its
@@ -219,12 +223,15 @@ class IndexWriter:
 class TextWriter(IndexWriter):
     """The writer of the documents of chunks, in `text/`."""
 
-    def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
-        """Write generation `number`: the previous build, without the rows `deleted`, with `added`
-        (row key, chunk). Returns as `write`.
-        """
+    def add_rows(self, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> None:
+        """Begin a build without the rows `deleted`, with `added` (row key, chunk), as `add`."""
         documents = (make_document(key, chunk) for key, chunk in added)
-        return self.write(number, documents, (("row", str(key)) for key in deleted))
+        self.add(documents, (("row", str(key)) for key in deleted))
+
+    def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
+        """`add_rows` and `commit`."""
+        self.add_rows(added, deleted)
+        return self.commit(number)
 
 
 def open_index(folder: Path, schema: Callable[[], tantivy.Schema] = make_schema) -> tantivy.Index:

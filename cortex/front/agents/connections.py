@@ -55,14 +55,18 @@ def entries(root: Path) -> Iterator[Entry]:
 
 def outdated(root: Path) -> str:
     """Return sentences about the files with texts of an older version, "" for none: entries without
-    an audience, and rules or lists that name tools that agents are not offered.
+    an audience, and rules or lists that name tools that agents are not offered. Entries that a
+    person wrote do not count.
     """
-    older = {entry.path for entry in entries(root) if "--for" not in entry.command}
+    recorded: list[record.Entry] = []
     with contextlib.suppress(Misconfigured):
-        for path in {Path(recorded.path) for recorded in record.read() if is_outdated(recorded.piece)}:
-            with contextlib.suppress(OSError, ValueError):
-                if is_outdated(files.read_plain(path, BYTES_MAX).decode()):
-                    older.add(path)
+        recorded = record.read()
+    older = {entry.path for entry in entries(root) if "--for" not in entry.command}
+    older &= {Path(piece.path) for piece in recorded}
+    for path in {Path(piece.path) for piece in recorded if is_outdated(piece.piece)}:
+        with contextlib.suppress(OSError, ValueError):
+            if is_outdated(files.read_plain(path, BYTES_MAX).decode()):
+                older.add(path)
     sentences = []
     for scope, option in (("user", ""), ("project", " --project")):
         places = {place for agent in AGENTS for place in _places(getattr(agent, scope), root)}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex.front.cli.parser import DATA_DIR, Parser, absolute
+from cortex.front.hook import MAP_OPTION
 from cortex.settings import config as configuration
 from cortex.settings.home import user_home
 from cortex.settings.table import Memory
@@ -40,6 +41,11 @@ SETTINGS_BYTES_MAX = 4 << 20
 def declare_install(parser: Parser) -> None:
     declare_uninstall(parser)
     parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
+    parser.add_argument(
+        "--prompts",
+        action="store_true",
+        help="experimental: add places of functions to a prompt about code",
+    )
 
 
 def declare_uninstall(parser: Parser) -> None:
@@ -64,7 +70,7 @@ def install(options: Namespace) -> int:
     arguments = program_arguments(options.data_dir)
     path = settings_path()
     settings = read(path)
-    return _write(path, settings, add_entries(settings, arguments), options)
+    return _write(path, settings, add_entries(settings, arguments, with_maps=options.prompts), options)
 
 
 def uninstall(options: Namespace) -> int:
@@ -104,22 +110,27 @@ def read(path: Path) -> dict[str, Any]:
     return dict(settings)
 
 
-def add_entries(settings: Mapping[str, Any], arguments: list[str]) -> dict[str, Any]:
+def add_entries(
+    settings: Mapping[str, Any], arguments: list[str], *, with_maps: bool = False
+) -> dict[str, Any]:
     """Return the settings with our entry for each event, in place of an earlier entry of ours."""
     clean = remove_entries(settings)
     hooks = dict(clean.get("hooks", {}))
-    for event, entry in entries(arguments).items():
+    for event, entry in entries(arguments, with_maps=with_maps).items():
         hooks[event] = [*hooks.get(event, []), entry]
     return clean | {"hooks": hooks}
 
 
-def entries(arguments: list[str]) -> dict[str, dict[str, Any]]:
-    """Return event → our entry; `arguments` follow the event on the program's command line."""
+def entries(arguments: list[str], *, with_maps: bool = False) -> dict[str, dict[str, Any]]:
+    """Return event → our entry; `arguments` follow the event on the program's command line.
+    `with_maps`: a prompt gets the map of its functions.
+    """
     program_path = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
     program = [program_path] if program_path else [sys.executable, "-P", "-m", MODULE]
     entry_by_event = {}
     for event, word in EVENTS.items():
-        command = shlex.join([*program, word, *arguments])
+        more = [MAP_OPTION] if with_maps and word == "prompt" else []
+        command = shlex.join([*program, word, *more, *arguments])
         entry: dict[str, Any] = {"matcher": "*"} if event == "PostToolUse" else {}
         entry["hooks"] = [{"type": "command", "command": command, "timeout": TIMEOUT_S}]
         entry_by_event[event] = entry

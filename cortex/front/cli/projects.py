@@ -16,8 +16,9 @@ from cortex.front.cli.hooks import ask_consent
 from cortex.front.cli.parser import Parser, seconds_of
 from cortex.processes import stored_projects
 from cortex.processes.stored_projects import StoredProject
+from cortex.settings.home import root_id
 from cortex.settings.projects import known_projects
-from cortex.settings.subfolder import enclosing_project, root_id
+from cortex.settings.subfolder import enclosing_project
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, Unavailable
 from cortex.system.terminal import escape_controls, escape_in_line
 

@@ -41,6 +41,7 @@ INSIDE = {
     "results.node.*": "place and name are in the text",
     "results.location.column": "the line is enough",
     "results.sites.column": "the line is enough",
+    "results.sites.unsure": "the first place of a caller has the remark",
     "*.confidence": "only a doubtful reference has a remark",
     "results.kind": "the line of code shows it",
     "results.impact_type": "the summary counts them; an override has a remark",

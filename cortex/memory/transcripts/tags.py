@@ -8,10 +8,12 @@ import re
 
 #: the tag around a briefing that was printed into a session
 BRIEFING = "cortex-briefing"
+#: the tag around a map that was printed below a prompt
+MAP = "cortex-map"
 #: tags around text that neither the person nor the agent wrote; `note` is the fence of recalled
 #: text
 _TAGS = (
-    BRIEFING, "note", "private", "system-reminder", "command-name", "command-message", "local-command-stdout",
+    BRIEFING, MAP, "note", "private", "system-reminder", "command-name", "command-message", "local-command-stdout",
     "local-command-stderr", "local-command-caveat", "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection",
     "ide_diagnostics", "persisted-output", "task-notification", "user-prompt-submit-hook", "environment_context",
     "user_instructions", "turn_aborted", "INSTRUCTIONS",

@@ -31,9 +31,9 @@ CALLS = (
     ("cortex_search", "search", "how does the watcher make a new generation current"),
     ("cortex_search", "search", "why is a note's body put into a fence"),
     ("cortex_explore", "explore", "how does a saved file reach the text index"),
-    ("cortex_explore", "explore", "Tool.call"),
+    ("cortex_read", "read", "Tool.call"),
     ("cortex_exact", "exact", "escape_controls"),
-    ("cortex_graph", "graph", "callers", "escape_controls"),
+    ("cortex_uses", "uses", "escape_controls"),
     ("cortex_graph", "graph", "impact", "name_filter", "--depth", "2"),
     ("cortex_outline", "outline", "cortex/front"),
 )
