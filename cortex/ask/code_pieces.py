@@ -14,13 +14,15 @@ from cortex.ask.query_words import TermFinder
 #: lines up to which a definition is shown whole, if it fits
 WHOLE_LINES = 60
 #: blocks of one definition that are shown, where the caller sets no bounds
-BLOCKS_MAX = 3
+BLOCKS_MAX = 5
 #: lines of an outline, likewise, and the letters of each
-OUTLINE_MAX, OUTLINE_CHARS = 12, 72
+OUTLINE_MAX, OUTLINE_CHARS = 6, 72
 #: ends of lines that go on in the next
 _OPEN = ("(", "[", ",")
 #: worth of a line that the question names; all words of the question are worth 1
 FOCUS = 3.0
+#: share of the worth of a block that is a text about the definition: code is asked for
+PROSE = 0.3
 #: lines of the head of a block that is shown in part
 HEAD_LINES = 8
 #: bytes of a line's number and of its end
@@ -221,12 +223,9 @@ def _worth_of(
     for first, last, _ in blocks:
         numbers = range(first, last + 1)
         words_here = {word for number in numbers for word in words_of.get(number, ())}
-        share = sum(words.get(word, 0.0) for word in words_here)
-        focus = (
-            2 - _is_prose(body.lines.get(first, ""))
-            if asks_all
-            else sum(first <= line <= last for line in body.focus)
-        )
+        is_prose = _is_prose(body.lines.get(first, ""))
+        share = sum(words.get(word, 0.0) for word in words_here) * (PROSE if is_prose else 1.0)
+        focus = 2 - is_prose if asks_all else sum(first <= line <= last for line in body.focus)
         worth.append((share + FOCUS * focus) / (1 if asks_all else (8 + len(numbers)) ** 0.5))
     return worth
 

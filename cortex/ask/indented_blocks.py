@@ -89,7 +89,7 @@ def _blocks_in(lines: Mapping[int, str], numbers: Sequence[int], depth: int) -> 
     can_grow = False
     for start, end in zip(starts, ends, strict=True):
         last = end
-        while last > start and not lines[last].strip():
+        while last > start and not lines.get(last, "").strip():  # lines of other units are missing
             last -= 1
         is_short = last - start < SHORT_LINES
         is_next = can_grow and is_short and start == groups[-1][1] + 1 and not is_clause

@@ -32,7 +32,7 @@ from cortex.terms.paths import asks_for_tests, question_words
 TOKENS, USES_TOKENS_MIN, MEANINGS_MAX = 900, 600, 3
 #: units whose code is tried, and the share of the best one's score that they need; the share of the
 #: bytes for a long one
-SHOWN_MAX, SCORE_MIN, LONG_SHARE = 8, 0.5, 0.6
+SHOWN_MAX, SCORE_MIN, LONG_SHARE = 12, 0.3, 0.6
 #: lines up to which a type is shown, without its functions
 SMALL = 40
 #: tests below the code, where the question asks for them

@@ -36,14 +36,34 @@ def test_a_short_definition_is_whole() -> None:
 
 
 def test_a_long_definition_has_its_signature_its_best_block_and_an_outline() -> None:
-    blocks = [(first, first + 9, 0) for first in range(12, 112, 10)]
-    body = make_body(101, blocks=blocks)
+    blocks = [(first, first + 9, 0) for first in range(12, 82, 10)]
+    body = make_body(71, blocks=blocks)
     body.lines[55] = "    retry(socket)"  # type: ignore[index]
     pieces = choose_pieces(body, WORDS, WANTED, 100_000)
     assert shown(body, pieces) == [11, *range(52, 62)]
     assert [(first, last) for first, last, _ in pieces.outline] == [
         (first, last) for first, last, _ in blocks if first != 52
     ]
+
+
+def test_code_comes_before_a_text_about_the_definition() -> None:
+    blocks = [(first, first + 9, 0) for first in range(12, 112, 10)]
+    body = make_body(101, blocks=blocks)
+    body.lines[12] = '    """Retry on a socket.'  # type: ignore[index]
+    body.lines[55] = "    retry(socket)"  # type: ignore[index]
+    alone = choose_pieces(body, WORDS, WANTED, 700)
+    assert 55 in shown(body, alone)
+    assert 12 not in shown(body, alone)
+
+
+def test_a_definition_without_the_lines_of_others_has_blocks() -> None:
+    body = make_body(120)
+    for number in range(60, 90):  # lines of another unit
+        del body.lines[number]  # type: ignore[attr-defined]
+    body.lines[100] = "    retry(socket)"  # type: ignore[index]
+    pieces = choose_pieces(body, WORDS, WANTED, 1_500)
+    assert 100 in shown(body, pieces)
+    assert not set(range(60, 90)) & set(shown(body, pieces))
 
 
 def test_a_named_line_decides() -> None:
