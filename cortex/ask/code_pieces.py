@@ -73,13 +73,14 @@ class Bounds:
 @dataclass(frozen=True, slots=True)
 class Body:
     """A definition to show: its `lines` by number, ascending; the line of its head; its blocks.
-    `focus`: lines that the question names.
+    `focus`: lines that the question names. `labels`: a memo of `_label`.
     """
 
     lines: Mapping[int, str]
     head: int
     blocks: Sequence[Block] = ()
     focus: Sequence[int] = field(default=())
+    labels: dict[tuple[int, int], str] = field(default_factory=dict, compare=False, repr=False)
 
 
 def show_whole(body: Body) -> Pieces:
@@ -193,6 +194,12 @@ def _left_out(shown: set[int], blocks: Sequence[Block]) -> list[Block]:
 
 def _label(body: Body, first: int, last: int) -> str:
     """Return the beginning of a block's first line of code, with the lines that it goes on with."""
+    if (first, last) not in body.labels:
+        body.labels[first, last] = _make_label(body, first, last)
+    return body.labels[first, last]
+
+
+def _make_label(body: Body, first: int, last: int) -> str:
     texts = [body.lines.get(number, "").strip() for number in range(first, last + 1)]
     code = next((at for at, text in enumerate(texts) if text and not text.startswith(_ASIDE)), None)
     if code is None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.code_pieces import Body, Pieces, choose_pieces
+from cortex.ask.code_pieces import WHOLE_LINES, Body, Pieces, choose_pieces
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
 from cortex.ask.query_context import QueryContext, Turn
@@ -39,8 +39,8 @@ SMALL = 40
 TESTS_MAX = 4
 #: unknown words that an empty answer names
 UNKNOWN_MAX = 6
-#: bytes of an entry's header
-HEADER_BYTES = 20
+#: bytes of an entry's header, and of the least code for which another entry is tried
+HEADER_BYTES, ROOM_MIN = 20, 120
 
 Answer = dict[str, Any]
 
@@ -116,6 +116,8 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
     for unit, span, body in zip(tried, spans, bodies, strict=True):
         name = unit.get("symbol") or unit.get("title", "")
         room = left - len(f"{unit['path']}{name}".encode()) - HEADER_BYTES
+        if room < ROOM_MIN:
+            break
         pieces = _choose(body, words, wanted, room, max_bytes)
         if not pieces.pieces:
             continue
@@ -146,12 +148,10 @@ def _count_lines(unit: Answer) -> int:
 
 def _choose(body: Body, words: dict[str, float], wanted: TermFinder, room: int, budget: int) -> Pieces:
     """Return the pieces of one of several units: a long one leaves room for the others."""
-    if not body.lines or room <= 0:
+    if not body.lines:
         return Pieces()
-    pieces = choose_pieces(body, words, wanted, room)
-    if pieces.is_whole or pieces.size <= LONG_SHARE * budget:
-        return pieces
-    return choose_pieces(body, words, wanted, min(room, int(LONG_SHARE * budget)))
+    is_long = len(body.lines) > WHOLE_LINES
+    return choose_pieces(body, words, wanted, min(room, int(LONG_SHARE * budget)) if is_long else room)
 
 
 def _body_of(unit: Answer, span: CurrentSpan) -> Body:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from cortex.ask.code_pieces import BLOCKS_MAX, OUTLINE_MAX, WHOLE_LINES, Body, choose_pieces
+from cortex.ask.code_pieces import BLOCKS_MAX, OUTLINE_MAX, WHOLE_LINES, Body, Bounds, choose_pieces
 from cortex.ask.query_words import get_term_finder
 from cortex.terms import tokens
 
@@ -51,7 +51,7 @@ def test_code_comes_before_a_text_about_the_definition() -> None:
     body = make_body(101, blocks=blocks)
     body.lines[12] = '    """Retry on a socket.'  # type: ignore[index]
     body.lines[55] = "    retry(socket)"  # type: ignore[index]
-    alone = choose_pieces(body, WORDS, WANTED, 700)
+    alone = choose_pieces(body, WORDS, WANTED, 100_000, Bounds(blocks=1))
     assert 55 in shown(body, alone)
     assert 12 not in shown(body, alone)
 

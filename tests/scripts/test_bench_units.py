@@ -38,8 +38,8 @@ def test_the_changed_lines_are_found_again_in_an_older_tree(load, tmp_path, monk
     before = "import os\n\n\ndef read(path):\n    a = 1\n    b = 2\n\n    return a\n"
     history = units.Repairs(tmp_path, "HEAD")
     diff = "@@ -5 +5 @@\n-    a = 1\n@@ -6 +6 @@\n-    b = 2\n@@ -7,0 +8 @@\n+    c = 3\n"
-    monkeypatch.setattr(history, "_git", lambda *words: diff.encode())
-    monkeypatch.setattr(history, "file", lambda sha, path: before.encode())
+    monkeypatch.setattr(history, "_git", lambda *_: diff.encode())
+    monkeypatch.setattr(history, "file", lambda *_: before.encode())
     fix = load("fixes").Fix("aaa", "Keep the last line", ("a.py",))
     older = ["def read(path):", "    a = 1", "    b = 3", "", "    return a"]
     assert history.hunks(fix, "a.py", "read", older) == [(1, 1), (2, 2)]
