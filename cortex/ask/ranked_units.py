@@ -22,6 +22,7 @@ from cortex.ask.uses import Meaning, find_meanings
 from cortex.ranking import read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
 from cortex.ranking.units import ScoredUnit, chunk_hits, file_places, rank_units
+from cortex.terms.paths import is_unasked_copy
 from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordCounts
 
 #: hits of chunks, whose files and meanings count for their units; units of the whole index that are
@@ -66,7 +67,8 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     lines += [(meaning.file, meaning.start) for meaning in meanings]
     turn = turn.renewed()
     ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
-    files = tuple(dict.fromkeys(hit.hit.path for hit in ranked))[:FILES]
+    paths = dict.fromkeys(hit.hit.path for hit in ranked)
+    files = tuple(sorted(paths, key=lambda path: is_unasked_copy(path, question.query)))[:FILES]
     if files:
         request = replace(request, limit=FILE_UNITS, aside=0, files=files)
         inside = await turn.lane("text", request, UnitHits, ours=True)
