@@ -111,7 +111,7 @@ class Body:
     doc_lines: int = 0
 
     @property
-    def own(self) -> dict[int, str]:
+    def own_lines(self) -> dict[int, str]:
         """The lines without those of nested definitions."""
         return {number: text for number, text in self.lines.items() if number not in self.apart}
 
@@ -142,8 +142,8 @@ class _View(NamedTuple):
 def show_whole(body: Body, outline: int = OUTLINE_MAX) -> Pieces:
     """Return all lines of a definition but the end of a long docstring."""
     view = _View(body, (), outline, _doc_ends(body))
-    own = {number for number in body.lines if number not in body.apart}
-    return replace(view.show(own.difference(view.doc_ends)), is_whole=True)
+    own_lines = {number for number in body.lines if number not in body.apart}
+    return replace(view.show(own_lines.difference(view.doc_ends)), is_whole=True)
 
 
 def choose_pieces(
@@ -156,15 +156,17 @@ def choose_pieces(
     """Return what fits into `max_bytes`: the whole definition, else its signature with an outline
     and its best blocks; nothing where not even those fit. `words`: word of the question → worth.
     """
-    own = body.own
+    own_lines = body.own_lines
     all_lines = show_whole(body, bounds.outline)
-    if len(own) <= WHOLE_LINES and all_lines.size <= max_bytes:
+    if len(own_lines) <= WHOLE_LINES and all_lines.size <= max_bytes:
         return all_lines
-    blocks = [block for block in body.blocks if any(line in own for line in range(block[0], block[1] + 1))]
-    blocks = blocks or find_blocks(own, body.head)
+    blocks = [
+        block for block in body.blocks if any(line in own_lines for line in range(block[0], block[1] + 1))
+    ]
+    blocks = blocks or find_blocks(own_lines, body.head)
     if not blocks:
         return all_lines if all_lines.size <= max_bytes else Pieces()
-    worth = _worth_of(body, own, blocks, words, wanted)
+    worth = _worth_of(body, own_lines, blocks, words, wanted)
     least = bounds.share * max(worth)
     order = sorted((at for at in range(len(blocks)) if worth[at] > 0), key=lambda at: (-worth[at], at))
     order = [at for at in order if worth[at] >= least]
@@ -184,7 +186,7 @@ def _show_blocks(view: _View, best: Sequence[Block], max_bytes: int, bounds: Bou
         return Pieces()
     shown, count = set(frame), 0
     for block in best:
-        numbers = _own_lines(body, block)
+        numbers = _lines_in(body, block)
         if count == bounds.blocks:
             break
         if numbers & (shown - signature):
@@ -211,10 +213,9 @@ def _frame_of(view: _View) -> tuple[set[int], set[int]]:
     body = view.body
     numbers = [number for number in body.lines if number not in body.apart]
     begin = min(block[0] for block in view.blocks)
-    end = body.head + SIGNATURE_LINES_MAX
-    if begin > end:
-        end = signature_end(body.lines, body.head) + 1
-    signature = {number for number in numbers if body.head <= number < min(begin, end)} or {body.head}
+    signature = {number for number in numbers if body.head <= number < begin} or {body.head}
+    if len(signature) > SIGNATURE_LINES_MAX:
+        signature &= _last_statement(body, begin)
     frame = signature | {number for number in numbers if number < body.head}
     for first, last in _docs_of(body):
         frame |= {number for number in range(first, last + 1) if number not in body.apart}
@@ -224,11 +225,23 @@ def _frame_of(view: _View) -> tuple[set[int], set[int]]:
     return frame.difference(view.doc_ends), signature
 
 
+def _last_statement(body: Body, end: int) -> set[int]:
+    """Return the lines of the last statement between the head of a definition and the line `end`:
+    below a long decorator.
+    """
+    margin = indentation_of(body.lines[body.head])
+    for number in range(end - 1, body.head - 1, -1):
+        line = body.lines[number]
+        if line.strip() and indentation_of(line) <= margin and line.strip()[0] not in ")]}{":
+            return set(range(number, end))
+    return {body.head}
+
+
 def _is_end(text: str) -> bool:
     return not text.strip() or is_closing(text)
 
 
-def _own_lines(body: Body, block: Block) -> set[int]:
+def _lines_in(body: Body, block: Block) -> set[int]:
     """Return the lines of a block that have text and are not those of nested definitions."""
     return {
         number
@@ -244,11 +257,11 @@ def _lines_around(body: Body, blocks: Sequence[Block], inner: Block) -> set[int]
     lines: set[int] = set()
     for outer in blocks:
         if outer[2] < inner[2] and outer[0] <= inner[0] and inner[1] <= outer[1]:
-            own = _own_lines(body, outer)
+            own_lines = _lines_in(body, outer)
             for first, last, depth in blocks:
                 if depth == outer[2] + 1 and outer[0] <= first and last <= outer[1]:
-                    own.difference_update(range(first, last + 1))
-            lines |= own
+                    own_lines.difference_update(range(first, last + 1))
+            lines |= own_lines
     return lines
 
 
@@ -409,7 +422,7 @@ def _is_prose(line: str) -> bool:
 
 def _worth_of(
     body: Body,
-    own: Mapping[int, str],
+    own_lines: Mapping[int, str],
     blocks: Sequence[Block],
     words: Mapping[str, float],
     wanted: TermFinder,
@@ -419,14 +432,14 @@ def _worth_of(
     """
     asks_all = len(body.focus) >= len(body.lines)
     words = {} if asks_all else words
-    words_of: dict[int, list[str]] = {number: wanted.terms_in(text) for number, text in own.items()}
+    words_of: dict[int, list[str]] = {number: wanted.terms_in(text) for number, text in own_lines.items()}
     worth = []
     for first, last, _ in blocks:
         numbers = range(first, last + 1)
         words_here = {word for number in numbers for word in words_of.get(number, ())}
         share = sum(words.get(word, 0.0) for word in words_here)
         focus = (
-            2 - _is_prose(own.get(first, ""))
+            2 - _is_prose(own_lines.get(first, ""))
             if asks_all
             else sum(first <= line <= last for line in body.focus)
         )

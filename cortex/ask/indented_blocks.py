@@ -17,8 +17,8 @@ Block = tuple[int, int, int]
 SHORT_LINES, GROUP_LINES = 4, 8
 #: lines of a statement from which on the statements inside it are blocks, too; the largest depth
 COMPOUND_LINES, DEPTH_MAX = 16, 3
-#: lines of a signature
-SIGNATURE_LINES_MAX = 30
+#: lines of a signature, and of one with decorators above it
+SIGNATURE_LINES_MAX, DECORATED_LINES_MAX = 30, 300
 
 _GOES_ON = re.compile(
     r"[)\]}>]|case\b.*:(?:\s*\{)?$|when\b(?!.*\{$)|(?:else|elif|elsif|elseif|except|finally|catch|rescue|ensure|end|then|do|done|fi|esac)\b|[.&|?:+]|<<|->|=>|\{$|(?!try\b|do\b|begin\b)\w+:$"
@@ -36,7 +36,8 @@ _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|(?<![:\w])#.*|//.*
 def signature_end(lines: Mapping[int, str], head: int) -> int:
     """Return the last line of the signature that begins at `head`, with its brackets closed."""
     depth, last = 0, head
-    for number in range(head, head + SIGNATURE_LINES_MAX):
+    is_decorated = lines.get(head, "").strip().startswith(("@", "#["))
+    for number in range(head, head + (DECORATED_LINES_MAX if is_decorated else SIGNATURE_LINES_MAX)):
         if number not in lines:
             break
         text = lines[number].strip()

@@ -108,7 +108,7 @@ async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, ma
     as far as it fits.
     """
     named = {(meaning.file, meaning.start) for meaning in found.meanings}
-    units = [one for one in found.units if (one.unit["path"], one.unit["head"]) in named]
+    units = [scored for scored in found.units if (scored.unit["path"], scored.unit["head"]) in named]
     left = max_bytes
     answer: Answer = {"sites": [], "notes": []}
     for meaning in found.meanings:
@@ -124,31 +124,40 @@ async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, ma
 async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_bytes: int) -> list[Answer]:
     """Return the entries of the first units that fit into `max_bytes`; of copies the first."""
     tried = [
-        one
-        for at, one in enumerate(units[:SHOWN_MAX])
-        if one.score >= SCORE_MIN * units[0].score or (at < TINY_PLACES and _is_tiny(one))
+        scored
+        for at, scored in enumerate(units[:SHOWN_MAX])
+        if scored.score >= SCORE_MIN * units[0].score or (at < TINY_PLACES and _is_tiny(scored))
     ]
     spans = await read_spans(
-        turn, [Span(one.unit["path"], one.unit["start"], one.unit["end"]) for one in tried]
+        turn, [Span(scored.unit["path"], scored.unit["start"], scored.unit["end"]) for scored in tried]
     )
     wanted = get_term_finder(question_words(query))
     candidates = _join_copies(
-        [_Candidate(one, span, _body_of(one.unit, span)) for one, span in zip(tried, spans, strict=True)]
+        [
+            _Candidate(scored, span, _body_of(scored.unit, span))
+            for scored, span in zip(tried, spans, strict=True)
+        ]
     )
-    words = weigh_words(wanted, [wanted.terms_in("\n".join(one.body.own.values())) for one in candidates])
-    reserved = sum(one.size for one in candidates[:TINY_PLACES] if one.is_tiny)
+    words = weigh_words(
+        wanted, [wanted.terms_in("\n".join(candidate.body.own_lines.values())) for candidate in candidates]
+    )
+    reserved = sum(candidate.size for candidate in candidates[:TINY_PLACES] if candidate.is_tiny)
     shown: dict[int, Pieces] = {}
     left = max_bytes
-    for at, one in enumerate(candidates):
-        if one.is_tiny and at < TINY_PLACES:
-            reserved -= one.size
-        room = left - reserved - one.header_bytes
-        is_long = len(one.body.own) >= LONG_LINES and not is_named(one.scored, query)
+    for at, candidate in enumerate(candidates):
+        if candidate.is_tiny and at < TINY_PLACES:
+            reserved -= candidate.size
+        room = left - reserved - candidate.header_bytes
+        is_long = len(candidate.body.own_lines) >= LONG_LINES and not is_named(candidate.scored, query)
         room = min(room, int(LONG_SHARE * max_bytes)) if is_long else room
-        pieces = choose_pieces(one.body, words, wanted, room) if room > 0 and one.body.lines else Pieces()
+        pieces = (
+            choose_pieces(candidate.body, words, wanted, room)
+            if room > 0 and candidate.body.lines
+            else Pieces()
+        )
         if pieces.pieces:
             shown[at] = pieces
-            left -= pieces.size + one.header_bytes
+            left -= pieces.size + candidate.header_bytes
     for at, pieces in shown.items():  # bytes that the others have left
         if not pieces.is_whole:
             shown[at] = choose_pieces(candidates[at].body, words, wanted, pieces.size + left)
@@ -198,11 +207,11 @@ class _Candidate:
 def _join_copies(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the candidates, of those with the same text the first alone."""
     joined: dict[str, _Candidate] = {}
-    for one in candidates:
-        text = "\n".join(line.strip() for line in one.body.own.values())
-        first = joined.setdefault(text or f"{one.span.file}:{one.span.start}", one)
-        if first is not one:
-            copies = (*first.copies, f"{one.span.file}:{one.span.start}")
+    for candidate in candidates:
+        text = "\n".join(line.strip() for line in candidate.body.own_lines.values())
+        first = joined.setdefault(text or f"{candidate.span.file}:{candidate.span.start}", candidate)
+        if first is not candidate:
+            copies = (*first.copies, f"{candidate.span.file}:{candidate.span.start}")
             joined[text] = replace(first, copies=copies)
     return list(joined.values())
 
@@ -211,11 +220,11 @@ def _with_code(units: Sequence[ScoredUnit], query: str) -> list[ScoredUnit]:
     """Return the units whose code is worth showing: definitions of shipped code, if there are any;
     of a type, whose functions are units of their own, its place suffices.
     """
-    code = [one for one in units if not is_aside(one)]
+    code = [scored for scored in units if not is_aside(scored)]
     small = [
-        one
-        for one in code
-        if not _is_type(one.unit) or _count_lines(one.unit) <= TYPE_LINES or is_named(one, query)
+        scored
+        for scored in code
+        if not _is_type(scored.unit) or _count_lines(scored.unit) <= TYPE_LINES or is_named(scored, query)
     ]
     return small or code or list(units)
 
@@ -224,8 +233,8 @@ def _is_type(unit: Answer) -> bool:
     return unit.get("kind") in TYPE_KINDS
 
 
-def _is_tiny(one: ScoredUnit) -> bool:
-    return _count_lines(one.unit) <= TINY_LINES
+def _is_tiny(scored: ScoredUnit) -> bool:
+    return _count_lines(scored.unit) <= TINY_LINES
 
 
 def _count_lines(unit: Answer) -> int:
@@ -240,10 +249,10 @@ def _body_of(unit: Answer, span: CurrentSpan) -> Body:
         return Body(lines, span.start, doc_lines=DOC_LINES)
     moved = span.start - unit["start"]
     ranges = unit.get("ranges") or [(unit["start"], unit["end"])]
-    own = {number for first, last in ranges for number in range(first + moved, last + moved + 1)}
+    own_lines = {number for first, last in ranges for number in range(first + moved, last + moved + 1)}
     blocks = [(first + moved, last + moved, depth) for first, last, depth in unit.get("blocks", ())]
     head = unit.get("head", unit["start"]) + moved
-    return Body(lines, head, blocks, apart=lines.keys() - own, doc_lines=DOC_LINES)
+    return Body(lines, head, blocks, apart=lines.keys() - own_lines, doc_lines=DOC_LINES)
 
 
 def _without_numbers(pieces: Pieces) -> Pieces:

@@ -98,7 +98,7 @@ def test_nothing_fits() -> None:
     assert not choose_pieces(make_body(100), WORDS, WANTED, 10).pieces
 
 
-#: (lines above the head, the head, lines of the docstring inside), and the lines of text that are shown
+#: lines above the head, the head, the docstring inside, the lines of text that are shown
 DOCS = {
     "python": ("", "def run(self):", '    """Run it.\n\n    Longer.\n' + "    More.\n" * 8 + '    """', [2]),
     "python, one paragraph": (
@@ -110,7 +110,12 @@ DOCS = {
     "javascript": ("/**\n * Runs it.\n *\n" + " * @param a\n" * 9 + " */", "function run(a) {", "", [1, 2]),
     "go": ("// Run runs\n// it\n// all\n// of it\n" + "// and more\n" * 8, "func Run() {", "", [1, 2, 3]),
     "rust": ("/// Runs it.\n///\n" + "/// More.\n" * 9 + "#[inline]", "fn run() {", "", [1]),
-    "java": ("/**\n * Runs it.\n * <p>\n" + " * more\n" * 9 + " */\n@Override", "void run() {", "", [1, 2, 3]),
+    "java": (
+        "/**\n * Runs it.\n * <p>\n" + " * more\n" * 9 + " */\n@Override",
+        "void run() {",
+        "",
+        [1, 2, 3],
+    ),
 }
 
 
@@ -169,3 +174,18 @@ def test_a_row_is_indented_as_its_code() -> None:
     pieces = choose_pieces(body, WORDS, WANTED, 3_000, Bounds(blocks=1))
     assert [number for number in shown(body, pieces) if not 61 <= number <= 109] == [11, 12, 110]
     assert [row.text for row in pieces.outline] == ["\t\tfirst(all)", "        other()", "    step_100 = 100"]
+
+
+def test_the_signature_below_a_long_decorator_is_shown() -> None:
+    rows = "".join(f"        ({at}, {at}),\n" for at in range(40))
+    steps = "\n".join(f"    step_{at} = {at}" for at in range(70))
+    text = f"@parametrize(\n    [\n{rows}    ]\n)\ndef test_run(\n    self,\n) -> None:\n{steps}"
+    lines = dict(enumerate(text.split("\n"), 1))
+    head = next(number for number, line in lines.items() if line.startswith("def"))
+    blocks = [(first, first + 9, 0) for first in range(head + 3, head + 73, 10)]
+    for body in (Body(lines, 1, blocks, (90,)), Body(lines, 1, (), (90,))):
+        pieces = choose_pieces(body, {}, WANTED, 1_500)
+        numbers = shown(body, pieces)
+        assert {head, head + 1, head + 2, 90} <= set(numbers)
+        if body.blocks:
+            assert pieces.outline[0][:2] == (1, head - 1)

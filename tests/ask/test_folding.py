@@ -113,14 +113,16 @@ def shown_in(body: Body, pieces: Pieces) -> set[int]:
 def check_complete(body: Body, pieces: Pieces) -> set[int]:
     """Each line with text is shown, or in one row; return the shown ones."""
     shown = shown_in(body, pieces)
-    held = sorted(number for first, last, _ in pieces.outline for number in range(first, last + 1))
-    assert len(held) == len(set(held))
-    assert shown.isdisjoint(held)
-    assert not [line for number, line in body.lines.items() if line.strip() and number not in {*shown, *held}]
+    covered = sorted(number for first, last, _ in pieces.outline for number in range(first, last + 1))
+    assert len(covered) == len(set(covered))
+    assert shown.isdisjoint(covered)
+    assert not [
+        line for number, line in body.lines.items() if line.strip() and number not in {*shown, *covered}
+    ]
     for first, last, text in pieces.outline:
         assert body.lines[first].strip()
         assert body.lines[last].strip()
-        assert text.strip() or any(first in range(number, number + 1) for number in held)
+        assert text.strip()
     return shown
 
 
@@ -134,15 +136,15 @@ def part_of(body: Body, pieces: Pieces) -> dict[int, int]:
 
 def heads_of(node: Node, lists: frozenset[str]) -> list[tuple[int, int]]:
     """Return the lines of each statement that holds others, up to the first of them."""
-    found, last = [], node.start_point[0]
+    heads, last = [], node.start_point[0]
     for child in node.children if node.type not in lists else ():
         if holds(child, lists):
             is_opened = child.type in lists and child.children and not child.children[0].is_named
             last = max(last, child.start_point[0]) if is_opened else last
-            found.append((node.start_point[0] + 1, last + 1))
+            heads.append((node.start_point[0] + 1, last + 1))
             break
         last = last if child.is_extra else child.end_point[0]
-    return found + [head for child in node.children for head in heads_of(child, lists)]
+    return heads + [head for child in node.children for head in heads_of(child, lists)]
 
 
 def holds(node: Node, lists: frozenset[str]) -> bool:
@@ -152,7 +154,7 @@ def holds(node: Node, lists: frozenset[str]) -> bool:
 def cases(body: Body) -> list[Pieces]:
     """Return what is chosen for each of some lines, and for all."""
     numbers = list(body.lines)
-    focuses = [numbers[at : at + 1] for at in range(1, len(numbers), 5)]
+    focuses = [numbers[at : at + 1] for at in range(1, len(numbers), 7)]
     pieces = [
         choose_pieces(replace(body, focus=focus), {}, WORDS, most, Bounds(blocks=blocks))
         for focus in focuses
@@ -162,21 +164,21 @@ def cases(body: Body) -> list[Pieces]:
         choose_pieces(replace(body, focus=numbers), {}, WORDS, most, Bounds(1_000, 60, in_order=True))
         for most in (500, 1_000, 1_500)
     ]
-    return [one for one in pieces if one.pieces]
+    return [choice for choice in pieces if choice.pieces]
 
 
 @pytest.mark.parametrize("indexed", [True, False], ids=["indexed", "by indentation"])
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: f"{chain.path}: {chain.heads[0]}")
 def test_the_head_of_each_branch_around_and_between_shown_lines_is_shown(chain, indexed):
-    for seed in range(3):
+    for seed in range(2):
         text = sample_of(chain, seed)
         body = body_of(chain.path, text, indexed=indexed)
         inner = [line.strip() for head in chain.heads for line in head.split("\n") if line.strip(" {}")]
         heads = [number for number, line in body.lines.items() if line.strip() in inner]
         end = max(number for number, line in body.lines.items() if "a note" in line or number in heads)
-        found = cases(body)
-        assert any(not one.is_whole for one in found)
-        for pieces in found:
+        choices = cases(body)
+        assert any(not pieces.is_whole for pieces in choices)
+        for pieces in choices:
             shown = check_complete(body, pieces)
             firsts = {row.first for row in pieces.outline}
             steps = [n for n in shown if heads[0] < n <= end and n not in heads and "a note" not in body.lines[n]
@@ -192,8 +194,8 @@ def test_the_head_of_each_branch_around_and_between_shown_lines_is_shown(chain, 
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: f"{chain.path}: {chain.heads[0]}")
 def test_no_statement_and_no_head_is_shown_in_part(chain):
-    texts = [sample_of(chain, seed) for seed in range(3)]
-    if chain is next(one for one in CHAINS if one.path == chain.path):
+    texts = [sample_of(chain, seed) for seed in range(2)]
+    if chain is next(other for other in CHAINS if other.path == chain.path):
         texts.append(sample(DIALECT_OF[chain.path]))
     for text in texts:
         body = body_of(chain.path, text, indexed=True)
