@@ -175,34 +175,52 @@ def choose_pieces(
 
 
 def _show_blocks(view: _View, best: Sequence[Block], max_bytes: int, bounds: Bounds) -> Pieces:
-    """Return the lines around the blocks, and as many of the `best` blocks as fit, each whole."""
-    body, blocks = view.body, view.blocks
+    """Return the lines around the blocks, and as many of the `best` blocks as fit, each whole;
+    the signature alone in place of those lines, where they leave no room for a block.
+    """
     frame, signature = _frame_of(view)
-    pieces = view.show(frame)
-    if pieces.size > max_bytes:
-        frame = signature
-        pieces = view.show(frame)
-    if pieces.size > max_bytes:
+    framed = view.show(frame)
+    if framed.size <= max_bytes:
+        pieces = _add_blocks(view, (framed, frame, signature), best, max_bytes, bounds)
+        if pieces is not framed or not best or frame == signature:
+            return pieces
+    bare = view.show(signature)
+    if bare.size > max_bytes:
         return Pieces()
-    shown, count = set(frame), 0
+    pieces = _add_blocks(view, (bare, signature, signature), best, max_bytes, bounds)
+    return framed if pieces is bare and framed.size <= max_bytes else pieces
+
+
+def _add_blocks(
+    view: _View,
+    start: tuple[Pieces, set[int], set[int]],
+    best: Sequence[Block],
+    max_bytes: int,
+    bounds: Bounds,
+) -> Pieces:
+    """Return the pieces with as many blocks as fit. `start`: the pieces without them, their lines,
+    and the signature's.
+    """
+    pieces, shown, signature = start
+    count = 0
     for block in best:
-        numbers = _lines_in(body, block)
+        numbers = _lines_in(view.body, block)
         if count == bounds.blocks:
             break
         if numbers & (shown - signature):
             continue
-        numbers |= _lines_around(body, blocks, block)
-        larger = view.show(shown | numbers)
-        for outline in SHORT_OUTLINES if not count else ():
-            if larger.size > max_bytes and outline < view.outline:
-                view = view._replace(outline=outline)
-                larger = view.show(shown | numbers)
-        if larger.size <= max_bytes:
-            shown, pieces, count = shown | numbers, larger, count + 1
-        elif bounds.in_order and not any(
-            block[0] <= other[0] < block[1] for other in best if other[2] > block[2]
-        ):
-            break
+        numbers |= shown | _lines_around(view.body, view.blocks, block)
+        outlines = (outline for outline in SHORT_OUTLINES if outline < view.outline and not count)
+        for outline in (view.outline, *outlines):
+            shorter = view._replace(outline=outline)
+            larger = shorter.show(numbers)
+            if larger.size <= max_bytes:
+                view, shown, pieces, count = shorter, numbers, larger, count + 1
+                break
+        else:
+            inner = (other for other in best if other[2] > block[2])
+            if bounds.in_order and not any(block[0] <= other[0] < block[1] for other in inner):
+                break
     return pieces
 
 
