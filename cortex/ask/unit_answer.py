@@ -48,6 +48,8 @@ LONG_LINES, LONG_SHARE = 46, 0.5
 TYPE_LINES = 12
 #: lines of a definition that is always shown, and the first places that it needs
 TINY_LINES, TINY_PLACES = 3, 5
+#: bytes that the others have left and that a further block of a long definition needs
+LEFT_BYTES_MIN = 200
 #: lines of a docstring from which on its beginning alone is shown
 DOC_LINES = 7
 #: tests below the code, where the question asks for them
@@ -72,16 +74,16 @@ async def answer_with_code(context: QueryContext, question: Search) -> Answer | 
 
 
 async def _answer(turn: Turn, question: Search) -> Answer | None:
-    found = await find_units(turn, question)
-    if found is None:
+    ranked = await find_units(turn, question)
+    if ranked is None:
         return None
-    if not found.fits:
-        return {"map": [], "suggestion": _explain_misfit(found.unknown), "index": turn.index(found.notes)}
+    if not ranked.fits:
+        return {"map": [], "suggestion": _explain_misfit(ranked.unknown), "index": turn.index(ranked.notes)}
     left = (question.max_tokens or TOKENS) * TOKEN_BYTES
-    if asks_for_users(question.query) and 0 < len(found.meanings) <= MEANINGS_MAX:
-        return await _answer_with_uses(turn, question, found, left)
+    if asks_for_users(question.query) and 0 < len(ranked.meanings) <= MEANINGS_MAX:
+        return await _answer_with_uses(turn, question, ranked, left)
     with_tests = asks_for_tests(question.query)
-    mapped, tests = choose_mapped(found.units, question.query, with_tests=with_tests)
+    mapped, tests = choose_mapped(ranked.units, question.query, with_tests=with_tests)
     answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
     left -= sum(map(bytes_of_line, answer["map"]))
     if with_tests and tests:
@@ -92,7 +94,7 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     )
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)
-    return answer | {"index": turn.index(found.notes)}
+    return answer | {"index": turn.index(ranked.notes)}
 
 
 def _explain_misfit(unknown: Sequence[str]) -> str:
@@ -103,22 +105,22 @@ def _explain_misfit(unknown: Sequence[str]) -> str:
     return f"Nothing in the index fits this question: it does not hold {words}. Ask in the code's own words."
 
 
-async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, max_bytes: int) -> Answer:
+async def _answer_with_uses(turn: Turn, question: Search, ranked: RankedUnits, max_bytes: int) -> Answer:
     """Answer a question about the effects of a change: every use of what it names, then its code,
     as far as it fits.
     """
-    named = {(meaning.file, meaning.start) for meaning in found.meanings}
-    units = [scored for scored in found.units if (scored.unit["path"], scored.unit["head"]) in named]
+    named = {(meaning.file, meaning.start) for meaning in ranked.meanings}
+    units = [scored for scored in ranked.units if (scored.unit["path"], scored.unit["head"]) in named]
     left = max_bytes
     answer: Answer = {"sites": [], "notes": []}
-    for meaning in found.meanings:
-        share = max(left // TOKEN_BYTES, USES_TOKENS_MIN) // len(found.meanings)
+    for meaning in ranked.meanings:
+        share = max(left // TOKEN_BYTES, USES_TOKENS_MIN) // len(ranked.meanings)
         uses = await find_uses(turn, meaning.id, max_tokens=share)
         answer["sites"] += uses["sites"]
         answer["notes"] += uses["notes"]
     left -= sum(len(orjson.dumps(site)) for site in answer["sites"])
     answer["code"] = await _show_code(turn.renewed(), question.query, units, left)
-    return answer | {"index": turn.index(found.notes)}
+    return answer | {"index": turn.index(ranked.notes)}
 
 
 async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_bytes: int) -> list[Answer]:
@@ -159,7 +161,7 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
             shown[at] = pieces
             left -= pieces.size + candidate.header_bytes
     for at, pieces in shown.items():  # bytes that the others have left
-        if not pieces.is_whole:
+        if not pieces.is_whole and left > LEFT_BYTES_MIN:
             shown[at] = choose_pieces(candidates[at].body, words, wanted, pieces.size + left)
             left -= shown[at].size - pieces.size
     return [candidates[at].entry(pieces) for at, pieces in shown.items()]
