@@ -1,0 +1,106 @@
+"""Functions and classes of scripts within a larger value that a file exports or assigns."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.indexer.syntax.parse import parse
+from cortex.indexer.syntax.source import Source, decode
+from cortex.terms.languages import language_of
+from tests.graph.small_graphs import calls_in, project_of
+
+INNER = "\nfunction inner() {}\n"
+#: value of `export default` → the names of its definitions
+DEFAULTS = {
+    "ready && function save() { inner() }": {"save"},
+    "ready && function () { inner() }": {"default"},
+    "ready || (async () => { inner() })": {"default"},
+    "given ?? function* save() { inner() }": {"save"},
+    "ready ? function save() { inner() } : null": {"save"},
+    "(function save() { inner() })": {"save"},
+    "wrap(function save() { inner() })": {"save"},
+    "wrap(() => { inner() })": {"default"},
+    "wrap(other)(() => { inner() })": {"default"},
+    "outer(wrap(function save() { inner() }))": {"save"},
+    "ready && wrap(1, function save() { inner() })": {"save"},
+    "() => { inner() }": {"default"},
+}
+#: values that define nothing
+NOTHINGS = (
+    "ready && make()",
+    "list.map(() => inner())",
+    "wrap(1, () => inner())",
+    "(() => inner())()",
+    "1 + function () { inner() }",
+)
+
+
+def outline_of(path: str, text: str) -> set[str]:
+    source = decode(path, text.encode())
+    assert isinstance(source, Source)
+    language = language_of(path)
+    symbols = parse(source, language).symbols
+    return {f"{symbol.scope}.{symbol.name}".lstrip(".") for symbol in symbols} - {"inner"}
+
+
+@pytest.mark.parametrize("suffix", ["js", "ts"])
+@pytest.mark.parametrize("value", DEFAULTS)
+def test_a_function_of_a_default_export_is_a_definition(value, suffix):
+    text = f"export default {value};{INNER}"
+    name = f"a.{suffix}"
+    project = project_of({name: text, f"b.{suffix}": "import save from './a';\nsave();\n"})
+    wanted = DEFAULTS[value]
+    assert outline_of(name, text) == wanted
+    inside = {edge.source for edge in calls_in(project, name) if edge.target == "a:inner"}
+    assert inside == {f"a:{one}" for one in wanted}
+    outside = {edge.target for edge in calls_in(project, f"b.{suffix}")}
+    assert outside == {f"a:{one}" for one in wanted}
+
+
+@pytest.mark.parametrize("value", NOTHINGS)
+def test_a_function_that_is_not_the_value_is_no_definition(value):
+    text = f"export default {value};{INNER}"
+    project = project_of({"a.js": text})
+    assert outline_of("a.js", text) == set()
+    assert {edge.source for edge in calls_in(project, "a.js") if edge.target == "a:inner"} <= {"a"}
+
+
+#: statement of a CommonJS module → name of its definition, and a call from another file
+ASSIGNED = {
+    "module.exports = ready && function save() { inner() };": ("save", "require('./a')();"),
+    "module.exports = wrap(function save() { inner() });": ("save", "require('./a')();"),
+    "exports.save = ready && function other() { inner() };": ("save", "require('./a').save();"),
+    "exports.save = ready ? () => { inner() } : null;": ("save", "require('./a').save();"),
+    "module.exports.save = wrap(() => { inner() });": ("save", "require('./a').save();"),
+}
+
+
+@pytest.mark.parametrize("statement", ASSIGNED)
+def test_a_function_within_an_assigned_export_is_a_definition(statement):
+    name, call = ASSIGNED[statement]
+    text = statement + INNER
+    project = project_of({"a.js": text, "b.js": f"{call}\n"})
+    assert outline_of("a.js", text) == {name}
+    assert {edge.source for edge in calls_in(project, "a.js") if edge.target == "a:inner"} == {f"a:{name}"}
+    assert {edge.target for edge in calls_in(project, "b.js")} == {f"a:{name}"}
+
+
+def test_a_class_within_a_value_has_its_methods():
+    text = "export default ready && (class Disk { save() { inner() } });" + INNER
+    project = project_of({"a.js": text, "b.js": "import Disk from './a';\nnew Disk().save();\n"})
+    assert outline_of("a.js", text) == {"Disk", "Disk.save"}
+    assert {edge.target for edge in calls_in(project, "b.js")} == {"a:Disk", "a:Disk.save"}
+
+
+def test_both_functions_of_a_choice_are_definitions():
+    text = "export default ready ? function fast() {} : function slow() {};\n"
+    assert outline_of("a.js", text) == {"fast", "slow"}
+
+
+def test_a_comment_above_the_export_has_the_types_of_the_function():
+    text = (
+        "class Disk { save() {} }\n/** @param {Disk} disk */\n"
+        "export default ready && function keep(disk) { disk.save() };\n"
+    )
+    project = project_of({"a.js": text})
+    assert {edge.target for edge in calls_in(project, "a.js")} == {"a:Disk.save"}
