@@ -12,8 +12,8 @@ from cortex.graph.facts import scripts
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required_module, text_of
 from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, OBJECT, Base, Extension
-from cortex.graph.facts.links import module_of
 from cortex.graph.facts.jsdoc import doc_above
+from cortex.graph.facts.links import module_of
 from cortex.graph.facts.scripts import EXPORTS, MODULE_EXPORTS
 from cortex.graph.facts.wrapped_values import FUNCTIONS, own_name, wrapped_functions
 from cortex.graph.sweep import scopes

@@ -322,7 +322,7 @@ class _Reader:
     def _define(
         self, pattern: int, kind: str, node: Node, captures: dict[str, list[Node]], called: str = ""
     ) -> None:
-        """Define each name of a match. `called`: the name, where the name's node has another text."""
+        """Define each name of a match. `called`: the name, if the name's node has another text."""
         names = captures.get("name")
         if not names:
             return
