@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.syntax.parse import parse
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import language_of
@@ -104,3 +106,31 @@ def test_a_comment_above_the_export_has_the_types_of_the_function():
     )
     project = project_of({"a.js": text})
     assert {edge.target for edge in calls_in(project, "a.js")} == {"a:Disk.save"}
+
+
+def test_a_named_function_that_is_an_argument_is_a_definition():
+    text = (
+        "function outer() {\n  return wrap(async function send(x) { inner(); send(x) });\n}\n"
+        "on('x', function handle() { inner() });\nsend(1);\n" + INNER
+    )
+    project = project_of({"a.js": text})
+    assert outline_of("a.js", text) == {"outer", "outer.send", "handle"}
+    edges = edges_of(project, Evaluator(project), "a.js")
+    assert {(edge.source, edge.target, edge.location.line) for edge in edges} == {
+        ("a:outer", "a:outer.send", 2),
+        ("a:outer.send", "a:inner", 2),
+        ("a:outer.send", "a:outer.send", 2),
+        ("a", "a:handle", 4),
+        ("a:handle", "a:inner", 4),
+    }  # its name is unknown outside
+
+
+def test_a_method_that_ruby_defines_by_a_call_is_a_definition():
+    text = (
+        "class Disk\n  define_method(:save) do |path|\n    write(path)\n  end\n"
+        "  define_method(:load) { write(1) }\n  def write(path); end\nend\nDisk.new.save(1)\n"
+    )
+    project = project_of({"a.rb": text})
+    assert outline_of("a.rb", text) == {"Disk", "Disk.save", "Disk.load", "Disk.write"}
+    calls = {(edge.source, edge.target) for edge in calls_in(project, "a.rb")}
+    assert {("a:Disk.save", "a:Disk.write"), ("a:Disk.load", "a:Disk.write"), ("a", "a:Disk.save")} <= calls

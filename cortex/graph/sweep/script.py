@@ -31,6 +31,8 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
         _enter_literal(sweep, node)
     elif kind == "member":
         _define_member(sweep, node, captures["name"][0])
+    elif kind == "argument":
+        _define_argument(sweep, node, captures["name"][0])
     else:
         _define_assigned(sweep, node, captures["name"][0])
 
@@ -114,6 +116,20 @@ def _define_member(sweep: Sweep, node: Node, name_node: Node) -> None:
         flags = () if frame.qualified else (EXPORTED,)
         name = text_of(name_node).strip("\"'`")
         sweep.enter(OpenDefinition(name, kind, frame.qualified, frame.index, node, name_node, flags=flags))
+
+
+def _define_argument(sweep: Sweep, node: Node, name_node: Node) -> None:
+    """Define the function of `wrap(function save() {})`, and refer to it as a value of the function
+    around. Its name is valid inside it alone.
+    """
+    if node.byte_range in sweep.wrapped:
+        return
+    frame = sweep.stack[-1]
+    sweep.add_reference("value", text_of(name_node), name_node)
+    sweep.enter(
+        OpenDefinition(text_of(name_node), "function", frame.qualified, frame.index, node, name_node)
+    )
+    sweep.opened[-1].since, sweep.opened[-1].until = node.byte_range
 
 
 def _define_assigned(sweep: Sweep, node: Node, name_node: Node) -> None:

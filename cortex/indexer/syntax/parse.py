@@ -312,7 +312,7 @@ class _Reader:
             kind = "class" if function.type == "class" else "function"
             body, own = function.child_by_field_name("body"), function.child_by_field_name("name")
             named = own if own is not None and called in ("default", "exports") else None
-            captures = {"name": [name if len(functions) == 1 else function]}
+            captures = {"name": [own or (name if len(functions) == 1 else function)]}
             if body is not None:
                 captures["body"] = [body]
             node = _statement_of(value) if direct else function
@@ -341,7 +341,7 @@ class _Reader:
             old = self.definitions.get(name.start_byte)
             if old is None or rank > old.rank:
                 self.definitions[name.start_byte] = _Definition(
-                    name=called or _one_line(self._text(name.start_byte, name.end_byte)).removesuffix("="),
+                    name=called or self._name(name),
                     kind=kind,
                     first=node.start_byte,
                     last=node.end_byte,
@@ -357,6 +357,10 @@ class _Reader:
                     nodes=(node,),
                     body_node=body_node,
                 )
+
+    def _name(self, node: Node) -> str:
+        text = _one_line(self._text(node.start_byte, node.end_byte))
+        return text.lstrip(":") if node.type == "simple_symbol" else text.removesuffix("=")
 
     def outline(self) -> Outline:
         comments = sorted(

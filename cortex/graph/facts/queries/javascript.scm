@@ -17,6 +17,7 @@
 (export_statement "default" value: [(binary_expression) (ternary_expression) (parenthesized_expression) (call_expression)] @valued)
 (assignment_expression left: (member_expression) right: [(binary_expression) (ternary_expression) (parenthesized_expression) (call_expression)] @valued)
 (class) @class_value
+(arguments [(function_expression name: (identifier) @name) (generator_function name: (identifier) @name)] @def.argument)
 (assignment_expression left: (member_expression property: (_) @name)
   right: [(arrow_function) (function_expression) (generator_function) (class)]) @def.assigned
 (pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.member
