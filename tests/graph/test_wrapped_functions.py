@@ -1,4 +1,4 @@
-"""Functions and classes of scripts within a larger value that a file exports or assigns."""
+"""Functions and classes that are values: of an export, an assignment, an argument, a variable."""
 
 from __future__ import annotations
 
@@ -134,3 +134,17 @@ def test_a_method_that_ruby_defines_by_a_call_is_a_definition():
     assert outline_of("a.rb", text) == {"Disk", "Disk.save", "Disk.load", "Disk.write"}
     calls = {(edge.source, edge.target) for edge in calls_in(project, "a.rb")}
     assert {("a:Disk.save", "a:Disk.write"), ("a:Disk.load", "a:Disk.write"), ("a", "a:Disk.save")} <= calls
+
+
+def test_a_function_of_a_variable_of_a_package_is_a_definition():
+    text = (
+        "package p\nvar save = func(disk Disk) { disk.Write() }\nvar (\n\tload = func() { save(Disk{}) }\n"
+        "\tsize = 3\n)\ntype Disk struct{}\nfunc (d Disk) Write() { load() }\n"
+    )
+    project = project_of({"p/a.go": text})
+    calls = {(edge.source, edge.target) for edge in calls_in(project, "p/a.go")}
+    assert calls == {
+        ("p/a:save", "p/a:Disk.Write"),
+        ("p/a:load", "p/a:save"),
+        ("p/a:Disk.Write", "p/a:load"),
+    }
