@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from cortex.terms.inline_tests import is_test_code
+from cortex.terms.paths import is_built, is_unshipped
 
 #: characters of a line of code in the answer
 LINE_CHARS = 140
@@ -17,8 +18,8 @@ LINE_CHARS = 140
 CODE_SHARE = 0.3
 #: unresolved uses that are shown with their line
 UNRESOLVED_SHOWN = 5
-#: bytes of a place, of a line number in a list, and of a heading
-_PLACE, _NUMBER, _HEAD = 10, 6, 80
+#: bytes of a place, of a line number in a list, of a number of places, and of a heading
+_PLACE, _NUMBER, _COUNT, _HEAD = 10, 6, 14, 80
 
 #: (file, line)
 Place = tuple[str, int]
@@ -45,8 +46,15 @@ class Site:
         return is_test_code(self.file, self.name)
 
     @property
-    def order(self) -> tuple[bool, str, int]:
-        return self.is_test, self.file, self.line
+    def rank(self) -> int:
+        """0 for shipped code, 1 for examples and scripts, 2 for tests, 3 for built files."""
+        if is_built(self.file):
+            return 3
+        return 2 if self.is_test else int(is_unshipped(self.file))
+
+    @property
+    def order(self) -> tuple[int, str, int]:
+        return self.rank, self.file, self.line
 
     @property
     def group(self) -> tuple[str, bool, bool]:
@@ -68,7 +76,9 @@ class Uses:
     sites: list[Site] = field(default_factory=list)
     further: dict[tuple[str, str], None] = field(default_factory=dict)
     imports: list[Place] = field(default_factory=list)
+    #: name, total and places, as the graph has them; the first of them with their code
     unresolved: dict[str, Any] = field(default_factory=dict)
+    unresolved_shown: list[Site] = field(default_factory=list)
     textual: bool = False
     truncated: bool = False
 
@@ -78,7 +88,7 @@ def render(found: Uses, offset: int, max_bytes: int) -> dict[str, Any]:
     their code as far as that fits together with the places of the others; else `counts`.
     """
     sites = found.sites[offset:]
-    unresolved = _render_unresolved(found.unresolved) if not offset else {}
+    unresolved = _render_unresolved(found) if not offset else {}
     left = max_bytes - _HEAD - sum(len(str(place)) for place in unresolved.get("places", ()))
     with_code, with_place, left = _count_fitting(sites, left, alone=offset > 0)
     block: dict[str, Any] = {"total": len(found.sites), "files": _group(sites, with_code, with_place)}
@@ -89,8 +99,7 @@ def render(found: Uses, offset: int, max_bytes: int) -> dict[str, Any]:
     block |= {"at_least": True} if found.truncated else {}
     block |= {"textual": True} if found.textual else {}
     if unresolved:
-        rest = [(file, line) for file, line, _ in found.unresolved["places"][UNRESOLVED_SHOWN:]]
-        files, used = _list_places(rest, left)
+        files, used = _list_places(found.unresolved["places"][len(found.unresolved_shown) :], left)
         left -= used
         block["unresolved"] = unresolved | ({"files": files} if files else {})
     if found.imports and not offset:
@@ -102,14 +111,11 @@ def render(found: Uses, offset: int, max_bytes: int) -> dict[str, Any]:
     return block
 
 
-def _render_unresolved(unresolved: dict[str, Any]) -> dict[str, Any]:
-    if not unresolved:
+def _render_unresolved(found: Uses) -> dict[str, Any]:
+    if not found.unresolved:
         return {}
-    places = [
-        {"file": file, "line": line, "text": cut(text)}
-        for file, line, text in unresolved["places"][:UNRESOLVED_SHOWN]
-    ]
-    return {"name": unresolved["name"], "total": unresolved["total"], "places": places}
+    places = [{"file": site.file, "line": site.line, "text": site.text} for site in found.unresolved_shown]
+    return {"name": found.unresolved["name"], "total": found.unresolved["total"], "places": places}
 
 
 def _count_fitting(sites: Sequence[Site], max_bytes: int, *, alone: bool) -> tuple[int, int, int]:
@@ -142,6 +148,7 @@ def _group(sites: Sequence[Site], with_code: int, with_place: int) -> list[dict[
     for (file, is_test, unsure), group in groupby(numbered, key=lambda item: item[1].group):
         rows = [site.render(with_code=at < with_code) for at, site in group]
         marks = ({"test": True} if is_test else {}) | ({"unsure": True} if unsure else {})
+        marks |= {"built": True} if is_built(file) else {}
         files.append({"file": file, "sites": rows, **marks})
     return files
 
@@ -155,7 +162,7 @@ def _count_by_file(sites: Iterable[Site], max_bytes: int) -> list[dict[str, Any]
         counts[site.file] = counts.get(site.file, 0) + 1
     listed: list[dict[str, Any]] = []
     for file, count in counts.items():
-        max_bytes -= len(file) + _PLACE
+        max_bytes -= len(file) + _COUNT
         if max_bytes < 0:
             others = list(counts.values())[len(listed) :]
             return [*listed, {"more_files": len(others), "count": sum(others)}]

@@ -7,22 +7,24 @@ A name without edges in the graph (a constant, a field, an unknown word) is sear
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import orjson
 
+from cortex.ask.current_lines import Span, read_spans
 from cortex.ask.functions import ask_graph
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import TOKEN_BYTES
-from cortex.ask.use_sites import Site, Uses, cut, render
+from cortex.ask.use_sites import UNRESOLVED_SHOWN, Site, Uses, cut, render
 from cortex.query.check import check_text
-from cortex.system.errors import BadRequest
+from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.bounds import clamp
 from cortex.terms.ids import strip_overload
-from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import language_of
+from cortex.terms.paths import is_test, is_unshipped
 from cortex.terms.spelling import read_symbol
 from ipc.messages import ExactHits, ExactSearch, Filters, GraphHits, GraphOperation, GraphSearch
 
@@ -30,6 +32,8 @@ Direction = Literal["callers", "callees", "implementations", "types"]
 
 #: tokens of the answer, their bounds, and the largest number of steps
 TOKENS, TOKENS_MIN, TOKENS_MAX, DEPTH_MAX = 1_200, 200, 20_000, 3
+#: fewest bytes of a site with its code
+SITE_BYTES = 25
 #: meanings of an ambiguous name that are answered together
 MEANINGS_MAX = 3
 #: results of one request to the graph, and requests for one operation
@@ -118,8 +122,12 @@ async def find_uses(
     blocks = []
     for meaning in meanings:
         found = await _find_uses_of(turn, meaning, direction, depth)
+        await _read_code(turn, found, slice(offset, offset + max_bytes // SITE_BYTES))
         head = {"of": meaning.name, "at": f"{meaning.file}:{meaning.start}", "direction": direction}
         blocks.append(head | render(found, offset, max_bytes))
+    following = [block["next_offset"] for block in blocks if "next_offset" in block]
+    for block in (block for block in blocks if "next_offset" in block):
+        block["next_offset"] = min(following)
     notes = list(dict.fromkeys(filter(None, (meaning.remark for meaning in meanings))))
     if not meanings and direction in ("callers", "types"):
         name = (read_symbol(symbol) or (symbol,))[0].rpartition(".")[2]
@@ -139,11 +147,30 @@ async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
         return [], ""
     if hits.results:
         return [_meaning(hits)], ""
-    if not hits.ambiguous or len(hits.candidates) > MEANINGS_MAX:
+    candidates = _likely(symbol, hits.candidates) if hits.ambiguous else ()
+    if not 0 < len(candidates) <= MEANINGS_MAX:
         return [], hits.suggestion
-    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in hits.candidates])
+    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
     meanings = [_meaning(answer) for answer in answers if answer is not None and answer.results]
+    # a constant of the same name mostly exports the function: `const { save } = require("./save")`
+    named = [meaning for meaning in meanings if meaning.kind in CALLABLE_KINDS | TYPE_KINDS]
+    meanings = named or meanings
     return meanings, "" if meanings else hits.suggestion
+
+
+def _likely(symbol: str, candidates: Sequence[str]) -> Sequence[str]:
+    """Return the candidates that the symbol means rather than the others: shipped sources before
+    tests and built files; those in the folder that is named before the name, as in `tokio::spawn`.
+    """
+    paths = {name: name.partition(":")[0] for name in candidates}
+    shipped = [name for name, path in paths.items() if not (is_unshipped(path) or is_test(path))]
+    owners = set((read_symbol(symbol) or ("",))[0].split(".")[:-1])
+    inside = [
+        name
+        for name in shipped or candidates
+        if owners.intersection(paths[name].split("/")) and "." not in short_name(name)
+    ]
+    return inside or shipped or candidates
 
 
 def _meaning(hits: GraphHits) -> Meaning:
@@ -187,11 +214,32 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
             known = dict.fromkeys((*found.imports, (meaning.file, meaning.start)))
             text = await _search_text(turn, meaning.name, known)
             return replace(text, imports=sorted({*found.imports, *text.imports}))
-    stale = turn.stale({site.file for site in sites.values()})
-    kept = (replace(site, text="") if site.file in stale else site for site in sites.values())
-    found.sites = sorted(kept, key=lambda site: (site.file != meaning.file, *site.order))
-    found.sites.sort(key=lambda site: (site.is_test, site.unsure))
+    found.sites = sorted(
+        sites.values(),
+        key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
+    )
     return found
+
+
+async def _read_code(turn: Turn, found: Uses, shown: slice) -> None:
+    """Read the lines of code of the sites `shown`, and of the first unresolved uses; numbers follow
+    a file that has changed. Without a worker that has them the sites stay without code.
+    """
+    unresolved = [Site(file, line, "") for file, line in found.unresolved.get("places", ())]
+    first = unresolved[:UNRESOLVED_SHOWN]
+    sites = [] if found.textual else found.sites[shown]
+    spans = [Span(site.file, site.line, site.line) for site in (*sites, *first)]
+    try:
+        read = await read_spans(turn, spans)
+    except Unavailable:
+        return
+    code = [
+        site if span.stale or not span.lines else replace(site, line=span.start, text=cut(span.lines[0]))
+        for site, span in zip((*sites, *first), read, strict=True)
+    ]
+    found.unresolved_shown = code[len(sites) :]
+    if sites:
+        found.sites[shown] = code[: len(sites)]
 
 
 async def _rows(
@@ -207,8 +255,7 @@ async def _rows(
         request = GraphSearch(
             operation,
             target,
-            include_context=operation != "dependents",
-            context_lines=0,
+            include_context=False,
             depth=depth if operation in ("callers", "callees") else 1,
             max_results=PAGE,
             max_per_level=PAGE,
@@ -229,19 +276,19 @@ async def _rows(
 
 def _sites_of(row: Mapping[str, Any], name: str, operation: GraphOperation) -> Iterator[Site]:
     """Yield the places of a row; of an implementation its definition."""
-    node, text = row["node"], "".join(line["text"] for line in row.get("context") or ())
+    node = row["node"]
     if operation == "implementations":
         if node.get("file"):
-            yield Site(node["file"], node["start_line"], name, cut(text))
+            yield Site(node["file"], node["start_line"], name)
         return
     place = row.get("location")
     if place is None:
         return
     if operation == "callees" and node.get("file"):
         name = f"{name} ({node['file']}:{node['start_line']})"
-    yield Site(place["file"], place["line"], name, cut(text), _is_unsure(row))
+    yield Site(place["file"], place["line"], name, unsure=_is_unsure(row))
     for site in row.get("sites", ()):
-        yield Site(site["file"], site["line"], name, cut(site.get("text", "")), site.get("unsure", False))
+        yield Site(site["file"], site["line"], name, unsure=site.get("unsure", False))
 
 
 def _is_unsure(row: Mapping[str, Any]) -> bool:

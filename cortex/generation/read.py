@@ -212,7 +212,7 @@ class Rows:
 
 def cut_rows(segment: Segment, what: Literal["chunk", "id", "text"], rows: Array) -> list[bytes]:
     """As `Rows.cuts`, for the rows with these numbers (i64 [m]) in one segment."""
-    data = memoryview(segment.arrays[f"{what}_bytes"])
+    data = segment.bytes_of(f"{what}_bytes")
     edges = (segment.arrays[f"{what}_offsets"][rows + after].tolist() for after in (0, 1))
     parts = [data[begin:end] for begin, end in zip(*edges, strict=True)]
     return list(map(bytes, parts)) if what == "id" else packing.unpack(segment.path, parts)

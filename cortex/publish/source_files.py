@@ -69,7 +69,9 @@ class SourceReader:
         self._opened = {name: opened.get(name) or open_segment(self._folder / name) for name in names}
         segments = list(self._opened.values())
         lost = np.sort(np.array(gone, np.uint64))
-        touched = dict.fromkeys((*added, *(path for one in segments for path in _paths_of_keys(one, lost))))
+        touched = dict.fromkeys(
+            (*added, *(path for segment in segments for path in _paths_of_keys(segment, lost)))
+        )
         dead = deleted_keys(self._folder, state)
         old: dict[str, list[tuple[Segment, Array]]] = {}
         for segment in segments:

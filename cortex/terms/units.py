@@ -50,7 +50,7 @@ _LETTER = re.compile(r"[^\W_]")
 #: first letters of a line that may be a comment
 _COMMENT_LETTERS = frozenset("/*#-;%\"'")
 #: a text with comments has one of these
-_COMMENT_MARKS = ("//", "#", "/*", '"""', "*", "--", "'''", ";;", "%%")
+_COMMENT_MARKS = ("//", "#", "/*", '"""', "--", "'''", ";;", "%%")
 _COMMENT_LINE = re.compile(
     r"//|\*(?=[\s*/]|$)|#(?!include|define|if|endif|else|elif|undef|pragma|error|!?\[)|--|;;|%%"
 )
@@ -230,12 +230,12 @@ class _File:
         self._first = pieces[0].first
         self._last = self._first + len(lines) - 1
         self._owners = [-1] * len(lines)
-        #: definitions that are units, and the first line of each with the comments above it
+        #: definitions that are units, and the lines of their signatures
         self._chosen: list[_Definition] = []
-        self._starts: list[int] = []
+        self._signatures: list[range] = []
         #: (line, name) of the definitions that are none
         self._small: list[tuple[int, str]] = []
-        for definition in sorted(definitions, key=lambda one: (one.start, -one.end)):
+        for definition in sorted(definitions, key=lambda entry: (entry.start, -entry.end)):
             self._place(definition)
 
     def units(self) -> list[Unit]:
@@ -244,8 +244,8 @@ class _File:
         bounds.append(len(self._owners) - 1)
         for before, last in pairwise(bounds):
             ranges.setdefault(self._owners[last], []).append((before + 1 + self._first, last + self._first))
-        found = [self._definition_unit(number, lines) for number, lines in ranges.items() if number >= 0]
-        units = [unit for unit in (*found, *self._gaps(ranges.get(-1, ()))) if unit is not None]
+        defined = [self._definition_unit(number, lines) for number, lines in ranges.items() if number >= 0]
+        units = [unit for unit in (*defined, *self._gaps(ranges.get(-1, ()))) if unit is not None]
         units.sort(key=lambda unit: (unit.start, -unit.end))
         return units
 
@@ -253,41 +253,41 @@ class _File:
         at = number - self._first
         return self._lines[at] if 0 <= at < len(self._lines) else ""
 
-    def _place(self, one: _Definition) -> None:
+    def _place(self, definition: _Definition) -> None:
         """Give the definition its lines, unless it belongs to the lines around it."""
-        start, end = max(one.start, self._first), min(one.end, self._last)
+        start, end = max(definition.start, self._first), min(definition.end, self._last)
         if start > end:
             return
         number = self._owners[start - self._first]
         outer = self._chosen[number] if number >= 0 else None
-        if not self._is_unit(one, outer):
-            self._small.append((one.start, one.name))
+        signature = find_signature(
+            self._line, definition.start, definition.end, definition.name, _STATEMENT_LINES_MAX
+        )
+        if not self._is_unit(definition, outer, signature):
+            self._small.append((definition.start, definition.name))
             return
         above = self._find_above(start, number)
         number = len(self._chosen)
-        self._chosen.append(one)
-        self._starts.append(above)
+        self._chosen.append(definition)
+        self._signatures.append(signature)
         self._owners[above - self._first : end - self._first + 1] = [number] * (end - above + 1)
 
-    def _is_unit(self, one: _Definition, outer: _Definition | None) -> bool:
-        if outer is not None and (one.start, one.end) == (outer.start, outer.end):
+    def _is_unit(self, definition: _Definition, outer: _Definition | None, signature: range) -> bool:
+        if outer is not None and (definition.start, definition.end) == (outer.start, outer.end):
             return False  # a second name of the same lines
-        if one.kind == _KEY or (one.kind in _DATA and one.lines < DATA_LINES_MIN):
+        if definition.kind == _KEY or (definition.kind in _DATA and definition.lines < DATA_LINES_MIN):
             return False
         if outer is not None and outer.kind in FUNCTION_KINDS:
-            return one.lines >= NESTED_LINES_MIN and outer.lines > OUTER_LINES_MAX
-        if one.kind in WHOLE_KINDS and one.lines == 1:
+            return definition.lines >= NESTED_LINES_MIN and outer.lines > OUTER_LINES_MAX
+        if definition.kind in WHOLE_KINDS and definition.lines == 1:
             return False  # `mod name;`
-        return one.kind not in FUNCTION_KINDS or not self._is_declaration(one)
+        return definition.kind not in FUNCTION_KINDS or not self._is_declaration(definition, signature)
 
-    def _is_declaration(self, one: _Definition) -> bool:
+    def _is_declaration(self, definition: _Definition, signature: range) -> bool:
         """Return whether a function has no body: an abstract one, or an overload's signature."""
-        if one.lines > _STATEMENT_LINES_MAX:
+        if signature.stop <= definition.end:
             return False
-        signature = find_signature(self._line, one.start, one.end, one.name, _STATEMENT_LINES_MAX)
-        if signature.stop <= one.end:
-            return False
-        text = self._line(one.end).rstrip()
+        text = self._line(definition.end).rstrip()
         return "{" not in text and "=>" not in text and (text.endswith(";") or "=" not in text)
 
     def _find_above(self, start: int, owner: int) -> int:
@@ -322,21 +322,20 @@ class _File:
         return 0
 
     def _definition_unit(self, number: int, ranges: Iterable[tuple[int, int]]) -> Unit | None:
-        one = self._chosen[number]
+        definition = self._chosen[number]
         lines = self._trim(ranges)
         if not lines:
             return None
-        name_lines = find_signature(self._line, one.start, one.end, one.name, _STATEMENT_LINES_MAX)
         return Unit(
             lines[0][0],
-            max(lines[-1][1], min(one.end, self._last)),
-            one.start,
-            one.name,
-            one.owner,
-            one.kind,
-            _to_signature(self._line(line) for line in name_lines),
+            max(lines[-1][1], min(definition.end, self._last)),
+            definition.start,
+            definition.name,
+            definition.owner,
+            definition.kind,
+            _to_signature(self._line(line) for line in self._signatures[number]),
             lines,
-            one.blocks,
+            definition.blocks,
             self._text(lines),
         )
 
@@ -411,6 +410,7 @@ def split_comments(text: str) -> tuple[str, str]:
         return text, ""
     code: list[str] = []
     comments: list[str] = []
+    add_code = code.append
     until = ""
     for line in text.split("\n"):
         if until:
@@ -420,7 +420,7 @@ def split_comments(text: str) -> tuple[str, str]:
             continue
         bare = line.lstrip()
         if bare[:1] not in _COMMENT_LETTERS:
-            code.append(line)
+            add_code(line)
         elif end := _LONG_COMMENTS.get(bare[:2]) or _LONG_COMMENTS.get(bare[:3]):
             comments.append(line)
             until = "" if end in bare[len(end) :] else end

@@ -97,7 +97,7 @@ class GraphHits:
     further meanings of its name. `next_offset` is the start of the next page of a GraphSearch, 0 if
     there is none. `unresolved`, of callers, implementations and type_usages: the unresolved uses of
     the target's last name: `name`, their number `total`, and the `places` of the first
-    UNRESOLVED_MAX, [file, line, text].
+    UNRESOLVED_MAX, [file, line].
     """
 
     generation: int = 0

@@ -21,10 +21,10 @@ FILES_MAX = 2
 FILE_MAX, REPOSITORY_MAX = 3, 40
 
 #: `fix(parser): `, `[core] `, `parser: `, `#123 - `, and endings: `(#123)`, `fixes #5`
-_PREFIX = re.compile(
+PREFIX = re.compile(
     r"^(?:(?:[\w./*-]+(?:\([^)]*\))?!?:|\[[^\]]*\]|[A-Z]+-\d+|\(?(?:gh-?)?#\d+\)?)[\s:-]*)+", re.IGNORECASE
 )
-_TICKET = re.compile(
+TICKET = re.compile(
     r"\s*(?:\(?(?:(?:fix(?:es)?|close[sd]?|see|re|gh)[\s-]*)?#\d+\)?|\([A-Z]+-\d+\)|[A-Z]+-\d+)",
     re.IGNORECASE,
 )
@@ -77,7 +77,7 @@ def is_asked_about(path: str) -> bool:
 
 def question_of(subject: str) -> str:
     """Return a subject without prefix and ticket numbers; "" for one that nobody would ask."""
-    text = _TICKET.sub("", _PREFIX.sub("", subject)).strip(" .-:")
+    text = TICKET.sub("", PREFIX.sub("", subject)).strip(" .-:")
     if _REFUSED.search(subject) or _FILE_NAME.search(text) or not text.isascii():
         return ""
     return text if len(_WORD.findall(text)) in WORDS else ""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from commits import _PREFIX, _TICKET, is_asked_about
+from commits import PREFIX, TICKET, is_asked_about
 
 #: shipped code files and functions that a fix may change
 FILES_MAX, FUNCTIONS_MAX = 3, 6
@@ -77,7 +77,7 @@ def question_of(subject: str, body: str) -> str:
     """
     if _REFUSED.search(subject) or not (_FIX.search(subject) or _FIX.search(body[:400])):
         return ""
-    title = _clean(_PREFIX.sub("", subject)).strip(" .-:")
+    title = _clean(PREFIX.sub("", subject)).strip(" .-:")
     if not title.isascii() or len(_WORD.findall(title)) < WORDS_MIN:
         return ""
     body = _ITEM.sub(lambda item: "" if _REFUSED.search(item[0]) else item[0], _TRAILER.sub("", body))
@@ -87,7 +87,7 @@ def question_of(subject: str, body: str) -> str:
 
 
 def _clean(text: str) -> str:
-    return " ".join(_FILE.sub("", _TICKET.sub("", _URL.sub("", text))).split())
+    return " ".join(_FILE.sub("", TICKET.sub("", _URL.sub("", text))).split())
 
 
 def old_lines(diff: str) -> list[tuple[int, int]]:

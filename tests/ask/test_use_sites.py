@@ -62,9 +62,10 @@ def test_an_answer_keeps_within_its_bytes():
 
 
 def test_the_first_unresolved_uses_have_their_lines_and_the_others_places():
-    places = [(f"src/{n}.py", n, f"x.call({n})") for n in range(8)]
+    places = [(f"src/{n}.py", n) for n in range(8)]
     unresolved = {"name": "call", "total": 12, "places": places}
-    block = render(Uses(unresolved=unresolved), 0, 4_800)["unresolved"]
+    shown = [Site(file, line, "", f"x.call({line})") for file, line in places[:5]]
+    block = render(Uses(unresolved=unresolved, unresolved_shown=shown), 0, 4_800)["unresolved"]
     assert [place["line"] for place in block["places"]] == [0, 1, 2, 3, 4]
     assert block["files"] == [{"file": f"src/{n}.py", "lines": [n]} for n in (5, 6, 7)]
     assert block["total"] == 12

@@ -1,9 +1,13 @@
 """Every use of a definition: each place once, however much is shown of it."""
 
 import asyncio
+from dataclasses import replace
 
+import orjson
 import pytest
 
+from cortex.ask.questions import Graph
+from cortex.ask.structure import graph
 from cortex.ask.uses import UsesQuestion, uses
 
 FILES = {
@@ -131,7 +135,52 @@ def test_each_of_a_few_meanings_is_answered(served):
     assert answer["suggestion"] == ""
 
 
+@pytest.mark.parametrize("detail", ["compact", "full"])
+def test_an_ambiguous_target_of_the_graph_is_answered_for_agents_alone(served, detail):
+    question = Graph("callers", "load", detail=detail)
+    answer = asyncio.run(graph(replace(served.context(), audience="agent"), question))
+    answer = orjson.loads(orjson.dumps(answer))
+    assert [row["of"] for row in answer["results"]] == ["shop/a:load", "shop/b:load"]
+    assert answer["total_found"] == 2
+    assert asyncio.run(graph(served.context(), question))["results"] == []
+
+
 def test_an_unknown_symbol_is_explained(served):
     answer = ask(served, "no_such_name")
     assert answer["sites"] == []
     assert answer["suggestion"].startswith("There is no 'no_such_name' in the graph.")
+
+
+@pytest.mark.parametrize("symbol", ["shop.load", "load"])
+def test_copies_in_built_files_and_in_tests_are_no_meanings(tmp_path_factory, serve, symbol):
+    root = tmp_path_factory.mktemp("copies")
+    for path in ("shop/load.py", "shop/other.py", "dist/load.py", "dist/other.py", "tests/load.py"):
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(FILES["shop/a.py"])
+    answer = ask(serve(root), symbol)
+    assert [block["at"] for block in answer["sites"]] == ["shop/load.py:1", "shop/other.py:1"]
+
+
+def test_a_folder_before_the_name_chooses_among_its_meanings(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("folders")
+    for folder in ("one", "two", "three", "four"):
+        (root / folder).mkdir()
+        (root / folder / "tasks.py").write_text(FILES["shop/a.py"])
+    (block,) = ask(serve(root), "two::load")["sites"]
+    assert block["at"] == "two/tasks.py:1"
+
+
+def test_a_constant_that_exports_a_function_is_no_meaning(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("exports")
+    files = {
+        "lib/save.js": "export default function save(x) { return x; }\n",
+        "lib/api.js": "import save from './save.js';\nconst api = { save };\nexport default api;\n",
+        "index.js": "import api from './lib/api.js';\nconst { save } = api;\nexport { save };\n",
+        "lib/run.js": "import save from './save.js';\nexport function run() { return save(1); }\n",
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    blocks = ask(serve(root), "save")["sites"]
+    assert [block["at"] for block in blocks] == ["lib/save.js:1"]
+    assert "lib/run.js:2" in sites(blocks[0])

@@ -67,7 +67,7 @@ def test_a_definition_is_its_own_caller_only_if_that_is_asked_for(worker):
 def test_unresolved_uses_of_the_name_come_with_callers_tests_last(worker):
     hits, _ = ask(worker, "callers", "step")
     assert hits.unresolved["total"] == 2
-    assert [(file, line) for file, line, _ in hits.unresolved["places"]] == [
+    assert [(file, line) for file, line in hits.unresolved["places"]] == [
         ("run.py", 16),
         ("test_run.py", 2),
     ]

@@ -60,7 +60,7 @@ def tell(monkeypatch, capsys, tmp_path):
     return send
 
 
-ABOUT_CODE = "why does the function plant_oak crash?"
+ABOUT_CODE = "does plant_oak() grow a young oak tree?"
 
 
 def test_a_prompt_about_code_gets_the_places_of_functions(served, tell):
@@ -109,7 +109,7 @@ def test_other_prompts_and_messages_of_the_client_get_nothing(served, tell, prom
 
 
 def test_a_path_at_the_beginning_is_no_command(served, tell):
-    assert "oak.py" in tell("/src/oak.py: why does plant_oak() crash")
+    assert "oak.py" in tell(f"/src/oak.py: {ABOUT_CODE}")
 
 
 def test_words_around_a_reminder_of_the_client_are_the_persons(served, tell):

@@ -221,7 +221,7 @@ def test_the_engine_lists_and_prunes_the_files_of_units(builder, config):
 
 
 @pytest.mark.parametrize(
-    ("filters", "found"),
+    ("filters", "expected"),
     [
         (Filters(paths=("src/**",)), {"src/a.py", "src/b.py"}),
         (Filters(exclude_paths=("src/**",)), {"docs/c.md", "test/d.py"}),
@@ -232,7 +232,7 @@ def test_the_engine_lists_and_prunes_the_files_of_units(builder, config):
         (Filters(paths=("none/**",)), set()),
     ],
 )
-def test_filters_select_the_files(builder, config, units, filters, found):
+def test_filters_select_the_files(builder, config, units, filters, expected):
     document = chunk(3, "# Alpha\n\nalpha", id="doc", chunk_type="documentation")
     document["metadata"] = {
         "file_path": "docs/c.md",
@@ -251,7 +251,7 @@ def test_filters_select_the_files(builder, config, units, filters, found):
         ],
     )
     drain(builder)
-    assert {path for path, _ in units.find("alpha", filters)} == found
+    assert {path for path, _ in units.find("alpha", filters)} == expected
 
 
 def test_each_field_has_its_own_score(builder, config, units):

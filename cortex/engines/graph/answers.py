@@ -28,7 +28,7 @@ from cortex.terms.globs import matching_paths
 from cortex.terms.ids import split_id, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
-from cortex.terms.paths import is_test
+from cortex.terms.paths import is_built, is_test
 from cortex.terms.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
@@ -37,8 +37,8 @@ DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX, OFFSET_MAX = 10, 500, 100, 20, 1
 
 #: further places that one caller lists
 SITES_MAX = 200
-#: places of unresolved uses that an answer holds, and those with their line of code
-UNRESOLVED_MAX, UNRESOLVED_SHOWN = 200, 5
+#: places of unresolved uses that an answer holds
+UNRESOLVED_MAX = 200
 #: operations whose answers name unresolved uses of the target's last name
 _NAMING = frozenset({"callers", "implementations", "type_usages"})
 #: outlines in the cache of a snapshot, some 20 kB each
@@ -305,12 +305,9 @@ class GraphSnapshot:
         rows = [row for row in self.graph.unresolved(name) if _family_of(row[0]) == family]
         if not rows:
             return {}
-        places = [(is_test(file), file, line) for file, line, _ in rows if line]
-        shown = [
-            (file, line, self._line(file, line) if at < UNRESOLVED_SHOWN else "")
-            for at, (_, file, line) in enumerate(sorted(places)[:UNRESOLVED_MAX])
-        ]
-        return {"name": name, "total": sum(count for *_, count in rows), "places": shown}
+        places = sorted((is_built(file), is_test(file), file, line) for file, line, _ in rows if line)
+        listed = [place[2:] for place in places[:UNRESOLVED_MAX]]
+        return {"name": name, "total": sum(count for *_, count in rows), "places": listed}
 
     def _line(self, file: str, line: int) -> str:
         """The text of a line as it is now; "" if it cannot be read."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from cortex.engines.text.snapshot import TextSnapshot
 from cortex.engines.text.units import UnitSnapshot
 from cortex.ranking import rank, read_question, weigh
+from cortex.ranking.floor import gather_evidence
 from cortex.ranking.unit_map import MAP_LINES, choose_mapped, make_map
 from cortex.ranking.units import chunk_hits, file_places, rank_units
 from cortex.terms.paths import asks_for_tests
-from ipc.messages import MapSearch, TextSignals, UnitMap, UnitSearch
+from ipc.messages import CountWords, MapSearch, TextSignals, UnitMap, UnitSearch
 
 #: chunks and units that are ranked, and hits whose files count, as cortex_search has them
 CHUNKS, UNITS, HITS = 100, 80, 25
@@ -25,11 +26,12 @@ class Mapper:
     bm25_weight: float
 
     def search(self, request: MapSearch) -> UnitMap:
-        """Answer with the best units. Raises BadQuery for an empty query."""
+        """Answer with the best units, none if nothing fits. Raises BadQuery for an empty query."""
         reading = read_question(request.query)
         signals = self.chunks.signals(TextSignals(reading.query, CHUNKS, request.filters))
         hits = self.units.search(UnitSearch(reading.query, UNITS, request.filters))
-        if not hits.units:
+        counts = self.chunks.count_words(CountWords(reading.query))
+        if not hits.units or not gather_evidence(reading.query, counts, hits).fits:
             return UnitMap(hits.generation, ())
         weights = weigh(vectors=False, bm25_weight=self.bm25_weight)
         files = file_places(rank(reading.query, signals, None, weights, HITS))

@@ -81,4 +81,6 @@ def _texts(unit: Unit) -> dict[str, str]:
 
 
 def _tokens(text: str) -> str:
+    if not text:
+        return ""
     return tokens.lane_text(tokens.words(text))

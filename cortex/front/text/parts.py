@@ -114,11 +114,12 @@ def _draw_uses(page: Page, block: Answer) -> None:
         *_behind(block.get("at", "")),
         (f": {block['total']}{more}", STRONG),
     )
-    in_tests = False
-    for file in sorted(block.get("files", ()), key=lambda file: bool(file.get("test"))):
-        if file.get("test") and not in_tests:
-            page.add(("in tests", STRONG))
-            in_tests = True
+    kind = ""
+    files = block.get("files", ())
+    for file in sorted(files, key=lambda file: (file.get("built", False), file.get("test", False))):
+        before, kind = kind, "in built files" if file.get("built") else "in tests" * bool(file.get("test"))
+        if kind != before:
+            page.add((kind, STRONG))
         rows = file["sites"]
         remarks = (UNSURE,) if file.get("unsure") else ()
         draw_spots(
@@ -145,7 +146,8 @@ def _draw_uses(page: Page, block: Answer) -> None:
     if unresolved := block.get("unresolved"):
         _draw_unresolved(page, unresolved)
     if following := block.get("next_offset"):
-        page.note(f"There are more: {page.option('offset')} {following}.")
+        what = "There are more" if block.get("counts") else "The code of the others"
+        page.note(f"{what}: {page.option('offset')} {following}.")
 
 
 def _draw_lines(page: Page, file: Answer, remarks: Iterable[str] = ()) -> None:
