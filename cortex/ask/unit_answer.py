@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
-
 from cortex.ask.code_pieces import Body, Pieces, choose_pieces
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
@@ -21,7 +19,8 @@ from cortex.ask.query_symbols import asks_for_users
 from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Search
 from cortex.ask.ranked_units import RankedUnits, find_units
-from cortex.ask.uses import find_uses
+from cortex.ask.use_sites import size_of
+from cortex.ask.uses import find_uses_of
 from cortex.ranking.unit_map import MAP_LINES, bytes_of_line, choose_mapped, is_aside, make_map, map_line
 from cortex.ranking.units import ScoredUnit
 from cortex.terms.kinds import TYPE_KINDS
@@ -90,16 +89,12 @@ async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, ma
     """Answer a question about the effects of a change: every use of what it names, then its code,
     as far as it fits.
     """
-    named = {(meaning.file, meaning.start) for meaning in found.meanings}
-    units = [one for one in found.units if (one.unit["path"], one.unit["head"]) in named]
-    left = max_bytes
-    answer: Answer = {"sites": [], "notes": []}
-    for meaning in found.meanings:
-        share = max(left // TOKEN_BYTES, USES_TOKENS_MIN) // len(found.meanings)
-        uses = await find_uses(turn, meaning.id, max_tokens=share)
-        answer["sites"] += uses["sites"]
-        answer["notes"] += uses["notes"]
-    left -= sum(len(orjson.dumps(site)) for site in answer["sites"])
+    tokens = max(max_bytes // TOKEN_BYTES, USES_TOKENS_MIN)
+    answer: Answer = await find_uses_of(turn, found.meanings, max_tokens=tokens)
+    left = max_bytes - sum(map(size_of, answer["sites"]))
+    named = {meaning.place for meaning in found.meanings}
+    named.update(place for block in answer["sites"] for place in block.get("overloads", ()))
+    units = [one for one in found.units if f"{one.unit['path']}:{one.unit['head']}" in named]
     answer["code"] = await _show_code(turn.renewed(), question.query, units, left)
     return answer | {"index": turn.index(found.notes)}
 
