@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import orjson
-
 from cortex.ask.code_pieces import Body, Pieces, choose_pieces, show_whole
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
@@ -22,7 +20,8 @@ from cortex.ask.query_symbols import asks_for_users
 from cortex.ask.query_words import get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Search
 from cortex.ask.ranked_units import RankedUnits, find_units
-from cortex.ask.uses import find_uses
+from cortex.ask.use_sites import size_of
+from cortex.ask.uses import find_uses_of
 from cortex.ranking.unit_map import (
     MAP_LINES,
     bytes_of_line,
@@ -109,16 +108,12 @@ async def _answer_with_uses(turn: Turn, question: Search, ranked: RankedUnits, m
     """Answer a question about the effects of a change: every use of what it names, then its code,
     as far as it fits.
     """
-    named = {(meaning.file, meaning.start) for meaning in ranked.meanings}
-    units = [scored for scored in ranked.units if (scored.unit["path"], scored.unit["head"]) in named]
-    left = max_bytes
-    answer: Answer = {"sites": [], "notes": []}
-    for meaning in ranked.meanings:
-        share = max(left // TOKEN_BYTES, USES_TOKENS_MIN) // len(ranked.meanings)
-        uses = await find_uses(turn, meaning.id, max_tokens=share)
-        answer["sites"] += uses["sites"]
-        answer["notes"] += uses["notes"]
-    left -= sum(len(orjson.dumps(site)) for site in answer["sites"])
+    tokens = max(max_bytes // TOKEN_BYTES, USES_TOKENS_MIN)
+    answer: Answer = await find_uses_of(turn, ranked.meanings, max_tokens=tokens)
+    left = max_bytes - sum(map(size_of, answer["sites"]))
+    named = {meaning.place for meaning in ranked.meanings}
+    named.update(place for block in answer["sites"] for place in block.get("overloads", ()))
+    units = [scored for scored in ranked.units if f"{scored.unit['path']}:{scored.unit['head']}" in named]
     answer["code"] = await _show_code(turn.renewed(), question.query, units, left)
     return answer | {"index": turn.index(ranked.notes)}
 

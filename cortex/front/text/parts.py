@@ -119,6 +119,7 @@ def _draw_uses(page: Page, block: Answer) -> None:
     page.add(
         (f"{heading} {name}", STRONG),
         *_behind(block.get("at", "")),
+        _behind_overloads(block),
         (f": {block['total']}{more}", STRONG),
     )
     kind = ""
@@ -132,12 +133,18 @@ def _draw_uses(page: Page, block: Answer) -> None:
         draw_spots(
             page,
             [
-                Spot(file["file"], row["line"], row.get("name", ""), row.get("text", ""), remarks)
+                Spot(
+                    file["file"],
+                    row["line"],
+                    row.get("name", ""),
+                    row.get("text", ""),
+                    (*remarks, *([f"→ {row['overload']}"] if "overload" in row else [])),
+                )
                 for row in rows
                 if "text" in row or "name" in row
             ],
         )
-        if bare := [row["line"] for row in rows if not ("text" in row or "name" in row)]:
+        if bare := [row for row in rows if not ("text" in row or "name" in row)]:
             _draw_lines(page, {"file": file["file"], "lines": bare}, remarks)
     for row in block.get("counts", ()):
         where = place(row["file"], 0) if "file" in row else [count(row["more_files"], "more file")]
@@ -152,20 +159,40 @@ def _draw_uses(page: Page, block: Answer) -> None:
             page.add("  ", *place(file["file"], 0), f": {', '.join(file['names'])}")
     if unresolved := block.get("unresolved"):
         _draw_unresolved(page, unresolved)
+    for other in block.get("others", ()):
+        uses = count(other["total"], "use")
+        page.add((f"{uses} of another overload", STRONG), *_behind(other["at"], "; ask for "))
     if following := block.get("next_offset"):
-        what = "There are more" if block.get("counts") else "The code of the others"
-        page.note(f"{what}: {page.option('offset')} {following}.")
+        page.note(f"There are more: {page.option('offset')} {following}.")
 
 
 def _draw_lines(page: Page, file: Answer, remarks: Iterable[str] = ()) -> None:
-    """Draw lines of a file without their code, `path: 12, 40`."""
-    lines = ", ".join(map(str, file["lines"]))
-    page.add(*place(file["file"], 0), f": {lines}", *((f"  {word}", FAINT) for word in remarks))
+    """Draw lines of a file without their code, `path: 12, 40`; after each group of lines the line
+    of the overload that they use, `12, 40 → 119; 77 → 97`.
+    """
+    groups: dict[int, list[str]] = {}
+    for row in file["lines"]:
+        line, overload = (row["line"], row.get("overload", 0)) if isinstance(row, Mapping) else (row, 0)
+        groups.setdefault(overload, []).append(str(line))
+    lists = [
+        ", ".join(lines) + (f" → {overload}" if overload else "") for overload, lines in groups.items()
+    ]
+    page.add(*place(file["file"], 0), f": {'; '.join(lists)}", *((f"  {word}", FAINT) for word in remarks))
 
 
-def _behind(at: str) -> list[Span]:
+def _behind(at: str, before: str = ", ") -> list[Span]:
     path, _, line = at.rpartition(":")
-    return [(", ", ""), *place(path, int(line))] if line.isdecimal() else []
+    return [(before, ""), *place(path, int(line))] if line.isdecimal() else []
+
+
+def _behind_overloads(block: Answer) -> str:
+    """Return the places of the other overloads: `, 40, store/disk.cs:12`."""
+    file, text = block.get("at", "").rpartition(":")[0], ""
+    for at in block.get("overloads", ()):
+        path, _, line = at.rpartition(":")
+        text += f", {line if path == file else at}"
+        file = path
+    return text + (f" and {block['more_overloads']} more" if block.get("more_overloads") else "")
 
 
 def _draw_unresolved(page: Page, unresolved: Answer) -> None:
