@@ -47,15 +47,6 @@ _ABOVE = re.compile(
 )
 _ATTRIBUTE = re.compile(r"\s*(?:@|#!?\[|\[)")
 _LETTER = re.compile(r"[^\W_]")
-#: first letters of a line that may be a comment
-_COMMENT_LETTERS = frozenset("/*#-;%\"'")
-#: a text with comments has one of these
-_COMMENT_MARKS = ("//", "#", "/*", '"""', "--", "'''", ";;", "%%")
-_COMMENT_LINE = re.compile(
-    r"//|\*(?=[\s*/]|$)|#(?!include|define|if|endif|else|elif|undef|pragma|error|!?\[)|--|;;|%%"
-)
-#: begin of a comment of several lines → its end
-_LONG_COMMENTS = {"/*": "*/", '"""': '"""', "'''": "'''"}
 
 
 class Unit(NamedTuple):
@@ -402,28 +393,3 @@ class _File:
 def _to_signature(lines: Iterable[str]) -> str:
     text = " ".join(" ".join(lines).split()).removesuffix("{").rstrip()
     return text if len(text) <= SIGNATURE_CHARS_MAX else f"{text[:SIGNATURE_CHARS_MAX]}…"
-
-
-def split_comments(text: str) -> tuple[str, str]:
-    """Return (the other lines of `text`, the lines that are comments or docstrings)."""
-    if not any(mark in text for mark in _COMMENT_MARKS):
-        return text, ""
-    code: list[str] = []
-    comments: list[str] = []
-    add_code = code.append
-    until = ""
-    for line in text.split("\n"):
-        if until:
-            comments.append(line)
-            if until in line:
-                until = ""
-            continue
-        bare = line.lstrip()
-        if bare[:1] not in _COMMENT_LETTERS:
-            add_code(line)
-        elif end := _LONG_COMMENTS.get(bare[:2]) or _LONG_COMMENTS.get(bare[:3]):
-            comments.append(line)
-            until = "" if end in bare[len(end) :] else end
-        else:
-            (comments if _COMMENT_LINE.match(bare) else code).append(line)
-    return "\n".join(code), "\n".join(comments)

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place
+from cortex.front.text.lines import FAINT, GAP, NUMBER, STRONG, Page, Span, head, numbered, place
 from cortex.front.text.notes import draw_row
 from cortex.front.text.values import Answer, count, flat, is_empty
 from cortex.front.tools.memory.fence import unmarked
@@ -27,10 +27,12 @@ def draw_map(page: Page, entries: Iterable[Answer]) -> None:
 def draw_code(page: Page, entries: Iterable[Answer]) -> None:
     """Draw each definition: its place, its outline, its pieces with line numbers."""
     for entry in entries:
-        head(page, entry_place(entry), entry.get("name", ""), stale=entry.get("stale", False))
+        note = entry.get("note", "")
+        head(page, entry_place(entry), entry.get("name", ""), note, stale=entry.get("stale", False))
         rows: list[tuple[int, str]] = []
         for piece in entry.get("pieces", ()):
             first, texts = piece["start"], piece["text"].split("\n")
+            rows += [(0, GAP)] if rows and not first else []
             rows += [(first + at if first else 0, text) for at, text in enumerate(texts)]
         covered = {number for number, _ in rows}
         blocks = [block for block in entry.get("outline", ()) if block["start"] not in covered]
@@ -38,14 +40,19 @@ def draw_code(page: Page, entries: Iterable[Answer]) -> None:
 
 
 def _draw_with_outline(page: Page, rows: list[tuple[int, str]], blocks: list[Answer]) -> None:
-    """Draw lines of code, with the blocks that are not shown between them, by line."""
-    goes_on = " …" if rows else ""
+    """Draw lines of code, with the blocks that are not shown between them, by line. A block has the
+    indentation of its code.
+    """
+    has_code = bool(rows)
     for block in sorted(blocks, key=lambda block: block["start"]):
         before = [row for row in rows if row[0] < block["start"]]
         numbered(page, before)
         rows = rows[len(before) :]
-        lines = f"{block['start']}-{block['end']}" if block["end"] > block["start"] else f"{block['start']}"
-        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip(' …')}{goes_on}")
+        first, last, text = block["start"], block["end"], block["text"]
+        lines = f"{first}-{last}" if last > first else f"{first}"
+        if has_code and (last > first or text.endswith(GAP)):
+            text = f"{text.rstrip(GAP).rstrip() or text} {GAP}"
+        page.add("  ", (lines, NUMBER), f" {text}")
     numbered(page, rows)
 
 
