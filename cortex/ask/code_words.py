@@ -107,16 +107,16 @@ def only_code(path: str, text: str) -> str:
     holds, inside = _HOLDS.get(language.name), _INSIDE.get(language.name)
 
     def blank(match: re.Match[str]) -> str:
-        found = match[0]
+        literal = match[0]
         if holds is None or inside is None:
-            return _ANY_BUT_SPACES.sub(" ", found)
+            return _ANY_BUT_SPACES.sub(" ", literal)
         if re.search(holds, text[max(0, match.start() - 3) : match.start() + 1]) is None:
-            return _ANY_BUT_SPACES.sub(" ", found)
+            return _ANY_BUT_SPACES.sub(" ", literal)
         blanked, at = "", 0
-        for code in re.finditer(inside, found):
-            blanked += _ANY_BUT_SPACES.sub(" ", found[at : code.start()]) + code[0]
+        for code in re.finditer(inside, literal):
+            blanked += _ANY_BUT_SPACES.sub(" ", literal[at : code.start()]) + code[0]
             at = code.end()
-        return blanked + _ANY_BUT_SPACES.sub(" ", found[at:])
+        return blanked + _ANY_BUT_SPACES.sub(" ", literal[at:])
 
     return _marks_of(language.name, language.comment).sub(blank, text)
 
@@ -138,10 +138,12 @@ def words_in_code(path: str, text: str, word: str, owner: Owner | None = None) -
     if the language needs no receiver, or as an argument of the type: `Owner(word=1)`.
     """
     code = only_code(path, text)
-    implied = owner is None or (language_of(path).name in _IMPLIED and bool(_whole(owner.name).search(code)))
+    implied = owner is None or (
+        language_of(path).name in _IMPLIED and bool(_word_pattern(owner.name).search(code))
+    )
     lines: dict[int, bool] = {}
     number, counted = 1, 0
-    for match in _whole(word).finditer(code):
+    for match in _word_pattern(word).finditer(code):
         number += code.count("\n", counted, match.start())
         counted = match.start()
         accessed = _is_accessed(code, match.start())
@@ -163,14 +165,14 @@ def names_in_code(path: str, line: str, name: str, *, as_function: bool) -> bool
     not as the name of an argument or of a key.
     """
     code = only_code(path, line)
-    matches = list(_whole(name).finditer(code))
+    matches = list(_word_pattern(name).finditer(code))
     if not as_function:
         return bool(matches)
     return any(_is_accessed(code, at.start()) or not _KEY.match(code, at.end()) for at in matches)
 
 
 @functools.lru_cache(64)
-def _whole(word: str) -> re.Pattern[str]:
+def _word_pattern(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w$]){re.escape(word)}(?![\w$])")
 
 
@@ -184,9 +186,9 @@ def _is_argument_of(code: str, match: re.Match[str], owner: str) -> bool:
     if not _KEY.match(code, match.end()):
         return False
     before = code[max(0, match.start() - MADE_CHARS) : match.start()]
-    made = list(re.finditer(rf"(?<!\w){re.escape(owner)}\s*[({{]", before))
-    depth = 1 if made else 0
-    for letter in before[made[-1].end() :] if made else "":
+    constructions = list(re.finditer(rf"(?<!\w){re.escape(owner)}\s*[({{]", before))
+    depth = 1 if constructions else 0
+    for letter in before[constructions[-1].end() :] if constructions else "":
         depth += (letter in "({[") - (letter in ")}]")
         if not depth:
             break

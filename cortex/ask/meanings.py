@@ -32,8 +32,8 @@ _OVERLOADING = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "c", "swif
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A definition that a symbol means. `remark`: how an uncertain symbol was read; `asked`: the
-    symbol as written.
+    """A definition that a symbol means. `remark`: how an uncertain symbol was read; `symbol`: as
+    written.
     """
 
     id: str
@@ -43,7 +43,7 @@ class Meaning:
     end: int
     remark: str = ""
     signature: str = ""
-    asked: str = ""
+    symbol: str = ""
 
     @property
     def name(self) -> str:
@@ -95,11 +95,11 @@ def _likely(symbol: str, candidates: Sequence[str]) -> Sequence[str]:
     return inside or shipped or candidates
 
 
-def read_meaning(hits: GraphHits, asked: str = "") -> Meaning:
+def read_meaning(hits: GraphHits, symbol: str = "") -> Meaning:
     node = orjson.loads(hits.results[0])["node"]
     lines = node.get("start_line", 0), node.get("end_line", 0)
     text = node.get("signature", "")
-    return Meaning(node["id"], node["kind"], node.get("file", ""), *lines, hits.suggestion, text, asked)
+    return Meaning(node["id"], node["kind"], node.get("file", ""), *lines, hits.suggestion, text, symbol)
 
 
 async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
@@ -113,8 +113,8 @@ async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
     for numbers in (range(1, 3), range(3, 7), range(7, 17), range(17, OVERLOADS_MAX + 1)):
         names = [f"{base}~{number}" if number > 1 else base for number in numbers]
         answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
-        found = [read_meaning(answer) for answer in answers if answer is not None and answer.results]
-        overloads += [overload for overload in found if overload.id in names]
+        copies = [read_meaning(answer) for answer in answers if answer is not None and answer.results]
+        overloads += [overload for overload in copies if overload.id in names]
         if len(overloads) < numbers.stop - 1:
             break
     return overloads if len(overloads) > 1 else [meaning]
@@ -124,9 +124,9 @@ def choose_overload(meaning: Meaning, overloads: Sequence[Meaning]) -> Meaning |
     """Return the overload that a symbol names by its place or by its parameters; None for all."""
     if len(overloads) < 2:
         return None
-    if "~" in meaning.asked or read_file_lines(meaning.asked).line:
+    if "~" in meaning.symbol or read_file_lines(meaning.symbol).line:
         return next((overload for overload in overloads if overload.id == meaning.id), None)
-    _, opened, inner = meaning.asked.partition("(")
+    _, opened, inner = meaning.symbol.partition("(")
     wanted = _split_parameters(inner.rpartition(")")[0] or inner) if opened else []
     is_open = bool(wanted) and wanted[-1] in _ELLIPSES
     wanted = wanted[:-1] if is_open else wanted
@@ -158,8 +158,10 @@ def _split_parameters(text: str) -> list[str]:
 def _takes(taken: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether each of the wanted parameters, a type or a name or both, is the one at its place."""
     words = [set(_WORD.findall(parameter)) for parameter in taken]
-    asked = [set(_WORD.findall(parameter)) for parameter in wanted]
-    return len(asked) <= len(words) and all(some <= all_ for some, all_ in zip(asked, words, strict=False))
+    requested = [set(_WORD.findall(parameter)) for parameter in wanted]
+    return len(requested) <= len(words) and all(
+        some <= all_ for some, all_ in zip(requested, words, strict=False)
+    )
 
 
 def short_name(identity: str) -> str:

@@ -105,38 +105,38 @@ class Uses:
     truncated: bool = False
 
 
-def render(found: Uses, offset: int, max_bytes: int, head: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def render(usage: Uses, offset: int, max_bytes: int, head: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the uses as an answer has them, after `head`, within `max_bytes`: `total`; sites by
     file, with their code as far as that fits together with the places of the others; else `counts`
     and `next_offset`. What is not a site comes with the first page alone.
     """
-    sites, block = found.sites[offset:], dict(head or {})
+    sites, block = usage.sites[offset:], dict(head or {})
     left = max_bytes - _FRAME - _HEAD - sum(_bytes(str(value)) for value in block.values())
-    unresolved = {} if offset else _render_unresolved(found, int(max_bytes * UNRESOLVED_SHARE))
+    unresolved = {} if offset else _render_unresolved(usage, int(max_bytes * UNRESOLVED_SHARE))
     if unresolved:
         left -= _HEAD + sum(_bytes(f"{place}") for place in unresolved["places"])
     reserved = 0
-    if found.further and not offset:
-        names = sum(_bytes(file) + _bytes(name) + 2 for file, name in found.further)
+    if usage.further and not offset:
+        names = sum(_bytes(file) + _bytes(name) + 2 for file, name in usage.further)
         reserved = _HEAD + min(names, int(max_bytes * FURTHER_SHARE))
     with_code, with_place, left = _count_fitting(sites, left - reserved)
-    block |= {"total": len(found.sites), "files": _group(sites, with_code, with_place)}
+    block |= {"total": len(usage.sites), "files": _group(sites, with_code, with_place)}
     if not offset and (counts := _count_by_file(sites[with_place:], left)):
         block["counts"] = counts
     if with_place < len(sites):
         block["next_offset"], left = offset + with_place, 0
-    block |= {"at_least": True} if found.truncated else {}
-    block |= {"textual": True} if found.textual else {}
+    block |= {"at_least": True} if usage.truncated else {}
+    block |= {"textual": True} if usage.textual else {}
     if unresolved:
-        files, used = _list_places(found.unresolved["places"][len(unresolved["places"]) :], left)
+        files, used = _list_places(usage.unresolved["places"][len(unresolved["places"]) :], left)
         left -= used
         block["unresolved"] = unresolved | ({"files": files} if files else {})
-    if found.imports and not offset:
-        files, used = _list_places(found.imports, left)
+    if usage.imports and not offset:
+        files, used = _list_places(usage.imports, left)
         left -= used
-        block["imports"] = {"total": len(found.imports)} | ({"files": files} if files else {})
-    if found.further and not offset:
-        block["further"] = _list_names(found.further, reserved - _HEAD + max(0, left))
+        block["imports"] = {"total": len(usage.imports)} | ({"files": files} if files else {})
+    if usage.further and not offset:
+        block["further"] = _list_names(usage.further, reserved - _HEAD + max(0, left))
     return block
 
 
@@ -153,16 +153,16 @@ def _bytes(text: str) -> int:
     return len(text.encode())
 
 
-def _render_unresolved(found: Uses, max_bytes: int) -> dict[str, Any]:
-    if not found.unresolved:
+def _render_unresolved(usage: Uses, max_bytes: int) -> dict[str, Any]:
+    if not usage.unresolved:
         return {}
     places: list[dict[str, Any]] = []
-    for site in found.unresolved_shown:
+    for site in usage.unresolved_shown:
         max_bytes -= site.size(with_code=True) + _bytes(site.file)
         if max_bytes < 0:
             break
         places.append({"file": site.file, "line": site.line, "text": site.text})
-    return {"name": found.unresolved["name"], "total": found.unresolved["total"], "places": places}
+    return {"name": usage.unresolved["name"], "total": usage.unresolved["total"], "places": places}
 
 
 def _count_fitting(sites: Sequence[Site], max_bytes: int) -> tuple[int, int, int]:

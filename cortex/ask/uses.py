@@ -120,11 +120,11 @@ async def find_uses(
         of_type = outer.rpartition(".")[2]
         if owner is None and of_type[:1].isupper():  # a type outside of the project
             owner = Owner(of_type)
-        found = await _search_text(turn, name, {}, owner)
-        if found.textual:
+        usage = await _search_text(turn, name, {}, owner)
+        if usage.textual:
             head = {"of": name, "direction": direction}
             suggestion = "" if owner and owner.file else suggestion
-            answer["sites"] = [head | render(found, offset, max_tokens * TOKEN_BYTES)]
+            answer["sites"] = [head | render(usage, offset, max_tokens * TOKEN_BYTES)]
     return answer | {"suggestion": suggestion}
 
 
@@ -134,12 +134,12 @@ async def _find_owner_of_field(turn: Turn, name: str) -> Owner | None:
     """
     of_type, _, word = name.rpartition(".")
     types, _ = await find_meanings(turn, of_type)
-    for found in types:
-        if found.is_guess or not _may_have_fields(found.kind, found.name):
+    for meaning in types:
+        if meaning.is_guess or not _may_have_fields(meaning.kind, meaning.name):
             continue
-        owner = Owner(found.name.rpartition(".")[2], found.file, found.start, found.end)
-        text = (await read_texts(turn, [found.file])).get(found.file, "")
-        if declares(found.file, text, word, owner):
+        owner = Owner(meaning.name.rpartition(".")[2], meaning.file, meaning.start, meaning.end)
+        text = (await read_texts(turn, [meaning.file])).get(meaning.file, "")
+        if declares(meaning.file, text, word, owner):
             return owner
     return None
 
@@ -157,10 +157,10 @@ async def _find_owner(turn: Turn, meaning: Meaning) -> Owner | None:
     (hits,) = await ask_graph(
         turn, [GraphSearch("path", name := enclosing_id(strip_overload(meaning.id)), to=name)]
     )
-    found = read_meaning(hits) if hits is not None and hits.results else None
-    if found is None or found.id != name or found.kind not in TYPE_KINDS:
+    outer_type = read_meaning(hits) if hits is not None and hits.results else None
+    if outer_type is None or outer_type.id != name or outer_type.kind not in TYPE_KINDS:
         return None
-    return Owner(outer.rpartition(".")[2], found.file, found.start, found.end)
+    return Owner(outer.rpartition(".")[2], outer_type.file, outer_type.start, outer_type.end)
 
 
 async def find_uses_of(
@@ -178,21 +178,21 @@ async def find_uses_of(
     unresolved: list[dict[str, Any]] = []
     for meaning in meanings:
         overloads = await find_overloads(turn, meaning)
-        asked = choose_overload(meaning, overloads)
+        selected = choose_overload(meaning, overloads)
         of_all = replace(meaning, id=overloads[0].id) if len(overloads) > 1 else meaning
-        found = await _find_uses_of(turn, of_all, direction, depth)
+        usage = await _find_uses_of(turn, of_all, direction, depth)
         head: dict[str, Any] = {
             "of": meaning.name,
-            "at": (asked or overloads[0]).place,
+            "at": (selected or overloads[0]).place,
             "direction": direction,
         }
         if len(overloads) > 1 and direction == "callers":
-            head |= _split_by_overload(found, overloads, asked)
-        if found.unresolved in unresolved or offset:  # another meaning has the same name
-            found.unresolved = {}
-        unresolved.append(found.unresolved)
-        await _read_code(turn, found, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
-        blocks.append(render(found, offset, max_bytes, head))
+            head |= _split_by_overload(usage, overloads, selected)
+        if usage.unresolved in unresolved or offset:  # another meaning has the same name
+            usage.unresolved = {}
+        unresolved.append(usage.unresolved)
+        await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
+        blocks.append(render(usage, offset, max_bytes, head))
     following = [block["next_offset"] for block in blocks if "next_offset" in block]
     for block in (block for block in blocks if "next_offset" in block):
         block["next_offset"] = min(following)
@@ -200,28 +200,30 @@ async def find_uses_of(
     return {"sites": blocks, "notes": notes}
 
 
-def _split_by_overload(found: Uses, overloads: Sequence[Meaning], asked: Meaning | None) -> dict[str, Any]:
+def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:
     """Mark each site with the line of the overload that it uses, where the graph knows it; of one
-    overload that is `asked` for keep its sites alone. Return the places of the overloads for the
+    overload that is `selected` keep its sites alone. Return the places of the overloads for the
     heading, and the numbers of the sites of the others.
     """
     starts = {overload.id: overload for overload in overloads}
-    for at, site in enumerate(found.sites):
-        known = [starts[end] for end in site.ends if end in starts]
-        line = known[0].start if len(known) == 1 and len(site.ends) == 1 else 0
-        found.sites[at] = replace(site, overload=0 if asked else line)
-    if asked is None:
+    for at, site in enumerate(usage.sites):
+        targets = [starts[end] for end in site.ends if end in starts]
+        line = targets[0].start if len(targets) == 1 and len(site.ends) == 1 else 0
+        usage.sites[at] = replace(site, overload=0 if selected else line)
+    if selected is None:
         places = [overload.place for overload in overloads[1:]]
         more = len(places) - OVERLOADS_SHOWN
         shown = {"overloads": places[:OVERLOADS_SHOWN]}
         return shown | ({"more_overloads": more} if more > 0 else {})
     others: dict[str, int] = {}
-    for site in found.sites:
+    for site in usage.sites:
         ends = [end for end in site.ends if end in starts]
-        if ends and asked.id not in ends:
+        if ends and selected.id not in ends:
             others[ends[0]] = others.get(ends[0], 0) + 1
-    found.sites = [
-        site for site in found.sites if asked.id in site.ends or not any(end in starts for end in site.ends)
+    usage.sites = [
+        site
+        for site in usage.sites
+        if selected.id in site.ends or not any(end in starts for end in site.ends)
     ]
     return {"others": [{"at": starts[end].place, "total": total} for end, total in others.items()]}
 
@@ -242,36 +244,36 @@ def _operations(meaning: Meaning, direction: Direction) -> tuple[GraphOperation,
 
 async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, depth: int) -> Uses:
     """Return the uses of a definition: each place once, in the order of the answer."""
-    found, sites = Uses(), dict[tuple[str, int], Site]()
+    usage, sites = Uses(), dict[tuple[str, int], Site]()
     for operation in _operations(meaning, direction):
-        rows, unresolved = await _rows(turn, operation, meaning.id, depth, found)
+        rows, unresolved = await _rows(turn, operation, meaning.id, depth, usage)
         for row in rows:
             name = short_name(row["node"]["id"])
             if row["depth"] > 1:
-                found.further.setdefault((row["node"].get("file", ""), name))
+                usage.further.setdefault((row["node"].get("file", ""), name))
                 continue
             for site in _sites_of(row, name, operation):
                 sites.setdefault(site.place, site)
-        found.unresolved = found.unresolved or unresolved
+        usage.unresolved = usage.unresolved or unresolved
     if direction in ("callers", "types") and meaning.kind not in WHOLE_KINDS:
         rows, _ = await _rows(turn, "dependents", meaning.id, 1, Uses())
         places = (row["location"] for row in rows if row.get("edge") == "imports")
-        found.imports = sorted({(place["file"], place["line"]) for place in places})
-        if not sites and (not found.unresolved or await _is_property(turn, meaning, found)):
-            found.unresolved = {}
-            known = dict.fromkeys((*found.imports, (meaning.file, meaning.start)))
-            text = await _search_text(turn, meaning.name, known, await _find_owner(turn, meaning))
-            return replace(text, imports=sorted({*found.imports, *text.imports}))
-    found.sites = sorted(
+        usage.imports = sorted({(place["file"], place["line"]) for place in places})
+        if not sites and (not usage.unresolved or await _is_property(turn, meaning, usage)):
+            usage.unresolved = {}
+            excluded = dict.fromkeys((*usage.imports, (meaning.file, meaning.start)))
+            text = await _search_text(turn, meaning.name, excluded, await _find_owner(turn, meaning))
+            return replace(text, imports=sorted({*usage.imports, *text.imports}))
+    usage.sites = sorted(
         sites.values(),
         key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
     )
-    return found
+    return usage
 
 
-async def _is_property(turn: Turn, meaning: Meaning, found: Uses) -> bool:
+async def _is_property(turn: Turn, meaning: Meaning, usage: Uses) -> bool:
     """Whether a function is read as an attribute, and its unresolved uses have no places."""
-    if found.unresolved.get("places"):
+    if usage.unresolved.get("places"):
         return False
     try:
         (span,) = await read_spans(turn, [Span(meaning.file, meaning.start, meaning.start + 2)])
@@ -280,12 +282,12 @@ async def _is_property(turn: Turn, meaning: Meaning, found: Uses) -> bool:
     return any(map(_PROPERTY.match, span.lines))
 
 
-async def _read_code(turn: Turn, found: Uses, meaning: Meaning, shown: slice) -> None:
+async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) -> None:
     """Read the lines of code of the sites `shown`, and of the unresolved uses; numbers follow a
     file that has changed. Without a worker that has them the sites stay without code.
     """
-    unresolved = [Site(file, line, "") for file, line in found.unresolved.get("places", ())]
-    sites = [] if found.textual else found.sites[shown]
+    unresolved = [Site(file, line, "") for file, line in usage.unresolved.get("places", ())]
+    sites = [] if usage.textual else usage.sites[shown]
     spans = [Span(site.file, site.line, site.line) for site in (*sites, *unresolved)]
     try:
         read = await read_spans(turn, spans)
@@ -296,25 +298,25 @@ async def _read_code(turn: Turn, found: Uses, meaning: Meaning, shown: slice) ->
         for site, span in zip((*sites, *unresolved), read, strict=True)
     ]
     if unresolved:
-        name, is_callable = found.unresolved["name"], meaning.kind in CALLABLE_KINDS
+        name, is_callable = usage.unresolved["name"], meaning.kind in CALLABLE_KINDS
         texts = [span.lines[0] if span.lines else "" for span in read[len(sites) :]]
         named = [
             site
             for site, text in zip(code[len(sites) :], texts, strict=True)
             if not text or names_in_code(site.file, text, name, as_function=is_callable)
         ]
-        total = found.unresolved["total"] - len(unresolved) + len(named)
+        total = usage.unresolved["total"] - len(unresolved) + len(named)
         places = [site.place for site in named]
-        found.unresolved = {"name": name, "total": total, "places": places} if total else {}
-        found.unresolved_shown = named[:UNRESOLVED_SHOWN]
+        usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
+        usage.unresolved_shown = named[:UNRESOLVED_SHOWN]
     if sites:
-        found.sites[shown] = code[: len(sites)]
+        usage.sites[shown] = code[: len(sites)]
 
 
 async def _rows(
-    turn: Turn, operation: GraphOperation, target: str, depth: int, found: Uses
+    turn: Turn, operation: GraphOperation, target: str, depth: int, usage: Uses
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return (the rows of all pages of the graph's answer, the unresolved uses). `found` learns
+    """Return (the rows of all pages of the graph's answer, the unresolved uses). `usage` learns
     whether rows are missing.
     """
     rows: list[dict[str, Any]] = []
@@ -340,7 +342,7 @@ async def _rows(
         offset, unresolved = hits.next_offset, hits.unresolved
         if not offset:
             return rows, unresolved
-    found.truncated = True
+    usage.truncated = True
     return rows, unresolved
 
 
@@ -370,10 +372,10 @@ def _is_unsure(row: Mapping[str, Any]) -> bool:
 
 
 async def _search_text(
-    turn: Turn, name: str, known: Mapping[tuple[str, int], None], owner: Owner | None = None
+    turn: Turn, name: str, excluded: Mapping[tuple[str, int], None], owner: Owner | None = None
 ) -> Uses:
     """Return the lines whose code holds the word `name`, without imports, definitions and the
-    places in `known`; accesses of an attribute first.
+    places in `excluded`; accesses of an attribute first.
     """
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
     plain = word.strip("!?$")
@@ -394,33 +396,33 @@ async def _search_text(
         return Uses()
     kinds = dict(_kinds_of_lines(hits))
     paths = [path for path in dict.fromkeys(path for path, _ in kinds) if language_of(path).kind == "code"]
-    found = Uses(textual=True, truncated=hits.truncated or len(paths) > FILES_MAX)
+    usage = Uses(textual=True, truncated=hits.truncated or len(paths) > FILES_MAX)
     try:
         texts = await read_texts(turn, paths[:FILES_MAX])
     except Unavailable:
         return Uses()
     for line, site in await asyncio.to_thread(_sites_in_code, texts, word, owner):
         kind = kinds.get(site.place, "")
-        if site.place in known or kind == "definition":
+        if site.place in excluded or kind == "definition":
             continue
         if kind == "import" or _IMPORT.match(line):
-            found.imports.append(site.place)
+            usage.imports.append(site.place)
         else:
-            found.sites.append(site)
-    found.imports = sorted(set(found.imports))
-    found.sites.sort(key=lambda site: site.order)
-    return found if found.sites or found.imports else Uses()
+            usage.sites.append(site)
+    usage.imports = sorted(set(usage.imports))
+    usage.sites.sort(key=lambda site: site.order)
+    return usage if usage.sites or usage.imports else Uses()
 
 
 def _sites_in_code(texts: Mapping[str, str], word: str, owner: Owner | None) -> list[tuple[str, Site]]:
     """Return (line, site) of the lines whose code holds a word."""
-    found = []
+    sites = []
     for path, text in texts.items():
         lines = text.split("\n")
         for number, accessed in words_in_code(path, text, word, owner):
             line = lines[number - 1]
-            found.append((line, Site(path, number, "", cut(line), accessed=accessed)))
-    return found
+            sites.append((line, Site(path, number, "", cut(line), accessed=accessed)))
+    return sites
 
 
 def _kinds_of_lines(hits: ExactHits) -> Iterator[tuple[tuple[str, int], str]]:

@@ -55,7 +55,7 @@ def test_pages_list_each_site_once(max_bytes):
 @pytest.mark.parametrize("count", [1, 3, 40, 90, 250])
 @pytest.mark.parametrize("max_bytes", [1_000, 2_400, 4_800, 9_000])
 def test_an_answer_keeps_within_its_bytes(count, max_bytes):
-    found = Uses(
+    usage = Uses(
         sites=[
             replace(site, overload=3 * (site.line % 2), unsure=site.line % 5 == 0) for site in SITES[:count]
         ],
@@ -66,7 +66,7 @@ def test_an_answer_keeps_within_its_bytes(count, max_bytes):
     )
     head = {"of": "Owner.call_number", "at": "src/part0/file.py:7", "direction": "callers"}
     for offset in (0, count // 2):
-        block = render(found, offset, max_bytes, head)
+        block = render(usage, offset, max_bytes, head)
         assert len(text_of(block).encode()) <= max_bytes
 
 
