@@ -1,8 +1,7 @@
 """Units ranked for a question: definitions as wholes, and the pieces between them.
 
-The text worker finds them by words, over the whole index and in the files that rank first. Hits of
-chunks add words and meanings; a definition or a line that the question names is added and stands
-first. cortex/ranking/units.py weighs them.
+The text worker finds them by words. Hits of chunks add words and meanings; a definition or a line
+that the question names is added and stands first. cortex/ranking/units.py weighs them.
 """
 
 from __future__ import annotations
@@ -14,19 +13,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import orjson
 
+from cortex.ask.meanings import Meaning, find_meanings
 from cortex.ask.query_context import Turn, no_answer_error
-from cortex.ask.query_symbols import find_cited, names_in
+from cortex.ask.query_symbols import asks_for_users, find_cited, names_in
 from cortex.ask.questions import Search
 from cortex.ask.search import LANES, ask_lanes, notes_of, rank_lanes
-from cortex.ask.uses import Meaning, find_meanings
 from cortex.ranking import read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
-from cortex.ranking.units import ScoredUnit, chunk_hits, file_places, rank_units
+from cortex.ranking.units import CANDIDATES, ScoredUnit, chunk_hits, file_places, rank_units
 from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordCounts
 
-#: hits of chunks, whose files and meanings count for their units; units of the whole index that are
-#: ranked; the best files, and their units that are ranked besides
-HITS, UNITS, FILES, FILE_UNITS = 24, 60, 12, 60
+#: hits of chunks that the lanes are asked for; files whose places count
+HITS, FILES = 24, 60
+#: tests and sections that are ranked beside the units of code
+ASIDE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     question = replace(question, limit=HITS)
     number = turn.generation.number
     filters = turn.context.scope_filters(question.filters)
-    request = UnitSearch(reading.query, UNITS, filters, number)
+    request = UnitSearch(reading.query, CANDIDATES, filters, number, ASIDE)
     lanes, found, counts, meanings, cited = await asyncio.gather(
         ask_lanes(turn, question, reading),
         turn.lane("text", request, UnitHits, ours=True),
@@ -65,12 +65,9 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
     turn = turn.renewed()
-    ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
-    files = tuple(dict.fromkeys(hit.hit.path for hit in ranked))[:FILES]
-    if files:
-        request = replace(request, limit=FILE_UNITS, aside=0, files=files)
-        inside = await turn.lane("text", request, UnitHits, ours=True)
-        found = _merge_units(found, inside) if inside is not None else found
+    ranked = rank_lanes(
+        lanes, replace(question, limit=FILES), reading, turn.context.config.fusion.bm25_weight
+    )
     found = await _with_units_at(turn, found, lines)
     units = rank_units(
         question.query, found, file_places(ranked), chunk_hits(lanes.replies), lines=frozenset(lines)
@@ -89,9 +86,13 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
 
 
 async def _find_named(turn: Turn, query: str) -> list[Meaning]:
-    """Return the definitions of the names in a query, those that the graph knows for certain."""
+    """Return the definitions of the names in a query, those that the graph knows for certain; for a
+    question about users one with copies, too: in built files, or in tests.
+    """
     found = await asyncio.gather(*(find_meanings(turn, name) for name in names_in(query)))
-    meanings = [meaning for listed, _ in found for meaning in listed if meaning.file and not meaning.remark]
+    meanings = [meaning for listed, _ in found for meaning in listed if meaning.file]
+    with_copies = asks_for_users(query)
+    meanings = [m for m in meanings if not m.remark or (with_copies and not m.is_guess)]
     return list({meaning.id: meaning for meaning in meanings}.values())
 
 

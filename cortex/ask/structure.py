@@ -18,6 +18,8 @@ from cortex.terms.ambiguous_candidates import fold
 from cortex.terms.ids import strip_overload
 from ipc.messages import GraphHits
 
+#: meanings of an ambiguous target that are answered together
+MEANINGS_MAX = 3
 #: unresolved uses that an answer lists
 UNRESOLVED_PLACES = 5
 
@@ -28,6 +30,8 @@ async def graph(context: QueryContext, question: Graph) -> dict[str, Any]:
     """
     started = time.perf_counter()
     turn, hits = await _ask(context, question)
+    if context.audience == "agent" and hits.ambiguous and len(hits.candidates) <= MEANINGS_MAX:
+        turn, hits = await _ask_each(context, question, hits)
     if word := await describe_mentions(turn, question, hits):
         hits = replace(hits, suggestion=f"{word} {hits.suggestion}".rstrip())
     echo = {"operation": question.operation, "target": hits.target or question.target}
@@ -68,6 +72,9 @@ def _mark_stale(raw: bytes) -> dict[str, Any]:
     """
     result: dict[str, Any] = drop_text(orjson.loads(raw))
     result.pop("context", None)
+    for site in result.get("sites", ()):
+        if isinstance(site, dict):
+            site.pop("text", None)
     return result | {"stale": True}
 
 
@@ -97,6 +104,28 @@ async def _ask(context: QueryContext, question: Graph | Outline | Pattern | Name
     """
     turn, hits = await context.look_up("graph", question.checked(), GraphHits)
     return turn, hits or GraphHits(suggestion=turn.explain_nothing())
+
+
+async def _ask_each(context: QueryContext, question: Graph, ambiguous: GraphHits) -> tuple[Turn, GraphHits]:
+    """Return the results of each meaning of an ambiguous target; `of` names the meaning."""
+    paths: list[str] = []
+    results: list[bytes] = []
+    total, truncated = 0, False
+    for meaning in ambiguous.candidates:
+        turn, hits = await _ask(context, replace(question, target=meaning))
+        paths += hits.paths
+        results += [orjson.dumps(orjson.loads(raw) | {"of": meaning}) for raw in hits.results]
+        total, truncated = total + hits.total_found, truncated or hits.truncated
+    return turn, replace(
+        ambiguous,
+        generation=turn.generation.number,
+        paths=tuple(paths),
+        results=tuple(results),
+        total_found=total,
+        truncated=truncated,
+        suggestion=f"{question.target!r} has {len(ambiguous.candidates)} meanings; these are the results of each.",
+        candidates=(),
+    )
 
 
 def _with_share(turn: Turn, hits: GraphHits) -> GraphHits:

@@ -22,9 +22,9 @@ BM25_MAX = 2.2
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A question fits where known · `known` + words · `words` + cosine · `cosine` >= `least`."""
+    """A weight for each value of a question, and the least sum of a question that fits."""
 
-    known: float
+    known_share: float
     words: float
     cosine: float
     least: float
@@ -32,15 +32,15 @@ class Plane:
 
 #: fitted in folds over 20 repositories: questions about the project (1 % are below) against those
 #: about others, about everyday things and of made-up words. The cosine is of the built-in model
-WITH_COSINE = Plane(known=8.0, words=13.0, cosine=12.0, least=9.0)
-WITHOUT_COSINE = Plane(known=11.0, words=13.0, cosine=0.0, least=6.0)
+WITH_COSINE = Plane(known_share=8.0, words=13.0, cosine=12.0, least=9.0)
+WITHOUT_COSINE = Plane(known_share=11.0, words=13.0, cosine=0.0, least=6.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The values of a question, 0-1 each; `cosine` is None without the built-in model."""
 
-    known: float
+    known_share: float
     words: float
     cosine: float | None = None
 
@@ -48,7 +48,11 @@ class Evidence:
     def margin(self) -> float:
         """How far the question is above the floor; negative below it."""
         plane = WITHOUT_COSINE if self.cosine is None else WITH_COSINE
-        total = plane.known * self.known + plane.words * self.words + plane.cosine * (self.cosine or 0.0)
+        total = (
+            plane.known_share * self.known_share
+            + plane.words * self.words
+            + plane.cosine * (self.cosine or 0.0)
+        )
         return total - plane.least
 
     @property
@@ -65,28 +69,28 @@ def gather_evidence(
     """
     if not counts.chunks:  # an engine without counts: nothing speaks against an answer
         return Evidence(1.0, 1.0)
-    held = _held(counts)
-    rarities = {word: _rarity(counts.chunks, held.get(word, 0)) for word in _words(question)}
+    chunk_counts = _count_chunks(counts)
+    rarities = {word: _rarity(counts.chunks, chunk_counts.get(word, 0)) for word in _words(question)}
     total = sum(rarities.values())
     if not total:
         return Evidence(1.0, 1.0)
-    known = sum(rarity for word, rarity in rarities.items() if held.get(word)) / total
+    known_share = sum(rarity for word, rarity in rarities.items() if chunk_counts.get(word)) / total
     best = 0.0
     if "body" in hits.names and len(hits.units):
         best = float(hits.values[hits.names.index("body")].max())
     cosine = None
     if vector is not None:
         cosine = float(vector.row("cosine").max()) if len(vector) else 0.0
-    return Evidence(known, min(1.0, best / (BM25_MAX * total)), cosine)
+    return Evidence(known_share, min(1.0, best / (BM25_MAX * total)), cosine)
 
 
 def unknown_words(question: str, counts: WordCounts) -> list[str]:
     """Return the words of a question, as written, that the index does not hold; no stop words."""
-    held = _held(counts)
+    chunk_counts = _count_chunks(counts)
     return [
         word
         for word in dict.fromkeys(tokens.words(question))
-        if word.lower() not in tokens.STOP_WORDS and not any(map(held.get, tokens.lane_terms(word)))
+        if word.lower() not in tokens.STOP_WORDS and not any(map(chunk_counts.get, tokens.lane_terms(word)))
     ]
 
 
@@ -94,13 +98,13 @@ def _words(question: str) -> list[str]:
     return tokens.lane_words(question)[:WORDS_MAX]
 
 
-def _held(counts: WordCounts) -> dict[str, int]:
+def _count_chunks(counts: WordCounts) -> dict[str, int]:
     """Return word → the most chunks that hold it in one field."""
-    held: dict[str, int] = {}
+    chunk_counts: dict[str, int] = {}
     for key, number in counts.holding.items():
         word = key.partition(" ")[2]
-        held[word] = max(number, held.get(word, 0))
-    return held
+        chunk_counts[word] = max(number, chunk_counts.get(word, 0))
+    return chunk_counts
 
 
 def _rarity(chunks: int, holding: int) -> float:

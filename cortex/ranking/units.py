@@ -53,7 +53,7 @@ _CODE_NAME = re.compile(
     r"|[A-Za-z]\w*_\w+|_+[a-z]\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)(?![\w/])"
 )
 #: a question that is one name
-_WHOLE = re.compile(r"\s*`?([A-Za-z_$@][\w.:#>$-]*\w[?!=]?)(?:\(\))?`?\s*")
+_ONE_NAME = re.compile(r"\s*`?([A-Za-z_$@][\w.:#>$-]*\w[?!=]?)(?:\(\))?`?\s*")
 _SEPARATOR = re.compile(r"\.|::|#|->")
 
 
@@ -153,18 +153,18 @@ def rank_units(
     units = [orjson.loads(raw) for raw in hits.units]
     values = unit_signals(question, units, hits, files, chunks, lines=lines)
     totals = np.array([getattr(weights, name) for name in SIGNALS]) @ values
-    below, named = not asks_for_tests(question), SIGNALS.index("named")
+    below, named_row = not asks_for_tests(question), SIGNALS.index("named")
     scored = [
         ScoredUnit(unit, score, is_test_code(unit["path"], unit.get("symbol", "")), tuple(column))
         for unit, score, column in zip(units, totals.tolist(), values.T.tolist(), strict=True)
     ]
     return sorted(
         scored,
-        key=lambda one: (
-            below and one.is_test and one.values[named] < NAMED,
-            -one.score,
-            one.unit["path"],
-            one.unit["start"],
+        key=lambda scored_unit: (
+            below and scored_unit.is_test and scored_unit.values[named_row] < NAMED,
+            -scored_unit.score,
+            scored_unit.unit["path"],
+            scored_unit.unit["start"],
         ),
     )
 
@@ -191,9 +191,9 @@ def unit_signals(
     signal["line"][:] = [
         any(path == unit["path"] and _holds(unit, line) for path, line in lines) for unit in units
     ]
-    asked = asks_for_documents(question) or asks_for_build_alone(question)
+    asks_for_loose = asks_for_documents(question) or asks_for_build_alone(question)
     signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
-    signal["loose"] *= ASKED_LOOSE if asked else 1.0
+    signal["loose"] *= ASKED_LOOSE if asks_for_loose else 1.0
     signal["example"][:] = [is_example(path) for path in paths]
     signal["foreign"][:] = [is_foreign(path) for path in paths]
     signal["length"][:] = np.log1p([sum(last - first + 1 for first, last in _ranges(unit)) for unit in units])
@@ -247,8 +247,12 @@ def _named(question: str, units: Sequence[Mapping[str, Any]]) -> list[float]:
     """
     symbols = [tuple(_SEPARATOR.split(unit.get("symbol", "").partition("~")[0])) for unit in units]
     worth = [0.0] * len(units)
-    whole = _WHOLE.fullmatch(question)
-    names = [tuple(filter(None, _SEPARATOR.split(whole[1])))] if whole is not None else names_in(question)
+    name_alone = _ONE_NAME.fullmatch(question)
+    names = (
+        [tuple(filter(None, _SEPARATOR.split(name_alone[1])))]
+        if name_alone is not None
+        else names_in(question)
+    )
     for at, name in enumerate(filter(None, names)):
         last = [number for number, symbol in enumerate(symbols) if symbol[-1] == name[-1]]
         if not last and len(name) > 1:  # an attribute, which is no unit: its owner
@@ -259,5 +263,7 @@ def _named(question: str, units: Sequence[Mapping[str, Any]]) -> list[float]:
             if not 0 < len(numbers) <= SAME_NAME_MAX:
                 continue
             for number in numbers:
-                worth[number] = max(worth[number], value * (WHOLE_QUESTION if whole else 1 / (1 + at / 2)))
+                worth[number] = max(
+                    worth[number], value * (WHOLE_QUESTION if name_alone else 1 / (1 + at / 2))
+                )
     return worth

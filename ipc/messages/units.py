@@ -16,7 +16,7 @@ UNIT_SIGNALS = ("body", "name", "owner", "signature")
 @dataclass(frozen=True, slots=True)
 class UnitSearch:
     """Request to the text worker for the units with the best sum of BM25 over their fields: `limit`
-    of shipped code, and `aside` of tests and of sections of documents. `files`: only their units.
+    of shipped code, and `aside` of tests and of sections of documents.
     """
 
     repeatable = True
@@ -26,7 +26,6 @@ class UnitSearch:
     filters: Filters = field(default_factory=Filters)
     generation: int = 0
     aside: int = 20
-    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

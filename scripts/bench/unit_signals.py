@@ -97,11 +97,11 @@ class Engines:
 
     def shown(self, query: str, lanes: Lanes, ranked: Sequence[Ranked]) -> Any:
         """Return the lines that the landed program shows, and the hits that they are of."""
-        reading, hits = read_question(query), [one.hit for one in ranked[:RESULTS]]
+        reading, hits = read_question(query), [ranked_hit.hit for ranked_hit in ranked[:RESULTS]]
         keys, speaking = score_candidates(lanes.replies, {hit.path for hit in hits})
         request = Show(
             keys=tuple(hit.key for hit in hits),
-            scores=tuple(one.score for one in ranked[:RESULTS]),
+            scores=tuple(ranked_hit.score for ranked_hit in ranked[:RESULTS]),
             query=reading.query,
             places=reading.places,
             max_bytes=ANSWER_BYTES,
@@ -130,25 +130,25 @@ class Units:
 
     def gold(self, places: Iterable[tuple[str, int, int]]) -> set[int]:
         """Return the units in which the wanted definitions begin."""
-        found = set()
+        wanted = set()
         for path, start, end in places:
             numbers = (self.holder.get((path, line)) for line in range(start, end + 1))
-            found.add(next((number for number in numbers if number is not None), -1))
-        return found - {-1}
+            wanted.add(next((number for number in numbers if number is not None), -1))
+        return wanted - {-1}
 
     def of_hits(self, query: str, ranked: Iterable[Ranked]) -> list[int]:
         """Return the unit with the best line of each hit: the order of chunks."""
         words = frozenset(tokens.lane_words(query))
         numbers: dict[int, None] = {}
-        for one in ranked:
-            lines = self._text(one.hit.path)
-            held = [
+        for ranked_hit in ranked:
+            lines = self._text(ranked_hit.hit.path)
+            line_scores = [
                 (len(words.intersection(tokens.lane_words(lines[line - 1]))), -line, number)
-                for line in range(one.hit.start_line, min(one.hit.end_line, len(lines)) + 1)
-                if (number := self.holder.get((one.hit.path, line))) is not None
+                for line in range(ranked_hit.hit.start_line, min(ranked_hit.hit.end_line, len(lines)) + 1)
+                if (number := self.holder.get((ranked_hit.hit.path, line))) is not None
             ]
-            if held:
-                numbers[max(held)[2]] = None
+            if line_scores:
+                numbers[max(line_scores)[2]] = None
         return list(numbers)
 
     def of_answer(self, reply: Any, hits: Sequence[Any]) -> list[int]:
@@ -241,28 +241,28 @@ def _signals(row: Mapping[str, Any], engines: Engines, units: Units) -> dict[str
     reading = read_question(query)
     lanes, ranked = engines.lanes(query)
     hits = engines.ask(UnitSearch(reading.query, CANDIDATES))
-    found = [orjson.loads(raw) for raw in hits.units]
-    values = unit_signals(query, found, hits, file_places(ranked), chunk_hits(lanes.replies))
+    candidates = [orjson.loads(raw) for raw in hits.units]
+    values = unit_signals(query, candidates, hits, file_places(ranked), chunk_hits(lanes.replies))
     counts = engines.ask(CountWords(reading.query))
     evidence = gather_evidence(reading.query, counts, hits, lanes.vector)
-    numbers = [units.numbers[unit["path"], unit["start"], unit["end"]] for unit in found]
+    numbers = [units.numbers[unit["path"], unit["start"], unit["end"]] for unit in candidates]
     out = {
         "kind": row["kind"],
         "query": query,
         "units": numbers,
-        "tests": [is_test_code(unit["path"], unit.get("symbol", "")) for unit in found],
+        "tests": [is_test_code(unit["path"], unit.get("symbol", "")) for unit in candidates],
         "values": values,
-        "evidence": [evidence.known, evidence.words, evidence.cosine],
+        "evidence": [evidence.known_share, evidence.words, evidence.cosine],
     }
-    held: Counter[str] = Counter()
+    counts_by_word: Counter[str] = Counter()
     for key, number in counts.holding.items():
-        held[key.partition(" ")[2]] += number
+        counts_by_word[key.partition(" ")[2]] += number
     words = [word for word in tokens.lane_words(reading.query) if word not in tokens.STOP_WORDS]
     if row["kind"] not in ANSWERED:
-        return out | {"unknown": [word for word in words if not held[word]]}
+        return out | {"unknown": [word for word in words if not counts_by_word[word]]}
     reply, hits_shown = engines.shown(query, lanes, ranked)
     return out | {
-        "rarest": sorted(words, key=lambda word: (held[word], word))[:RAREST],
+        "rarest": sorted(words, key=lambda word: (counts_by_word[word], word))[:RAREST],
         "gold": sorted(units.gold(row["gold"])),
         "hits": units.of_hits(query, ranked),
         "shown": units.of_answer(reply, hits_shown),

@@ -71,8 +71,8 @@ def is_usable(row: Row, rarest: Mapping[str, list[str]]) -> bool:
 def rank_of(row: Row, weights: Array) -> int:
     """Return the rank of the first wanted unit, 0 if none is a candidate."""
     order = np.lexsort((-(weights @ row["values"]), row["low"]))
-    found = np.flatnonzero(row["wanted"][order])
-    return int(found[0]) + 1 if len(found) else 0
+    wanted_places = np.flatnonzero(row["wanted"][order])
+    return int(wanted_places[0]) + 1 if len(wanted_places) else 0
 
 
 def rank_in(numbers: Sequence[int], gold: Sequence[int]) -> int:
@@ -106,9 +106,9 @@ def fit(data: Mapping[str, list[Row]], names: Sequence[str] = FITTED) -> Array:
     def loss(b: Array) -> tuple[float, Array]:
         score = x @ b
         power = np.exp(score - np.maximum.reduceat(score, starts)[of])
-        whole, good = np.add.reduceat(power, starts), np.add.reduceat(power * hit, starts) + 1e-12
-        value = float((part * (np.log(whole) - np.log(good))).sum() + PENALTY * (b @ b))
-        return value, x.T @ ((power / whole[of] - power * hit / good[of]) * part[of]) + 2 * PENALTY * b
+        sums, good = np.add.reduceat(power, starts), np.add.reduceat(power * hit, starts) + 1e-12
+        value = float((part * (np.log(sums) - np.log(good))).sum() + PENALTY * (b @ b))
+        return value, x.T @ ((power / sums[of] - power * hit / good[of]) * part[of]) + 2 * PENALTY * b
 
     weights = np.zeros(len(SIGNALS))
     weights[used] = minimise(loss, np.zeros(len(used)))
@@ -119,11 +119,11 @@ def fit(data: Mapping[str, list[Row]], names: Sequence[str] = FITTED) -> Array:
 
 def minimise(loss: Callable[[Array], tuple[float, Array]], x: Array, steps: int = 150) -> Array:
     """Minimise by BFGS with halved steps."""
-    inverse, (value, slope), one = np.eye(len(x)), loss(x), np.eye(len(x))
+    inverse, (value, slope), identity = np.eye(len(x)), loss(x), np.eye(len(x))
     for _ in range(steps):
         way = -inverse @ slope
         if way @ slope >= 0:
-            inverse, way = one, -slope
+            inverse, way = identity, -slope
         size = 1.0
         while True:
             new, (new_value, new_slope) = x + size * way, loss(x + size * way)
@@ -135,7 +135,7 @@ def minimise(loss: Callable[[Array], tuple[float, Array]], x: Array, steps: int 
         if done:
             break
         if (curve := float(bend @ step)) > 1e-12:
-            turn = one - np.outer(step, bend) / curve
+            turn = identity - np.outer(step, bend) / curve
             inverse = turn @ inverse @ turn.T + np.outer(step, step) / curve
     return x
 
@@ -144,9 +144,9 @@ def fit_folds(data: Mapping[str, list[Row]], names: Sequence[str] = FITTED) -> d
     """Return repository → the weights that were fitted without it."""
     weights = {}
     for fold in range(FOLDS):
-        held = sorted(data)[fold::FOLDS]
-        fitted = fit({repo: rows for repo, rows in data.items() if repo not in held}, names)
-        weights |= dict.fromkeys(held, fitted)
+        judged = sorted(data)[fold::FOLDS]
+        fitted = fit({repo: rows for repo, rows in data.items() if repo not in judged}, names)
+        weights |= dict.fromkeys(judged, fitted)
     return weights
 
 
@@ -250,9 +250,9 @@ def main() -> None:
     figures["floor"] = floor_of(data)
     print(json.dumps(figures["floor"], indent=1))
     if options.fit:
-        whole = fit(data)
+        everywhere = fit(data)
         spread = np.std([folds[repo] for repo in data], axis=0)
-        for name, weight, error in zip(SIGNALS, whole, spread, strict=True):
+        for name, weight, error in zip(SIGNALS, everywhere, spread, strict=True):
             print(f"{name:12}{weight:7.2f} ± {error:.2f}")
         for name in FITTED:
             less = fit_folds(data, [other for other in FITTED if other != name])

@@ -62,9 +62,9 @@ class Repairs(History):
     def extract(self, target: Path) -> None:
         """Write the files that the git directory holds; a snapshot may lack large ones."""
         paths = self.paths()
-        asked = "".join(f"{self._revision}:{path}\n" for path in paths).encode()
+        revisions = "".join(f"{self._revision}:{path}\n" for path in paths).encode()
         words = ["git", "--git-dir", str(self._folder), "cat-file", "--batch"]
-        out = subprocess.run(words, input=asked, check=True, capture_output=True, timeout=GIT_S).stdout
+        out = subprocess.run(words, input=revisions, check=True, capture_output=True, timeout=GIT_S).stdout
         at = 0
         for path in paths:
             end = out.index(b"\n", at)
@@ -144,12 +144,12 @@ def choose_base(history: Repairs, taken: Sequence[tuple[Fix, list[tuple[str, str
         tree = history.at(base)
         present = set(tree.paths())
         names: dict[str, set[str]] = {}
-        found = 0
+        number_found = 0
         for _, functions in taken[:number]:
             for path in {path for path, _ in functions if path in present and path not in names}:
                 names[path] = {name for name, *_ in named_spans(path, tree.file(base, path))}
-            found += any(name in names.get(path, ()) for path, name in functions)
-        best = max(best, (found, base, number))
+            number_found += any(name in names.get(path, ()) for path, name in functions)
+        best = max(best, (number_found, base, number))
     return best[1:]
 
 
@@ -208,7 +208,7 @@ def _names(spans: dict[str, list[tuple[str, int, int]]]) -> list[tuple[str, str,
 
 def rows_of(only: Iterable[str], mirrors: Path) -> list[tuple[Path, str]]:
     listed = csv.reader(LIST.read_text().splitlines()[1:], delimiter="\t")
-    found = []
+    repositories = []
     for repository, revision in listed:
         name, mirror = repository.partition("/")[2], mirrors / repository.replace("/", "+")
         if only and name not in only:
@@ -216,8 +216,8 @@ def rows_of(only: Iterable[str], mirrors: Path) -> list[tuple[Path, str]]:
         if not mirror.is_dir():
             print(f"{repository}: not below {mirrors}, left out", file=sys.stderr)
             continue
-        found.append((mirror, revision))
-    return found
+        repositories.append((mirror, revision))
+    return repositories
 
 
 def main() -> None:

@@ -256,5 +256,5 @@ def test_files_with_common_dependencies_are_resolved_while_those_are_unpacked(mo
         bodies.resolve_ahead(task.paths)
     assert bodies.ahead.keys() == texts.keys()
     assert unpacked.total() <= 1.5 * len(texts), unpacked.total()
-    _, edges = bodies.build_body(["h/p0.java"], {})["h/p0.java"]
+    _, edges, _ = bodies.build_body(["h/p0.java"], {})["h/p0.java"]
     assert "a/p0:C0.go" in {edge["to"] for edge in edges}

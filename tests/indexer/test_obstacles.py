@@ -11,7 +11,7 @@ import shutil
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.graph.resolution.resolve import edges_of
+from cortex.graph.resolution.resolve import resolve_file
 from cortex.indexer import run
 from cortex.indexer.run import Indexer, index
 from cortex.indexer.store import graph_bodies
@@ -90,9 +90,9 @@ def test_a_file_whose_references_break_the_resolution_has_none_and_the_others_go
     def stumbling(graph, evaluator, path):
         if path == broken:
             raise IndexError("list index out of range")
-        return edges_of(graph, evaluator, path)
+        return resolve_file(graph, evaluator, path)
 
-    monkeypatch.setattr(graph_bodies, "edges_of", stumbling)
+    monkeypatch.setattr(graph_bodies, "resolve_file", stumbling)
     index(project)
     shards = read_state(project.graph_dir).shards
     body = {
@@ -102,10 +102,11 @@ def test_a_file_whose_references_break_the_resolution_has_none_and_the_others_go
     }
     (message,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert message == f"{broken} has no edges in the graph"
-    nodes, edges = body[broken]
+    nodes, edges, unresolved = body[broken]
     assert nodes
     assert not edges
-    assert sum(len(edges) for _, edges in body.values()) > 0
+    assert not unresolved
+    assert sum(len(edges) for _, edges, _ in body.values()) > 0
 
 
 def test_state_of_ours_with_a_text_that_is_no_utf8_is_made_anew(project):

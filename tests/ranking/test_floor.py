@@ -19,13 +19,13 @@ def hits(best: float) -> UnitHits:
 
 def test_a_question_of_known_words_fits() -> None:
     evidence = gather_evidence("renew lease", COUNTS, hits(9.0))
-    assert evidence.known == 1.0
+    assert evidence.known_share == 1.0
     assert evidence.fits
 
 
 def test_a_question_of_unknown_words_does_not_fit() -> None:
     evidence = gather_evidence("knit woollen sweater", COUNTS, hits(0.0))
-    assert evidence.known == 0.0
+    assert evidence.known_share == 0.0
     assert not evidence.fits
     assert unknown_words("knit a woollen sweater, renew", COUNTS) == ["knit", "woollen", "sweater"]
 

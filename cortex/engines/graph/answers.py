@@ -28,7 +28,7 @@ from cortex.terms.globs import matching_paths
 from cortex.terms.ids import split_id, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
-from cortex.terms.paths import is_test
+from cortex.terms.paths import is_built, is_test
 from cortex.terms.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
@@ -267,6 +267,8 @@ class GraphSnapshot:
                 result["candidates"] = graph.candidates(step.edge)
                 if len(result["candidates"]) == CANDIDATES_MAX:
                     result["more_candidates"] = True
+            if request.ends:
+                result["ends"] = self._ends_of(step.edge)
             # An implementation or override is shown at its definition.
             if request.operation != "implementations" and step.impact_type != "override":
                 path, line = place["file"], place["line"]
@@ -291,9 +293,16 @@ class GraphSnapshot:
             site["confidence"] = CONFIDENCES[confidence]
         if self.graph.is_unsure(row):
             site["unsure"] = True
+        if request.ends:
+            site["ends"] = self._ends_of(row)
         if request.include_context:
             site["text"] = self._line(site["file"], line)
         return site
+
+    def _ends_of(self, row: int) -> list[str]:
+        """The ids of the definitions that the edge in `row` may lead to."""
+        edge = self.graph.edges[row]
+        return self.graph.candidates(row) if edge[7] else [self.graph.names[int(edge[1])]]
 
     def _describe_unresolved(self, request: GraphSearch, number: int) -> dict[str, Any]:
         """The unresolved uses of the target's last name; tests come last."""
@@ -305,8 +314,8 @@ class GraphSnapshot:
         rows = [row for row in self.graph.unresolved(name) if _family_of(row[0]) == family]
         if not rows:
             return {}
-        places = sorted((is_test(file), file, line) for file, line, _ in rows if line)
-        listed = [(file, line) for _, file, line in places[:UNRESOLVED_MAX]]
+        places = sorted((is_built(file), is_test(file), file, line) for file, line, _ in rows if line)
+        listed = [place[2:] for place in places[:UNRESOLVED_MAX]]
         return {"name": name, "total": sum(count for *_, count in rows), "places": listed}
 
     def _line(self, file: str, line: int) -> str:

@@ -78,20 +78,17 @@ class UnitSnapshot:
             limit = min(count, LIMIT_MAX)
             if limit < 1:
                 continue
-            only = self._only(kind, request.files)
+            only = self._only(kind)
             hits = self._find_best(queries, limit, request.filters, only)
             values.append(self._score_fields(queries, hits, limit, only))
             addresses += [address for _, address in hits]
         return self._answer(addresses, np.concatenate(values, axis=1), UNIT_SIGNALS)
 
-    def _only(self, kind: str, files: Sequence[str]) -> list[tuple[Occur, Query]]:
-        """Return the clauses of a query that admit units of the class `kind` in `files` (empty:
-        in any).
-        """
-        queries = [Query.term_query(self._schema, "class", kind, "basic")]
-        if files:
-            queries.append(Query.term_set_query(self._schema, "source", list(files)))
-        return [(Occur.Must, Query.const_score_query(query, 0.0)) for query in queries]
+    def _only(self, kind: str) -> tuple[Occur, Query]:
+        """Return the clause of a query that admits units of the class `kind`."""
+        return Occur.Must, Query.const_score_query(
+            Query.term_query(self._schema, "class", kind, "basic"), 0.0
+        )
 
     def at(self, request: UnitsAt) -> UnitHits:
         """Answer with the units at the places."""
@@ -124,12 +121,12 @@ class UnitSnapshot:
         }
 
     def _find_best(
-        self, queries: dict[str, Query], limit: int, filters: Filters, clauses: list[tuple[Occur, Query]]
+        self, queries: dict[str, Query], limit: int, filters: Filters, clause: tuple[Occur, Query]
     ) -> list[tuple[float, tantivy.DocAddress]]:
         query = Query.boolean_query(
             [(Occur.Should, Query.boost_query(query, WEIGHTS[name])) for name, query in queries.items()]
         )
-        query = Query.boolean_query([(Occur.Must, query), *clauses])
+        query = Query.boolean_query([(Occur.Must, query), clause])
         if filters == Filters():
             return self._searcher.search(query, limit, count=False).hits
         files, only = self._passing_files(filters)
@@ -170,7 +167,7 @@ class UnitSnapshot:
         queries: dict[str, Query],
         hits: Sequence[tuple[float, tantivy.DocAddress]],
         limit: int,
-        clauses: list[tuple[Occur, Query]],
+        clause: tuple[Occur, Query],
     ) -> Array:
         """Return float32 [fields, hits]: BM25 of each field.
 
@@ -184,7 +181,7 @@ class UnitSnapshot:
         weights = np.array([[WEIGHTS[name]] for name in queries])
         fetch = limit * _FIELD_FETCH
         for row, field_query in enumerate(queries.values()):
-            query = Query.boolean_query([(Occur.Must, field_query), *clauses])
+            query = Query.boolean_query([(Occur.Must, field_query), clause])
             best = self._searcher.search(query, fetch, count=False).hits if hits else []
             if len(best) == fetch:
                 bounds[row] = best[-1][0]

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
+from cortex.ask.query_context import Audience
+from cortex.front.audience import answering
 from cortex.front.cli import answers, memory, memory_history, streams
 from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.command_names import ALIASES as HIDDEN
@@ -166,7 +168,11 @@ FORMS = {
         words=(Word("query", "question", other="diff"),),
         piped="diff",
     ),
-    "cortex_search": Form(words=(_QUESTION,), places=True),
+    "cortex_search": Form(
+        has_hits=lambda answer: bool(answer.get("results") or answer.get("map") or answer.get("sites")),
+        words=(_QUESTION,),
+        places=True,
+    ),
     "cortex_exact": Form(words=(Word("query", "question", completes="symbol"),), places=True),
     "cortex_graph": Form(
         words=(Word("operation", "operation"), Word("target", "target")),
@@ -417,9 +423,11 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
     as_json, as_jsonl = options.as_json, getattr(options, "as_jsonl", False)
     if not (as_json or as_jsonl):
         arguments = {**form.for_people, **arguments}
+    audience: Audience = "program" if as_json or as_jsonl else "agent"
     where = Folders(options.project, getattr(options, "data_dir", None))
     working = slow_notice(f"`cortex {command_name(tool.name)}`")
-    with streams.spool_stream(form.way, arguments, where.data_dir) as call_arguments, working:
+    spool = streams.spool_stream(form.way, arguments, where.data_dir)
+    with spool as call_arguments, working, answering(audience):
         try:
             raw = ask(tool, call_arguments, where)
         except CortexError as error:

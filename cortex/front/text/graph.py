@@ -128,6 +128,8 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
     edge = result.get("edge", "")
     if edge and edge != "calls" and answer["operation"] in _OF_CALLS:
         yield edge
+    if meaning := result.get("of"):
+        yield f"of {meaning}"
     if "defined" in result:
         yield f"defined at {result['defined']}"
     if "via" in result and row["depth"] == 1:
