@@ -117,7 +117,7 @@ class Body:
 
 
 class _View(NamedTuple):
-    """A definition with its blocks, the rows of its outline at most, and the lines of its
+    """A definition with its blocks by line, the rows of its outline at most, and the lines of its
     docstrings that are not shown.
     """
 
@@ -128,21 +128,28 @@ class _View(NamedTuple):
 
     def show(self, shown: Collection[int]) -> Pieces:
         """Return the pieces of the `shown` lines, and of the closing brackets right behind them."""
-        lines = self.body.lines
-        closing = {line for gap in _gaps(self.body, shown) for line in self._closing_in(gap, shown)}
-        shown = closing.union(shown)
-        return Pieces(tuple(_runs(lines, _with_blanks(self.body, sorted(shown)))), _outline(self, shown))
+        gaps: list[list[int]] = []
+        closing: list[list[int]] = []
+        for gap in _gaps(self.body, shown):
+            (closing if self._is_closing(gap, shown) else gaps).append(gap)
+        numbers = sorted(set(shown).union(*closing))
+        return Pieces(tuple(_runs(self.body.lines, _with_blanks(self.body, numbers))), _outline(self, gaps))
 
-    def _closing_in(self, gap: Sequence[int], shown: Collection[int]) -> Sequence[int]:
-        lines = self.body.lines
-        before = next((line for line in range(gap[0] - 1, min(lines) - 1, -1) if lines[line].strip()), 0)
-        return gap if before in shown and all(_is_end(lines[line]) for line in gap) else ()
+    def _is_closing(self, gap: Sequence[int], shown: Collection[int]) -> bool:
+        """Whether a gap closes what the shown lines right above it have opened."""
+        lines, before = self.body.lines, gap[0] - 1
+        while not lines.get(before, "-").strip():
+            before -= 1
+        return before in shown and all(_is_end(lines[line]) for line in gap)
 
 
 def show_whole(body: Body, outline: int = OUTLINE_MAX) -> Pieces:
     """Return all lines of a definition but the end of a long docstring."""
-    view = _View(body, (), outline, _doc_ends(body))
-    own_lines = {number for number in body.lines if number not in body.apart}
+    return _show_all(_View(body, (), outline, _doc_ends(body)))
+
+
+def _show_all(view: _View) -> Pieces:
+    own_lines = {number for number in view.body.lines if number not in view.body.apart}
     return replace(view.show(own_lines.difference(view.doc_ends)), is_whole=True)
 
 
@@ -157,7 +164,8 @@ def choose_pieces(
     and its best blocks; nothing where not even those fit. `words`: word of the question → worth.
     """
     own_lines = body.own_lines
-    all_lines = show_whole(body, bounds.outline)
+    view = _View(body, (), bounds.outline, _doc_ends(body))
+    all_lines = _show_all(view)
     if len(own_lines) <= WHOLE_LINES and all_lines.size <= max_bytes:
         return all_lines
     blocks = [
@@ -170,7 +178,7 @@ def choose_pieces(
     least = bounds.share * max(worth)
     order = sorted((at for at in range(len(blocks)) if worth[at] > 0), key=lambda at: (-worth[at], at))
     order = [at for at in order if worth[at] >= least]
-    view = _View(body, blocks, bounds.outline, _doc_ends(body))
+    view = view._replace(blocks=sorted(blocks, key=lambda block: (block[0], block[2])))
     return _show_blocks(view, [blocks[at] for at in order], max_bytes, bounds)
 
 
@@ -336,9 +344,9 @@ def _doc_ends(body: Body) -> set[int]:
     return hidden
 
 
-def _outline(view: _View, shown: Collection[int]) -> tuple[Row, ...]:
-    """Return the rows of all lines with text that are not shown."""
-    gaps = [_rows_of(view, gap) for gap in _gaps(view.body, shown)]
+def _outline(view: _View, unshown: Iterable[Sequence[int]]) -> tuple[Row, ...]:
+    """Return the rows of the lines between shown ones."""
+    gaps = [_rows_of(view, gap) for gap in unshown]
     excess = sum(map(len, gaps)) - view.outline
     while excess > 0:  # neighbours that begin equally far in become one row
         pairs = [
@@ -363,6 +371,8 @@ def _gaps(body: Body, shown: Collection[int]) -> Iterator[list[int]]:
         if number >= 0 and number not in shown:
             gap.append(number)
             continue
+        if not gap:
+            continue
         while gap and not body.lines[gap[-1]].strip():
             gap.pop()
         start = next((at for at, line in enumerate(gap) if body.lines[line].strip()), len(gap))
@@ -383,7 +393,7 @@ def _rows_of(view: _View, gap: Sequence[int]) -> list[tuple[int, int, int]]:
     def is_outer(text: str) -> bool:
         return bool(text.strip()) and indentation_of(text) <= margin
 
-    for first, last, _ in sorted(view.blocks, key=lambda block: (block[0], block[2])):
+    for first, last, _ in view.blocks:
         if gap[0] <= first and last <= gap[-1] and first > end:
             starts.add(first)
             end = last

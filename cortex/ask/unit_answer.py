@@ -47,6 +47,8 @@ LONG_LINES, LONG_SHARE = 46, 0.5
 TYPE_LINES = 12
 #: lines of a definition that is always shown, and the first places that it needs
 TINY_LINES, TINY_PLACES = 3, 5
+#: bytes that the others have left and that a further block of a long definition needs
+LEFT_BYTES_MIN = 200
 #: lines of a docstring from which on its beginning alone is shown
 DOC_LINES = 7
 #: tests below the code, where the question asks for them
@@ -71,16 +73,16 @@ async def answer_with_code(context: QueryContext, question: Search) -> Answer | 
 
 
 async def _answer(turn: Turn, question: Search) -> Answer | None:
-    found = await find_units(turn, question)
-    if found is None:
+    ranked = await find_units(turn, question)
+    if ranked is None:
         return None
-    if not found.fits:
-        return {"map": [], "suggestion": _explain_misfit(found.unknown), "index": turn.index(found.notes)}
+    if not ranked.fits:
+        return {"map": [], "suggestion": _explain_misfit(ranked.unknown), "index": turn.index(ranked.notes)}
     left = (question.max_tokens or TOKENS) * TOKEN_BYTES
-    if asks_for_users(question.query) and 0 < len(found.meanings) <= MEANINGS_MAX:
-        return await _answer_with_uses(turn, question, found, left)
+    if asks_for_users(question.query) and 0 < len(ranked.meanings) <= MEANINGS_MAX:
+        return await _answer_with_uses(turn, question, ranked, left)
     with_tests = asks_for_tests(question.query)
-    mapped, tests = choose_mapped(found.units, question.query, with_tests=with_tests)
+    mapped, tests = choose_mapped(ranked.units, question.query, with_tests=with_tests)
     answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
     left -= sum(map(bytes_of_line, answer["map"]))
     if with_tests and tests:
@@ -91,7 +93,7 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     )
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)
-    return answer | {"index": turn.index(found.notes)}
+    return answer | {"index": turn.index(ranked.notes)}
 
 
 def _explain_misfit(unknown: Sequence[str]) -> str:
@@ -102,18 +104,18 @@ def _explain_misfit(unknown: Sequence[str]) -> str:
     return f"Nothing in the index fits this question: it does not hold {words}. Ask in the code's own words."
 
 
-async def _answer_with_uses(turn: Turn, question: Search, found: RankedUnits, max_bytes: int) -> Answer:
+async def _answer_with_uses(turn: Turn, question: Search, ranked: RankedUnits, max_bytes: int) -> Answer:
     """Answer a question about the effects of a change: every use of what it names, then its code,
     as far as it fits.
     """
     tokens = max(max_bytes // TOKEN_BYTES, USES_TOKENS_MIN)
-    answer: Answer = await find_uses_of(turn, found.meanings, max_tokens=tokens)
+    answer: Answer = await find_uses_of(turn, ranked.meanings, max_tokens=tokens)
     left = max_bytes - sum(map(size_of, answer["sites"]))
-    named = {meaning.place for meaning in found.meanings}
+    named = {meaning.place for meaning in ranked.meanings}
     named.update(place for block in answer["sites"] for place in block.get("overloads", ()))
-    units = [scored for scored in found.units if f"{scored.unit['path']}:{scored.unit['head']}" in named]
+    units = [scored for scored in ranked.units if f"{scored.unit['path']}:{scored.unit['head']}" in named]
     answer["code"] = await _show_code(turn.renewed(), question.query, units, left)
-    return answer | {"index": turn.index(found.notes)}
+    return answer | {"index": turn.index(ranked.notes)}
 
 
 async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_bytes: int) -> list[Answer]:
@@ -154,7 +156,7 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
             shown[at] = pieces
             left -= pieces.size + candidate.header_bytes
     for at, pieces in shown.items():  # bytes that the others have left
-        if not pieces.is_whole:
+        if not pieces.is_whole and left > LEFT_BYTES_MIN:
             shown[at] = choose_pieces(candidates[at].body, words, wanted, pieces.size + left)
             left -= shown[at].size - pieces.size
     return [candidates[at].entry(pieces) for at, pieces in shown.items()]

@@ -11,7 +11,7 @@ the chunks of other programs. Each line with text is in one unit.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -221,6 +221,8 @@ class _File:
         self._first = pieces[0].first
         self._last = self._first + len(lines) - 1
         self._owners = [-1] * len(lines)
+        #: places in `owners` where another definition may begin
+        self._edges: set[int] = set()
         #: definitions that are units, and the lines of their signatures
         self._chosen: list[_Definition] = []
         self._signatures: list[range] = []
@@ -231,10 +233,10 @@ class _File:
 
     def units(self) -> list[Unit]:
         ranges: dict[int, list[tuple[int, int]]] = {}
-        bounds = [-1, *(at for at, (a, b) in enumerate(pairwise(self._owners)) if a != b)]
-        bounds.append(len(self._owners) - 1)
-        for before, last in pairwise(bounds):
-            ranges.setdefault(self._owners[last], []).append((before + 1 + self._first, last + self._first))
+        owners, first = self._owners, self._first
+        inner = sorted(at for at in self._edges if 0 < at < len(owners) and owners[at] != owners[at - 1])
+        for begin, end in pairwise((0, *inner, len(owners))):
+            ranges.setdefault(owners[begin], []).append((begin + first, end - 1 + first))
         defined = [self._definition_unit(number, lines) for number, lines in ranges.items() if number >= 0]
         units = [unit for unit in (*defined, *self._gaps(ranges.get(-1, ()))) if unit is not None]
         units.sort(key=lambda unit: (unit.start, -unit.end))
@@ -261,7 +263,9 @@ class _File:
         number = len(self._chosen)
         self._chosen.append(definition)
         self._signatures.append(signature)
-        self._owners[above - self._first : end - self._first + 1] = [number] * (end - above + 1)
+        begin, behind = above - self._first, end - self._first + 1
+        self._owners[begin:behind] = [number] * (behind - begin)
+        self._edges |= {begin, behind}
 
     def _is_unit(self, definition: _Definition, outer: _Definition | None, signature: range) -> bool:
         if outer is not None and (definition.start, definition.end) == (outer.start, outer.end):
@@ -341,10 +345,13 @@ class _File:
             inside: list[tuple[int, int]] = []
             while at < len(ranges) and ranges[at][1] < first:
                 at += 1
-            for begin, end in ranges[at:]:
+            for number in range(at, len(ranges)):
+                begin, end = ranges[number]
                 if begin > last:
                     break
                 inside.append((max(begin, first), min(end, last)))
+            if not inside:
+                continue
             lines = self._trim(inside)
             text = self._text(lines)
             if _LETTER.search(text):
@@ -366,28 +373,29 @@ class _File:
         names: dict[str, None] = {}
         for first, last in lines:
             begin = bisect_right(self._small, (first,))
-            for line, name in self._small[begin:]:
-                if line > last:
-                    break
-                names[name] = None
+            end = bisect_left(self._small, (last + 1,))
+            names.update((name, None) for _, name in self._small[begin:end])
         return tuple(names)
 
     def _trim(self, ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         """Return the ranges without blank lines at their ends, and without blank ranges."""
         trimmed: list[tuple[int, int]] = []
+        lines, origin = self._lines, self._first
         for start, end in ranges:
             first, last = start, end
-            while first <= last and not self._line(last).strip():
+            while first <= last and not lines[last - origin].strip():
                 last -= 1
-            while first <= last and not self._line(first).strip():
+            while first <= last and not lines[first - origin].strip():
                 first += 1
             if first <= last:
                 trimmed.append((first, last))
         return tuple(trimmed)
 
     def _text(self, ranges: Iterable[tuple[int, int]]) -> str:
-        origin = self._first
-        return "\n".join("\n".join(self._lines[first - origin : last - origin + 1]) for first, last in ranges)
+        origin, lines = self._first, list[str]()
+        for first, last in ranges:
+            lines += self._lines[first - origin : last - origin + 1]
+        return "\n".join(lines)
 
 
 def _to_signature(lines: Iterable[str]) -> str:

@@ -78,4 +78,5 @@ def _texts(unit: Unit) -> dict[str, str]:
 def _tokens(text: str) -> str:
     if not text:
         return ""
-    return tokens.lane_text(tokens.words(text))
+    one_word = text.isascii() and text.isidentifier()
+    return tokens.lane_text([text] if one_word else tokens.words(text))

@@ -126,9 +126,7 @@ def _define_argument(sweep: Sweep, node: Node, name_node: Node) -> None:
         return
     frame = sweep.stack[-1]
     sweep.add_reference("value", text_of(name_node), name_node)
-    sweep.enter(
-        OpenDefinition(text_of(name_node), "function", frame.qualified, frame.index, node, name_node)
-    )
+    sweep.enter(OpenDefinition(text_of(name_node), "function", frame.qualified, frame.index, node, name_node))
     sweep.opened[-1].since, sweep.opened[-1].until = node.byte_range
 
 
