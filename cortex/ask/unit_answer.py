@@ -82,8 +82,8 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     if asks_for_users(question.query):
         if 0 < len(ranked.meanings) <= MEANINGS_MAX:
             return await _answer_with_uses(turn, question, ranked, left)
-        if not ranked.meanings and (answer := await _answer_with_places(turn, question, left)):
-            return answer | {"index": turn.index(ranked.notes)}
+        if not ranked.meanings and (places := await _answer_with_places(turn, question, left)):
+            return places | {"index": turn.index(ranked.notes)}
     with_tests = asks_for_tests(question.query)
     mapped, tests = choose_mapped(ranked.units, question.query, with_tests=with_tests)
     answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
