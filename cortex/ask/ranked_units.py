@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import orjson
 
+from cortex.ask.meanings import Meaning, find_meanings
 from cortex.ask.query_context import Turn, no_answer_error
-from cortex.ask.query_symbols import find_cited, names_in
+from cortex.ask.query_symbols import asks_for_users, find_cited, names_in
 from cortex.ask.questions import Search
 from cortex.ask.search import LANES, ask_lanes, notes_of, rank_lanes
-from cortex.ask.uses import Meaning, find_meanings
 from cortex.ranking import read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
 from cortex.ranking.units import CANDIDATES, ScoredUnit, chunk_hits, file_places, rank_units
@@ -86,9 +86,13 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
 
 
 async def _find_named(turn: Turn, query: str) -> list[Meaning]:
-    """Return the definitions of the names in a query, those that the graph knows for certain."""
+    """Return the definitions of the names in a query, those that the graph knows for certain; for a
+    question about users one with copies, too: in built files, or in tests.
+    """
     found = await asyncio.gather(*(find_meanings(turn, name) for name in names_in(query)))
-    meanings = [meaning for listed, _ in found for meaning in listed if meaning.file and not meaning.remark]
+    meanings = [meaning for listed, _ in found for meaning in listed if meaning.file]
+    with_copies = asks_for_users(query)
+    meanings = [m for m in meanings if not m.remark or (with_copies and not m.is_guess)]
     return list({meaning.id: meaning for meaning in meanings}.values())
 
 

@@ -25,7 +25,7 @@ from cortex.terms.records import Symbol
 
 #: nodes that hold statements, and so are no part of a statement without others
 _HOLDS_STATEMENTS = re.compile(
-    r"block|_body$|body_|compound_statement|statement_list|^then$|^else|^do|declaration_list"
+    r"block|case_|_body$|body_|compound_statement|statement_list|^then$|^else|^do|declaration_list"
 )
 _STATEMENT = re.compile(
     r"statement$|declaration$|assignment|^call|_call$|command$|call_expression$|invocation"
