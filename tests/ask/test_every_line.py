@@ -100,9 +100,9 @@ def test_an_answer_keeps_to_its_budget(disks):
 
 def test_whole_names_stand_before_parts_of_names(disks):
     lines = code_of(ask(disks, "open_disk", max_tokens=4000))
-    whole = [place in grep(r"\bopen_disk\b") for place in lines]
-    assert whole == sorted(whole, reverse=True)
-    assert not all(whole)
+    exact = [place in grep(r"\bopen_disk\b") for place in lines]
+    assert exact == sorted(exact, reverse=True)
+    assert not all(exact)
 
 
 def test_the_words_side_by_side_stand_before_the_words_apart(disks):

@@ -54,9 +54,9 @@ def test_a_function_of_a_default_export_is_a_definition(value, suffix):
     wanted = DEFAULTS[value]
     assert outline_of(name, text) == wanted
     inside = {edge.source for edge in calls_in(project, name) if edge.target == "a:inner"}
-    assert inside == {f"a:{one}" for one in wanted}
+    assert inside == {f"a:{function}" for function in wanted}
     outside = {edge.target for edge in calls_in(project, f"b.{suffix}")}
-    assert outside == {f"a:{one}" for one in wanted}
+    assert outside == {f"a:{function}" for function in wanted}
 
 
 @pytest.mark.parametrize("value", NOTHINGS)

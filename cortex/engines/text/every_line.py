@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cortex.engines.text.line_coverage import LOOSE, WHOLE, Marks, literal_levels
+from cortex.engines.text.line_coverage import EXACT, LOOSE, Marks, literal_levels
 from cortex.engines.text.line_matches import Body, Marked
 from cortex.engines.text.lines import (
     PART_SHOWN,
@@ -58,8 +58,8 @@ def order_every_line(
     built = _built_places(body, marked, literal)
     chosen = replace(order, places=_without(literal, built))
     if _text_bytes(body, marked, chosen.places) > request.max_bytes:
-        whole = [at for at in chosen.places if levels[at] == WHOLE]
-        chosen = replace(chosen, places=whole or chosen.places)
+        exact = [at for at in chosen.places if levels[at] == EXACT]
+        chosen = replace(chosen, places=exact or chosen.places)
         chosen = drop_alike(body, marked, chosen)
         if not request.filters.paths:
             chosen = drop_crowds(body, marked, chosen)

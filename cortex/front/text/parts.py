@@ -174,9 +174,7 @@ def _draw_lines(page: Page, file: Answer, remarks: Iterable[str] = ()) -> None:
     for row in file["lines"]:
         line, overload = (row["line"], row.get("overload", 0)) if isinstance(row, Mapping) else (row, 0)
         groups.setdefault(overload, []).append(str(line))
-    lists = [
-        ", ".join(lines) + (f" → {overload}" if overload else "") for overload, lines in groups.items()
-    ]
+    lists = [", ".join(lines) + (f" → {overload}" if overload else "") for overload, lines in groups.items()]
     page.add(*place(file["file"], 0), f": {'; '.join(lists)}", *((f"  {word}", FAINT) for word in remarks))
 
 

@@ -310,9 +310,9 @@ class _Reader:
         called = self._text(name.start_byte, name.end_byte)
         for function in functions:
             kind = "class" if function.type == "class" else "function"
-            body, own = function.child_by_field_name("body"), function.child_by_field_name("name")
-            named = own if own is not None and called in ("default", "exports") else None
-            captures = {"name": [own or (name if len(functions) == 1 else function)]}
+            body, label = function.child_by_field_name("body"), function.child_by_field_name("name")
+            named = label if label is not None and called in ("default", "exports") else None
+            captures = {"name": [label or (name if len(functions) == 1 else function)]}
             if body is not None:
                 captures["body"] = [body]
             node = _statement_of(value) if direct else function
