@@ -16,12 +16,12 @@ from cortex.ask.code_pieces import Body, Pieces, choose_pieces, show_whole
 from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.flow import weigh_words
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.query_symbols import asks_for_users
+from cortex.ask.query_symbols import asks_for_users, names_in
 from cortex.ask.query_words import get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Search
 from cortex.ask.ranked_units import RankedUnits, find_units
 from cortex.ask.use_sites import size_of
-from cortex.ask.uses import find_uses_of
+from cortex.ask.uses import find_uses, find_uses_of
 from cortex.ranking.unit_map import (
     MAP_LINES,
     bytes_of_line,
@@ -79,8 +79,11 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     if not ranked.fits:
         return {"map": [], "suggestion": _explain_misfit(ranked.unknown), "index": turn.index(ranked.notes)}
     left = (question.max_tokens or TOKENS) * TOKEN_BYTES
-    if asks_for_users(question.query) and 0 < len(ranked.meanings) <= MEANINGS_MAX:
-        return await _answer_with_uses(turn, question, ranked, left)
+    if asks_for_users(question.query):
+        if 0 < len(ranked.meanings) <= MEANINGS_MAX:
+            return await _answer_with_uses(turn, question, ranked, left)
+        if not ranked.meanings and (places := await _answer_with_places(turn, question, left)):
+            return places | {"index": turn.index(ranked.notes)}
     with_tests = asks_for_tests(question.query)
     mapped, tests = choose_mapped(ranked.units, question.query, with_tests=with_tests)
     answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
@@ -118,12 +121,25 @@ async def _answer_with_uses(turn: Turn, question: Search, ranked: RankedUnits, m
     return answer | {"index": turn.index(ranked.notes)}
 
 
+async def _answer_with_places(turn: Turn, question: Search, max_bytes: int) -> Answer | None:
+    """Answer a question about the users of a name that the project does not define: the places with
+    it; None where the question names no such name.
+    """
+    for name in names_in(question.query)[:1]:
+        answer: Answer = await find_uses(turn, name, max_tokens=max_bytes // TOKEN_BYTES)
+        if any(block.get("total") for block in answer["sites"]):
+            return answer
+    return None
+
+
 async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_bytes: int) -> list[Answer]:
     """Return the entries of the first units that fit into `max_bytes`; of copies the first."""
+    unnamed = (scored.score for scored in units if not is_named(scored, query))
+    least = SCORE_MIN * max(unnamed, default=0.0)
     tried = [
         scored
         for at, scored in enumerate(units[:SHOWN_MAX])
-        if scored.score >= SCORE_MIN * units[0].score or (at < TINY_PLACES and _is_tiny(scored))
+        if scored.score >= least or (at < TINY_PLACES and _is_tiny(scored))
     ]
     spans = await read_spans(
         turn, [Span(scored.unit["path"], scored.unit["start"], scored.unit["end"]) for scored in tried]
