@@ -26,7 +26,7 @@ from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordC
 #: hits of chunks that the lanes are asked for; files whose places count
 HITS, FILES = 24, 60
 #: tests and sections that are ranked beside the units of code
-ASIDE = 20
+ASIDE = 10
 
 
 @dataclass(frozen=True, slots=True)
