@@ -87,8 +87,8 @@ async def ask_agent(
     outcomes = []
     for row in rows:
         question = Search(row["query"])
-        _, found = await engines.context().attempt(lambda turn, question=question: find_units(turn, question))
-        ranked = [judge.number(_entry(one.unit)) for one in found.units] if found is not None else []
+        _, units = await engines.context().attempt(lambda turn, question=question: find_units(turn, question))
+        ranked = [judge.number(_entry(scored.unit)) for scored in units.units] if units is not None else []
         for size in SIZES:
             answer = await answer_with_code(engines.context(), Search(row["query"], max_tokens=size))
             assert answer is not None
@@ -208,12 +208,12 @@ def main() -> None:
     figures = begin("unit_answers")
     print_machine(figures)
     names = [path.stem for path in sorted((options.work / "questions").glob("*.json"))]
-    asked = {name: ask(name, options) for name in names if not options.only or name in options.only}
-    texts = [text for arms in asked.values() for rows in arms.values() for _, text in rows]
+    answers = {name: ask(name, options) for name in names if not options.only or name in options.only}
+    texts = [text for arms in answers.values() for rows in arms.values() for _, text in rows]
     counts = iter(count_tokens(texts))
     outcomes = {
         name: {arm: [outcome | {"tokens": next(counts)} for outcome, _ in rows] for arm, rows in arms.items()}
-        for name, arms in asked.items()
+        for name, arms in answers.items()
     }
     figures["questions"] = {name: len(arms["agent"]) // len(SIZES) for name, arms in outcomes.items()}
     figures["hunks"] = sum("shown" in row for arms in outcomes.values() for row in arms["agent"]) // len(

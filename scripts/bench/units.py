@@ -99,7 +99,7 @@ class Repairs(History):
         """
         raw = self.file(f"{fix.sha}^", path)
         start, end = next(span[1:] for span in named_spans(path, raw) if span[0] == name)
-        before, found = raw.decode(errors="replace").replace("\r\n", "\n").split("\n"), []
+        before, hunks = raw.decode(errors="replace").replace("\r\n", "\n").split("\n"), []
         for first, last in self._old_lines(fix, path):
             text, size, at = before[first - 1 : last], last - first + 1, first - start
             if start <= first and last <= end:
@@ -108,8 +108,8 @@ class Repairs(History):
                 ]
                 if same:
                     place = min(same, key=lambda place: abs(place - at))
-                    found.append(without_blanks(now, place, place + size - 1))
-        return found
+                    hunks.append(without_blanks(now, place, place + size - 1))
+        return hunks
 
 
 def without_blanks(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
