@@ -23,10 +23,14 @@ _QUOTED = r"`([A-Za-z_]\w{2,}|[A-Za-z_][\w.:#>-]+\w)(?:\(\))?`"
 #: a name of a file or of a page, and an abbreviation: no name with its owner
 _FILE = re.compile(rf"[\w.-]+\.(?:{KNOWN_ENDINGS}|com|org|net|io|dev)", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
-#: words of a question about the users of a function
+#: words of a question about the users of a function: it asks, or it tells of a change to come. A
+#: report of a fault says "changes" and "removing", too
 _USERS = re.compile(
-    r"\b(?:breaks?|broken|affect(?:s|ed)?|impact|renam(?:e|ing)|remov(?:e|ing)|delet(?:e|ing)|chang(?:es?|ed|ing)"
-    r"|(?:who|what|where|which)\b[^.?!]{0,40}\b(?:calls?|called|uses?|used)|callers?|usages?|(?:called|used) by)\b",
+    r"\b(?:who|what|where|which)\b[^.?!]{0,60}\b(?:breaks?|affected|calls?|called|uses?|used|impact)\b"
+    r"|\b(?:callers?|usages?|uses|users|impact) of\b|\b(?:called|used) by\b|\bwho (?:calls|uses)\b"
+    r"|\b(?:if|when|before) (?:i|we|you)\b[^.?!]{0,40}\b(?:renam|remov|delet|chang)\w*"
+    r"|\bif\b[^.?!]{0,80}\b(?:is renamed|is removed|is deleted|changes|is changed|gets)\b"
+    r"|^\W*(?:rename|remove|delete|change)\b",
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r"\.|::|#|->")
@@ -47,15 +51,6 @@ def names_in(query: str) -> list[str]:
 def asks_for_users(query: str) -> bool:
     """Whether a query asks for the callers of a function, or for the effects of a change of it."""
     return _USERS.search(query) is not None
-
-
-def _texts_of(name: str) -> list[str]:
-    """Return the texts of lines that may hold a name: the parts of `MockUtil.getMockHandler` that
-    are telling by themselves; `Config.load` as it is.
-    """
-    parts = _SEPARATOR.split(name)
-    telling = [component for component in parts if _NAME.fullmatch(component)]
-    return [name] if len(parts) == 1 or not telling else telling
 
 
 async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
