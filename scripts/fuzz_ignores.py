@@ -63,6 +63,10 @@ class Drawn:
 
 def draw_tree(chance: random.Random) -> list[str]:
     """Draw the paths of files; no path is a folder of another."""
+    if chance.random() < 0.2:  # for classes: names of one letter, and some of two
+        letters = [chr(code) for code in range(1, 127) if chr(code) not in "./\n"]
+        pairs = [a + b for a in chance.sample(letters, 4) for b in chance.sample(letters, 4)]
+        return sorted({*letters, *pairs, "é", "ü", "\x80"})
     folders = [""]
     for _ in range(chance.randint(1, 7)):
         folders.append(f"{chance.choice(folders)}{chance.choice(NAMES)}/")
@@ -96,14 +100,17 @@ def _draw_file(chance: random.Random, paths: list[str]) -> bytes:
 
 def _draw_pattern(chance: random.Random, paths: list[str]) -> bytes:
     style = chance.random()
-    if style < 0.3:
+    if style < 0.7 and "!" in paths and "~" in paths:
+        negation = b"!" if chance.random() < 0.2 else b""
+        return negation + _draw_wildcard(chance, ord(chance.choice(paths)[0]) & 255)
+    if style < 0.25:
         return chance.choice(IDIOMS)
-    if style < 0.5:  # a path of the tree, or its end, changed in one place
-        raw = bytearray(chance.choice(paths).encode())
-        if chance.random() < 0.5:
-            at = chance.randrange(len(raw))
-            raw[at : at + chance.randint(0, 2)] = chance.choice(PIECES)
-        body = bytes(raw)
+    if style < 0.7:  # a path of the tree, or its end, changed in one place
+        body = chance.choice(paths).encode()
+        for _ in range(chance.choice((0, 1, 1, 2, 3))):
+            at = chance.randrange(len(body))
+            end = at + chance.choice((1, 1, 1, 0, 2))
+            body = body[:at] + _draw_wildcard(chance, body[at]) + body[end:]
         body = body.rpartition(b"/")[2] if chance.random() < 0.3 else body
         body = body.rpartition(b"/")[0] or body if chance.random() < 0.3 else body
     else:
@@ -111,6 +118,24 @@ def _draw_pattern(chance: random.Random, paths: list[str]) -> bytes:
     body = (b"/" if chance.random() < 0.2 else b"") + body + chance.choice(ENDS)
     body = (b"!" if chance.random() < 0.3 else b"") + body
     return body + (b"\0x" if chance.random() < 0.005 else b"")
+
+
+def _draw_wildcard(chance: random.Random, byte: int) -> bytes:
+    """Draw a piece that may match one byte: a class with or beside it, a wildcard."""
+    if chance.random() < 0.3:
+        return chance.choice(PIECES)
+    one = bytes((byte,))
+    low, high = bytes((max(1, byte - chance.randint(0, 2)),)), bytes((min(255, byte + chance.randint(0, 2)),))
+    members = [
+        one, low, high, low + b"-" + high, high + b"-" + low, b"a", b"A-Z", b"\\" + one, b"[:alpha:]", b"[:lower:]",
+        b"[:upper:]", b"[:punct:]", b"[:space:]", b"[:print:]", b"[:graph:]", b"[:cntrl:]", b"[:xdigit:]", b"[:blank:]",
+        b"[:alnum:]", b"[:digit:]", b"-", b"]", b"[", b"!", b"^", b"\\" + low + b"-\\" + high, b"/", b"[:", b":]",
+    ]  # fmt: skip
+    chosen = b"".join(chance.sample(members, chance.choice((1, 1, 2, 3))))
+    return chance.choice((
+        b"?", b"*", b"**", b"\\" + one, b"[" + chosen + b"]", b"[" + chosen + b"]", b"[!" + chosen + b"]",
+        b"[^" + chosen + b"]", b"[" + chosen + b"]*", b"*[" + chosen + b"]",
+    ))  # fmt: skip
 
 
 class Place:
@@ -178,12 +203,12 @@ def run(folder: Path, number: int, seed: int) -> Iterator[tuple[int, list[str], 
     os.environ.update(home)
     try:
         for start in range(seed, seed + number, RULES_EACH):
-            paths = draw_tree(random.Random(start))  # noqa: S311 - drawn to be repeated
+            paths = draw_tree(random.Random(start))
             while not paths:
                 paths = [*NAMES[:3]]
             place.make_tree(paths)
             for each in range(start, min(start + RULES_EACH, seed + number)):
-                drawn = draw_rules(random.Random(each), paths)  # noqa: S311
+                drawn = draw_rules(random.Random(each), paths)
                 yield each, paths, drawn, differences(place, paths, drawn)
     finally:
         for name, value in before.items():
@@ -194,7 +219,9 @@ def run(folder: Path, number: int, seed: int) -> Iterator[tuple[int, list[str], 
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--number", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -94,9 +94,9 @@ class Checkout:
             return git.Tracked(fault=f"the folder {self.folder} is not there")
         if not mark:
             return git.Tracked()  # before the first `git add`
-        if git_files.belongs_to_another(self.top) or git_files.belongs_to_another(self.folder):
-            if not git_files.is_safe(self.top):
-                return git.Tracked(fault="it belongs to another user (`git config --global safe.directory`)")
+        is_ours = not any(map(git_files.belongs_to_another, (self.top, self.folder)))
+        if not is_ours and not git_files.is_safe(self.top):
+            return git.Tracked(fault="it belongs to another user (`git config --global safe.directory`)")
         return git.list_index(self.top, self.folder)
 
 
@@ -120,8 +120,8 @@ def _checkout(top: Path, *, depth: int = 0, prefix: str = "") -> Checkout:
 
 
 def is_checkout(folder: Path) -> bool:
-    """Whether a folder below a project is the top of a checkout: its `.git` is a repository, or leads
-    to one, which may be gone if it is a worktree's or a submodule's.
+    """Whether a folder below a project is the top of a checkout: its `.git` is a repository, or
+    leads to one, which may be gone if it is a worktree's or a submodule's.
     """
     place = folder / GIT_LINK
     if place.is_dir():
@@ -137,8 +137,8 @@ def is_checkout(folder: Path) -> bool:
 
 
 def foreign_reason(root: Path, outer: Checkout | None, inner: Checkout) -> str:
-    """Return the reason why the checkout `inner` is no part of the project; "" if it is: a submodule,
-    or a clone in a folder without git around it.
+    """Return the reason why the checkout `inner` is no part of the project; "" if it is: a
+    submodule, or a clone in a folder without git around it.
     """
     is_worktree = inner.folder != inner.common
     if outer is None:

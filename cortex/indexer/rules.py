@@ -59,9 +59,11 @@ def rules_between(top: Path, root: Path, *, folds: bool = False) -> tuple[Rules,
     return tuple(collected)
 
 
-def common_rules(common: Path | None, *, prefix: str = "", depth: int = 0, folds: bool = False) -> list[Rules]:
-    """Return the rules that hold in a whole checkout: `info/exclude` of its git folder `common`, and
-    the user's global file. `prefix` and `depth` as in `Rules`.
+def common_rules(
+    common: Path | None, *, prefix: str = "", depth: int = 0, folds: bool = False
+) -> list[Rules]:
+    """Return the rules that hold in a whole checkout: `info/exclude` of its git folder `common`,
+    and the user's global file. `prefix` and `depth` as in `Rules`.
     """
     paths = [] if common is None else [str(common / "info" / "exclude")]
     paths.append(os.path.realpath(global_ignore()))  # the user's own file, often a link

@@ -228,8 +228,8 @@ class Scanner:
         return "indexing.languages does not name its language" if self._languages else "left out: git's own"
 
     def inclusion_reason(self, path: str) -> str:
-        """Return the rule that takes in a file although git's rules ignore it; "" for none, and for a
-        file that is left out.
+        """Return the rule that takes in a file although git's rules ignore it; "" for none, and for
+        a file that is left out.
         """
         scope = self._scope_of(path)
         if isinstance(scope, str) or self._is_ignored(path, scope):
@@ -269,7 +269,7 @@ class Scanner:
         return f"{folder}/ is left out: it is {opened}" if isinstance(opened, str) else opened
 
     def _enter(self, path: str, name: str, scope: Scope) -> Scope | None:
-        """Return the rules for a folder in a folder with the rules `scope`; None if it is left out."""
+        """Return the rules for a folder in one with the rules `scope`; None if it is left out."""
         if name in FOLDERS_SKIPPED or path == self._cache:
             return None
         own = self._own_decision(path + "/", scope)
@@ -286,9 +286,9 @@ class Scanner:
     def _open(
         self, folder: str, scope: Scope, names: Collection[str] | None
     ) -> tuple[Scope, list[Rules]] | str:
-        """Return the rules in a folder, with its own ignore files, and these alone; or the reason why
-        it is left out: a folder of git, another checkout. `names` are its entries, None to look for
-        them.
+        """Return the rules in a folder, with its own ignore files, and these alone; or the reason
+        why it is left out: a folder of git, another checkout. `names` are its entries, None to look
+        for them.
         """
         full = os.path.join(self._root, folder)
         if folder in self._git_folders or git_files.is_git_folder(full, names):
@@ -371,9 +371,7 @@ class Scanner:
         elif reason:
             scan.skipped.append(Skipped(path, reason))
 
-    def _skip_reason(
-        self, path: str, name: str, scope: Scope, size: int, *, is_link: bool
-    ) -> str | None:
+    def _skip_reason(self, path: str, name: str, scope: Scope, size: int, *, is_link: bool) -> str | None:
         """Return the reason why a file is left out: None if it is not, "" if a rule or setting
         excludes it on purpose, which is not reported.
         """
@@ -446,7 +444,9 @@ def _name_worktrees(folder: Path) -> str:
 def _unlisted(found: list[Found]) -> list[Skipped]:
     """Return a remark for each checkout whose index git did not list."""
     return [
-        Skipped(f"{each.folder}/{GIT_LINK}" if each.folder else GIT_LINK, f"{UNLISTED}: {each.checkout.fault}")
+        Skipped(
+            f"{each.folder}/{GIT_LINK}" if each.folder else GIT_LINK, f"{UNLISTED}: {each.checkout.fault}"
+        )
         for each in found
         if each.checkout is not None and each.checkout.fault
     ]

@@ -31,7 +31,9 @@ def git_dir(top: Path) -> Path:
     """Return the git folder of a checkout: `.git`, or the target of its `.git` file."""
     pointer = top / ".git"
     try:
-        return resolve_pointer(top, files.read_plain(pointer, PATH_BYTES_MAX)) if pointer.is_file() else pointer
+        return (
+            resolve_pointer(top, files.read_plain(pointer, PATH_BYTES_MAX)) if pointer.is_file() else pointer
+        )
     except OSError:
         return pointer
 

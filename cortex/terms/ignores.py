@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cortex.system.errors import Misconfigured
-from cortex.terms.wildmatch import FOLDER, Glob, NeverMatches, Unclosed, doubt, lookup_keys, parse
+from cortex.terms.wildmatch import FOLDER, Glob, MatchlessError, UnclosedError, doubt, lookup_keys, parse
 
 if TYPE_CHECKING:  # a slow import, and most processes read no glob
     import re2
@@ -154,11 +154,11 @@ def glob_fault(glob: str) -> GlobFault | None:
     """
     raw = _encode(glob)
     why = _line_fault(raw, 1, len(raw))
-    if not why and raw.strip() and not raw.startswith(b"#"):
+    if not why and raw.strip(b" ") and not raw.startswith(b"#"):
         try:
             with_ranges(glob)
             parse(_trim(raw))
-        except Unclosed:
+        except UnclosedError:
             pass
         except ValueError as error:
             why = str(error)
@@ -198,7 +198,7 @@ def _valid_lines(
     """
     count = size = 0
     for number, line in lines:
-        if not line.strip() or line.startswith(b"#"):
+        if not line.strip(b" ") or line.startswith(b"#"):
             continue
         count, size = count + 1, size + len(line)
         if why := _line_fault(line, count, size):
@@ -207,7 +207,7 @@ def _valid_lines(
                 continue
         try:
             yield number, line, parse(_trim(line.partition(b"\0")[0]), folds=folds)
-        except NeverMatches as error:
+        except MatchlessError as error:
             if not why:
                 faults.append(_fault(number, line, str(error)))
 

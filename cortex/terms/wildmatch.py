@@ -46,7 +46,7 @@ CLASSES: dict[str, Callable[[int], bool]] = {
 }
 
 
-class NeverMatches(ValueError):
+class MatchlessError(ValueError):
     """A glob that matches no path, with the reason."""
 
 
@@ -60,7 +60,7 @@ def doubt(glob: bytes) -> str:
     return ""
 
 
-class Unclosed(NeverMatches):
+class UnclosedError(MatchlessError):
     """A `[` without its `]`."""
 
 
@@ -78,7 +78,7 @@ class Glob:
 def parse(glob: bytes, *, folds: bool = False) -> Glob:
     """Parse a glob of a file like .gitignore, without the blanks at its end.
 
-    `folds`: case does not count, and the paths to compare are lower case. Raises NeverMatches.
+    `folds`: case does not count, and the paths to compare are lower case. Raises MatchlessError.
     """
     is_negated = glob.startswith(b"!")
     body = glob[1:] if is_negated else glob
@@ -88,7 +88,7 @@ def parse(glob: bytes, *, folds: bool = False) -> Glob:
     literal = min(literal, len(body))
     mark = FOLDER if is_folder else b""
     if not body or body == b"/":
-        raise NeverMatches("cannot be read (nothing to match)")
+        raise MatchlessError("cannot be read (nothing to match)")
     is_path = b"/" in body
     if body.startswith(b"/"):
         body, literal = body[1:], literal - 1
@@ -125,7 +125,7 @@ def _escape_byte(byte: int) -> bytes:
 
 
 def _translate(glob: bytes, *, folds: bool) -> bytes:
-    """Return the expression of a glob in which `*` stays in a folder. Raises NeverMatches."""
+    """Return the expression of a glob in which `*` stays in a folder. Raises MatchlessError."""
     parts: list[bytes] = []
     at = 0
     while at < len(glob):
@@ -136,7 +136,7 @@ def _translate(glob: bytes, *, folds: bool) -> bytes:
             part, at = _bracket(glob, at, folds=folds)
         elif byte == _BACKSLASH:
             if at + 1 == len(glob):
-                raise NeverMatches("cannot be read (a backslash at its end)")
+                raise MatchlessError("cannot be read (a backslash at its end)")
             part, at = _escape(glob[at + 1 : at + 2]), at + 2
         else:
             literal = glob[at : at + 1]
@@ -163,7 +163,7 @@ def _stars(glob: bytes, start: int) -> tuple[bytes, int]:
 def _bracket(glob: bytes, start: int, *, folds: bool) -> tuple[bytes, int]:
     """Return the expression of the class at `start`, and the offset behind it.
 
-    Raises NeverMatches for a class that git cannot read.
+    Raises MatchlessError for a class that git cannot read.
     """
     at = start + 1
     is_negated = glob[at : at + 1] in (b"!", b"^")
@@ -173,7 +173,7 @@ def _bracket(glob: bytes, start: int, *, folds: bool) -> tuple[bytes, int]:
     while is_first or glob[at : at + 1] != b"]":
         is_first = False
         if at >= len(glob):
-            raise Unclosed("cannot be read ([ without ])")
+            raise UnclosedError("cannot be read ([ without ])")
         byte = glob[at]
         if byte == _BACKSLASH:
             at += 1
@@ -189,7 +189,7 @@ def _bracket(glob: bytes, start: int, *, folds: bool) -> tuple[bytes, int]:
         elif byte == _OPEN and glob[at + 1 : at + 2] == b":":
             end = glob.find(b"]", at + 2)
             if end < 0:
-                raise Unclosed("cannot be read ([ without ])")
+                raise UnclosedError("cannot be read ([ without ])")
             if end > at + 2 and glob[end - 1] == b":"[0]:
                 members |= _named(glob[at + 2 : end - 1], folds=folds)
                 previous, at = 0, end
@@ -202,13 +202,13 @@ def _bracket(glob: bytes, start: int, *, folds: bool) -> tuple[bytes, int]:
         at += 1
     chosen = (set(range(256)) - members if is_negated else members) - {0, _SLASH}
     if not chosen:
-        raise NeverMatches("cannot be read (a class without a character)")
+        raise MatchlessError("cannot be read (a class without a character)")
     return _as_expression(chosen), at + 1
 
 
 def _byte_at(glob: bytes, at: int) -> int:
     if at >= len(glob):
-        raise Unclosed("cannot be read ([ without ])")
+        raise UnclosedError("cannot be read ([ without ])")
     return glob[at]
 
 
@@ -220,7 +220,7 @@ def _range(first: int, last: int, *, folds: bool) -> set[int]:
 def _named(name: bytes, *, folds: bool) -> set[int]:
     text = name.decode("latin-1")
     if text not in CLASSES:
-        raise NeverMatches(f"holds the unknown class [:{text}:]; known ones are {', '.join(CLASSES)}")
+        raise MatchlessError(f"holds the unknown class [:{text}:]; known ones are {', '.join(CLASSES)}")
     members = {byte for byte in range(256) if CLASSES[text](byte)}
     return members | set(_LOWER) if folds and text == "upper" else members
 
