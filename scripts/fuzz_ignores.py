@@ -124,16 +124,16 @@ def _draw_wildcard(chance: random.Random, byte: int) -> bytes:
     """Draw a piece that may match one byte: a class with or beside it, a wildcard."""
     if chance.random() < 0.3:
         return chance.choice(PIECES)
-    one = bytes((byte,))
+    literal = bytes((byte,))
     low, high = bytes((max(1, byte - chance.randint(0, 2)),)), bytes((min(255, byte + chance.randint(0, 2)),))
     members = [
-        one, low, high, low + b"-" + high, high + b"-" + low, b"a", b"A-Z", b"\\" + one, b"[:alpha:]", b"[:lower:]",
+        literal, low, high, low + b"-" + high, high + b"-" + low, b"a", b"A-Z", b"\\" + literal, b"[:alpha:]", b"[:lower:]",
         b"[:upper:]", b"[:punct:]", b"[:space:]", b"[:print:]", b"[:graph:]", b"[:cntrl:]", b"[:xdigit:]", b"[:blank:]",
         b"[:alnum:]", b"[:digit:]", b"-", b"]", b"[", b"!", b"^", b"\\" + low + b"-\\" + high, b"/", b"[:", b":]",
     ]  # fmt: skip
     chosen = b"".join(chance.sample(members, chance.choice((1, 1, 2, 3))))
     return chance.choice((
-        b"?", b"*", b"**", b"\\" + one, b"[" + chosen + b"]", b"[" + chosen + b"]", b"[!" + chosen + b"]",
+        b"?", b"*", b"**", b"\\" + literal, b"[" + chosen + b"]", b"[" + chosen + b"]", b"[!" + chosen + b"]",
         b"[^" + chosen + b"]", b"[" + chosen + b"]*", b"*[" + chosen + b"]",
     ))  # fmt: skip
 
@@ -228,11 +228,11 @@ def main() -> int:
     different = number = 0
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        for seed, paths, drawn, found in run(Path(folder).resolve(), options.number, options.seed):
+        for seed, paths, drawn, different_paths in run(Path(folder).resolve(), options.number, options.seed):
             number += 1
-            if found:
+            if different_paths:
                 different += 1
-                print(f"seed {seed}: {found}\n  of {paths}\n  {drawn}", flush=True)
+                print(f"seed {seed}: {different_paths}\n  of {paths}\n  {drawn}", flush=True)
     print(f"{number} drawn, {different} different, {time.monotonic() - began:.0f} s")
     return int(different > 0)
 

@@ -80,14 +80,14 @@ class Checkout:
         mark = git_files.identity(self.folder / "index")
         key = str(self.top), str(self.folder)
         with _lock:
-            known = _lists.get(key)
-            if known is None or known[0] != mark:
-                known = mark, self._ask(mark)
-                _lists[key] = known
+            entry = _lists.get(key)
+            if entry is None or entry[0] != mark:
+                entry = mark, self._ask(mark)
+                _lists[key] = entry
                 while len(_lists) > KEPT_MAX:
                     _lists.popitem(last=False)
             _lists.move_to_end(key)
-        return known[1]
+        return entry[1]
 
     def _ask(self, mark: tuple[int, ...]) -> git.Tracked:
         if not self.folder.is_dir():

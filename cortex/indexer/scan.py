@@ -79,7 +79,7 @@ class Scope:
     """The rules that hold in one folder, of each kind the strongest first."""
 
     #: of .cortexignore
-    own: tuple[Rules, ...]
+    cortex: tuple[Rules, ...]
     git: tuple[Rules, ...]
     #: the checkout of git that the folder belongs to
     checkout: Checkout | None = None
@@ -99,7 +99,7 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckoutAt:
     """A checkout in a walk, with the folder of its top below the project's root."""
 
     folder: str
@@ -140,7 +140,7 @@ class Scanner:
         explicitly.
         """
         scan = Scan(skipped=faults_of(self._outer.git))
-        found = [Found("", self._outer.checkout)]
+        checkouts_met = [CheckoutAt("", self._outer.checkout)]
         stack = [("", self._outer)]
         while stack:
             folder, outer = stack.pop()
@@ -160,7 +160,7 @@ class Scanner:
                 continue
             scope, rules = opened
             if scope.checkout is not outer.checkout:
-                found.append(Found(folder, scope.checkout))
+                checkouts_met.append(CheckoutAt(folder, scope.checkout))
             scan.folders.append(folder)
             scan.skipped += faults_of(rules)
             for entry in entries:
@@ -174,7 +174,7 @@ class Scanner:
                     stack.append((path, inner))
             self._check_limit(scan)
         if self._settings.respect_gitignore:
-            scan.skipped += _unlisted(found)
+            scan.skipped += _unlisted(checkouts_met)
         scan.folders.sort()
         scan.files = dict(sorted(scan.files.items()))
         return scan
@@ -235,7 +235,7 @@ class Scanner:
         if isinstance(scope, str) or self._is_ignored(path, scope):
             return ""
         by = self._ignored_by_git(path, scope)
-        for rule in scope.own:
+        for rule in scope.cortex:
             if rule.decide(path) is False:
                 return rule.line_of(self._root, path)
         return f"git tracks it, although {by} ignores it" if by else ""
@@ -272,10 +272,10 @@ class Scanner:
         """Return the rules for a folder in one with the rules `scope`; None if it is left out."""
         if name in FOLDERS_SKIPPED or path == self._cache:
             return None
-        own = self._own_decision(path + "/", scope)
-        if own:
+        decision = self._own_decision(path + "/", scope)
+        if decision:
             return None
-        if own is False:
+        if decision is False:
             return replace(scope, ignored_by=None) if scope.ignored_by else scope
         rule = self._git_rule(path + "/", scope)
         if rule is None:
@@ -301,21 +301,21 @@ class Scanner:
                 return f"{why}: open it by itself (--project {folder})"
             git_rules = inner.rules(Path(self._root)) if self._settings.respect_gitignore else ()
             added += [rules for rules in git_rules if rules not in scope.git]
-            scope = Scope(scope.own, git_rules, inner)
-        own = self._read_rules(folder, ".cortexignore", names, folds=False)
-        ours: list[Rules] = []
+            scope = Scope(scope.cortex, git_rules, inner)
+        cortex_rules = self._read_rules(folder, ".cortexignore", names, folds=False)
+        git_added: list[Rules] = []
         if self._settings.respect_gitignore and scope.ignored_by is None:
             folds = scope.checkout is not None and scope.checkout.folds
-            ours = self._read_rules(folder, ".gitignore", names, folds=folds)
-        if own or ours:
-            scope = replace(scope, own=(*own, *scope.own), git=(*ours, *scope.git))
-        return scope, [*added, *own, *ours]
+            git_added = self._read_rules(folder, ".gitignore", names, folds=folds)
+        if cortex_rules or git_added:
+            scope = replace(scope, cortex=(*cortex_rules, *scope.cortex), git=(*git_added, *scope.git))
+        return scope, [*added, *cortex_rules, *git_added]
 
     def _own_decision(self, path: str, scope: Scope) -> bool | None:
         """Return the decision of `indexing.ignore` and .cortexignore; None for none."""
         if self._ignore.match(path):
             return True
-        for rule in scope.own:
+        for rule in scope.cortex:
             decision = rule.decide(path)
             if decision is not None:
                 return decision
@@ -347,7 +347,7 @@ class Scanner:
             return ""
         if self._ignore.match(path):
             return "indexing.ignore"
-        for rule in scope.own:
+        for rule in scope.cortex:
             if rule.decide(path):
                 return rule.line_of(self._root, path)
         return self._ignored_by_git(path, scope)
@@ -441,12 +441,12 @@ def _name_worktrees(folder: Path) -> str:
     return f"{checkouts.GIT_FOLDER}: it holds no files of a project{named}"
 
 
-def _unlisted(found: list[Found]) -> list[Skipped]:
+def _unlisted(checkouts_met: list[CheckoutAt]) -> list[Skipped]:
     """Return a remark for each checkout whose index git did not list."""
     return [
         Skipped(
             f"{each.folder}/{GIT_LINK}" if each.folder else GIT_LINK, f"{UNLISTED}: {each.checkout.fault}"
         )
-        for each in found
+        for each in checkouts_met
         if each.checkout is not None and each.checkout.fault
     ]

@@ -74,7 +74,7 @@ def is_git_folder(folder: str, names: Collection[str] | None = None) -> bool:
 
 def worktrees_of(common: Path) -> list[Path]:
     """Return the checkouts of a repository but its main one, sorted."""
-    found: list[Path] = []
+    places: list[Path] = []
     with contextlib.suppress(OSError):
         for name in files.names(common / "worktrees"):
             with contextlib.suppress(OSError):
@@ -82,8 +82,8 @@ def worktrees_of(common: Path) -> list[Path]:
                     common / "worktrees" / name,
                     files.read_plain(common / "worktrees" / name / "gitdir", PATH_BYTES_MAX),
                 )
-                found.append(pointer.parent)
-    return sorted(found)
+                places.append(pointer.parent)
+    return sorted(places)
 
 
 def belongs_to_another(folder: Path) -> bool:
@@ -170,7 +170,7 @@ def _line_end(text: str, at: int) -> int:
 def _value(text: str, at: int) -> tuple[str, int]:
     """Return the value at `at`, without quotes, escapes and comment, and the offset behind it."""
     letters: list[str] = []
-    kept, quoted = 0, False  # kept: letters that blanks at the end do not belong to
+    length, quoted = 0, False  # length: letters that blanks at the end do not belong to
     while at < len(text) and text[at] != "\n":
         letter = text[at]
         if letter == "\\":
@@ -178,18 +178,18 @@ def _value(text: str, at: int) -> tuple[str, int]:
             follower = text[at : at + 1]
             if follower != "\n":
                 letters.append(_ESCAPES.get(follower, follower))
-                kept = len(letters)
+                length = len(letters)
         elif letter == '"':
             quoted = not quoted
-            kept = len(letters)
+            length = len(letters)
         elif letter in "#;" and not quoted:
             at = _line_end(text, at)
             break
         else:
             letters.append(letter)
-            kept = len(letters) if quoted or not letter.isspace() else kept
+            length = len(letters) if quoted or not letter.isspace() else length
         at += 1
-    return "".join(letters[:kept]), at
+    return "".join(letters[:length]), at
 
 
 def identity(path: str | os.PathLike[str]) -> tuple[int, ...]:

@@ -126,8 +126,8 @@ class Ignores:
             raw = raw.lower()
         at = max((self.names.get(key, -1) for key in lookup_keys(raw)), default=-1) if self.names else -1
         for expressions, positions in self.sets:
-            if positions[-1] > at and (found := expressions.Match(raw)):
-                at = max(at, positions[max(found)])
+            if positions[-1] > at and (positions_matched := expressions.Match(raw)):
+                at = max(at, positions[max(positions_matched)])
         return at
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 #: the mark behind the path of a folder
 FOLDER = b"\0"
-_ANY, _IN_FOLDER, _ONE = b"[^\\x00]*", b"[^/\\x00]*", b"[^/\\x00]"
+_ANY, _IN_FOLDER, _LETTER = b"[^\\x00]*", b"[^/\\x00]*", b"[^/\\x00]"
 _SLASH, _BACKSLASH, _STAR, _OPEN, _CLOSE = b"/"[0], b"\\"[0], b"*"[0], b"["[0], b"]"[0]
 _SPECIAL = frozenset(b"*?[\\")
 #: a class of one range
@@ -140,7 +140,10 @@ def _translate(glob: bytes, *, folds: bool) -> bytes:
             part, at = _escape(glob[at + 1 : at + 2]), at + 2
         else:
             literal = glob[at : at + 1]
-            part, at = (_ONE if byte == b"?"[0] else _escape(literal.lower() if folds else literal)), at + 1
+            part, at = (
+                (_LETTER if byte == b"?"[0] else _escape(literal.lower() if folds else literal)),
+                at + 1,
+            )
         parts.append(part)
     return b"".join(parts)
 

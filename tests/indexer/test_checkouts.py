@@ -177,11 +177,11 @@ def test_a_configuration_cannot_name_another_tree_or_other_rules(root, tmp_path)
 
 
 def test_git_is_asked_once_for_each_change_of_the_index(root, monkeypatch):
-    asked: list[Path] = []
+    calls: list[Path] = []
     listing = git.list_index
 
     def list_index(work_tree: Path, folder: Path) -> git.Tracked:
-        asked.append(work_tree)
+        calls.append(work_tree)
         return listing(work_tree, folder)
 
     monkeypatch.setattr(git, "list_index", list_index)
@@ -189,10 +189,10 @@ def test_git_is_asked_once_for_each_change_of_the_index(root, monkeypatch):
     commit(root, "gen")
     for _ in range(3):
         assert len(taken(root)) == 20
-    assert asked == [root]
+    assert calls == [root]
     call(root, "rm", "-q", "--cached", "gen/0.py")
     assert len(taken(root)) == 19
-    assert asked == [root, root]
+    assert calls == [root, root]
 
 
 @pytest.mark.parametrize("how", ["owner", "timeout", "damage", "no git", "empty"])
@@ -291,9 +291,9 @@ def test_a_bare_repository_with_worktrees_beside_it_names_them(tmp_path):
     call(root, "worktree", "add", "-q", "feature", "-b", "feature")
     (root / "notes.md").write_text("# Notes\n")
     assert taken(root) == {"notes.md"}
-    found = left_out(root)
-    assert found[".bare"] == checkouts.GIT_FOLDER
-    assert found["feature"] == f"{checkouts.WORKTREE}: open it by itself (--project feature)"
+    reasons = left_out(root)
+    assert reasons[".bare"] == checkouts.GIT_FOLDER
+    assert reasons["feature"] == f"{checkouts.WORKTREE}: open it by itself (--project feature)"
     assert taken(root / "feature") == {"a.py"}
     itself = Scanner(Config(root=root / ".bare")).walk()
     assert not itself.files
