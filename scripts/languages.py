@@ -88,9 +88,15 @@ the place that splits the fewest syntax nodes. Only a line that is longer than a
 
 `cortex index --verbose` lists each file that is left out or read with a reservation, and `cortex status` counts them.
 
-* Ignored and not listed: matches of `.gitignore` (nested, above the project, `.git/info/exclude`, `core.excludesFile`),
-  `.cortexignore` and `indexing.ignore`; files outside `indexing.include` and `indexing.languages`; and the folders
+* Ignored and not listed: matches of `.gitignore` (nested, above the project, `.git/info/exclude`, `core.excludesFile` of the user), read
+  exactly as git reads them; of `.cortexignore` and `indexing.ignore`; files outside `indexing.include` and `indexing.languages`; and the folders
   {folders}.
+* The first that decides wins: the fixed rules (our cache, git's folders, secrets, binary and generated files, the folders above);
+  `indexing.ignore`; `.cortexignore`; git's index, since a file that git tracks belongs to the project although a rule of git matches; git's rules.
+  `cortex why FILE` names the one that decided. Where git does not list its index (another user's folder, no answer in 10 s, damage), the rules
+  decide alone, and `cortex status` says so. `indexing.respect_gitignore: false` ignores both git's rules and its index.
+* Left out, and named: everything below a folder that is a git repository itself (a bare clone, `.bare`, a fixture; tracked or not), another worktree
+  of the same repository, and a clone in a repository unless it is a submodule. In a folder without git its clones belong to it.
 * Left out: symbolic links (no loop can arise), unreadable files and folders, files that a chunker stumbles over, files over `indexing.max_file_kb`, binary files,
   files that may hold secrets, data written by programs ({generated}; {suffixes}), minified files (a line of more than
   {line_chars} characters; {scripts} with more than {minified} characters a line).

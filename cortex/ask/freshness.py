@@ -25,7 +25,7 @@ from cortex.generation.formats import has_other
 from cortex.generation.manifest import FileState, Listing
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
-from cortex.system import files, hosts, path_names
+from cortex.system import files, git_files, hosts, path_names
 from cortex.system.errors import Damaged
 from cortex.terms.ids import stem_of
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
@@ -329,12 +329,22 @@ class Freshness:
         if self.nothing_to_search():
             left_out = self._nothing_in + sum(self._listing().left_out.values())
             suffix = f"; {left_out} files were left out, see `cortex status`" if left_out else ""
-            return f"There are no text files to be searched in {self._root}{suffix}."
+            return f"There are no text files to be searched in {self._root}{suffix}.{self._name_worktrees()}"
         if not self._config.server.auto_index:
             return "Nothing is indexed and server.auto_index is off; run `cortex index` in the project."
         if progress.running:
             return "The index is being published; ask again in a second."
         return "Nothing is indexed yet; ask again in a few seconds, or see `cortex status`."
+
+    def _name_worktrees(self) -> str:
+        """Return a sentence with the other worktrees of the project's repository; "" for none. The
+        folder of a bare repository has no files but theirs.
+        """
+        root = Path(self._root)
+        folder = root if git_files.is_git_folder(self._root) else git_files.git_dir(root)
+        places = git_files.worktrees_of(git_files.common_dir(folder))
+        named = ", ".join(str(place) for place in places if place != root and place.is_dir())
+        return f" Its repository has worktrees, each a project of its own: {named}." if named else ""
 
     def _say_full(self) -> str:
         """Return a sentence when the index disk is full: its writers cannot report that

@@ -127,6 +127,9 @@ class _Follower:
         self._is_foreign_root = file_system(config.root) in FOREIGN
         self._state_lock = threading.Lock()
         self._state = IndexerState("looking", 0, 0, 0, time.time(), os.getpid(), namespace=namespace())
+        #: the scanner of the last sweep, and the files that git tracked then
+        self._scanner: Scanner | None = None
+        self._tracked: object = None
         self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, time of writing; 0: not yet)
         self._sweep_at = 0.0
         #: seconds of processor time of the last check of the written files
@@ -149,7 +152,7 @@ class _Follower:
                 break
             self._changes.clear_touched()
             began_s = time.thread_time()
-            if not self._is_intact():
+            if not self._is_intact() or self._tracks_others():
                 self._changes.add_all()
             self._look_took_s = time.thread_time() - began_s
             state = _stat(self._config.indexer_state)
@@ -188,6 +191,12 @@ class _Follower:
         if self._manifest is None:
             return True
         return _stat(self._config.manifest) == self._manifest_stat and self._indexer.is_intact(self._manifest)
+
+    def _tracks_others(self) -> bool:
+        """Return whether git tracks other files than at the last sweep: the ignore rules do not
+        hold for them.
+        """
+        return self._scanner is not None and self._scanner.tracked_paths() != self._tracked
 
     def _note_work(self) -> None:
         self._worked_at = time.monotonic()
@@ -266,7 +275,9 @@ class _Follower:
     def _sweep(self) -> None:
         started, began_s = time.monotonic(), time.thread_time()
         self._sweep_at = started + self._pace.sweep_s  # also when it fails
-        scan = Scanner(self._config).walk(self._folders.enter)
+        self._scanner = Scanner(self._config)
+        self._tracked = self._scanner.tracked_paths()
+        scan = self._scanner.walk(self._folders.enter)
         self._check_root()  # moved meanwhile
         self._folders.follow(scan.folders)
         took, spent_s = time.monotonic() - started, time.thread_time() - began_s

@@ -12,7 +12,9 @@ import os
 import re
 import subprocess
 import time
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.system import files, hosts
@@ -21,11 +23,16 @@ from cortex.system import files, hosts
 ANSWER_S = 10.0
 #: bytes of an answer that are read; the rest counts as unknown to git
 ANSWER_BYTES_MAX = 32 << 20
+#: the same for an index of files, with some 100 bytes for each
+INDEX_BYTES_MAX = 512 << 20
 #: characters of git's message about a failure
 FAULT_CHARS = 300
 #: bytes of the file HEAD that are read, and the form of a HEAD that points to a branch
 _HEAD_BYTES_MAX = 4096
 _REF = re.compile(rb"ref: (refs/[!-~]+)")
+#: an entry of `ls-files -z -s -t` that is in the work tree: its mode and path
+_ENTRY = re.compile(rb"(?:\A|\0)[HMCK?] (\d{6}) [0-9a-f]+ [0-3]\t([^\0]+)(?=\0)")
+_GITLINK = b"160000"
 #: before every command: no setting of the repository or the user starts a program, reads a file
 #: that may be a pipe, or asks a person
 _OPTIONS = (
@@ -80,6 +87,46 @@ def tracked(root: Path, paths: Collection[str]) -> frozenset[str]:
     return frozenset(os.fsdecode(answer).split("\0")) & frozenset(paths)
 
 
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """The files that git tracks in one checkout, without those of a sparse checkout that are not
+    there. `fault` is the reason why git did not list them.
+    """
+
+    #: sorted paths from the top of the checkout
+    paths: Sequence[bytes] = ()
+    #: paths of submodules
+    links: frozenset[bytes] = frozenset()
+    fault: str = ""
+
+    def has(self, path: str) -> bool:
+        """Whether a file is tracked, or any file below a folder, which ends in `/`; a submodule
+        counts as a file below itself.
+        """
+        raw = os.fsencode(path)
+        at = bisect_left(self.paths, raw)
+        if raw.endswith(b"/"):
+            return raw[:-1] in self.links or (at < len(self.paths) and self.paths[at].startswith(raw))
+        return at < len(self.paths) and self.paths[at] == raw
+
+
+def list_index(work_tree: Path, git_dir: Path, answer_s: float = ANSWER_S) -> Tracked:
+    """Ask git for its index alone. Both folders are given, so that no configuration of the
+    repository names others.
+    """
+    command = [
+        f"--git-dir={os.fspath(git_dir)}", f"--work-tree={os.fspath(work_tree)}",
+        "ls-files", "-z", "-s", "-t",
+    ]  # fmt: skip
+    output, fault = _ask(work_tree, command, answer_s, INDEX_BYTES_MAX)
+    if fault or len(output) >= INDEX_BYTES_MAX:
+        return Tracked(fault=fault or f"its index takes more than {INDEX_BYTES_MAX >> 20} MiB")
+    entries = _ENTRY.findall(output)
+    links = frozenset(path for mode, path in entries if mode == _GITLINK)
+    paths = sorted(dict.fromkeys(path for mode, path in entries if mode != _GITLINK))
+    return Tracked(paths, links)
+
+
 def ask(
     root: Path, command: Sequence[str], answer_s: float = ANSWER_S, bytes_max: int = ANSWER_BYTES_MAX
 ) -> bytes:
@@ -88,11 +135,17 @@ def ask(
     Empty if there is no git, no repository, one that git does not trust (another user's), or no
     answer in time.
     """
+    return _ask(root, command, answer_s, bytes_max)[0]
+
+
+def _ask(root: Path, command: Sequence[str], answer_s: float, bytes_max: int) -> tuple[bytes, str]:
+    """As `ask`, with the reason of an empty answer."""
     path = search_path(root)
     program = hosts.find_program("git", path)
     if program is None:
-        return b""
-    with contextlib.suppress(OSError):
+        return b"", "there is no git here"
+    until = time.monotonic() + answer_s
+    try:
         process = subprocess.Popen(
             [program, "-C", os.fspath(root), *_OPTIONS, *command],
             cwd=os.sep,
@@ -102,9 +155,13 @@ def ask(
             stderr=subprocess.DEVNULL,
             **hosts.detached_options(),
         )
-        with process:
-            return _read_answer(process, time.monotonic() + answer_s, bytes_max)
-    return b""
+    except OSError as error:
+        return b"", f"git could not be started ({error.strerror})"
+    with process:
+        output, ended = _read_answer(process, until, bytes_max)
+    if not ended:
+        return output, "" if output else f"git took longer than {answer_s:g} s"
+    return output, f"git ended with {process.returncode}" if process.returncode else ""
 
 
 def mark_of_head(root: Path) -> tuple[object, ...]:
@@ -189,8 +246,10 @@ def _wait_for_fault(process: subprocess.Popen[bytes], until_s: float) -> str:
     return (lines[-1] if lines else f"git ended with {process.returncode}").rstrip(".")[:FAULT_CHARS]
 
 
-def _read_answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> bytes:
-    """Return its output until that moment; ends all of its processes."""
+def _read_answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> tuple[bytes, bool]:
+    """Return its output until that moment, none if it failed, and whether it ended by itself; ends
+    all of its processes.
+    """
     assert process.stdout is not None
     output, ended = b"", False
     try:
@@ -199,13 +258,12 @@ def _read_answer(process: subprocess.Popen[bytes], until: float, bytes_max: int)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, until - time.monotonic()))
     finally:
-        failed = (
-            process.poll() != 0 and len(output) < bytes_max
-        )  # a process with too much output is ended below, which is no failure
+        code = process.poll()
+        failed = code != 0 and len(output) < bytes_max  # one with too much output is ended below
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 hosts.end_group(process.pid)
-    return b"" if failed else output
+    return b"" if failed else output, code is not None
 
 
 def search_path(root: Path) -> str:

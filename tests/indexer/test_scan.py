@@ -208,34 +208,30 @@ def test_too_many_files_name_the_setting_to_add(root, monkeypatch):
     assert len(Scanner(Config(root=root, explicit_root=True)).walk().files) == 4
 
 
-def test_a_project_inside_a_project_belongs_to_both_and_only_its_ignore_files_speak_for_it(root, monkeypatch):
-    """A clone in a clone, with a submodule's git file and its own settings: the outer project reads
-    the sources of the inner one, and obeys only its ignore files, as git does. Opened itself, the
-    inner one is a separate project.
+def test_a_project_inside_a_project_is_another_one_and_a_submodule_is_both(root, monkeypatch):
+    """A clone in a clone, and a submodule, with settings of its own: the outer project reads the
+    sources of the submodule, and obeys only its ignore files, as git does. Opened itself, each is a
+    separate project.
     """
-    inner = root / "vendor" / "inner"
-    write(
-        root,
-        {
-            "outer.py": "",
-            "vendor/inner/.git/HEAD": "ref: refs/heads/main\n",
-            "vendor/inner/.gitignore": "*.tmp.py\n",
-            "vendor/inner/.cortex/config.yml": "indexing:\n  ignore: ['*']\n",
-            "vendor/inner/.cortex/chunks/theirs.json": "[]",
-            "vendor/inner/a.py": "",
-            "vendor/inner/b.tmp.py": "",
-            "vendor/module/.git": "gitdir: ../../.git/modules/module\n",
-            "vendor/module/c.py": "",
-        },
-    )
-    (root / ".git").mkdir()
-    assert sources(walk(root)) == {"outer.py", "vendor/inner/a.py", "vendor/module/c.py"}
-    assert sources(walk(inner)) == {"a.py"}
-    for place, expected_root in (
-        (inner, inner),
-        (root / "vendor" / "module", root / "vendor" / "module"),
-        (root / "vendor", root),
-    ):
+    inner, module = root / "vendor" / "inner", root / "vendor" / "module"
+    theirs = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        ".gitignore": "*.tmp.py\n",
+        ".cortex/config.yml": "indexing:\n  ignore: ['*']\n",
+        ".cortex/chunks/theirs.json": "[]",
+        "a.py": "",
+        "b.tmp.py": "",
+    }
+    write(root, {"outer.py": ""})
+    write(inner, theirs)
+    write(module, theirs)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    entry = f"160000,{'1' * 40},vendor/module"
+    subprocess.run(["git", "update-index", "--add", "--cacheinfo", entry], cwd=root, check=True)
+    assert sources(walk(root)) == {"outer.py", "vendor/module/a.py"}
+    for place in (inner, module):
+        assert sources(walk(place)) == {"a.py"}
+    for place, expected_root in ((inner, inner), (module, module), (root / "vendor", root)):
         monkeypatch.chdir(place)
         assert find_root() == (expected_root, False)
     assert Config(root=inner).home != Config(root=root).home

@@ -58,7 +58,8 @@ def _say_file(config: Config, freshness: Freshness, path: str) -> int:
     from cortex.indexer.scan import Scanner
     from cortex.indexer.store import manifest
 
-    if why := Scanner(config).exclusion_reason(path):
+    scanner = Scanner(config)
+    if why := scanner.exclusion_reason(path):
         print(escape_controls(f"{path} is not indexed: {why}."))
         return EXIT_NOTHING
     if (config.root / path).is_dir():
@@ -75,6 +76,8 @@ def _say_file(config: Config, freshness: Freshness, path: str) -> int:
     chunks = f"{entry.chunks} {'chunk' if entry.chunks == 1 else 'chunks'}"
     served = f"generation {generation.number} is served" if generation.number else "nothing is served yet"
     print(escape_controls(f"{path} is indexed: {chunks} of {entry.size} bytes; {served}."))
+    if why := scanner.inclusion_reason(path):
+        print(escape_controls(f"  It is taken in: {why}."))
     for remark in entry.remarks:
         print(escape_controls(f"  {remark}"))
     if path in freshness.pending(generation):
