@@ -22,7 +22,7 @@ from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_built
-from cortex.terms.spelling import FileLines, path_below, read_file_lines
+from cortex.terms.spelling import FileLines, means_file, path_below, read_file_lines
 from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot, UnitHits, UnitsAt
 
 #: meanings of an ambiguous symbol or path that are all read; of one with more, the places listed
@@ -134,19 +134,11 @@ async def _find_files(turn: Turn, spellings: Sequence[_Spelling]) -> dict[_Spell
     files: dict[_Spelling, list[Spot]] = {}
     for at, place in enumerate(wanted):
         spots = [
-            spot for spot in located.spots if spot.place == at and _means(place.lines.path, spot.hit.path)
+            spot for spot in located.spots if spot.place == at and means_file(place.lines.path, spot.hit.path)
         ]
         if spots:
             files[place] = spots
     return files
-
-
-def _means(path: str, indexed: str) -> bool:
-    """Whether `path` is an indexed path or its end, or is absolute with one at its end."""
-    path, indexed = path.lower(), indexed.lower()
-    return f"/{indexed}".endswith(f"/{path}") or (
-        path.startswith("/") and "/" in indexed and path.endswith(f"/{indexed}")
-    )
 
 
 def _is_folder(turn: Turn, place: _Spelling) -> bool:

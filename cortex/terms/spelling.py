@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+import unicodedata
 import urllib.parse
 from dataclasses import dataclass
 
@@ -55,6 +56,9 @@ _OWNERS = re.compile(
     r"^(?:self|this|cls|super\(\)|super|crate|\$this|@self|Self|&self|base|me)(?=\.|::|->|\?\.)[.:>?-]+"
 )
 _JOINTS = re.compile(r"->|\?\.|!\.|::|[#$;]")
+_BACKTICKS = re.compile(r"`([^`\n]+)`")
+#: a sign that several words are code: `void Store::save(int)`, `class Store`
+_CODE = re.compile(rf"[(\[{{;=*&@#]|::|->|\w\.\w|{_DEFINES.pattern[1:]}")
 _NAME = re.compile(r"[^\W\d][\w!?=~-]*")
 
 
@@ -97,6 +101,37 @@ def path_below(path: str, root: str) -> str:
         slashed = slashed[len(top) + 1 :]
     normal = posixpath.normpath(slashed) if slashed.strip() else "."
     return "" if normal == "." else normal
+
+
+def means_file(path: str, indexed: str) -> bool:
+    """Whether a path in any case means the indexed file: as it is, as its end, or as an absolute
+    path with the whole indexed path at its end.
+    """
+    parts, whole = _path_parts(path), _path_parts(indexed)
+    if not parts or parts[-1] != whole[-1]:
+        return False
+    if len(parts) <= len(whole):
+        return parts == whole[-len(parts) :]
+    return path.startswith("/") and len(whole) > 1 and parts[-len(whole) :] == whole
+
+
+def _path_parts(path: str) -> list[str]:
+    return [component for component in fold_path(path).split("/") if component not in ("", ".")]
+
+
+def fold_path(path: str) -> str:
+    """Return a path in lower case, with each letter and its marks as one character."""
+    return path.lower() if path.isascii() else unicodedata.normalize("NFC", path.lower())
+
+
+def read_quoted(text: str) -> tuple[str, bool]:
+    """Return a name without the backticks around its parts, as Kotlin and Scala write them, and
+    whether it needs them: it has spaces, and is no piece of code. ("", False) without backticks.
+    """
+    parts = _BACKTICKS.findall(text)
+    name = _BACKTICKS.sub(lambda match: match[1], text).strip().removesuffix("()")
+    needs = any(" " in part.strip() and not _CODE.search(part) for part in parts)
+    return (name, needs) if parts else ("", False)
 
 
 def read_globs(text: str, root: str) -> tuple[str, ...]:

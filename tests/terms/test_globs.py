@@ -126,7 +126,7 @@ def test_names_in_a_glob_are_literal_first_and_patterns_second(glob, meant):
 
 
 def test_names_that_are_excluded_are_literal_too():
-    meant = matching_paths(ROUTES, ["app/**", "!app/[slug]/**", "!app/[user-id]"])
+    meant = matching_paths(ROUTES, ["app/**", "!app/[slug]/**", "!app/[user-id]/**"])
     assert meant == {path for path in ROUTES if path.startswith("app/")} - {
         "app/[slug]/page.ts",
         "app/[user-id]/page.ts",
