@@ -7,7 +7,6 @@ answer then names. A path that is not there is never read as another file.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ import orjson
 
 from cortex.ask.current_lines import Span, read_changed, read_spans
 from cortex.ask.functions import Function, ask_graph, outline, parse_functions
+from cortex.ask.missing_files import say_missing
 from cortex.ask.query_context import Turn
 from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.ids import stem_of, strip_overload
@@ -32,8 +32,6 @@ TOGETHER_LINES = 60
 #: lines around a line outside of definitions; lines between two definitions that are read as the
 #: beginning of the second
 AROUND_LINES, NEAR_LINES = 100, 3
-#: nearest names of an unknown path
-NEAREST_MAX = 3
 
 #: a path, by its look: a file's ending, or a slash at its end
 _PATH = re.compile(rf"[^:#]*\.{KNOWN_ENDINGS}|.*/[^/:#]*\.\w{{1,8}}|[^:#]*/", re.IGNORECASE)
@@ -429,24 +427,7 @@ def _without_repeats(targets: Iterable[Target]) -> list[Target]:
 
 
 def _say_no_file(turn: Turn, place: _Spelling) -> str:
-    path = place.lines.path
-    if turn.context.freshness.is_there(path):
-        return f"{path} is there, but not in the index: it is left out, or was made just now. Read it by other means."
-    near = _nearest_paths(path, turn.context.freshness.listed())
-    return f"There is no file {path!r} in the index." + (f" Nearest: {', '.join(near)}." if near else "")
-
-
-def _nearest_paths(path: str, listed: Iterable[str]) -> list[str]:
-    name = path.rpartition("/")[2].lower()
-    by_name: dict[str, list[str]] = {}
-    for other in listed:
-        by_name.setdefault(other.rpartition("/")[2].lower(), []).append(other)
-    stem = stem_of(name)
-    names = [other for other in by_name if other == name or stem_of(other) == stem]
-    names += difflib.get_close_matches(name, by_name, n=NEAREST_MAX, cutoff=0.75)
-    paths = [other for close in dict.fromkeys(names) for other in sorted(by_name[close])]
-    paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
-    return paths[:NEAREST_MAX]
+    return say_missing(turn.context.config, turn.context.freshness, place.lines.path)
 
 
 def _say_no_symbol(place: _Spelling, answer: GraphHits, *, is_external: bool) -> str:

@@ -17,6 +17,7 @@ import msgspec
 from cortex.ask.query_context import QueryContext
 from cortex.front.argument_forms import coerce_arguments, locate_arguments
 from cortex.front.empty_answers import name_filter
+from cortex.front.left_out_files import name_left_out
 from cortex.front.subfolder import Subfolder
 from cortex.system.errors import BadQuery, BadRequest, CortexError
 from cortex.terms.arguments import parse_fault, struct_of
@@ -94,6 +95,7 @@ class Tool:
         answer = await name_filter(
             lambda other: self.function(context, **other), values, first_answer, context.left_s
         )
+        answer = name_left_out(context, values, answer)
         if subfolder is not None and values.get("paths") == ():
             whole_project = replace(context, config=replace(context.config, subfolder=""))
             answer = await subfolder.suggest_elsewhere(

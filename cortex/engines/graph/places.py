@@ -31,7 +31,7 @@ class PathIndex:
         """The paths that are most like an unknown one: of the same name, else of a similar one."""
         name = path.rstrip("/").rpartition("/")[2].lower()
         names = [name] if name in self._by_name else []
-        names = names or difflib.get_close_matches(name, self._by_name, n=count, cutoff=0.75)
+        names = names or difflib.get_close_matches(name, self._by_name, n=count, cutoff=0.5)
         stem = stem_of(name)
         names += [other for other in self._by_name if stem_of(other) == stem and other not in names]
         paths = ["/".join(parts) for other in names for parts, _ in self._by_name[other]]

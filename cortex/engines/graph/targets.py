@@ -205,6 +205,13 @@ class Targets:
     def _without_files(self, numbers: Iterable[int]) -> list[int]:
         return [number for number in numbers if not self._is_file(number)]
 
+    def _without_endings(self, numbers: list[int]) -> list[int]:
+        """`numbers` without files of which only the ending was named: `py` ends the id of
+        `lib/util.py` where `lib/util.js` is beside it, and is no name.
+        """
+        names = self._graph.names
+        return [n for n in numbers if "." not in names[n].rpartition("/")[2] or not self._is_file(n)]
+
     def _find_folded(self, target: str, *, files: bool) -> TargetMatch | None:
         """The meaning of `target` as a name, ignoring case and underscores; `files` as
         `_find_exact`.
@@ -221,6 +228,7 @@ class Targets:
         numbers = graph.nodes[rows, 0].tolist() if rows else []
         names = ((n, graph.names[n]) for n in numbers)
         matches = [n for n, name in names if _folded_name_ends(name, parts)]
+        matches = self._without_endings(matches) if len(parts) == 1 else matches
         return self._resolve(matches if files else self._without_files(matches), target)
 
     def _resolve(self, numbers: list[int], target: str) -> TargetMatch | None:
@@ -373,8 +381,7 @@ class Targets:
             rows = rows[(graph.seconds[rows] == wanted) | (graph.shorts[rows] == wanted)]
         numbers: list[int] = graph.nodes[rows, 0].tolist()
         if len(parts) == 1:
-            # `py` ends the id of `lib/util.py` where `lib/util.js` is beside it, and is no name.
-            return [n for n in numbers if not graph.names[n].endswith(f".{parts[0]}") or not self._is_file(n)]
+            return self._without_endings(numbers)
         return [n for n in numbers if _name_ends(graph.names[n], parts)]
 
     def _explain_nothing(self, target: str, parts: list[str]) -> TargetMatch:
