@@ -32,6 +32,7 @@ _ANY = frozenset(("all", "any", "*", "auto"))
 
 #: arguments that name a language; that are globs; that are one path
 _LANGUAGES = frozenset(("lang", "language"))
+_ABSOLUTE = ("/", "file://")
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns"))
 _PATHS = frozenset(("path", "file"))
 #: arguments that are one text of several values, separated by commas
@@ -69,7 +70,8 @@ def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) ->
 def locate_arguments(arguments: Mapping[str, Any], root: str, listed: Listed = tuple) -> dict[str, Any]:
     """Return the arguments with paths and globs relative to the project's `root`, as in its index.
 
-    `listed` returns the paths of the index; globs may be names in them. Raises BadRequest for an invalid glob.
+    `listed` returns the paths of the index; globs may be names in them. Raises BadRequest for an
+    invalid glob.
     """
     converted = dict(arguments)
     for name, value in arguments.items():
@@ -78,7 +80,7 @@ def locate_arguments(arguments: Mapping[str, Any], root: str, listed: Listed = t
         elif isinstance(value, tuple) and name in _GLOBS:
             converted[name] = _check_globs(_globs(value, root, keep=name != "paths"), name, listed)
         elif isinstance(value, tuple) and name == "places":
-            converted[name] = tuple(_relative(place, root) for place in value)
+            converted[name] = tuple(_locate_text("target", place, root, listed) for place in value)
         elif isinstance(value, tuple) and name == "tags":
             converted[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
     return converted
@@ -94,10 +96,12 @@ def _check_text(name: str, value: Any) -> None:
 
 
 def _locate_text(name: str, value: str, root: str, listed: Listed) -> str:
+    if name in _PATHS | _NAMES and value.strip() in listed():
+        return value.strip()  # a name with backslashes, quotes or colons in it
     if name in _PATHS:
-        return path_below(value.strip().strip("\"'`"), root)
+        return path_below(_below_link(value.strip().strip("\"'`"), root), root)
     if name in _NAMES:
-        return _relative(value, root)
+        return _relative(_below_link(value, root) if value.startswith(_ABSOLUTE) else value, root)
     if name == "scope":
         globs = _check_globs(_globs(tuple(map(str, read_list(value))), root, keep=False), name, listed)
         return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""

@@ -86,9 +86,8 @@ class Tool:
             answer = await self._remember(context, values)
             return subfolder.to_folder(answer, of_notes=True) if subfolder is not None else answer
         try:
-            values |= locate_arguments(
-                self._free_arguments(values), str(context.config.root), lambda: context.freshness.listed()
-            )
+            free = self._free_arguments(values)
+            values |= locate_arguments(free, str(context.config.root), context.freshness.listed)
             first_answer = await self.function(context, **values)
         except CortexError as error:
             raise type(error)(_shorten(str(error))) from error

@@ -39,9 +39,7 @@ _CODE = re.compile(
 )
 #: a qualified name or a path with backslashes: a file may write its parts on several lines, as PHP
 #: writes a name space and a class
-_QUALIFIED = re.compile(
-    r"\\?\w+(?:\\\w+)+(?:(?:->|::)\w+)?(?:\(\))?|\w+(?:::\w+){2,}|\w+(?:\.\w+){2,}"
-)
+_QUALIFIED = re.compile(r"\\?\w+(?:\\\w+)+(?:(?:->|::)\w+)?(?:\(\))?|\w+(?:::\w+){2,}|\w+(?:\.\w+){2,}")
 _PATH = re.compile(r"(?:\w+[\\/])+[\w.-]+\.[A-Za-z]\w{0,7}")
 #: punctuation in a quoted text that a phrase of words would ignore
 _POINTED = re.compile(r"->|::|[^\w\s.,:/'’-]")

@@ -18,8 +18,8 @@ _LONG_WORD = 6
 _LINE_MAX = (1 << 32) - 1
 
 _BOUNDS = re.compile(r"([\[{])\s*(\S+)\s+TO\s+(\S+?)\s*([\]}])")
-#: a backslash with the character that it escapes, a run of stars, a question mark inside a word, any
-#: other character. Before a letter or digit a backslash escapes nothing: `App\Http`, `src\a.py`.
+#: a backslash with the character that it escapes, a run of stars, a question mark inside a word,
+#: any other character. Before a letter or digit a backslash escapes nothing: `App\Http`.
 _PIECE = re.compile(r"\\(\W)|(\*+)|(\?)(?=\w)|(.)", re.DOTALL)
 
 

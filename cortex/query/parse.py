@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -30,6 +29,7 @@ from cortex.query.tree import (
 )
 from cortex.system.errors import BadQuery
 from cortex.terms import tokens
+from cortex.terms.spelling import spellings
 from ipc.messages import MatchType
 
 #: words of all terms of a query together, and parts of a single term; each is searched
@@ -65,7 +65,7 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
     if match_type == "regex":
         return Parsed(Regex(query), "regex")
     if match_type == "substring":
-        return Parsed(Regex("|".join(map(literal, _spellings(query)))), "substring")
+        return Parsed(Regex("|".join(map(literal, spellings(query)))), "substring")
     if signs := _signs_alone(query):
         return Parsed(Regex(literal(signs)), "substring")
     reader = QueryParser(query)
@@ -76,25 +76,14 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
     if reader.boolean or match_type == "boolean":
         return Parsed(_check_size(node), "boolean")
     node = _apply_match_type(node, match_type)
-    return Parsed(
-        _check_size(_map_terms(node, _in_both_forms)), match_type or _match_type_of(query_leaves)
-    )
-
-
-def _spellings(text: str) -> tuple[str, ...]:
-    """Return the text as it is, and with its marked letters as one character or as two where that
-    differs: some systems and editors write them decomposed.
-    """
-    if text.isascii():
-        return (text,)
-    return tuple(dict.fromkeys((text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD")))))
+    return Parsed(_check_size(_map_terms(node, _in_both_forms)), match_type or _match_type_of(query_leaves))
 
 
 def _in_both_forms(term: Term) -> Node:
-    spellings = _spellings(term.text)
-    if len(spellings) < 2 or all("\uac00" <= letter <= "\ud7af" for letter in term.text):
+    texts = spellings(term.text)
+    if len(texts) < 2 or all("\uac00" <= letter <= "\ud7af" for letter in term.text):
         return term
-    return Or(tuple(replace(term, text=text) for text in spellings))
+    return Or(tuple(replace(term, text=text) for text in texts))
 
 
 def _signs_alone(query: str) -> str:
@@ -102,7 +91,11 @@ def _signs_alone(query: str) -> str:
     for other ones, for an expression between slashes and for wildcards.
     """
     signs = query.strip()
-    if len(signs) > SIGNS_MAX or any(letter == "_" or letter.isalnum() for letter in signs) or not signs.strip("*? "):
+    if (
+        len(signs) > SIGNS_MAX
+        or any(letter == "_" or letter.isalnum() for letter in signs)
+        or not signs.strip("*? ")
+    ):
         return ""
     if len(signs) > 2 and signs[0] == signs[-1] == "/":
         return ""

@@ -120,8 +120,12 @@ def _path_parts(path: str) -> list[str]:
 
 
 def fold_path(path: str) -> str:
-    """Return a path in lower case, with each letter and its marks as one character."""
-    return path.lower() if path.isascii() else unicodedata.normalize("NFC", path.lower())
+    """Return a path or name in lower case, with each letter and its marks as one character, and
+    without the dot of a capital I.
+    """
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).replace("\u0130", "I").lower())
 
 
 def read_quoted(text: str) -> tuple[str, bool]:
@@ -132,6 +136,15 @@ def read_quoted(text: str) -> tuple[str, bool]:
     name = _BACKTICKS.sub(lambda match: match[1], text).strip().removesuffix("()")
     needs = any(" " in part.strip() and not _CODE.search(part) for part in parts)
     return (name, needs) if parts else ("", False)
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """Return the text as it is, and with its marked letters as one character or as two where that
+    differs: some systems and editors write them decomposed.
+    """
+    if text.isascii():
+        return (text,)
+    return tuple(dict.fromkeys((text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD")))))
 
 
 def read_globs(text: str, root: str) -> tuple[str, ...]:

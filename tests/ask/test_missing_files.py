@@ -19,7 +19,16 @@ def project(tmp_path, monkeypatch):
     (root / ".cortex").mkdir(parents=True)
     (root / ".cortex" / "config.yml").write_text(SETTINGS)
     (root / ".gitignore").write_text("built/\nlocal.py\n")
-    for path in ("a.py", "b.go", "built/a.py", "local.py", "x.tmp.py", "id_rsa", "pic.png", "node_modules/m/a.py"):
+    for path in (
+        "a.py",
+        "b.go",
+        "built/a.py",
+        "local.py",
+        "x.tmp.py",
+        "id_rsa",
+        "pic.png",
+        "node_modules/m/a.py",
+    ):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("X = 1\n")
     (root / "big.py").write_text("X = 1\n" * 300_000)
@@ -34,9 +43,18 @@ def project(tmp_path, monkeypatch):
         ("big.py", "it is larger than 1024 kB; indexing.max_file_kb takes it in."),
         ("b.go", "indexing.include does not name it."),
         ("x.tmp.py", "it is ignored by indexing.ignore."),
-        ("local.py", "it is ignored by .gitignore, line 2: local.py; a line with ! in .cortexignore takes it in."),
-        ("built/a.py", "built/ is ignored by .gitignore, line 1: built/; a line with ! in .cortexignore takes it in."),
-        ("built", "built/ is ignored by .gitignore, line 1: built/; a line with ! in .cortexignore takes it in."),
+        (
+            "local.py",
+            "it is ignored by .gitignore, line 2: local.py; a line with ! in .cortexignore takes it in.",
+        ),
+        (
+            "built/a.py",
+            "built/ is ignored by .gitignore, line 1: built/; a line with ! in .cortexignore takes it in.",
+        ),
+        (
+            "built",
+            "built/ is ignored by .gitignore, line 1: built/; a line with ! in .cortexignore takes it in.",
+        ),
         ("link.py", "it is a symbolic link."),
         ("pic.png", "it is binary."),
         ("id_rsa", "it may hold secrets."),

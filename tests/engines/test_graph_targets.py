@@ -286,3 +286,48 @@ def test_a_path_that_is_not_there_brings_the_nearest_paths(twins, target, neares
 )
 def test_another_spelling_of_a_file_or_name_that_is_there_is_understood(twins, target, meant):
     assert ask(twins, "dependents", target)[0].target == meant
+
+
+@pytest.fixture
+def quoted(config):
+    return serve_graph(
+        config,
+        [
+            ("ShopTest:ShopTest", "class", "ShopTest.kt"),
+            ("ShopTest:ShopTest.returns nothing for no users", "method", "ShopTest.kt"),
+            ("ShopTest:ShopTest.returns 404 (not found)", "method", "ShopTest.kt"),
+            ("app:users", "function", "app.py"),
+            ("app:Store", "class", "app.py"),
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        ("`returns nothing for no users`", "ShopTest:ShopTest.returns nothing for no users"),
+        ("ShopTest.`returns nothing for no users`", "ShopTest:ShopTest.returns nothing for no users"),
+        ("`ShopTest`.`returns nothing for no users`()", "ShopTest:ShopTest.returns nothing for no users"),
+        ("ShopTest.returns nothing for no users", "ShopTest:ShopTest.returns nothing for no users"),
+        ("`returns 404 (not found)`", "ShopTest:ShopTest.returns 404 (not found)"),
+        ("`users`", "app:users"),
+        ("`users()`", "app:users"),
+        ("`def users(count)`", "app:users"),
+        ("`app.users`", "app:users"),
+        ("`class Store`", "app:Store"),
+        ("`gives nothing for no users`", ""),
+        ("ShopTest.`gives back users`", ""),
+    ],
+)
+def test_a_name_in_backticks_is_one_name(quoted, target, meant):
+    hits, _ = ask(quoted, "callers", target)
+    assert hits.target == meant
+    assert "read as" not in hits.suggestion
+
+
+@pytest.mark.parametrize(
+    "target", ["\u0130\u015flem", "i\u015flem", "I\u015eLEM", "is\u0327lem", "app:\u0130s\u0327lem"]
+)
+def test_letters_with_marks_are_the_same_composed_decomposed_and_in_any_case(config, target):
+    worker = serve_graph(config, [("app:\u0130\u015flem", "function", "app.py")])
+    assert ask(worker, "callers", target)[0].target == "app:\u0130\u015flem"

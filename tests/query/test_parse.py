@@ -335,7 +335,15 @@ def test_punctuation_beside_words_that_are_none_is_refused_when_it_is_compiled()
 
 
 @pytest.mark.parametrize(
-    "text", ["App\\Http\\Controller", "\\App\\Http", "src\\auth\\session.ts", "\\begin{figure}", "CORP\\ada", "C:\\src\\a.py"]
+    "text",
+    [
+        "App\\Http\\Controller",
+        "\\App\\Http",
+        "src\\auth\\session.ts",
+        "\\begin{figure}",
+        "CORP\\ada",
+        "C:\\src\\a.py",
+    ],
 )
 def test_a_backslash_before_a_letter_escapes_nothing(text):
     assert parse(text).node == Term("text", text)

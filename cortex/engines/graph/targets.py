@@ -21,7 +21,15 @@ from cortex.system.arrays import Array
 from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.paths import is_built, is_example, is_foreign, is_test
-from cortex.terms.spelling import FileLines, read_file_lines, read_quoted, read_symbol
+from cortex.terms.spelling import (
+    FileLines,
+    fold_path,
+    read_file_lines,
+    read_quoted,
+    read_symbol,
+    spellings,
+)
+from cortex.terms.tokens import lowered
 
 #: ids listed for an ambiguous target, and names suggested for an unknown one
 LISTED = 10
@@ -105,8 +113,9 @@ class Targets:
         kinds -= WHOLE_KINDS
         self._preferred = kinds or (_METHODS if _MEMBER.match(target) else kinds)
         self._folder_prefix = f"{folder}/" if folder else ""
-        if meaning := self._find_exact(target):
-            return meaning
+        for spelling in spellings(target):
+            if meaning := self._find_exact(spelling):
+                return meaning
         if not split_id(target):
             return None
         quoted, needs_quotes = read_quoted(target)
@@ -143,9 +152,7 @@ class Targets:
         """The meaning of a path, a line of a file, or a frame of a trace."""
         frames = find_frames(target)[:FRAMES_MAX]
         places = [(read_file_lines(target), "", self.path_index.named)]
-        places += [
-            (FileLines(frame.path, frame.line), frame.name, self.path_index.files) for frame in frames
-        ]
+        places += [(FileLines(frame.path, frame.line), frame.name, self.path_index.files) for frame in frames]
         for place, name, find in places:
             files = self.path_index.files_with_line(self._in_folder(find(place.path)), place.line)
             best = [n for n in files if _rank_path(self._graph.names[n]) == 0] if len(files) > 1 else files
@@ -416,7 +423,7 @@ class Targets:
             graph = self._graph
             keys, first = np.unique(graph.by_last.keys, return_index=True)
             numbers = graph.nodes[graph.by_last.rows[first], 0].tolist()
-            lasts = ("".join(split_id(graph.names[number])[-1:]).lower() for number in numbers)
+            lasts = (lowered("".join(split_id(graph.names[number])[-1:])) for number in numbers)
             self._last_names = tuple(zip(lasts, keys.tolist(), strict=True))
         return self._last_names
 
@@ -470,7 +477,7 @@ def _name_ends(name: str, parts: list[str]) -> bool:
 
 def _fold_part(component: str) -> str:
     """A part of a name without case and convention: `diskStore`, `disk_store`, `DiskStore`."""
-    return component.replace("_", "").lower() or component
+    return fold_path(component.replace("_", "")) or component
 
 
 def _folded_name_ends(name: str, parts: list[str]) -> bool:
