@@ -13,8 +13,9 @@ from cortex.system.errors import CortexError
 from cortex.terms.ids import stem_of
 from cortex.terms.spelling import fold_path
 
-#: nearest paths of an unknown one
-NEAREST_MAX = 3
+#: nearest paths of an unknown one, and how alike their names are: the second only if the first has
+#: none
+NEAREST_MAX, _CUTOFFS = 3, (0.75, 0.5)
 
 #: reason of the scanner, or of the reader of a file → the clause after "because"; the setting that
 #: takes the file in where the reason does not name it
@@ -78,7 +79,8 @@ def nearest_paths(path: str, listed: Iterable[str]) -> list[str]:
         by_name.setdefault(fold_path(other).rpartition("/")[2], []).append(other)
     stem = stem_of(name)
     names = [other for other in by_name if other == name or stem_of(other) == stem]
-    names += difflib.get_close_matches(name, by_name, n=NEAREST_MAX, cutoff=0.5)
+    for cutoff in _CUTOFFS:
+        names = names or difflib.get_close_matches(name, by_name, n=NEAREST_MAX, cutoff=cutoff)
     paths = [other for close in dict.fromkeys(names) for other in sorted(by_name[close])]
     paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
     return paths[:NEAREST_MAX]

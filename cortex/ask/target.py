@@ -78,8 +78,8 @@ async def find_target(turn: Turn, question: Related) -> Target:
         located = await turn.ask("vector", request, Located)
     if question.file and not question.chunk_id:
         meant = tuple(spot for spot in located.spots if means_file(question.file, spot.hit.path))
-        kept = [at for at, spot in enumerate(located.spots) if spot in meant]
-        located = replace(located, spots=meant, vectors=located.vectors[kept])
+        positions = [at for at, spot in enumerate(located.spots) if spot in meant]
+        located = replace(located, spots=meant, vectors=located.vectors[positions])
     if question.chunk_id and not located.spots:
         raise NotFound(
             f"There is no chunk {question.chunk_id!r} in the index; ids are the `chunk.id` of search results, "

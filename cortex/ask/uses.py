@@ -19,6 +19,7 @@ from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import TOKEN_BYTES
 from cortex.ask.use_sites import UNRESOLVED_SHOWN, Site, Uses, cut, render
 from cortex.query.check import check_text
+from cortex.ranking.traces import looks_like_path
 from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.bounds import clamp
 from cortex.terms.ids import strip_overload
@@ -129,7 +130,7 @@ async def find_uses(
     for block in (block for block in blocks if "next_offset" in block):
         block["next_offset"] = min(following)
     notes = list(dict.fromkeys(filter(None, (meaning.remark for meaning in meanings))))
-    if not meanings and direction in ("callers", "types"):
+    if not meanings and direction in ("callers", "types") and not looks_like_path(symbol):
         name = (read_symbol(symbol) or (symbol,))[0].rpartition(".")[2]
         found = await _search_text(turn, name, {})
         if found.textual:

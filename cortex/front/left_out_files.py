@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cortex.ask.missing_files import describe_left_out
+from cortex.ask.missing_files import describe_left_out, say_missing
 from cortex.ask.query_context import QueryContext
 from cortex.front.empty_answers import count_of
-from cortex.terms.spelling import path_below, read_file_lines
+from cortex.ranking.traces import looks_like_path
+from cortex.terms.spelling import fold_path, means_file, path_below, read_file_lines
 
 #: arguments that may name a file: whole, or before a line or a name
 _NAMES, _GLOBS = ("path", "file", "target", "to", "symbol", "query"), ("paths", "scope")
@@ -22,13 +23,33 @@ def name_left_out(
     """Return the answer; an empty one with a "suggestion" that says which file of the arguments is
     left out, and why.
     """
-    if not _is_empty(answer) or not _is_served(answer):
+    if not _is_served(answer):
         return answer
+    if not _is_empty(answer):
+        return _name_missing(context, arguments, answer)
     if not (why := describe(context, arguments)):
         return answer
     # The nearest names are no meaning of a file that is there.
     kept = {name: value for name, value in answer.items() if name != "candidates"}
     return kept | {"suggestion": why}
+
+
+def _name_missing(
+    context: QueryContext, arguments: Mapping[str, Any], answer: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the answer of a search for a path alone, after a sentence if no file is called so."""
+    query = arguments.get("query")
+    if not isinstance(query, str) or "match_type" in arguments or len(query) > _PATH_CHARS_MAX:
+        return answer
+    path = path_below(read_file_lines(query).path, str(context.config.root))
+    listed = context.freshness.listed()
+    name = fold_path(path).rpartition("/")[2]
+    if not looks_like_path(path) or not listed or path.endswith("/"):
+        return answer
+    if any(means_file(path, other) for other in listed if fold_path(other).endswith(name)):
+        return answer
+    said = say_missing(context.config, context.freshness, path)
+    return answer | {"suggestion": f"{said} {answer.get('suggestion', '')}".rstrip()}
 
 
 def describe(context: QueryContext, arguments: Mapping[str, Any]) -> str:

@@ -116,7 +116,8 @@ def means_file(path: str, indexed: str) -> bool:
 
 
 def _path_parts(path: str) -> list[str]:
-    return [component for component in fold_path(path).split("/") if component not in ("", ".")]
+    folded = fold_path(posixpath.normpath(path) if "/../" in path else path)
+    return [component for component in folded.split("/") if component not in ("", ".")]
 
 
 def fold_path(path: str) -> str:

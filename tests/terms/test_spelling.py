@@ -166,6 +166,7 @@ def test_any_text_is_read_without_an_error(text):
         ("lib/a.py", "a.py", False),
         ("other/src/a.py", "src/a.py", False),
         ("lib/x/a.py", "src/x/a.py", False),
+        ("src/../src/x/a.py", "src/x/a.py", True),
         ("caf\u00e9/a.py", "cafe\u0301/a.py", True),
         ("", "a.py", False),
     ],

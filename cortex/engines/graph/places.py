@@ -30,10 +30,10 @@ class PathIndex:
     def nearest(self, path: str, count: int) -> list[str]:
         """The paths that are most like an unknown one: of the same name, else of a similar one."""
         name = path.rstrip("/").rpartition("/")[2].lower()
-        names = [name] if name in self._by_name else []
-        names = names or difflib.get_close_matches(name, self._by_name, n=count, cutoff=0.5)
         stem = stem_of(name)
-        names += [other for other in self._by_name if stem_of(other) == stem and other not in names]
+        names = [other for other in self._by_name if other == name or stem_of(other) == stem]
+        for cutoff in (0.75, 0.5):
+            names = names or difflib.get_close_matches(name, self._by_name, n=count, cutoff=cutoff)
         paths = ["/".join(parts) for other in names for parts, _ in self._by_name[other]]
         paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
         return paths[:count]
