@@ -27,6 +27,8 @@ CONTEXT_LINES = 8
 FILE_BYTES_MAX = 4 * 1024 * 1024
 #: lines that may have been added to a span, and still it is found again
 ADDED_LINES_MAX = 60
+#: lines of a file that is read whole
+LINES_MAX = 1_000_000
 #: share of a span's lines that must still be in the file
 KEPT_MIN = 0.5
 
@@ -85,6 +87,20 @@ async def read_spans(turn: Turn, spans: Sequence[Span]) -> list[CurrentSpan]:
     if differing:
         now = await asyncio.to_thread(_read_files, str(turn.context.config.root), differing)
     return [_find_again(span, lines, now) for span, lines in zip(spans, indexed, strict=True)]
+
+
+async def read_texts(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
+    """Return path → the text of the file: as it is now if it has changed since it was indexed, else
+    the indexed lines; none where neither is there. Raises as `read_spans`.
+    """
+    if not paths:
+        return {}
+    request = SourceLines(tuple((path, 1, LINES_MAX) for path in paths), turn.generation.number)
+    reply = await turn.first_of(WORKERS, request, SourceTexts, turn.silent)
+    texts = {path: text.decode("utf-8", "replace") for path, text in zip(paths, reply.texts, strict=True)}
+    now = await asyncio.to_thread(_read_files, str(turn.context.config.root), _find_differing(turn, paths))
+    texts |= {path: "\n".join(lines) for path, lines in now.items() if lines is not None}
+    return {path: text for path, text in texts.items() if text}
 
 
 async def read_changed(turn: Turn, paths: Sequence[str]) -> dict[str, list[str]]:

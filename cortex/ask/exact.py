@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,8 @@ from ipc.messages import ExactHits
 
 #: digits of a score in an answer
 SCORE_DIGITS = 4
+#: a word whose parts in longer words are counted: shorter ones are in too many
+_WORD = re.compile(r"[\w$]{3,}")
 
 
 async def exact(context: QueryContext, question: Exact) -> dict[str, Any]:
@@ -21,7 +24,11 @@ async def exact(context: QueryContext, question: Exact) -> dict[str, Any]:
     answer.
     """
     started = time.perf_counter()
-    question = replace(question.checked(), usual_tokens=context.config.server.answer_tokens)
+    question = replace(
+        question.checked(),
+        usual_tokens=context.config.server.answer_tokens,
+        as_text=context.audience == "agent",
+    )
     scoped = replace(question, filters=context.scope_filters(question.filters))
     turn, hits = await context.look_up("text", scoped, ExactHits)
     if hits is None:
@@ -32,22 +39,66 @@ async def exact(context: QueryContext, question: Exact) -> dict[str, Any]:
     results = _make_results(question, turn, hits)
     lines = question.detail == "auto"
     returned = sum(map(len, hits.highlight_lines)) if lines else len(results)
+    following = question.offset + returned
+    if lines and question.as_text:  # with the lines of earlier pages
+        returned = following + sum(len(numbers) for _, numbers in hits.places)
     suggestion = hits.suggestion
     if not results and not suggestion:
         suggestion = turn.explain_nothing(question.filters)
     suggestion = _add_share(turn, question, hits, suggestion)
+    omitted = dict(hits.omitted)
+    if inside := await _count_inside_words(turn, scoped, hits):
+        omitted["inside words"] = inside
     return {
         "query": question.query,
         "match_type": hits.match_type,
         "results": results,
+        **({"places": place_rows(hits)} if hits.places else {}),
         "total_found": hits.total_found,
         "total_returned": returned,
         "truncated": hits.truncated or len(results) < len(hits.chunks) or _has_more(question, hits),
         "suggestion": suggestion,
-        **({"omitted": hits.omitted} if hits.omitted else {}),
+        **({"omitted": omitted} if omitted else {}),
+        **({"next_offset": _next_offset(hits, following)} if _leaves_lines(hits) else {}),
         "metadata": {"took_ms": round(1000 * (time.perf_counter() - started)), "source": "exact"},
         "index": turn.index(),
     }
+
+
+async def _count_inside_words(turn: Turn, question: Exact, hits: ExactHits) -> int:
+    """Return how many lines hold a word of a text answer only inside longer words: `reopen` for
+    `open`. The index finds words, a reader of grep expects parts of them too.
+    """
+    by_lines = question.as_text and question.detail == "auto" and not question.offset
+    if not by_lines or question.match_type or not _WORD.fullmatch(question.query) or hits.truncated:
+        return 0
+    request = replace(
+        question.request(turn.generation.number), match_type="substring", lines=1, alike=False, every=False
+    )
+    reply = await turn.lane("text", replace(request, bare=True), ExactHits, ours=True)
+    if reply is None:
+        return 0
+    return max(reply.total_found - hits.total_found + hits.omitted.get("other words", 0), 0)
+
+
+def _leaves_lines(hits: ExactHits) -> bool:
+    """Whether an answer of every line has neither shown nor numbered some."""
+    return bool(hits.omitted.get("places") or hits.omitted.get("other words"))
+
+
+def _next_offset(hits: ExactHits, following: int) -> int:
+    """Return the offset of the first line without code, or of the first in other words if the
+    answer numbers all before.
+    """
+    others = hits.omitted.get("other words", 0)
+    return following if hits.omitted.get("places") or not others else hits.total_found - others
+
+
+def place_rows(hits: ExactHits, **fields: str) -> list[dict[str, Any]]:
+    """Return the lines that the answer names by their numbers, one row for each file, with
+    `fields`.
+    """
+    return [{**fields, "file": path, "lines": list(numbers)} for path, numbers in hits.places]
 
 
 def _add_share(turn: Turn, question: Exact, hits: ExactHits, suggestion: str) -> str:

@@ -135,15 +135,15 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     calls.
     """
     with_tests = asks_for_tests(query)
-    found, cited = await asyncio.gather(find_units(turn, Search(query)), find_cited(turn, query))
-    if found is None or not found.units:
-        found = await _find_units_of_hits(turn, query)
-    files = list(dict.fromkeys(one.unit["path"] for one in found.units))
+    ranked, cited = await asyncio.gather(find_units(turn, Search(query)), find_cited(turn, query))
+    if ranked is None or not ranked.units:
+        ranked = await _find_units_of_hits(turn, query)
+    files = list(dict.fromkeys(scored.unit["path"] for scored in ranked.units))
     start_blame(turn.context, [*cited, *files])
     turn = turn.renewed()
-    scores = _scores_of(found.units)
-    named = {(meaning.file, meaning.start) for meaning in found.meanings}
-    functions = [_function_of(one) for one in found.units if _is_shown(one, named, cited)]
+    scores = _scores_of(ranked.units)
+    named = {(meaning.file, meaning.start) for meaning in ranked.meanings}
+    functions = [_function_of(scored) for scored in ranked.units if _is_shown(scored, named, cited)]
     named_ids = frozenset(function.id for function in functions if (function.file, function.start) in named)
     code = [function for function in functions if not function.is_test or function.id in named_ids]
     tests = [function for function in functions if function.is_test and function.id not in named_ids]
@@ -206,28 +206,28 @@ async def _find_units_of_hits(turn: Turn, query: str) -> RankedUnits:
 
 
 def _is_shown(
-    one: ScoredUnit, named: Collection[tuple[str, int]], cited: Mapping[str, Sequence[int]]
+    scored: ScoredUnit, named: Collection[tuple[str, int]], cited: Mapping[str, Sequence[int]]
 ) -> bool:
     """Whether a unit may be among the functions: all but sections of documents, and types of which
     the question names neither the name nor a line.
     """
-    unit = one.unit
+    unit = scored.unit
     if unit.get("kind") not in (*TYPE_KINDS, SECTION):
         return True
     lines = cited.get(unit["path"], ())
-    held = any(first <= line <= last for line in lines for first, last in unit.get("ranges", ()))
-    return held or (unit["path"], unit["head"]) in named
+    is_cited = any(first <= line <= last for line in lines for first, last in unit.get("ranges", ()))
+    return is_cited or (unit["path"], unit["head"]) in named
 
 
 def _scores_of(units: Sequence[ScoredUnit]) -> dict[str, float]:
     """Return function id → score as a share of the best."""
-    top = max((one.score for one in units), default=0.0)
-    return {_function_of(one).id: max(0.0, one.score / top) if top > 0 else 0.0 for one in units}
+    top = max((scored.score for scored in units), default=0.0)
+    return {_function_of(scored).id: max(0.0, scored.score / top) if top > 0 else 0.0 for scored in units}
 
 
-def _function_of(one: ScoredUnit) -> Function:
+def _function_of(scored: ScoredUnit) -> Function:
     """Return a unit as a function, with the graph's id; lines without a definition as a piece."""
-    unit = one.unit
+    unit = scored.unit
     file, start, end = unit["path"], unit["head"], unit["end"]
     symbol, kind = unit.get("symbol", ""), unit.get("kind", "")
     if not symbol or kind in ("", SECTION):

@@ -17,15 +17,17 @@ Block = tuple[int, int, int]
 SHORT_LINES, GROUP_LINES = 4, 8
 #: lines of a statement from which on the statements inside it are blocks, too; the largest depth
 COMPOUND_LINES, DEPTH_MAX = 16, 3
-#: lines of a signature
-SIGNATURE_LINES_MAX = 30
+#: lines of a signature, and of one with decorators above it
+SIGNATURE_LINES_MAX, DECORATED_LINES_MAX = 30, 300
 
 _GOES_ON = re.compile(
-    r"[)\]}>]|(?:else|elif|elsif|elseif|except|finally|catch|rescue|ensure|end|then|do|done|fi|esac)\b|[.&|?:+]|<<|->|=>|\{$|(?!try\b|do\b|begin\b)\w+:$"
+    r"[)\]}>]|case\b.*:(?:\s*\{)?$|when\b(?!.*\{$)|(?:else|elif|elsif|elseif|except|finally|catch|rescue|ensure|end|then|do|done|fi|esac)\b|[.&|?:+]|<<|->|=>|\{$|(?!try\b|do\b|begin\b)\w+:$"
 )
 #: a line that only closes; the end of a line with statements inside
 _CLOSING = re.compile(r"[)\]}]+[;,)]*|end|done|fi|esac")
 _COMPOUND = re.compile(r"(?::|\bdo|\bthen|\bbegin|\belse|(?<![=(:,\[])\s*\{)\s*(?:#.*|//.*)?$")
+#: the end of a line that opens the body of a function inside of a call's brackets
+_CLOSURE = re.compile(r"(?:=>|\bfunction\b.*\)|\bfunc\b.*|\|)\s*\{$|\bdo(?:\s*\|.*\|)?$")
 _TRIPLE = re.compile(r'"""|\'\'\'')
 #: text of a line that holds brackets without a meaning
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|(?<![:\w])#.*|//.*")
@@ -34,7 +36,8 @@ _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|(?<![:\w])#.*|//.*
 def signature_end(lines: Mapping[int, str], head: int) -> int:
     """Return the last line of the signature that begins at `head`, with its brackets closed."""
     depth, last = 0, head
-    for number in range(head, head + SIGNATURE_LINES_MAX):
+    is_decorated = lines.get(head, "").strip().startswith(("@", "#["))
+    for number in range(head, head + (DECORATED_LINES_MAX if is_decorated else SIGNATURE_LINES_MAX)):
         if number not in lines:
             break
         text = lines[number].strip()
@@ -73,6 +76,15 @@ def statements_around(lines: Mapping[int, str], line: int, window: int, most: in
     return max(min(lines), line - window), min(max(lines), line + window)
 
 
+def is_closing(text: str) -> bool:
+    """Whether a line only closes what others have opened."""
+    return _CLOSING.fullmatch(text.strip()) is not None
+
+
+def _is_bracket(text: str) -> bool:
+    return text.strip() == "{" or is_closing(text)
+
+
 def _is_statement(text: str) -> bool:
     return bool(text.strip()) and _GOES_ON.match(text.strip()) is None
 
@@ -89,7 +101,7 @@ def _blocks_in(lines: Mapping[int, str], numbers: Sequence[int], depth: int) -> 
     can_grow = False
     for start, end in zip(starts, ends, strict=True):
         last = end
-        while last > start and not lines[last].strip():
+        while last > start and not lines.get(last, "").strip():
             last -= 1
         is_short = last - start < SHORT_LINES
         is_next = can_grow and is_short and start == groups[-1][1] + 1 and not is_clause
@@ -101,7 +113,8 @@ def _blocks_in(lines: Mapping[int, str], numbers: Sequence[int], depth: int) -> 
         if last - start + 1 >= COMPOUND_LINES and depth < DEPTH_MAX:
             inside = range(start, last + 1)
             if not (is_clause and start == starts[0]):
-                head = signature_end(lines, _first_code(lines, start))
+                head = _first_code(lines, start)
+                head = head if _CLOSURE.search(lines[head]) else signature_end(lines, head)
                 inside = range(head + 1, last + 1) if _COMPOUND.search(lines[head]) else range(0)
             blocks += _blocks_in(lines, [number for number in inside if number in lines], depth + 1)
     return blocks + [(first, last, depth) for first, last in groups]
@@ -121,13 +134,15 @@ def _clause_starts(lines: Mapping[int, str], numbers: Sequence[int]) -> list[int
     clauses = [
         number
         for number in filled
-        if _indentation(lines[number]) < least and not _CLOSING.fullmatch(lines[number].strip())
+        if indentation_of(lines[number]) < least and not _is_bracket(lines[number])
     ]
     return [filled[0], *clauses] if filled and clauses and clauses[0] != filled[0] else clauses
 
 
 def _least_indentation(lines: Mapping[int, str], filled: Sequence[int]) -> int:
-    return min((_indentation(lines[number]) for number in filled if _is_statement(lines[number])), default=0)
+    return min(
+        (indentation_of(lines[number]) for number in filled if _is_statement(lines[number])), default=0
+    )
 
 
 def _statement_starts(lines: Mapping[int, str], numbers: Sequence[int]) -> list[int]:
@@ -139,7 +154,7 @@ def _statement_starts(lines: Mapping[int, str], numbers: Sequence[int]) -> list[
     remark = 0
     for number in filled:
         text = lines[number]
-        begins = number not in inside and _indentation(text) <= least and _is_statement(text)
+        begins = number not in inside and indentation_of(text) <= least and _is_statement(text)
         if begins and _is_remark(text):
             remark = remark or number
         else:
@@ -183,5 +198,7 @@ def _open_quote(text: str, bare: str, quote: str) -> str:
     return quote
 
 
-def _indentation(text: str) -> int:
-    return len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip())
+def indentation_of(text: str) -> int:
+    """Return the columns before the first letter of a line."""
+    before = text[: len(text) - len(text.lstrip())]
+    return len(before.expandtabs(4))

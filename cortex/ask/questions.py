@@ -135,6 +135,8 @@ class Exact:
     usual_tokens: int = TOKENS
     #: whether the caller set `limit`: show that many lines, otherwise as many as fit
     counted: bool = False
+    #: whether the answer is text: it names each line, at least by its number
+    as_text: bool = False
 
     def checked(self) -> Self:
         check_query(self.query)
@@ -154,6 +156,7 @@ class Exact:
             if self.detail == "auto"
             else 0,
             alike=self.detail == "auto" and not self.counted,
+            every=self.detail == "auto" and self.as_text,
         )
 
 

@@ -37,6 +37,8 @@ PLACES_MAX, PLACE_CHARS_MAX = 24, 4_096
 #: lines up to which a definition and a file are whole; bytes up to which a longer definition is,
 #: where neither a line nor a word of it is in question
 WHOLE_LINES, WHOLE_BYTES = 60, 5_000
+#: lines of a docstring from which on its beginning is shown, where no lines are asked for
+DOC_LINES = 13
 #: lines around a line in question
 AROUND = 10
 #: share of the best block's worth that another block of a definition needs to be shown
@@ -208,12 +210,14 @@ def _make_item(target: Target, span: Span, current: CurrentSpan, unit: Answer) -
         cut = replace(current, start=first, end=last, lines=tuple(lines.values()))
         return _Item(target, cut, Body(lines, first), shift)
     focus: Sequence[int] = [number + shift for number in target.focus]
+    doc_lines = DOC_LINES if target.form == "definition" else 0
     if len(lines) != span.end - span.start + 1:  # lines were added or removed: no block is certain
-        return _Item(target, current, Body(lines, current.start, focus=focus), shift)
+        return _Item(target, current, Body(lines, current.start, focus=focus, doc_lines=doc_lines), shift)
     moved = [(first + shift, last + shift, depth) for first, last, depth in unit.get("blocks", ())]
     if target.members and target.form == "definition":
         moved = _blocks_of_type(lines, target, shift)
-    return _Item(target, current, Body(lines, target.start + shift, moved, focus), shift)
+    body = Body(lines, target.start + shift, moved, focus, doc_lines=doc_lines)
+    return _Item(target, current, body, shift)
 
 
 def _blocks_of_type(lines: Mapping[int, str], target: Target, shift: int) -> list[Block]:
@@ -285,7 +289,8 @@ def _entry_of(
 def _first_left_out(item: _Item, pieces: Pieces) -> str:
     if item.span.stale:
         return ""
-    parts = [part[:2] for part in pieces.outline] or [(item.span.start, item.span.end)]
+    parts = [(first, last) for first, last, text in pieces.outline if text.strip()]
+    parts = parts or [part[:2] for part in pieces.outline] or [(item.span.start, item.span.end)]
     first, last = max(parts, key=lambda part: part[1] - part[0])
     return f"{item.target.file}:{first}-{last}"
 

@@ -6,6 +6,7 @@ A name without edges in the graph (a constant, a field, an unknown word) is sear
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,19 +14,27 @@ from typing import Any, Literal
 
 import orjson
 
-from cortex.ask.current_lines import Span, read_spans
+from cortex.ask.code_words import Owner, declares, names_in_code, words_in_code
+from cortex.ask.current_lines import Span, read_spans, read_texts
 from cortex.ask.functions import ask_graph
+from cortex.ask.meanings import (
+    Meaning,
+    choose_overload,
+    find_meanings,
+    find_overloads,
+    read_meaning,
+    short_name,
+)
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import TOKEN_BYTES
-from cortex.ask.use_sites import UNRESOLVED_SHOWN, Site, Uses, cut, render
+from cortex.ask.use_sites import OVERLOADS_SHOWN, UNRESOLVED_SHOWN, Site, Uses, cut, render
 from cortex.query.check import check_text
 from cortex.ranking.traces import looks_like_path
 from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.bounds import clamp
-from cortex.terms.ids import strip_overload
+from cortex.terms.ids import enclosing_id, strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import language_of
-from cortex.terms.paths import is_test, is_unshipped
 from cortex.terms.spelling import read_symbol
 from ipc.messages import ExactHits, ExactSearch, Filters, GraphHits, GraphOperation, GraphSearch
 
@@ -35,16 +44,14 @@ Direction = Literal["callers", "callees", "implementations", "types"]
 TOKENS, TOKENS_MIN, TOKENS_MAX, DEPTH_MAX = 1_200, 200, 20_000, 3
 #: fewest bytes of a site with its code
 SITE_BYTES = 25
-#: meanings of an ambiguous name that are answered together
-MEANINGS_MAX = 3
 #: results of one request to the graph, and requests for one operation
 PAGE, PAGES_MAX = 500, 8
-#: lines that are searched for a name, and their bytes
-LINES_MAX, LINES_BYTES = 5_000, 2_000_000
+#: lines that are searched for a name, their bytes, and the files that are read for it
+LINES_MAX, LINES_BYTES, FILES_MAX = 5_000, 2_000_000, 500
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)"
 )
-_COMMENT = re.compile(r"\s*(?:#(?!\[|include|define|if)|//|/\*|\*(?:\s|/|$)|--\s|;;|<!--|%\s|\"\"\")")
+_PROPERTY = re.compile(r"\s*@(?:[\w.]*property|reify)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +74,6 @@ class UsesQuestion:
             offset=max(0, self.offset),
             max_tokens=clamp(self.max_tokens, TOKENS_MIN, TOKENS_MAX),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """A definition that a symbol means. `remark`: how an uncertain symbol was read."""
-
-    id: str
-    kind: str
-    file: str
-    start: int
-    end: int
-    remark: str = ""
-
-    @property
-    def name(self) -> str:
-        return short_name(self.id) or self.id
 
 
 async def uses(context: QueryContext, question: UsesQuestion) -> dict[str, Any]:
@@ -119,65 +110,124 @@ async def find_uses(
     symbol is unknown. Raises NotReady, BadRequest.
     """
     meanings, suggestion = await find_meanings(turn, symbol)
+    names = read_symbol(symbol) or (symbol,)
+    guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
+    is_path = looks_like_path(symbol)
+    is_field = direction == "callers" and guessed and "." in names[0] and not is_path
+    owner = await _find_owner_of_field(turn, names[0]) if is_field else None
+    meanings = [] if owner else meanings
+    answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
+    if not meanings and direction in ("callers", "types") and not is_path:
+        outer, _, name = names[0].rpartition(".")
+        of_type = outer.rpartition(".")[2]
+        if owner is None and of_type[:1].isupper():  # a type outside of the project
+            owner = Owner(of_type)
+        usage = await _search_text(turn, name, {}, owner)
+        if usage.textual:
+            head = {"of": name, "direction": direction}
+            suggestion = "" if owner and owner.file else suggestion
+            answer["sites"] = [head | render(usage, offset, max_tokens * TOKEN_BYTES)]
+    return answer | {"suggestion": suggestion}
+
+
+async def _find_owner_of_field(turn: Turn, name: str) -> Owner | None:
+    """Return the type of a field that the graph does not list; None if the type is unknown or does
+    not declare it.
+    """
+    of_type, _, word = name.rpartition(".")
+    types, _ = await find_meanings(turn, of_type)
+    for meaning in types:
+        if meaning.is_guess or not _may_have_fields(meaning.kind, meaning.name):
+            continue
+        owner = Owner(meaning.name.rpartition(".")[2], meaning.file, meaning.start, meaning.end)
+        text = (await read_texts(turn, [meaning.file])).get(meaning.file, "")
+        if declares(meaning.file, text, word, owner):
+            return owner
+    return None
+
+
+def _may_have_fields(kind: str, name: str) -> bool:
+    """Whether a definition is a type, or a function that makes objects: `function Store() {}`."""
+    return kind in TYPE_KINDS or (kind in CALLABLE_KINDS and name.rpartition(".")[2][:1].isupper())
+
+
+async def _find_owner(turn: Turn, meaning: Meaning) -> Owner | None:
+    """Return the type of a member; None for a definition that is no member."""
+    outer = meaning.name.rpartition(".")[0]
+    if not outer:
+        return None
+    (hits,) = await ask_graph(
+        turn, [GraphSearch("path", name := enclosing_id(strip_overload(meaning.id)), to=name)]
+    )
+    outer_type = read_meaning(hits) if hits is not None and hits.results else None
+    if outer_type is None or outer_type.id != name or outer_type.kind not in TYPE_KINDS:
+        return None
+    return Owner(outer.rpartition(".")[2], outer_type.file, outer_type.start, outer_type.end)
+
+
+async def find_uses_of(
+    turn: Turn,
+    meanings: Sequence[Meaning],
+    direction: Direction = "callers",
+    depth: int = 1,
+    *,
+    offset: int = 0,
+    max_tokens: int = TOKENS,
+) -> dict[str, Any]:
+    """Return the uses of each of the meanings as `sites`, and `notes`. Raises NotReady."""
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
-    blocks = []
+    blocks: list[dict[str, Any]] = []
+    unresolved: list[dict[str, Any]] = []
     for meaning in meanings:
-        found = await _find_uses_of(turn, meaning, direction, depth)
-        await _read_code(turn, found, slice(offset, offset + max_bytes // SITE_BYTES))
-        head = {"of": meaning.name, "at": f"{meaning.file}:{meaning.start}", "direction": direction}
-        blocks.append(head | render(found, offset, max_bytes))
+        overloads = await find_overloads(turn, meaning)
+        selected = choose_overload(meaning, overloads)
+        of_all = replace(meaning, id=overloads[0].id) if len(overloads) > 1 else meaning
+        usage = await _find_uses_of(turn, of_all, direction, depth)
+        head: dict[str, Any] = {
+            "of": meaning.name,
+            "at": (selected or overloads[0]).place,
+            "direction": direction,
+        }
+        if len(overloads) > 1 and direction == "callers":
+            head |= _split_by_overload(usage, overloads, selected)
+        if usage.unresolved in unresolved or offset:  # another meaning has the same name
+            usage.unresolved = {}
+        unresolved.append(usage.unresolved)
+        await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
+        blocks.append(render(usage, offset, max_bytes, head))
     following = [block["next_offset"] for block in blocks if "next_offset" in block]
     for block in (block for block in blocks if "next_offset" in block):
         block["next_offset"] = min(following)
     notes = list(dict.fromkeys(filter(None, (meaning.remark for meaning in meanings))))
-    if not meanings and direction in ("callers", "types") and not looks_like_path(symbol):
-        name = (read_symbol(symbol) or (symbol,))[0].rpartition(".")[2]
-        found = await _search_text(turn, name, {})
-        if found.textual:
-            blocks.append({"of": name, "direction": direction} | render(found, offset, max_bytes))
-    return {"sites": blocks, "notes": notes, "suggestion": suggestion}
+    return {"sites": blocks, "notes": notes}
 
 
-async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
-    """Return the definitions that `symbol` means, and a sentence where it means none or more than
-    MEANINGS_MAX. Raises NotReady.
+def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:
+    """Mark each site with the line of the overload that it uses, where the graph knows it; of one
+    overload that is `selected` keep its sites alone. Return the places of the overloads for the
+    heading, and the numbers of the sites of the others.
     """
-    # the path from a name to itself is the definition that it means
-    (hits,) = await ask_graph(turn, [GraphSearch("path", symbol, to=symbol)])
-    if hits is None:
-        return [], ""
-    if hits.results:
-        return [_meaning(hits)], ""
-    candidates = _likely(symbol, hits.candidates) if hits.ambiguous else ()
-    if not 0 < len(candidates) <= MEANINGS_MAX:
-        return [], hits.suggestion
-    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
-    meanings = [_meaning(answer) for answer in answers if answer is not None and answer.results]
-    # a constant of the same name mostly exports the function: `const { save } = require("./save")`
-    named = [meaning for meaning in meanings if meaning.kind in CALLABLE_KINDS | TYPE_KINDS]
-    meanings = named or meanings
-    return meanings, "" if meanings else hits.suggestion
-
-
-def _likely(symbol: str, candidates: Sequence[str]) -> Sequence[str]:
-    """Return the candidates that the symbol means rather than the others: shipped sources before
-    tests and built files; those in the folder that is named before the name, as in `tokio::spawn`.
-    """
-    paths = {name: name.partition(":")[0] for name in candidates}
-    shipped = [name for name, path in paths.items() if not (is_unshipped(path) or is_test(path))]
-    owners = set((read_symbol(symbol) or ("",))[0].split(".")[:-1])
-    inside = [
-        name
-        for name in shipped or candidates
-        if owners.intersection(paths[name].split("/")) and "." not in short_name(name)
+    starts = {overload.id: overload for overload in overloads}
+    for at, site in enumerate(usage.sites):
+        targets = [starts[end] for end in site.ends if end in starts]
+        line = targets[0].start if len(targets) == 1 and len(site.ends) == 1 else 0
+        usage.sites[at] = replace(site, overload=0 if selected else line)
+    if selected is None:
+        places = [overload.place for overload in overloads[1:]]
+        more = len(places) - OVERLOADS_SHOWN
+        shown = {"overloads": places[:OVERLOADS_SHOWN]}
+        return shown | ({"more_overloads": more} if more > 0 else {})
+    others: dict[str, int] = {}
+    for site in usage.sites:
+        ends = [end for end in site.ends if end in starts]
+        if ends and selected.id not in ends:
+            others[ends[0]] = others.get(ends[0], 0) + 1
+    usage.sites = [
+        site
+        for site in usage.sites
+        if selected.id in site.ends or not any(end in starts for end in site.ends)
     ]
-    return inside or shipped or candidates
-
-
-def _meaning(hits: GraphHits) -> Meaning:
-    node = orjson.loads(hits.results[0])["node"]
-    lines = node.get("start_line", 0), node.get("end_line", 0)
-    return Meaning(node["id"], node["kind"], node.get("file", ""), *lines, hits.suggestion)
+    return {"others": [{"at": starts[end].place, "total": total} for end, total in others.items()]}
 
 
 def _operations(meaning: Meaning, direction: Direction) -> tuple[GraphOperation, ...]:
@@ -196,57 +246,79 @@ def _operations(meaning: Meaning, direction: Direction) -> tuple[GraphOperation,
 
 async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, depth: int) -> Uses:
     """Return the uses of a definition: each place once, in the order of the answer."""
-    found, sites = Uses(), dict[tuple[str, int], Site]()
+    usage, sites = Uses(), dict[tuple[str, int], Site]()
     for operation in _operations(meaning, direction):
-        rows, unresolved = await _rows(turn, operation, meaning.id, depth, found)
+        rows, unresolved = await _rows(turn, operation, meaning.id, depth, usage)
         for row in rows:
             name = short_name(row["node"]["id"])
             if row["depth"] > 1:
-                found.further.setdefault((row["node"].get("file", ""), name))
+                usage.further.setdefault((row["node"].get("file", ""), name))
                 continue
             for site in _sites_of(row, name, operation):
                 sites.setdefault(site.place, site)
-        found.unresolved = found.unresolved or unresolved
+        usage.unresolved = usage.unresolved or unresolved
     if direction in ("callers", "types") and meaning.kind not in WHOLE_KINDS:
         rows, _ = await _rows(turn, "dependents", meaning.id, 1, Uses())
         places = (row["location"] for row in rows if row.get("edge") == "imports")
-        found.imports = sorted({(place["file"], place["line"]) for place in places})
-        if not sites and not found.unresolved:
-            known = dict.fromkeys((*found.imports, (meaning.file, meaning.start)))
-            text = await _search_text(turn, meaning.name, known)
-            return replace(text, imports=sorted({*found.imports, *text.imports}))
-    found.sites = sorted(
+        usage.imports = sorted({(place["file"], place["line"]) for place in places})
+        if not sites and (not usage.unresolved or await _is_property(turn, meaning, usage)):
+            usage.unresolved = {}
+            excluded = dict.fromkeys((*usage.imports, (meaning.file, meaning.start)))
+            text = await _search_text(turn, meaning.name, excluded, await _find_owner(turn, meaning))
+            return replace(text, imports=sorted({*usage.imports, *text.imports}))
+    usage.sites = sorted(
         sites.values(),
         key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
     )
-    return found
+    return usage
 
 
-async def _read_code(turn: Turn, found: Uses, shown: slice) -> None:
-    """Read the lines of code of the sites `shown`, and of the first unresolved uses; numbers follow
-    a file that has changed. Without a worker that has them the sites stay without code.
+async def _is_property(turn: Turn, meaning: Meaning, usage: Uses) -> bool:
+    """Whether a function is read as an attribute, and its unresolved uses have no places."""
+    if usage.unresolved.get("places"):
+        return False
+    try:
+        (span,) = await read_spans(turn, [Span(meaning.file, meaning.start, meaning.start + 2)])
+    except Unavailable:
+        return False
+    return any(map(_PROPERTY.match, span.lines))
+
+
+async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) -> None:
+    """Read the lines of code of the sites `shown`, and of the unresolved uses; numbers follow a
+    file that has changed. Without a worker that has them the sites stay without code.
     """
-    unresolved = [Site(file, line, "") for file, line in found.unresolved.get("places", ())]
-    first = unresolved[:UNRESOLVED_SHOWN]
-    sites = [] if found.textual else found.sites[shown]
-    spans = [Span(site.file, site.line, site.line) for site in (*sites, *first)]
+    unresolved = [Site(file, line, "") for file, line in usage.unresolved.get("places", ())]
+    sites = [] if usage.textual else usage.sites[shown]
+    spans = [Span(site.file, site.line, site.line) for site in (*sites, *unresolved)]
     try:
         read = await read_spans(turn, spans)
     except Unavailable:
         return
     code = [
         site if span.stale or not span.lines else replace(site, line=span.start, text=cut(span.lines[0]))
-        for site, span in zip((*sites, *first), read, strict=True)
+        for site, span in zip((*sites, *unresolved), read, strict=True)
     ]
-    found.unresolved_shown = code[len(sites) :]
+    if unresolved:
+        name, is_callable = usage.unresolved["name"], meaning.kind in CALLABLE_KINDS
+        texts = [span.lines[0] if span.lines else "" for span in read[len(sites) :]]
+        named = [
+            site
+            for site, text in zip(code[len(sites) :], texts, strict=True)
+            if not text or names_in_code(site.file, text, name, as_function=is_callable)
+        ]
+        total = usage.unresolved["total"] - len(unresolved) + len(named)
+        places = [site.place for site in named]
+        usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
+        usage.unresolved_shown = named[:UNRESOLVED_SHOWN]
     if sites:
-        found.sites[shown] = code[: len(sites)]
+        usage.sites[shown] = code[: len(sites)]
 
 
 async def _rows(
-    turn: Turn, operation: GraphOperation, target: str, depth: int, found: Uses
+    turn: Turn, operation: GraphOperation, target: str, depth: int, usage: Uses
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return (the rows of all pages of the graph's answer, the unresolved uses). `found` learns
+    """Return (the rows of all pages of the graph's answer, the unresolved uses). `usage` learns
     whether rows are missing.
     """
     rows: list[dict[str, Any]] = []
@@ -263,6 +335,7 @@ async def _rows(
             generation=turn.generation.number,
             offset=offset,
             recursive=operation == "callers",
+            ends=True,
         )
         hits = await turn.lane("graph", request, GraphHits, ours=True)
         if hits is None:
@@ -271,7 +344,7 @@ async def _rows(
         offset, unresolved = hits.next_offset, hits.unresolved
         if not offset:
             return rows, unresolved
-    found.truncated = True
+    usage.truncated = True
     return rows, unresolved
 
 
@@ -287,22 +360,27 @@ def _sites_of(row: Mapping[str, Any], name: str, operation: GraphOperation) -> I
         return
     if operation == "callees" and node.get("file"):
         name = f"{name} ({node['file']}:{node['start_line']})"
-    yield Site(place["file"], place["line"], name, unsure=_is_unsure(row))
+    for spot, unsure in ((place | {"ends": row.get("ends", ())}, _is_unsure(row)), *_further_places(row)):
+        yield Site(spot["file"], spot["line"], name, unsure=unsure, ends=tuple(spot.get("ends", ())))
+
+
+def _further_places(row: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
     for site in row.get("sites", ()):
-        yield Site(site["file"], site["line"], name, unsure=site.get("unsure", False))
+        yield site, site.get("unsure", False)
 
 
 def _is_unsure(row: Mapping[str, Any]) -> bool:
     return len({strip_overload(name) for name in row.get("candidates", ())}) > 1
 
 
-async def _search_text(turn: Turn, name: str, known: Mapping[tuple[str, int], None]) -> Uses:
-    """Return the lines of code that hold the word `name`, without comments, imports, definitions
-    and the places in `known`.
+async def _search_text(
+    turn: Turn, name: str, excluded: Mapping[tuple[str, int], None], owner: Owner | None = None
+) -> Uses:
+    """Return the lines whose code holds the word `name`, without imports, definitions and the
+    places in `excluded`; accesses of an attribute first.
     """
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
     plain = word.strip("!?$")
-    found = Uses(textual=True)
     if not plain.isidentifier():
         return Uses()
     request = ExactSearch(
@@ -318,32 +396,42 @@ async def _search_text(turn: Turn, name: str, known: Mapping[tuple[str, int], No
     hits = await turn.lane("text", request, ExactHits, ours=True)
     if hits is None:
         return Uses()
-    sites: dict[tuple[str, int], Site] = {}
-    for kind, site in _lines_with(word, hits):
-        is_code = language_of(site.file).kind == "code" and not _COMMENT.match(site.text)
-        if site.place in known or kind == "definition" or not is_code:
+    kinds = dict(_kinds_of_lines(hits))
+    paths = [path for path in dict.fromkeys(path for path, _ in kinds) if language_of(path).kind == "code"]
+    usage = Uses(textual=True, truncated=hits.truncated or len(paths) > FILES_MAX)
+    try:
+        texts = await read_texts(turn, paths[:FILES_MAX])
+    except Unavailable:
+        return Uses()
+    for line, site in await asyncio.to_thread(_sites_in_code, texts, word, owner):
+        kind = kinds.get(site.place, "")
+        if site.place in excluded or kind == "definition":
             continue
-        if kind == "import" or _IMPORT.match(site.text):
-            found.imports.append(site.place)
+        if kind == "import" or _IMPORT.match(line):
+            usage.imports.append(site.place)
         else:
-            sites.setdefault(site.place, replace(site, text=cut(site.text)))
-    found.imports = sorted(set(found.imports))
-    found.sites = sorted(sites.values(), key=lambda site: site.order)
-    found.truncated = hits.truncated
-    return found if sites or found.imports else Uses()
+            usage.sites.append(site)
+    usage.imports = sorted(set(usage.imports))
+    usage.sites.sort(key=lambda site: site.order)
+    return usage if usage.sites or usage.imports else Uses()
 
 
-def _lines_with(word: str, hits: ExactHits) -> Iterator[tuple[str, Site]]:
-    """Yield (kind, line) of the lines that hold the word itself, and not another spelling of it."""
-    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+def _sites_in_code(texts: Mapping[str, str], word: str, owner: Owner | None) -> list[tuple[str, Site]]:
+    """Return (line, site) of the lines whose code holds a word."""
+    sites = []
+    for path, text in texts.items():
+        lines = text.split("\n")
+        for number, accessed in words_in_code(path, text, word, owner):
+            line = lines[number - 1]
+            sites.append((line, Site(path, number, "", cut(line), accessed=accessed)))
+    return sites
+
+
+def _kinds_of_lines(hits: ExactHits) -> Iterator[tuple[tuple[str, int], str]]:
+    """Yield (place, kind) of the lines that a search for a word has found."""
     for hit, raw in zip(hits.hits, hits.chunks, strict=True):
         entry = orjson.loads(raw)
         for row in entry["text"].split("\n"):
-            number, _, text = row.partition(": ")
-            if number.isdecimal() and pattern.search(text):
-                yield entry["metadata"]["kind"], Site(hit.path, int(number), "", text)
-
-
-def short_name(identity: str) -> str:
-    """Return the name inside its file as people write it: `Router.dispatch`; "" for a file."""
-    return strip_overload(identity).partition(":")[2]
+            number = row.partition(": ")[0]
+            if number.isdecimal():
+                yield (hit.path, int(number)), entry["metadata"]["kind"]

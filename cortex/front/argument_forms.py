@@ -150,8 +150,8 @@ def _below_link(glob: str, root: str) -> str:
         folder = "/".join(parts[:at])
         if os.path.lexists(folder):
             real = os.path.realpath(folder)
-            rest = "/".join((real, *parts[at:]))
-            return f"{mark}{rest}" if is_below(real, root) else glob
+            below = "/".join((real, *parts[at:]))
+            return f"{mark}{below}" if is_below(real, root) else glob
     return glob
 
 

@@ -42,8 +42,8 @@ def answering(audience: Audience) -> Iterator[None]:
 def audience_of(client: str) -> Audience:
     """Return the audience of a client by its name: an agent if its beginning is in the table."""
     name = re.sub(r"[\s_]+", "-", _PROXY.sub("", client).strip().lower())
-    known = any(name == prefix or name.startswith((f"{prefix}-", f"{prefix}/")) for prefix in CLIENTS)
-    return "agent" if known else "program"
+    is_agent = any(name == prefix or name.startswith((f"{prefix}-", f"{prefix}/")) for prefix in CLIENTS)
+    return "agent" if is_agent else "program"
 
 
 def check_audience(name: str) -> Audience:

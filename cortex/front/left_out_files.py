@@ -30,8 +30,8 @@ def name_left_out(
     if not (why := describe(context, arguments)):
         return answer
     # The nearest names are no meaning of a file that is there.
-    kept = {name: value for name, value in answer.items() if name != "candidates"}
-    return kept | {"suggestion": why}
+    fields = {name: value for name, value in answer.items() if name != "candidates"}
+    return fields | {"suggestion": why}
 
 
 def _name_missing(
@@ -48,8 +48,8 @@ def _name_missing(
         return answer
     if any(means_file(path, other) for other in listed if fold_path(other).endswith(name)):
         return answer
-    said = say_missing(context.config, context.freshness, path)
-    return answer | {"suggestion": f"{said} {answer.get('suggestion', '')}".rstrip()}
+    sentence = say_missing(context.config, context.freshness, path)
+    return answer | {"suggestion": f"{sentence} {answer.get('suggestion', '')}".rstrip()}
 
 
 def describe(context: QueryContext, arguments: Mapping[str, Any]) -> str:

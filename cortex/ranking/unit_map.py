@@ -2,34 +2,60 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cortex.ranking.units import ScoredUnit
+from cortex.ranking.units import SIGNALS, ScoredUnit
+from cortex.terms.paths import is_unasked_copy
 
 #: lines of a map, and their bytes: 220 tokens
 MAP_LINES, MAP_BYTES = 10, 880
 #: first places from which a document or a test stands in the map
 ASIDE_PLACES = 3
 
+#: the signals of a unit whose symbol or line the question names
+_NAMED = (SIGNALS.index("named"), SIGNALS.index("line"))
+_LINE = _NAMED[1]
+
 #: one line of a map: `file`, `start`, `end`, `name`
 Entry = dict[str, Any]
 
 
 def choose_mapped(
-    units: Sequence[ScoredUnit], *, with_tests: bool
+    units: Sequence[ScoredUnit], question: str, *, with_tests: bool
 ) -> tuple[list[ScoredUnit], list[ScoredUnit]]:
     """Return (the units of the map, best first; the best tests, where `with_tests`).
 
-    One document and one test stand in the map, if they are among the first ASIDE_PLACES.
+    One document and one test stand in the map, if they are among the first ASIDE_PLACES. Built
+    copies and declarations of types follow all others, unless the question names them.
     """
-    ordered = sorted(units, key=lambda scored: -scored.score)
+    ordered = sorted(units, key=lambda scored: (_is_copy(scored, question), -scored.score))
     tests = [scored for scored in ordered if scored.is_test]
     sections = [scored for scored in ordered if is_aside(scored) and not scored.is_test]
     aside = [*sections[:1], *([] if with_tests else tests[:1])]
     aside_ids = {id(scored) for scored in ordered[:ASIDE_PLACES]} & set(map(id, aside))
     mapped = [scored for scored in ordered if not is_aside(scored) or id(scored) in aside_ids]
     return mapped or sections or tests, tests if with_tests else []
+
+
+def is_named(scored: ScoredUnit, question: str) -> bool:
+    """Whether the question names a unit: its symbol, one of its lines, or a name with a capital as
+    a word of its own.
+    """
+    if any(scored.values[at] > 0 for at in _NAMED if at < len(scored.values)):
+        return True
+    name = scored.unit.get("symbol", "").rpartition(".")[2]
+    return name[:1].isupper() and re.search(rf"\b{re.escape(name)}\b", question) is not None
+
+
+def _is_copy(scored: ScoredUnit, question: str) -> bool:
+    """Whether a unit is of a built copy, or declares types alone, and the question does not ask for
+    its file.
+    """
+    path = scored.unit["path"]
+    is_cited = len(scored.values) > _LINE and scored.values[_LINE] > 0
+    return is_unasked_copy(path, question) and not is_cited
 
 
 def is_aside(scored: ScoredUnit) -> bool:

@@ -33,8 +33,8 @@ from ipc.messages import Signals
 from ipc.messages.signals import END, FILE, START
 from ipc.messages.units import UnitHits
 
-#: units that a search proposes: of 80, as many are first, but fewer among ten (docs/RANKING.md)
-CANDIDATES = 160
+#: units of code that a search proposes: of 160, as many are first and among ten (docs/RANKING.md)
+CANDIDATES = 100
 #: value of a unit with the owner and the name, with the name alone, of a name in the question; of
 #: the definition for which the whole question is a name
 NAMED, NAME_ALONE, WHOLE_QUESTION = 0.8, 0.5, 3.0

@@ -111,7 +111,7 @@ class Names:
         if (path := glob.strip("/")) in self._files and not _ANY_NAME.fullmatch(path):
             return f"/{escape_glob(path)}"
         parts = glob.split("/")
-        escaped = [escape_glob(part) if self._is_name(part) else part for part in parts]
+        escaped = [escape_glob(name) if self._is_name(name) else name for name in parts]
         if escaped == parts:
             return ""
         literal = "/".join(escaped)
@@ -121,10 +121,10 @@ class Names:
         regexes = _in_any_case(_regexes(loose))
         return literal if any(regex.match(path) for regex in regexes for path in self._paths) else ""
 
-    def _is_name(self, part: str) -> bool:
-        special = _SPECIAL.findall(part)
+    def _is_name(self, name: str) -> bool:
+        special = _SPECIAL.findall(name)
         # Stars and question marks match themselves, and are patterns nearly always.
-        return bool(set(special) - {"*", "?", "!"}) and part.lower() in self._parts
+        return bool(set(special) - {"*", "?", "!"}) and name.lower() in self._parts
 
     @cached_property
     def _files(self) -> frozenset[str]:
@@ -132,7 +132,7 @@ class Names:
 
     @cached_property
     def _parts(self) -> frozenset[str]:
-        return frozenset(part.lower() for path in self._paths for part in path.split("/"))
+        return frozenset(name.lower() for path in self._paths for name in path.split("/"))
 
 
 def escape_glob(name: str) -> str:

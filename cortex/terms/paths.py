@@ -60,6 +60,12 @@ VENDORED_FOLDERS = frozenset(
 #: folders of built or fetched files; their chunks carry no mark, for a project may use such names
 #: for its own code
 BUILT_FOLDERS = frozenset("dist build out deps generated".split())
+#: folders of builds
+_COPY_FOLDERS = frozenset(("dist", "build", "out"))
+#: folders below which a project has code of its own in folders with such names: src/build/plan.ts
+_CODE_FOLDERS = frozenset("src source sources lib internal pkg".split())
+#: names of bundles, minified files and declarations of types
+_BUNDLE = re.compile(r"([.-](?:min|bundle|umd|iife))\.[cm]?js$|(\.d\.[cm]?ts)$")
 #: names of generated files
 _GENERATED = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.\w+)?\.(?:go|h|cc|swift|dart)|\.(?:g|gr|freezed)\.dart|\.(?:g|designer|generated)\.cs"
@@ -198,6 +204,37 @@ def is_built(path: str) -> bool:
     """Whether the path shows that the file is built or fetched: by a folder, or as minified."""
     *folders, name = path.lower().split("/")
     return ".min." in name or any(folder in BUILT_FOLDERS for folder in folders)
+
+
+@functools.lru_cache(_MEMO)
+def is_built_copy(path: str) -> bool:
+    """Whether the path shows that the file repeats the project's sources: as a bundle, as a file of
+    a folder of builds, or as declarations of types. Fetched and generated files are no copies.
+    """
+    *folders, name = path.lower().split("/")
+    if _BUNDLE.search(name) or "dist" in folders:
+        return True
+    built = next((at for at, folder in enumerate(folders) if folder in _COPY_FOLDERS), -1)
+    return built >= 0 and _CODE_FOLDERS.isdisjoint(folders[:built])
+
+
+def is_unasked_copy(path: str, question: str) -> bool:
+    """Whether a file is a built copy, and the question names neither the file nor its folder of
+    builds nor its form, as `dist/` and `.d.ts`.
+    """
+    return is_built_copy(path) and not _names_copy(question, path)
+
+
+def _names_copy(question: str, path: str) -> bool:
+    *folders, name = path.lower().split("/")
+    text = question.lower()
+    form = _BUNDLE.search(name)
+    return (
+        name in text
+        or (form is not None and (form[1] or form[2]) in text)
+        or any(f"{folder}/" in text for folder in folders if folder in _COPY_FOLDERS)
+        or ("dist" in folders and "dist" in tokens.part_words(question))
+    )
 
 
 @functools.lru_cache(_MEMO)

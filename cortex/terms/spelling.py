@@ -107,12 +107,12 @@ def means_file(path: str, indexed: str) -> bool:
     """Whether a path in any case means the indexed file: as it is, as its end, or as an absolute
     path with the whole indexed path at its end.
     """
-    parts, whole = _path_parts(path), _path_parts(indexed)
-    if not parts or parts[-1] != whole[-1]:
+    parts, indexed_parts = _path_parts(path), _path_parts(indexed)
+    if not parts or parts[-1] != indexed_parts[-1]:
         return False
-    if len(parts) <= len(whole):
-        return parts == whole[-len(parts) :]
-    return path.startswith("/") and len(whole) > 1 and parts[-len(whole) :] == whole
+    if len(parts) <= len(indexed_parts):
+        return parts == indexed_parts[-len(parts) :]
+    return path.startswith("/") and len(indexed_parts) > 1 and parts[-len(indexed_parts) :] == indexed_parts
 
 
 def _path_parts(path: str) -> list[str]:
@@ -134,9 +134,9 @@ def read_quoted(text: str) -> tuple[str, bool]:
     whether it needs them: it has spaces, and is no piece of code. ("", False) without backticks.
     """
     parts = _BACKTICKS.findall(text)
-    name = _BACKTICKS.sub(lambda match: match[1], text).strip().removesuffix("()")
-    needs = any(" " in part.strip() and not _CODE.search(part) for part in parts)
-    return (name, needs) if parts else ("", False)
+    unquoted = _BACKTICKS.sub(lambda match: match[1], text).strip().removesuffix("()")
+    needs = any(" " in name.strip() and not _CODE.search(name) for name in parts)
+    return (unquoted, needs) if parts else ("", False)
 
 
 def spellings(text: str) -> tuple[str, ...]:

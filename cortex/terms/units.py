@@ -11,7 +11,7 @@ the chunks of other programs. Each line with text is in one unit.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -47,15 +47,6 @@ _ABOVE = re.compile(
 )
 _ATTRIBUTE = re.compile(r"\s*(?:@|#!?\[|\[)")
 _LETTER = re.compile(r"[^\W_]")
-#: first letters of a line that may be a comment
-_COMMENT_LETTERS = frozenset("/*#-;%\"'")
-#: a text with comments has one of these
-_COMMENT_MARKS = ("//", "#", "/*", '"""', "--", "'''", ";;", "%%")
-_COMMENT_LINE = re.compile(
-    r"//|\*(?=[\s*/]|$)|#(?!include|define|if|endif|else|elif|undef|pragma|error|!?\[)|--|;;|%%"
-)
-#: begin of a comment of several lines → its end
-_LONG_COMMENTS = {"/*": "*/", '"""': '"""', "'''": "'''"}
 
 
 class Unit(NamedTuple):
@@ -230,6 +221,8 @@ class _File:
         self._first = pieces[0].first
         self._last = self._first + len(lines) - 1
         self._owners = [-1] * len(lines)
+        #: places in `owners` where another definition may begin
+        self._edges: set[int] = set()
         #: definitions that are units, and the lines of their signatures
         self._chosen: list[_Definition] = []
         self._signatures: list[range] = []
@@ -240,10 +233,10 @@ class _File:
 
     def units(self) -> list[Unit]:
         ranges: dict[int, list[tuple[int, int]]] = {}
-        bounds = [-1, *(at for at, (a, b) in enumerate(pairwise(self._owners)) if a != b)]
-        bounds.append(len(self._owners) - 1)
-        for before, last in pairwise(bounds):
-            ranges.setdefault(self._owners[last], []).append((before + 1 + self._first, last + self._first))
+        owners, first = self._owners, self._first
+        inner = sorted(at for at in self._edges if 0 < at < len(owners) and owners[at] != owners[at - 1])
+        for begin, end in pairwise((0, *inner, len(owners))):
+            ranges.setdefault(owners[begin], []).append((begin + first, end - 1 + first))
         defined = [self._definition_unit(number, lines) for number, lines in ranges.items() if number >= 0]
         units = [unit for unit in (*defined, *self._gaps(ranges.get(-1, ()))) if unit is not None]
         units.sort(key=lambda unit: (unit.start, -unit.end))
@@ -270,7 +263,9 @@ class _File:
         number = len(self._chosen)
         self._chosen.append(definition)
         self._signatures.append(signature)
-        self._owners[above - self._first : end - self._first + 1] = [number] * (end - above + 1)
+        begin, behind = above - self._first, end - self._first + 1
+        self._owners[begin:behind] = [number] * (behind - begin)
+        self._edges |= {begin, behind}
 
     def _is_unit(self, definition: _Definition, outer: _Definition | None, signature: range) -> bool:
         if outer is not None and (definition.start, definition.end) == (outer.start, outer.end):
@@ -350,10 +345,13 @@ class _File:
             inside: list[tuple[int, int]] = []
             while at < len(ranges) and ranges[at][1] < first:
                 at += 1
-            for begin, end in ranges[at:]:
+            for number in range(at, len(ranges)):
+                begin, end = ranges[number]
                 if begin > last:
                     break
                 inside.append((max(begin, first), min(end, last)))
+            if not inside:
+                continue
             lines = self._trim(inside)
             text = self._text(lines)
             if _LETTER.search(text):
@@ -375,55 +373,31 @@ class _File:
         names: dict[str, None] = {}
         for first, last in lines:
             begin = bisect_right(self._small, (first,))
-            for line, name in self._small[begin:]:
-                if line > last:
-                    break
-                names[name] = None
+            end = bisect_left(self._small, (last + 1,))
+            names.update((name, None) for _, name in self._small[begin:end])
         return tuple(names)
 
     def _trim(self, ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         """Return the ranges without blank lines at their ends, and without blank ranges."""
         trimmed: list[tuple[int, int]] = []
+        lines, origin = self._lines, self._first
         for start, end in ranges:
             first, last = start, end
-            while first <= last and not self._line(last).strip():
+            while first <= last and not lines[last - origin].strip():
                 last -= 1
-            while first <= last and not self._line(first).strip():
+            while first <= last and not lines[first - origin].strip():
                 first += 1
             if first <= last:
                 trimmed.append((first, last))
         return tuple(trimmed)
 
     def _text(self, ranges: Iterable[tuple[int, int]]) -> str:
-        origin = self._first
-        return "\n".join("\n".join(self._lines[first - origin : last - origin + 1]) for first, last in ranges)
+        origin, lines = self._first, list[str]()
+        for first, last in ranges:
+            lines += self._lines[first - origin : last - origin + 1]
+        return "\n".join(lines)
 
 
 def _to_signature(lines: Iterable[str]) -> str:
     text = " ".join(" ".join(lines).split()).removesuffix("{").rstrip()
     return text if len(text) <= SIGNATURE_CHARS_MAX else f"{text[:SIGNATURE_CHARS_MAX]}…"
-
-
-def split_comments(text: str) -> tuple[str, str]:
-    """Return (the other lines of `text`, the lines that are comments or docstrings)."""
-    if not any(mark in text for mark in _COMMENT_MARKS):
-        return text, ""
-    code: list[str] = []
-    comments: list[str] = []
-    add_code = code.append
-    until = ""
-    for line in text.split("\n"):
-        if until:
-            comments.append(line)
-            if until in line:
-                until = ""
-            continue
-        bare = line.lstrip()
-        if bare[:1] not in _COMMENT_LETTERS:
-            add_code(line)
-        elif end := _LONG_COMMENTS.get(bare[:2]) or _LONG_COMMENTS.get(bare[:3]):
-            comments.append(line)
-            until = "" if end in bare[len(end) :] else end
-        else:
-            (comments if _COMMENT_LINE.match(bare) else code).append(line)
-    return "\n".join(code), "\n".join(comments)

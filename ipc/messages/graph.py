@@ -18,7 +18,8 @@ class GraphSearch:
 
     `to` is for the operation path only; `scope` is a glob, "" for all files; `offset` results are
     skipped. `within`: a folder; of an ambiguous name, it selects the definition in that folder, if
-    any. `recursive`: callers of a definition include itself.
+    any. `recursive`: callers of a definition include itself. `ends`: each place of a result has the
+    ids of the definitions that it may mean.
     """
 
     repeatable = True
@@ -37,6 +38,7 @@ class GraphSearch:
     offset: int = 0
     within: str = ""
     recursive: bool = False
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)

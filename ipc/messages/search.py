@@ -189,7 +189,8 @@ class ExactSearch:
     """Request to the text worker to answer a keyword query (syntax: docs/SEARCH.md).
 
     `lines` asks for so many matching lines, grouped, in place of chunks; 0 for chunks. `alike`: a
-    line that occurs in several files may be returned once. `bare`: leave out the JSON of chunks,
+    line that occurs in several files may be returned once. `every`: for a reader of text, who wants
+    each line or at least its number (ExactHits.places). `bare`: leave out the JSON of chunks,
     and suggestions for an empty result. `counts` as in TextSignals.
     """
 
@@ -207,6 +208,7 @@ class ExactSearch:
     alike: bool = False
     bare: bool = False
     counts: WordCounts = WordCounts()
+    every: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +219,8 @@ class ExactHits:
     `highlights[i]` are at most 3 fragments of hit i with <em> around matched terms,
     `highlight_lines[i]` their lines, 0 for a line of a view that is not in the file. `omitted`:
     reason of left-out lines → how many. `classes[i]`: sort keys of lines before scores, the least
-    first; hits of several projects are merged by them.
+    first; hits of several projects are merged by them. `places`: numbers of further lines, (path,
+    numbers) each.
     """
 
     generation: int = 0
@@ -232,6 +235,7 @@ class ExactHits:
     chunks: Blobs = ()
     omitted: dict[str, int] = field(default_factory=dict)
     classes: tuple[tuple[int, ...], ...] = ()
+    places: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from ipc.messages.control import Blobs
 from ipc.messages.search import Filters, Place
 
 #: the signals of UnitSearch, in the order of `UnitHits.values`
-UNIT_SIGNALS = ("body", "name", "owner", "signature", "comments", "path")
+UNIT_SIGNALS = ("body", "name", "owner", "signature")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,19 @@ import orjson
 from product import isolated_environment
 from shown_lines import lines_of
 
+from cortex.ask.freshness import Freshness
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
+from cortex.ask.ranked_units import ASIDE, FILES, HITS
 from cortex.ask.search import NAME_CANDIDATES, Lanes, rank_lanes, text_candidates, vector_candidates
+from cortex.engines.serving import EngineWorker
 from cortex.ranking import Ranked, read_question, score_candidates
 from cortex.ranking.floor import gather_evidence
 from cortex.ranking.units import CANDIDATES, chunk_hits, file_places, unit_signals
 from cortex.settings import config as configuration
 from cortex.terms import tokens
 from cortex.terms.inline_tests import is_test_code
+from ipc.codec import encode
 from ipc.messages import (
     CountWords,
     Filters,
@@ -39,11 +45,12 @@ from ipc.messages import (
     UnitsAt,
     UnitSearch,
 )
+from ipc.service import answer
 from workers import text as text_worker
 from workers import vector as vector_worker
 
-#: files that are ranked, and results of an answer of the landed program
-FILES, RESULTS = 60, 10
+#: results of an answer of the landed program
+RESULTS = 10
 #: bytes of an answer of the landed program
 ANSWER_BYTES = 6_000
 #: questions without an answer: of other repositories, of made-up words
@@ -62,19 +69,41 @@ _FORMS = (
     "`{}.{}` returns wrong {}",
 )
 
+#: seconds for an answer
+ANSWER_S = 60.0
+
 #: (path, line) → number of its unit
 Holder = dict[tuple[str, int], int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """An `Asker` of workers in this process, by frames but without sockets."""
+
+    workers: Mapping[str, EngineWorker]
+
+    async def ask(self, worker: str, message: Any, deadline_s: float) -> Any:  # noqa: ARG002 - of the protocol
+        return answer(self.workers[worker], encode(message))
+
+
 class Engines:
-    """The text and the vector engine of an indexed project."""
+    """The text, the vector and the graph engine of an indexed project."""
 
     def __init__(self, root: Path) -> None:
-        config = configuration.load(str(root))
-        self._workers = text_worker.make(config), vector_worker.make(config)
+        self._config = configuration.load(str(root))
+        self._freshness = Freshness(self._config)
+        self._workers = {
+            "text": text_worker.make(self._config),
+            "vector": vector_worker.make(self._config),
+            "graph": EngineWorker("graph", self._config),
+        }
+
+    def context(self) -> QueryContext:
+        """Return the context of a call that asks these engines, without sockets."""
+        return QueryContext(self._config, _Asker(self._workers), self._freshness, time.monotonic() + ANSWER_S)
 
     def ask(self, message: Any) -> Any:
-        for worker in self._workers:
+        for worker in self._workers.values():
             if type(message) in worker.handlers:
                 return worker.handlers[type(message)](message)
         raise SystemExit(f"no engine answers {type(message).__name__}")
@@ -82,7 +111,7 @@ class Engines:
     def lanes(self, query: str) -> tuple[Lanes, list[Ranked]]:
         """Return the replies to a question, and the files that they rank."""
         reading = read_question(query)
-        question = Search(reading.query, limit=FILES)
+        question = Search(reading.query, limit=HITS)
         located, names = None, ()
         if reading.places or reading.names:
             located = self.ask(Locate(reading.places))
@@ -93,7 +122,7 @@ class Engines:
             located,
             names,
         )
-        return lanes, rank_lanes(lanes, question, reading, 0.45)
+        return lanes, rank_lanes(lanes, replace(question, limit=FILES), reading, 0.45)
 
     def shown(self, query: str, lanes: Lanes, ranked: Sequence[Ranked]) -> Any:
         """Return the lines that the landed program shows, and the hits that they are of."""
@@ -152,19 +181,25 @@ class Units:
         return list(numbers)
 
     def of_answer(self, reply: Any, hits: Sequence[Any]) -> list[int]:
-        """Return the units that an answer shows or names, in its order."""
-        numbers: dict[int, None] = {}
+        """Return the units that a reply with lines shows or names, in its order."""
+        chunks = []
         for raw, of in zip(reply.entries, reply.of, strict=True):
             chunk = orjson.loads(raw)
-            metadata = chunk.setdefault("metadata", {})
-            metadata["file_path"] = hits[of].path
-            if not chunk.get("text") or "start_line" not in metadata:
+            chunk.setdefault("metadata", {})["file_path"] = hits[of].path
+            chunks.append(chunk)
+        return self.of_chunks(chunks, reply.more)
+
+    def of_chunks(self, chunks: Iterable[dict[str, Any]], more: Iterable[str]) -> list[int]:
+        """Return the units of an answer's chunks, then those at its places `path:line`."""
+        numbers: dict[int, None] = {}
+        for chunk in chunks:
+            if not has_lines(chunk):
                 continue
             lines = Counter(self.holder[key] for key in lines_of({"chunk": chunk}) if key in self.holder)
-            main = metadata.get("symbol")
+            main = chunk["metadata"].get("symbol")
             for number in sorted(lines, key=lambda at: (self.all[at].get("symbol") != main, -lines[at])):
                 numbers[number] = None
-        for place in reply.more:
+        for place in more:
             path, _, line = place.rpartition(":")
             number = self.holder.get((path, int(line))) if line.isdigit() else None
             if number is not None:
@@ -178,6 +213,10 @@ class Units:
             except OSError:
                 self._lines[path] = []
         return self._lines[path]
+
+
+def has_lines(chunk: Mapping[str, Any]) -> bool:
+    return bool(chunk.get("text")) and "start_line" in chunk["metadata"]
 
 
 def without_answer(name: str, work: Path) -> list[dict[str, Any]]:
@@ -240,7 +279,7 @@ def _signals(row: Mapping[str, Any], engines: Engines, units: Units) -> dict[str
     query = row["query"]
     reading = read_question(query)
     lanes, ranked = engines.lanes(query)
-    hits = engines.ask(UnitSearch(reading.query, CANDIDATES))
+    hits = engines.ask(UnitSearch(reading.query, CANDIDATES, aside=ASIDE))
     candidates = [orjson.loads(raw) for raw in hits.units]
     values = unit_signals(query, candidates, hits, file_places(ranked), chunk_hits(lanes.replies))
     counts = engines.ask(CountWords(reading.query))

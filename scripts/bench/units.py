@@ -85,11 +85,42 @@ class Repairs(History):
         """Return (path, name) of the definitions that the commit changed, as they were before."""
         functions = []
         for path in fix.files:
-            words = ("diff", "--no-ext-diff", "--no-textconv", "-U0", f"{fix.sha}^", fix.sha, "--", path)
-            lines = old_lines(self._git(*words).decode(errors="replace"))
             spans = named_spans(path, self.file(f"{fix.sha}^", path))
-            functions += [(path, name) for name in sorted(innermost(spans, lines))]
+            functions += [(path, name) for name in sorted(innermost(spans, self._old_lines(fix, path)))]
         return functions
+
+    def _old_lines(self, fix: Fix, path: str) -> list[tuple[int, int]]:
+        words = ("diff", "--no-ext-diff", "--no-textconv", "-U0", f"{fix.sha}^", fix.sha, "--", path)
+        return old_lines(self._git(*words).decode(errors="replace"))
+
+    def hunks(self, fix: Fix, path: str, name: str, now: Sequence[str]) -> list[tuple[int, int]]:
+        """Return (first, last) of the lines that the commit changed in a definition, found again in
+        its lines `now` (from 0), nearest to where they were; those that differ are left out.
+        """
+        raw = self.file(f"{fix.sha}^", path)
+        start, end = next(span[1:] for span in named_spans(path, raw) if span[0] == name)
+        before, hunks = raw.decode(errors="replace").replace("\r\n", "\n").split("\n"), []
+        for first, last in self._old_lines(fix, path):
+            text, size, at = before[first - 1 : last], last - first + 1, first - start
+            if start <= first and last <= end:
+                same = [
+                    place for place in range(len(now) - size + 1) if list(now[place : place + size]) == text
+                ]
+                if same:
+                    place = min(same, key=lambda place: abs(place - at))
+                    hunks.append(without_blanks(now, place, place + size - 1))
+        return hunks
+
+
+def without_blanks(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
+    """Return (first, last) of the lines of a hunk without blank ends; of blank lines alone, the
+    line above them.
+    """
+    while last > 0 and not lines[last].strip():
+        last -= 1
+    while first < last and not lines[first].strip():
+        first += 1
+    return min(first, last), last
 
 
 def without_owners(functions: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -174,7 +205,14 @@ def make(mirror: Path, revision: str, work: Path, most: int) -> None:
     for fix, functions in taken[:number]:
         gold = [places[function] for function in functions if function in places]
         if gold:
-            rows.append({"kind": "fix", "sha": fix.sha, "query": fix.query, "gold": gold})
+            hunks = [
+                [path, start + first, start + last]
+                for path, symbol in functions
+                if (path, symbol) in places
+                for _, start, end in [places[path, symbol]]
+                for first, last in history.hunks(fix, path, symbol, lines_of(root / path)[start - 1 : end])
+            ]
+            rows.append({"kind": "fix", "sha": fix.sha, "query": fix.query, "gold": gold, "hunks": hunks})
     rows += [
         {"kind": "name", "query": symbol, "gold": [[path, start, end]]}
         for symbol, path, start, end in _names(spans)
@@ -191,6 +229,10 @@ def make(mirror: Path, revision: str, work: Path, most: int) -> None:
     )
     counts = Counter(row["kind"] for row in rows)
     print(f"{name:16}{number:5} fixes {dict(counts)} files {len(paths)} {base[:10]}", flush=True)
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(errors="replace").split("\n")
 
 
 def _names(spans: dict[str, list[tuple[str, int, int]]]) -> list[tuple[str, str, int, int]]:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from cortex.ask.code_pieces import BLOCKS_MAX, OUTLINE_MAX, WHOLE_LINES, Body, choose_pieces
+from cortex.ask.code_pieces import BLOCKS_MAX, OUTLINE_MAX, WHOLE_LINES, Body, Bounds, choose_pieces
 from cortex.ask.query_words import get_term_finder
 from cortex.terms import tokens
 
@@ -75,17 +75,12 @@ def test_blocks_are_whole_and_the_bytes_suffice(seed: int) -> None:
     if not numbers:
         return
     assert pieces.size <= most
-    assert len(pieces.outline) <= OUTLINE_MAX
+    gaps = sum(number - 1 not in numbers for number in body.lines if number not in numbers)
+    assert len(pieces.outline) <= max(OUTLINE_MAX, 2 * gaps)
     chosen = [block for block in blocks if set(range(block[0], block[1] + 1)) <= numbers]
     covered = {11}.union(*(range(first, last + 1) for first, last, _ in chosen))
-    heads = {
-        number
-        for first, last, depth in blocks
-        if depth == 0
-        for number in (first, first + 1)
-        if number <= last
-    }
-    assert covered <= numbers <= covered | heads
+    frames = {number for first, last, depth in blocks if depth == 0 for number in (first, last)}
+    assert covered <= numbers <= covered | frames
     assert len([block for block in chosen if block[2] == 0]) <= BLOCKS_MAX
 
 
@@ -101,3 +96,96 @@ def test_without_blocks_a_definition_is_cut_at_blank_lines() -> None:
 
 def test_nothing_fits() -> None:
     assert not choose_pieces(make_body(100), WORDS, WANTED, 10).pieces
+
+
+#: lines above the head, the head, the docstring inside, the lines of text that are shown
+DOCS = {
+    "python": ("", "def run(self):", '    """Run it.\n\n    Longer.\n' + "    More.\n" * 8 + '    """', [2]),
+    "python, one paragraph": (
+        "",
+        "def run(self):",
+        '    """\n    Run it\n    in order\n' + "    and more\n" * 8 + '    """',
+        [2, 3, 4],
+    ),
+    "javascript": ("/**\n * Runs it.\n *\n" + " * @param a\n" * 9 + " */", "function run(a) {", "", [1, 2]),
+    "go": ("// Run runs\n// it\n// all\n// of it\n" + "// and more\n" * 8, "func Run() {", "", [1, 2, 3]),
+    "rust": ("/// Runs it.\n///\n" + "/// More.\n" * 9 + "#[inline]", "fn run() {", "", [1]),
+    "java": (
+        "/**\n * Runs it.\n * <p>\n" + " * more\n" * 9 + " */\n@Override",
+        "void run() {",
+        "",
+        [1, 2, 3],
+    ),
+}
+
+
+def documented(name: str, doc_lines: int, focus: tuple[int, ...] = (), steps: int = 3) -> Body:
+    above, head, inside, _ = DOCS[name]
+    body = "\n".join(f"    step_{at} = {at}" for at in range(steps))
+    text = "\n".join(filter(None, (above.strip("\n"), head, inside, body)))
+    lines = dict(enumerate(text.split("\n"), 1))
+    at = next(number for number, line in lines.items() if line == head)
+    return Body(lines, at, focus=focus, doc_lines=doc_lines)
+
+
+@pytest.mark.parametrize("name", DOCS)
+@pytest.mark.parametrize("steps", [3, WHOLE_LINES + 20])
+def test_a_long_docstring_is_its_first_paragraph_and_a_row(name: str, steps: int) -> None:
+    body = documented(name, 7, steps=steps)
+    pieces = choose_pieces(body, WORDS, WANTED, 100_000)
+    numbers = shown(body, pieces)
+    first, last, text = pieces.outline[0]
+    paragraph = DOCS[name][3]
+    docs = {number for number in range(paragraph[0], first) if body.lines[number].strip()}
+    assert set(paragraph) <= docs <= set(numbers)
+    assert len(docs) <= 3
+    assert not text.strip()
+    assert not set(numbers) & set(range(first, last + 1))
+    assert {body.head, body.head - 1} & set(numbers)
+    if steps == 3:
+        assert len(pieces.outline) == 1
+        assert pieces.is_whole
+        texts = {number for number, line in body.lines.items() if line.strip()}
+        assert texts - set(numbers) == texts & set(range(first, last + 1))
+
+
+@pytest.mark.parametrize("name", DOCS)
+def test_a_docstring_is_whole_if_it_is_short_or_a_line_of_it_is_asked(name: str) -> None:
+    for body in (documented(name, 0), documented(name, 14), documented(name, 7, focus=(6,))):
+        assert shown(body, choose_pieces(body, WORDS, WANTED, 100_000)) == list(body.lines)
+
+
+def test_a_nested_definition_is_one_row() -> None:
+    body = make_body(40)
+    inner = range(20, 31)
+    body.lines.update({20: "    def inner():"} | {at: f"        inner_{at}()" for at in inner[1:]})  # type: ignore[attr-defined]
+    body = Body(body.lines, body.head, apart=frozenset(inner))
+    pieces = choose_pieces(body, WORDS, WANTED, 100_000)
+    assert pieces.is_whole
+    assert pieces.outline == ((20, 30, "    def inner():"),)
+    assert shown(body, pieces) == [number for number in body.lines if number not in inner]
+
+
+def test_a_row_is_indented_as_its_code() -> None:
+    blocks = [(12, 110, 0), (13, 40, 1), (41, 60, 1), (61, 109, 1)]
+    body = make_body(120, blocks=[*blocks, (111, 130, 0)])
+    body.lines.update({12: "    if retry:", 110: "    }", 61: "        socket.retry()"})  # type: ignore[attr-defined]
+    body.lines.update({13: "\t\tfirst(", 14: "\t\t\tall)", 41: "        other()"})  # type: ignore[attr-defined]
+    pieces = choose_pieces(body, WORDS, WANTED, 3_000, Bounds(blocks=1))
+    assert [number for number in shown(body, pieces) if not 61 <= number <= 109] == [11, 12, 110]
+    assert [row.text for row in pieces.outline] == ["\t\tfirst(all)", "        other()", "    step_100 = 100"]
+
+
+def test_the_signature_below_a_long_decorator_is_shown() -> None:
+    rows = "".join(f"        ({at}, {at}),\n" for at in range(40))
+    steps = "\n".join(f"    step_{at} = {at}" for at in range(70))
+    text = f"@parametrize(\n    [\n{rows}    ]\n)\ndef test_run(\n    self,\n) -> None:\n{steps}"
+    lines = dict(enumerate(text.split("\n"), 1))
+    head = next(number for number, line in lines.items() if line.startswith("def"))
+    blocks = [(first, first + 9, 0) for first in range(head + 3, head + 73, 10)]
+    for body in (Body(lines, 1, blocks, (90,)), Body(lines, 1, (), (90,))):
+        pieces = choose_pieces(body, {}, WANTED, 1_500)
+        numbers = shown(body, pieces)
+        assert {head, head + 1, head + 2, 90} <= set(numbers)
+        if body.blocks:
+            assert pieces.outline[0][:2] == (1, head - 1)

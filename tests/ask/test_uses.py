@@ -9,6 +9,7 @@ import pytest
 from cortex.ask.questions import Graph
 from cortex.ask.structure import graph
 from cortex.ask.uses import UsesQuestion, uses
+from cortex.front.text import render
 
 FILES = {
     "shop/store.py": (
@@ -184,3 +185,130 @@ def test_a_constant_that_exports_a_function_is_no_meaning(tmp_path_factory, serv
     blocks = ask(serve(root), "save")["sites"]
     assert [block["at"] for block in blocks] == ["lib/save.js:1"]
     assert "lib/run.js:2" in sites(blocks[0])
+
+
+def serve_files(tmp_path_factory, serve, files):
+    root = tmp_path_factory.mktemp("files")
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return serve(root)
+
+
+@pytest.fixture(scope="module")
+def overloads(tmp_path_factory, serve):
+    body = (
+        "class Disk {\n"
+        "    static int put(String name, Source from) {\n"
+        "        return put(name, from.open());\n"
+        "    }\n"
+        "    static int put(String name, Reader from) {\n        return 1;\n    }\n"
+        "    static int run(Reader reader, Object any) {\n"
+        '        return put("a", reader) + put("b", any);\n'
+        "    }\n"
+        '    static int other(Source source) {\n        return put("c", source);\n    }\n'
+        "}\n"
+        "interface Source { Reader open(); }\n"
+        "interface Reader { }\n"
+    )
+    return serve_files(tmp_path_factory, serve, {"src/Disk.java": body})
+
+
+def marked(block):
+    """Return the places of a block with the overload that each uses."""
+    return [(site["line"], site.get("overload", 0)) for file in block["files"] for site in file["sites"]]
+
+
+def test_an_overloaded_name_is_answered_for_all_overloads(overloads):
+    (block,) = ask(overloads, "Disk.put")["sites"]
+    assert (block["at"], block["overloads"]) == ("src/Disk.java:2", ["src/Disk.java:5"])
+    assert marked(block) == [(3, 5), (9, 5), (12, 2)]
+    text = render("cortex_uses", {"sites": [block]})
+    assert text.startswith("uses of Disk.put, src/Disk.java:2, 5: 3")
+    assert "→ 5" in text
+
+
+@pytest.mark.parametrize(
+    ("symbol", "at", "lines", "others"),
+    [
+        ("src/Disk.java:2", 2, [12], [("src/Disk.java:5", 2)]),
+        ("src/Disk.java:6", 5, [3, 9], [("src/Disk.java:2", 1)]),
+        ("Disk.put(String, Reader)", 5, [3, 9], [("src/Disk.java:2", 1)]),
+        ("put(String name, Source from)", 2, [12], [("src/Disk.java:5", 2)]),
+    ],
+)
+def test_one_overload_is_asked_for_by_place_or_parameters(overloads, symbol, at, lines, others):
+    (block,) = ask(overloads, symbol)["sites"]
+    assert block["at"] == f"src/Disk.java:{at}"
+    assert [line for line, _ in marked(block)] == lines
+    assert [(other["at"], other["total"]) for other in block["others"]] == others
+    assert f"of another overload; ask for {others[0][0]}" in render("cortex_uses", {"sites": [block]})
+
+
+@pytest.mark.parametrize("symbol", ["Disk.put()", "Disk.put(String, …)", "Disk.put(int)"])
+def test_parameters_that_tell_nothing_ask_for_all_overloads(overloads, symbol):
+    (block,) = ask(overloads, symbol)["sites"]
+    assert len(block["overloads"]) == 1
+
+
+FIELDS = {
+    "shop/load.py": (
+        "class Load:\n"
+        '    """A load that is consumed once."""\n\n'
+        "    weight: int = 0\n\n"
+        "    def __init__(self):\n        self._consumed = False  # not consumed\n\n"
+        "    @property\n    def consumed(self):\n"
+        '        """Whether it is consumed."""\n'
+        "        return self._consumed\n\n\n"
+        "def make(consumed):\n    return Load(weight=2)\n"
+    ),
+    "shop/run.py": (
+        "from shop.load import Load\n\n\n"
+        "def run(load, consumed=False):\n"
+        "    if load.consumed:  # consumed before\n"
+        '        raise ValueError("consumed")\n'
+        "    load.weight += 1\n"
+        "    weight = 3\n"
+        "    return weight\n"
+    ),
+    "tests/test_load.py": "\n".join(
+        ["def test_load(load):", *(f"    assert load.consumed is {n}" for n in range(9))]
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def fields(tmp_path_factory, serve):
+    return serve_files(tmp_path_factory, serve, FIELDS)
+
+
+def test_a_property_is_used_where_code_accesses_it(fields):
+    (block,) = ask(fields, "Load.consumed")["sites"]
+    assert sites(block)[0] == "shop/run.py:5"
+    assert [place for place in sites(block) if not place.startswith("tests/")] == ["shop/run.py:5"]
+    assert block["total"] == 10
+    assert block["files"][-1]["sites"] == [{"line": line} for line in range(2, 11)]
+
+
+def test_a_field_that_the_graph_lacks_is_that_of_its_type(fields):
+    answer = ask(fields, "Load.weight")
+    (block,) = answer["sites"]
+    assert sites(block) == ["shop/run.py:7", "shop/load.py:4", "shop/load.py:16"]
+    assert answer["suggestion"] == ""
+
+
+def test_unresolved_places_come_once_and_are_calls_or_values(tmp_path_factory, serve):
+    calls = "".join(f"def use{n}(a, b):\n    a.toll(1)\n    b.run(toll=1)\n\n\n" for n in range(3))
+    served = serve_files(
+        tmp_path_factory,
+        serve,
+        {
+            "shop/toll.py": "def toll(n):\n    return n\n\n\ndef one():\n    return toll(1)\n",
+            "shop/other.py": "def toll(n):\n    return -n\n\n\ndef two():\n    return toll(2)\n",
+            "shop/use.py": calls,
+        },
+    )
+    first, second = ask(served, "toll")["sites"]
+    assert [place["line"] for place in first["unresolved"]["places"]] == [2, 7, 12]
+    assert "unresolved" not in second
+    assert all("unresolved" not in block for block in ask(served, "toll", offset=1)["sites"])

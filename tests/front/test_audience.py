@@ -168,8 +168,8 @@ def test_every_tool_takes_the_form_of_its_answer(tool):
             split_format(tool, {"format": "xml"}, "agent")
 
 
-class Told(Twin):
-    """A link that notes the arguments of its calls."""
+class FormatlessLink(Twin):
+    """A link that refuses calls with an argument `format`."""
 
     async def call(self, tool, arguments):
         assert "format" not in arguments
@@ -184,7 +184,7 @@ def test_an_agent_gets_text_and_a_program_json_unless_format_says_else(sample, n
     }.get(name, {"query": "rotate"})
 
     def ask(audience, **more):
-        text, wrong = asyncio.run(run_tool(Told(sample), TOOLS[name], arguments | more, audience))
+        text, wrong = asyncio.run(run_tool(FormatlessLink(sample), TOOLS[name], arguments | more, audience))
         assert not wrong
         return text
 
@@ -196,7 +196,9 @@ def test_an_agent_gets_text_and_a_program_json_unless_format_says_else(sample, n
     assert not is_json(ask("agent"))
     assert not is_json(ask("program", format="text"))
     assert ask("agent").count("\n")
-    refused, wrong = asyncio.run(run_tool(Told(sample), TOOLS[name], arguments | {"format": "xml"}, "agent"))
+    refused, wrong = asyncio.run(
+        run_tool(FormatlessLink(sample), TOOLS[name], arguments | {"format": "xml"}, "agent")
+    )
     assert wrong
     assert "it takes text, json" in refused
 

@@ -137,12 +137,12 @@ def test_a_worker_that_never_answers_costs_the_time_of_a_map_alone(project, tell
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(path))
         silent.listen()
-        asked, began = [], time.monotonic()
+        calls, began = [], time.monotonic()
         ask = prompt_map._ask
-        monkeypatch.setattr(prompt_map, "_ask", lambda *given: asked.append(given) or ask(*given))
+        monkeypatch.setattr(prompt_map, "_ask", lambda *arguments: calls.append(arguments) or ask(*arguments))
         assert tell(ABOUT_CODE) == ""
-    assert len(asked) == 1
-    assert asked[0][3] - began <= 0.3 + 0.2
+    assert len(calls) == 1
+    assert calls[0][3] - began <= 0.3 + 0.2
 
 
 def test_an_answer_that_comes_too_late_is_not_printed(served, monkeypatch):

@@ -326,3 +326,36 @@ def test_no_character_of_a_path_or_a_line_acts_as_a_command_or_as_a_line_of_its_
     chunk = {"text": "x\x1b[2J\u2028y", "metadata": {"file_path": "a\nb.py", "start_line": 1, "end_line": 1}}
     text = render("cortex_search", {"results": [{"chunk": chunk, "combined_score": 0.5}]})
     assert text.split("\n") == ["a\\nb.py:1", "1  x\\x1b[2J\\u2028y"]
+
+
+def test_left_out_lines_are_drawn_with_the_indentation_of_their_code():
+    outline = [
+        {"start": 3, "end": 9, "text": "    if retry:"},
+        {"start": 11, "end": 11, "text": "        log(error)"},
+        {"start": 12, "end": 12, "text": "\tlog(error, a_long_na…"},
+        {"start": 14, "end": 20, "text": "    "},
+    ]
+    pieces = [
+        {"start": 1, "text": "def run():\n    a"},
+        {"start": 10, "text": "    else:"},
+        {"start": 13, "text": "    b"},
+    ]
+    code = [
+        CODE | {"pieces": pieces, "outline": outline, "note": "same in b.py:7"},
+        CODE | {"stale": True, "pieces": [{"start": 0, "text": "a"}, {"start": 0, "text": "b"}]},
+    ]
+    assert render("cortex_read", {"code": code}).splitlines() == [
+        "a.py:98-130  A.run  same in b.py:7",
+        "1  def run():",
+        "2      a",
+        "  3-9     if retry: …",
+        "10      else:",
+        "  11         log(error)",
+        "  12 \tlog(error, a_long_na …",
+        "13      b",
+        "  14-20      …",
+        "a.py:98-130  A.run  changed since it was indexed",
+        "  a",
+        "  …",
+        "  b",
+    ]

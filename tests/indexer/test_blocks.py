@@ -25,7 +25,7 @@ from cortex.terms.records import Symbol
 
 #: nodes that hold statements, and so are no part of a statement without others
 _HOLDS_STATEMENTS = re.compile(
-    r"block|_body$|body_|compound_statement|statement_list|^then$|^else|^do|declaration_list"
+    r"block|case_|_body$|body_|compound_statement|statement_list|^then$|^else|^do|declaration_list"
 )
 _STATEMENT = re.compile(
     r"statement$|declaration$|assignment|^call|_call$|command$|call_expression$|invocation"
@@ -333,11 +333,11 @@ def test_blocks_of_depth_0_hold_the_body(dialect):
     text = sample(dialect)
     symbol = long_symbol(dialect.path, text)
     lines = text.split("\n")
-    held = {line for low, high, depth in symbol.blocks if not depth for line in range(low, high + 1)}
-    for number in range(min(held), symbol.end_line + 1):
+    covered = {line for low, high, depth in symbol.blocks if not depth for line in range(low, high + 1)}
+    for number in range(min(covered), symbol.end_line + 1):
         is_end = not re.search(r"\w", lines[number - 1]) or lines[number - 1].strip() == "end"
-        assert number in held or is_end, lines[number - 1]
-    assert not any(re.search("total", lines[line - 1], re.IGNORECASE) for line in held)
+        assert number in covered or is_end, lines[number - 1]
+    assert not any(re.search("total", lines[line - 1], re.IGNORECASE) for line in covered)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.path)
@@ -372,9 +372,9 @@ def test_blocks_agree_with_another_parser(module):
         assert symbol.blocks, symbol
         assert_ordered(symbol)
         assert_whole(symbol.blocks, statements)
-        held = {line for low, high, depth in symbol.blocks if not depth for line in range(low, high + 1)}
+        covered = {line for low, high, depth in symbol.blocks if not depth for line in range(low, high + 1)}
         assert all(
-            line in held
+            line in covered
             for first, last in statements
             if symbol.start_line < first and last <= symbol.end_line
             for line in range(first, last + 1)
@@ -418,11 +418,11 @@ def test_comments_at_both_ends_of_a_body_are_in_its_blocks(dialect):
     text = "\n".join(filter(None, (dialect.head, indent(indent(body)), dialect.tail))) + "\n"
     symbol = long_symbol(dialect.path, text)
     lines = text.split("\n")
-    held = {line for low, high, depth in symbol.blocks if not depth for line in range(low, high + 1)}
+    covered = {line for low, high, depth in symbol.blocks if not depth for line in range(low, high + 1)}
     notes = [
         number for number, line in enumerate(lines, 1) if line.strip() == note and number <= symbol.end_line
     ]
-    assert set(notes) <= held
+    assert set(notes) <= covered
     assert len(notes) >= 2
 
 

@@ -271,8 +271,8 @@ def test_each_field_has_its_own_score(builder, config, units):
     reply = search(UnitSearch("alpha beta", 3))
     best = dict(zip(reply.names, reply.values[:, 0].tolist(), strict=True))
     assert orjson.loads(reply.units[0])["symbol"] == "alpha"
-    assert all(best[name] > 0 for name in ("body", "name", "signature", "path"))
-    assert best["owner"] == best["comments"] == 0
+    assert all(best[name] > 0 for name in ("body", "name", "signature"))
+    assert best["owner"] == 0
     assert np.count_nonzero(reply.values[:, 1]) == 1  # in the body alone
     alone = dict(zip(reply.names, search(UnitSearch("alpha beta", 100)).values[:, 0].tolist(), strict=True))
     assert alone == pytest.approx(best, rel=1e-4)

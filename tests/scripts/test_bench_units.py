@@ -33,6 +33,24 @@ def test_changed_lines_are_those_of_the_tree_before(load):
     assert load("fixes").old_lines(diff) == [(10, 11), (20, 20)]
 
 
+def test_the_changed_lines_are_found_again_in_an_older_tree(load, tmp_path, monkeypatch):
+    units = load("units")
+    before = "import os\n\n\ndef read(path):\n    a = 1\n    b = 2\n\n    return a\n"
+    history = units.Repairs(tmp_path, "HEAD")
+    diff = "@@ -5 +5 @@\n-    a = 1\n@@ -6 +6 @@\n-    b = 2\n@@ -7,0 +8 @@\n+    c = 3\n"
+    monkeypatch.setattr(history, "_git", lambda *_: diff.encode())
+    monkeypatch.setattr(history, "file", lambda *_: before.encode())
+    fix = load("fixes").Fix("aaa", "Keep the last line", ("a.py",))
+    older = ["def read(path):", "    a = 1", "    b = 3", "", "    return a"]
+    assert history.hunks(fix, "a.py", "read", older) == [(1, 1), (2, 2)]
+
+
+def test_hunks_end_at_lines_with_text(load):
+    lines = ["def a():", "", "    b", "", ""]
+    assert load("units").without_blanks(lines, 1, 4) == (2, 2)
+    assert load("units").without_blanks(lines, 3, 4) == (2, 2)
+
+
 def test_a_type_is_not_wanted_beside_its_method(load):
     functions = [("a.py", "Store"), ("a.py", "Store.save"), ("b.py", "Store")]
     assert load("units").without_owners(functions) == [("a.py", "Store.save"), ("b.py", "Store")]

@@ -10,10 +10,12 @@ from cortex.terms.paths import (
     has_generated_name,
     is_build,
     is_built,
+    is_built_copy,
     is_example,
     is_foreign,
     is_record,
     is_test,
+    is_unasked_copy,
     page_of,
     path_traits,
     superseded,
@@ -86,6 +88,32 @@ def test_copies_of_other_projects_are_foreign():
 def test_built_or_fetched_files_are_known_by_their_folder_or_as_minified(path):
     assert is_built(path)
     assert not is_foreign(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("dist/a.js", True), ("packages/x/dist/a.mjs", True), ("build/lib/a.py", True), ("out/a.js", True),
+        ("index.d.ts", True), ("src/types.d.cts", True), ("web/a.min.js", True), ("web/a-bundle.js", True),
+        ("src/build/plan.ts", False), ("internal/build/a.go", False), ("deps/lua/lapi.c", False),
+        ("src/distance.ts", False), ("lib/generated/a.py", False), ("src/min.js", False), ("a.ts", False),
+    ],
+)  # fmt: skip
+def test_copies_of_the_sources_are_known_by_their_folder_or_form(path, expected):
+    assert is_built_copy(path) is expected
+    assert is_unasked_copy(path, "how long is a minute in the build") is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "question"),
+    [
+        ("dist/a.js", "where does dist/a.js come from"), ("dist/a.js", "what is in dist"),
+        ("build/lib/a.py", "build/lib has an old copy"), ("index.d.ts", "the types in index.d.ts"),
+        ("src/t.d.ts", "which .d.ts declares it"), ("web/a.min.js", "size of the .min file"),
+    ],
+)  # fmt: skip
+def test_a_question_asks_for_a_copy_by_its_file_folder_or_form(path, question):
+    assert not is_unasked_copy(path, question)
 
 
 def test_a_version_is_superseded_by_a_later_one_beside_it_only():

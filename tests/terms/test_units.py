@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from cortex.terms.units import find_units, split_comments
+from cortex.terms.units import find_units
 
 
 def entry(name, kind, start, end, scope="", **more):
@@ -184,20 +184,3 @@ def test_the_json_of_a_unit_has_no_empty_fields():
         "ranges": [[1, 3]],
         "blocks": [[3, 3, 1]],
     }
-
-
-def test_comments_are_found_by_line():
-    text = '"""Doc\nstring."""\n// a\n#include <x>\n# b\n/* c\n d */\nx = 1  // not found\n * e\n-- f\n*p = 1'
-    code, comments = split_comments(text)
-    assert code == "#include <x>\nx = 1  // not found\n*p = 1"
-    assert split_comments("x = 1\ny = 2") == ("x = 1\ny = 2", "")
-    assert [line.strip() for line in comments.split("\n")] == [
-        '"""Doc',
-        'string."""',
-        "// a",
-        "# b",
-        "/* c",
-        "d */",
-        "* e",
-        "-- f",
-    ]

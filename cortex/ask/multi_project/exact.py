@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.exact import SCORE_DIGITS
+from cortex.ask.exact import SCORE_DIGITS, place_rows
 from cortex.ask.multi_project.fan_out import FanOut, ask_each, attempt, limit_wait
 from cortex.ask.multi_project.word_counts import count_words
 from cortex.ask.query_context import QueryContext, Turn
@@ -54,7 +54,11 @@ async def exact_in_projects(
     Raises BadRequest, and Unavailable when no project can answer.
     """
     started = time.perf_counter()
-    question = replace(question.checked(), usual_tokens=context.config.server.answer_tokens)
+    question = replace(
+        question.checked(),
+        usual_tokens=context.config.server.answer_tokens,
+        as_text=context.audience == "agent",
+    )
     if question.offset and question.detail == "auto":
         raise BadRequest(
             "`offset` counts the lines of one project; for several, raise `max_tokens` or `limit`, or pass `detail` snippet."
@@ -91,6 +95,12 @@ async def _exact(fan_out: FanOut, question: Exact) -> dict[str, Any]:
         any(answer.truncated for answer in answers.values()),
     )
     returned = lines if question.detail == "auto" else len(results)
+    used = sum(hit.size for hit in page)
+    rows = [
+        row for name, answer in answers.items() for row in place_rows(answer, project=fan_out.label(name))
+    ]
+    sizes = [used, *(len(orjson.dumps(row)) for row in rows)]
+    places = rows[: count_fitting(sizes, budget(question.max_tokens, question.usual_tokens)) - 1]
     omitted: dict[str, int] = {}
     for answer in answers.values():
         for why, count in answer.omitted.items():
@@ -100,8 +110,9 @@ async def _exact(fan_out: FanOut, question: Exact) -> dict[str, Any]:
         "query": question.query,
         "match_type": next(iter(answers.values())).match_type,
         "results": results,
+        **({"places": places} if places else {}),
         "total_found": total,
-        "total_returned": returned,
+        "total_returned": returned + sum(len(row["lines"]) for row in places),
         "truncated": cut or more or returned < _count(question, hits),
         "suggestion": _suggestion(fan_out, question, answers, nothing=not results),
         **({"omitted": omitted} if omitted else {}),

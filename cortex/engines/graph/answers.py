@@ -273,6 +273,8 @@ class GraphSnapshot:
                 result["candidates"] = graph.candidates(step.edge)
                 if len(result["candidates"]) == CANDIDATES_MAX:
                     result["more_candidates"] = True
+            if request.ends:
+                result["ends"] = self._ends_of(step.edge)
             # An implementation or override is shown at its definition.
             if request.operation != "implementations" and step.impact_type != "override":
                 path, line = place["file"], place["line"]
@@ -297,9 +299,16 @@ class GraphSnapshot:
             site["confidence"] = CONFIDENCES[confidence]
         if self.graph.is_unsure(row):
             site["unsure"] = True
+        if request.ends:
+            site["ends"] = self._ends_of(row)
         if request.include_context:
             site["text"] = self._line(site["file"], line)
         return site
+
+    def _ends_of(self, row: int) -> list[str]:
+        """The ids of the definitions that the edge in `row` may lead to."""
+        edge = self.graph.edges[row]
+        return self.graph.candidates(row) if edge[7] else [self.graph.names[int(edge[1])]]
 
     def _describe_unresolved(self, request: GraphSearch, number: int) -> dict[str, Any]:
         """The unresolved uses of the target's last name; tests come last."""

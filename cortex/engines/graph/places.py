@@ -21,7 +21,7 @@ class PathIndex:
         self._graph = graph
         self._files = tuple(files)
 
-    def named(self, path: str) -> list[int]:
+    def files_meant(self, path: str) -> list[int]:
         """As `files`, but only those that `path` means (`means_file`): without files that merely
         have the name at its end.
         """

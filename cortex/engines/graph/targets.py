@@ -151,7 +151,7 @@ class Targets:
     def _find_place(self, target: str) -> TargetMatch | None:
         """The meaning of a path, a line of a file, or a frame of a trace."""
         frames = find_frames(target)[:FRAMES_MAX]
-        places = [(read_file_lines(target), "", self.path_index.named)]
+        places = [(read_file_lines(target), "", self.path_index.files_meant)]
         places += [(FileLines(frame.path, frame.line), frame.name, self.path_index.files) for frame in frames]
         for place, name, find in places:
             files = self.path_index.files_with_line(self._in_folder(find(place.path)), place.line)
@@ -267,7 +267,7 @@ class Targets:
     def _find_inside_file(self, target: str) -> list[int]:
         """Nodes of a target such as `src/store.ts:Disk.save`; its path has to mean one file."""
         path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
-        files = self._in_folder(self.path_index.named(path)) if scope and "." in path else []
+        files = self._in_folder(self.path_index.files_meant(path)) if scope and "." in path else []
         module = self._modules.get(files[0]) if len(files) == 1 else None
         if module is None or not scope:
             return []

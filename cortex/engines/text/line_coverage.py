@@ -16,6 +16,8 @@ from cortex.terms import tokens
 #: number of failed levels: a line with all terms as spelled, with all in other words, with a part,
 #: with none (`mark` for `_mark`, if other lines hold `_mark`)
 SPELLED, WORDS, PARTIAL, NOTHING = 0, 1, 2, 3
+#: how literally a line holds a query: as a whole name or text, inside a longer name, otherwise
+EXACT, INSIDE, LOOSE = 0, 1, 2
 #: leaf of the query → its spans
 Marks = Mapping[Leaf, Sequence[Span]]
 
@@ -71,6 +73,27 @@ def _spelled_lines(body: Body, marked: Marked, leaf: Leaf) -> Array:
         return np.ones(len(marked), bool)
     written = re.compile(re.escape(tokens.lowered(leaf.text)))
     return _lines_with(body, marked, [match.start() for match in written.finditer(tokens.lowered(body.text))])
+
+
+def literal_levels(body: Body, marked: Marked, marks: Marks, query: str) -> Array:
+    """How literally each line holds the text of a query, i64 [marked]: EXACT, INSIDE a longer name
+    (`setTimeout` for `timeout`), or LOOSE, in other words or apart. All EXACT where no line has the
+    text, or the query has none.
+    """
+    every = np.zeros(len(marked), np.int64)
+    texts = [leaf.text for leaf in marks if isinstance(leaf, Term | Phrase)]
+    if not texts or len(texts) < len(marks):
+        return every
+    text = r"\s+".join(map(re.escape, tokens.lowered(texts[0] if len(texts) == 1 else query).split()))
+    lowered = tokens.lowered(body.text)
+    inside, exact = (
+        _lines_with(body, marked, [match.start() for match in re.finditer(pattern, lowered)])
+        for pattern in (text, rf"(?<![\w$]){text}(?![\w$])")
+    )
+    if not inside.any():
+        return every
+    levels: Array = LOOSE - inside.astype(np.int64) - exact
+    return levels
 
 
 def _has_parts(leaf: Leaf) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from cortex.engines.text.kinds import KINDS, NUMBERS, Kind
-from cortex.engines.text.line_coverage import NOTHING, PARTIAL
+from cortex.engines.text.line_coverage import LOOSE, NOTHING, PARTIAL
 from cortex.engines.text.line_matches import Body, Marked
 from cortex.system.arrays import Array
 from cortex.terms.languages import language_of
@@ -27,6 +27,8 @@ from ipc.messages import Hit
 CHUNKS_MAX, BEST_CHUNKS = 2_000, 400
 #: bytes of an entry without its lines and its path, which is written twice
 ENTRY_BYTES = 130
+#: the same for an answer as text, beside the path
+TEXT_ENTRY_BYTES = 3
 #: most chunks that are marked between two checks of the clock
 PORTION = 100
 
@@ -94,10 +96,15 @@ class LineOrder:
         return {name: count for name, count in counts.items() if count}
 
 
-def put_in_order(body: Body, marked: Marked, kinds: Array, missing: Array) -> LineOrder:
+def put_in_order(
+    body: Body, marked: Marked, kinds: Array, missing: Array, levels: Array | None = None
+) -> LineOrder:
     """Sort the lines: built files last; then the complete matches first (`missing`: i64 [marked]);
-    then by kind; shipped files before others; then by the best score in a file.
+    then the more literal ones (`levels`: i64 [marked], line_coverage.py); then by kind; shipped
+    files before others; then by the best score in a file.
     """
+    if levels is not None:
+        missing = (LOOSE + 1) * missing + levels
     files = {path: at for at, path in enumerate(sorted({hit.path for hit in body.hits}))}
     file = np.array([files[hit.path] for hit in body.hits], np.int64)[marked.chunks]
     secondary = np.array([_is_beside(hit) for hit in body.hits], bool)[marked.chunks]
@@ -126,14 +133,16 @@ def _built_lines(body: Body, marked: Marked, kinds: Array) -> Array:
     return built
 
 
-def drop_partial(order: LineOrder, missing: Array) -> LineOrder:
-    """Keep only the first partial matches when there are complete ones, and no line without any."""
+def drop_partial(order: LineOrder, missing: Array, shown: int = PART_SHOWN) -> LineOrder:
+    """Keep only the first `shown` partial matches when there are complete ones, and no line without
+    any.
+    """
     levels = missing.tolist()
     parts = [at for at in order.places if levels[at] == PARTIAL]
     nothing = [at for at in order.places if levels[at] == NOTHING]
     if len(parts) + len(nothing) == len(order.places):
         return order
-    left_out = {*parts[PART_SHOWN:], *nothing}
+    left_out = {*parts[shown:], *nothing}
     return replace(order, places=[at for at in order.places if at not in left_out], parts=len(left_out))
 
 
@@ -180,8 +189,16 @@ def _may_crowd(hit: Hit) -> bool:
     return hit.chunk_type == "documentation" or language_of(hit.file).kind != "code"
 
 
-def group_lines(body: Body, marked: Marked, order: LineOrder, which: slice, max_bytes: int) -> list[Group]:
-    """Group the lines of `order` at `which`, as far as they fit."""
+def group_lines(
+    body: Body, marked: Marked, order: LineOrder, which: slice, max_bytes: int, *, as_text: bool = False
+) -> list[Group]:
+    """Group the lines of `order` at `which`, as far as they fit; `as_text`: as text, not as
+    JSON.
+    """
+
+    def head_bytes(path: str) -> int:
+        return len(path) + TEXT_ENTRY_BYTES if as_text else ENTRY_BYTES + 2 * len(path)
+
     out: list[Group] = []
     used = 0
     for at in order.places[which]:
@@ -190,7 +207,7 @@ def group_lines(body: Body, marked: Marked, order: LineOrder, which: slice, max_
         goes_on = last is not None and (last.kind, last.hit.path) == (kind, hit.path)
         number, line = int(marked.numbers[at]), body.texts.line(int(marked.begins[at]))
         line += _describe_omitted(body, marked, order, at)
-        used += len(line) + len(str(number)) + 4 + (0 if goes_on else ENTRY_BYTES + 2 * len(hit.path))
+        used += len(line) + len(str(number)) + 4 + (0 if goes_on else head_bytes(hit.path))
         if used > max_bytes and last is not None:
             break
         if last is not None and goes_on:

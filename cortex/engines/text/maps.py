@@ -36,5 +36,5 @@ class Mapper:
         weights = weigh(vectors=False, bm25_weight=self.bm25_weight)
         files = file_places(rank(reading.query, signals, None, weights, HITS))
         ranked = rank_units(request.query, hits, files, chunk_hits([signals]))
-        mapped, _ = choose_mapped(ranked, with_tests=asks_for_tests(request.query))
+        mapped, _ = choose_mapped(ranked, request.query, with_tests=asks_for_tests(request.query))
         return UnitMap(hits.generation, tuple(make_map(mapped, MAP_LINES, request.max_bytes)))

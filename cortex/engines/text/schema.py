@@ -70,7 +70,8 @@ def register(index: tantivy.Index) -> None:
     words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     words = words.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1))
     index.register_tokenizer(_WORDS, words.filter(tantivy.Filter.lowercase()).build())
-    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    # The tokens have spaces between them: the simple tokenizer would test each letter again.
+    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
     index.register_tokenizer(
         READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
     )

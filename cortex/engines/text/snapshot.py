@@ -19,6 +19,7 @@ from cortex.engines.text import signals as text_signals
 from cortex.engines.text.checksums import META, documents_in, raising_damaged
 from cortex.engines.text.compile import Target, compile_query
 from cortex.engines.text.counts import Counts, keywords
+from cortex.engines.text.every_line import order_every_line, show_every_line
 from cortex.engines.text.filter_queries import FilterQueries
 from cortex.engines.text.highlight import (
     Span,
@@ -369,6 +370,11 @@ class TextSnapshot:
         marked = marked_lines(body, chain.from_iterable(marks.values()))
         kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
         missing = count_missing(body, marked, parsed.node, marks)
+        if request.every:
+            every = order_every_line(request, body, marked, kinds=kinds, missing=missing, marks=marks)
+            return show_every_line(
+                request, replace(base, truncated=base.truncated or late), body, marked, every
+            )
         order = put_in_order(body, marked, kinds, missing)
         if request.alike:
             order = drop_alike(body, marked, drop_partial(order, missing))

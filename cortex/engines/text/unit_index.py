@@ -13,7 +13,7 @@ from cortex.engines.text.writer import IndexWriter
 from cortex.terms import tokens
 from cortex.terms.ids import key_of
 from cortex.terms.inline_tests import is_test_code
-from cortex.terms.units import SECTION, Unit, find_units, split_comments
+from cortex.terms.units import SECTION, Unit, find_units
 from ipc.messages import UNIT_SIGNALS
 
 #: classes of units: shipped code; tests, and sections of documents
@@ -51,14 +51,12 @@ class UnitWriter(IndexWriter):
 
 def make_unit_documents(path: str, chunks: Sequence[Mapping[str, Any]]) -> Iterator[tantivy.Document]:
     """Return the tantivy documents of the units of a file with these covering chunks."""
-    path_tokens = _tokens(path.rpartition(".")[0] or path)
     file = key_of(path)
     for unit in find_units(chunks) if chunks else ():
         document = tantivy.Document()
         for name, text in _texts(unit).items():
             if text:
                 document.add_text(name, text)
-        document.add_text("path", path_tokens)
         document.add_text("source", path)
         is_aside = unit.kind == SECTION or is_test_code(path, unit.symbol)
         document.add_text("class", ASIDE if is_aside else CODE)
@@ -68,19 +66,17 @@ def make_unit_documents(path: str, chunks: Sequence[Mapping[str, Any]]) -> Itera
 
 
 def _texts(unit: Unit) -> dict[str, str]:
-    """Return the fields of a unit but its path, as finished tokens."""
-    code, comments = split_comments(unit.text) if unit.kind != SECTION else (unit.text, "")
-    comment_tokens = _tokens(comments)
+    """Return the fields of a unit as finished tokens."""
     return {
-        "body": f"{_tokens(code)} {comment_tokens}",
+        "body": _tokens(unit.text),
         "name": _tokens(" ".join((unit.name, *unit.names))),
         "owner": _tokens(unit.owner),
         "signature": _tokens(unit.signature),
-        "comments": comment_tokens,
     }
 
 
 def _tokens(text: str) -> str:
     if not text:
         return ""
-    return tokens.lane_text(tokens.words(text))
+    one_word = text.isascii() and text.isidentifier()
+    return tokens.lane_text([text] if one_word else tokens.words(text))

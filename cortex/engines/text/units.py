@@ -26,7 +26,7 @@ from cortex.terms.ids import keys_of
 from ipc.messages import UNIT_SIGNALS, Filters, UnitHits, UnitsAt, UnitSearch
 
 #: the weight of each field in the order of units
-WEIGHTS = dict(zip(UNIT_SIGNALS, (1.0, 2.0, 0.5, 1.0, 1.0, 0.5), strict=True))
+WEIGHTS = dict(zip(UNIT_SIGNALS, (1.0, 2.0, 0.5, 1.0), strict=True))
 #: most units of one answer
 LIMIT_MAX = 1_000
 #: units of one file that `at` reads

@@ -110,7 +110,8 @@ class IndexWriter:
         with self._unchanged_on_error():
             if not self._is_plain():
                 self.reset(self._base)
-            documents, terms = iter(added), list(deleted)
+            # An index without a generation is empty: tantivy would look each term up in vain.
+            documents, terms = iter(added), list(deleted) if self._base else []
             first = list(itertools.islice(documents, _BULK_DOCUMENTS))
             if not (first or terms):
                 return

@@ -43,6 +43,8 @@ _OMITTED = {
     "translations": "translations of documents shown",
     "records": "records of changes",
 }
+#: omissions that other sentences name
+_IN_NOTES = frozenset(("weak", "places", "other words", "inside words"))
 #: the kinds of results of find_related, in the order of the output
 RELATED = ("similar", "callers", "tests", "documents")
 
@@ -60,8 +62,20 @@ def draw_results(page: Page, answer: Answer) -> None:
                 draw_row(page, row)
     if more := answer.get("more"):
         page.add((f"more: {', '.join(more)}", FAINT))
+    _draw_places(page, answer.get("places") or ())
     _note_omitted(page, answer)
     _note_cut(page, answer)
+    _note_inside_words(page, answer)
+
+
+def _draw_places(page: Page, rows: Iterable[Answer]) -> None:
+    """Draw the numbers of lines without their code, a file a line: `path: 12, 40, 77`."""
+    for at, row in enumerate(rows):
+        if not at:
+            page.add(("also:", FAINT))
+        prefix: list[Span] = [(f"{row['project']}:", "magenta")] if row.get("project") else []
+        numbers = ", ".join(map(str, row["lines"]))
+        page.add(*prefix, *place(row["file"], 0), ": ", (numbers, NUMBER))
 
 
 def metadata_of(row: Answer) -> Mapping[str, Any]:
@@ -178,10 +192,32 @@ def _note_omitted(page: Page, answer: Answer) -> None:
     counts = [
         f"{count} {_OMITTED.get(why, why)}"
         for why, count in (answer.get("omitted") or {}).items()
-        if why != "weak"
+        if why not in _IN_NOTES
     ]
     if counts:
         page.note(f"Left out: {', '.join(counts)}.")
+
+
+def _note_next(page: Page, answer: Answer, omitted: Answer) -> None:
+    """Note how many matching lines have neither code nor a number, and how to get them."""
+    total, offset = answer["total_found"], f"{page.option('offset')} {answer['next_offset']}"
+    if others := omitted.get("other words", 0):
+        total -= others
+        further = "" if omitted.get("places") else f": {offset} shows them"
+        page.note(f"{total} in all; {others} more hold it in other words{further}.")
+    if left := omitted.get("places", 0):
+        page.note(
+            f"{left} of {total} lines are left out: {offset} goes on, and a larger "
+            f"{page.option('max_tokens')} shows more."
+        )
+
+
+def _note_inside_words(page: Page, answer: Answer) -> None:
+    if count := (answer.get("omitted") or {}).get("inside words", 0):
+        lines = "more hold" if answer["results"] else "lines hold"
+        page.note(
+            f"{count} {lines} it inside longer words: {page.option('match_type')} substring shows them."
+        )
 
 
 def _note_cut(page: Page, answer: Answer) -> None:
@@ -189,7 +225,10 @@ def _note_cut(page: Page, answer: Answer) -> None:
     total, returned = answer.get("total_found", 0), answer.get("total_returned", 0)
     if answer.get("suggestion") and not answer["results"]:
         return
-    if total > returned:
+    omitted = answer.get("omitted") or {}
+    if "next_offset" in answer and "operation" not in answer:
+        _note_next(page, answer, omitted)
+    elif total > returned:
         page.note(
             f"{returned} of {total} are shown; {page.option('limit')} and {page.option('max_tokens')} show more."
         )
@@ -332,7 +371,18 @@ def _draw_function(page: Page, row: Answer, before: str) -> None:
 
 
 _HITS = frozenset(
-    ("results", "total", "total_found", "total_returned", "query", "match_type", "more", "omitted")
+    (
+        "results",
+        "total",
+        "total_found",
+        "total_returned",
+        "query",
+        "match_type",
+        "more",
+        "omitted",
+        "places",
+        "next_offset",
+    )
 )
 _GRAPH = frozenset(
     (

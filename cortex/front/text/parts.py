@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page, Span, head, numbered, place
+from cortex.front.text.lines import FAINT, GAP, NUMBER, STRONG, Page, Span, head, numbered, place
 from cortex.front.text.notes import draw_row
 from cortex.front.text.values import Answer, count, flat, is_empty
 from cortex.front.tools.memory.fence import unmarked
@@ -27,10 +27,12 @@ def draw_map(page: Page, entries: Iterable[Answer]) -> None:
 def draw_code(page: Page, entries: Iterable[Answer]) -> None:
     """Draw each definition: its place, its outline, its pieces with line numbers."""
     for entry in entries:
-        head(page, entry_place(entry), entry.get("name", ""), stale=entry.get("stale", False))
+        note = entry.get("note", "")
+        head(page, entry_place(entry), entry.get("name", ""), note, stale=entry.get("stale", False))
         rows: list[tuple[int, str]] = []
         for piece in entry.get("pieces", ()):
             first, texts = piece["start"], piece["text"].split("\n")
+            rows += [(0, GAP)] if rows and not first else []
             rows += [(first + at if first else 0, text) for at, text in enumerate(texts)]
         covered = {number for number, _ in rows}
         blocks = [block for block in entry.get("outline", ()) if block["start"] not in covered]
@@ -38,14 +40,19 @@ def draw_code(page: Page, entries: Iterable[Answer]) -> None:
 
 
 def _draw_with_outline(page: Page, rows: list[tuple[int, str]], blocks: list[Answer]) -> None:
-    """Draw lines of code, with the blocks that are not shown between them, by line."""
-    goes_on = " …" if rows else ""
+    """Draw lines of code, with the blocks that are not shown between them, by line. A block has the
+    indentation of its code.
+    """
+    has_code = bool(rows)
     for block in sorted(blocks, key=lambda block: block["start"]):
         before = [row for row in rows if row[0] < block["start"]]
         numbered(page, before)
         rows = rows[len(before) :]
-        lines = f"{block['start']}-{block['end']}" if block["end"] > block["start"] else f"{block['start']}"
-        page.add("  ", (lines, NUMBER), f" {block['text'].rstrip(' …')}{goes_on}")
+        first, last, text = block["start"], block["end"], block["text"]
+        lines = f"{first}-{last}" if last > first else f"{first}"
+        if has_code and (last > first or text.endswith(GAP)):
+            text = f"{text.rstrip(GAP).rstrip() or text} {GAP}"
+        page.add("  ", (lines, NUMBER), f" {text}")
     numbered(page, rows)
 
 
@@ -112,6 +119,7 @@ def _draw_uses(page: Page, block: Answer) -> None:
     page.add(
         (f"{heading} {name}", STRONG),
         *_behind(block.get("at", "")),
+        _behind_overloads(block),
         (f": {block['total']}{more}", STRONG),
     )
     kind = ""
@@ -125,12 +133,18 @@ def _draw_uses(page: Page, block: Answer) -> None:
         draw_spots(
             page,
             [
-                Spot(file["file"], row["line"], row.get("name", ""), row.get("text", ""), remarks)
+                Spot(
+                    file["file"],
+                    row["line"],
+                    row.get("name", ""),
+                    row.get("text", ""),
+                    (*remarks, *([f"→ {row['overload']}"] if "overload" in row else [])),
+                )
                 for row in rows
                 if "text" in row or "name" in row
             ],
         )
-        if bare := [row["line"] for row in rows if not ("text" in row or "name" in row)]:
+        if bare := [row for row in rows if not ("text" in row or "name" in row)]:
             _draw_lines(page, {"file": file["file"], "lines": bare}, remarks)
     for row in block.get("counts", ()):
         where = place(row["file"], 0) if "file" in row else [count(row["more_files"], "more file")]
@@ -145,20 +159,38 @@ def _draw_uses(page: Page, block: Answer) -> None:
             page.add("  ", *place(file["file"], 0), f": {', '.join(file['names'])}")
     if unresolved := block.get("unresolved"):
         _draw_unresolved(page, unresolved)
+    for other in block.get("others", ()):
+        uses = count(other["total"], "use")
+        page.add((f"{uses} of another overload", STRONG), *_behind(other["at"], "; ask for "))
     if following := block.get("next_offset"):
-        what = "There are more" if block.get("counts") else "The code of the others"
-        page.note(f"{what}: {page.option('offset')} {following}.")
+        page.note(f"There are more: {page.option('offset')} {following}.")
 
 
 def _draw_lines(page: Page, file: Answer, remarks: Iterable[str] = ()) -> None:
-    """Draw lines of a file without their code, `path: 12, 40`."""
-    lines = ", ".join(map(str, file["lines"]))
-    page.add(*place(file["file"], 0), f": {lines}", *((f"  {word}", FAINT) for word in remarks))
+    """Draw lines of a file without their code, `path: 12, 40`; after each group of lines the line
+    of the overload that they use, `12, 40 → 119; 77 → 97`.
+    """
+    groups: dict[int, list[str]] = {}
+    for row in file["lines"]:
+        line, overload = (row["line"], row.get("overload", 0)) if isinstance(row, Mapping) else (row, 0)
+        groups.setdefault(overload, []).append(str(line))
+    lists = [", ".join(lines) + (f" → {overload}" if overload else "") for overload, lines in groups.items()]
+    page.add(*place(file["file"], 0), f": {'; '.join(lists)}", *((f"  {word}", FAINT) for word in remarks))
 
 
-def _behind(at: str) -> list[Span]:
+def _behind(at: str, before: str = ", ") -> list[Span]:
     path, _, line = at.rpartition(":")
-    return [(", ", ""), *place(path, int(line))] if line.isdecimal() else []
+    return [(before, ""), *place(path, int(line))] if line.isdecimal() else []
+
+
+def _behind_overloads(block: Answer) -> str:
+    """Return the places of the other overloads: `, 40, store/disk.cs:12`."""
+    file, text = block.get("at", "").rpartition(":")[0], ""
+    for at in block.get("overloads", ()):
+        path, _, line = at.rpartition(":")
+        text += f", {line if path == file else at}"
+        file = path
+    return text + (f" and {block['more_overloads']} more" if block.get("more_overloads") else "")
 
 
 def _draw_unresolved(page: Page, unresolved: Answer) -> None:

@@ -262,8 +262,8 @@ def offer(tools: Mapping[str, Tool], audience: Audience) -> Mapping[str, Tool]:
         return tools
     sets = _sets_of(tools)
     usual = {line.name for name in ("agent", "code", "memory") for line in TOOLSETS[name]}
-    own = (line for line in TOOLSETS["memory-all"] if line.name in tools and line.name not in usual)
-    return _Tools(*(line for line in TOOLSETS["agent"] if sets & {"agent", line.asks}), *own)
+    further = (line for line in TOOLSETS["memory-all"] if line.name in tools and line.name not in usual)
+    return _Tools(*(line for line in TOOLSETS["agent"] if sets & {"agent", line.asks}), *further)
 
 
 def find_tool(tools: Mapping[str, Tool], name: str) -> Tool | None:

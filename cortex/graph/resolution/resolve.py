@@ -182,7 +182,7 @@ class _Resolver:
                 answers[passed if reference.passed and self._targets.narrowed else key] = (
                     reference.column,
                     edges,
-                    missed := "" if edges else self._unresolved_name(reference),
+                    missed := "" if edges else self._unresolved_name(canonical),
                 )
                 yield from edges
             else:
@@ -207,11 +207,11 @@ class _Resolver:
         if self._calls.is_outside(reference.chain):
             return ""
         if not receiver:
-            values, _ = self.evaluator.scopes.lookup(name, *place)
-            return "" if values or self.index.may_bind(name) else name
-        owners = self.evaluator.evaluate(receiver, *place)
-        values = tuple(value for owner in owners for value in self.evaluator.attribute(owner, name))
-        return "" if any(value.tag == "ext" for value in (*owners, *values)) else name
+            return "" if self.index.may_bind(name) or self.evaluator.scopes.lookup(name, *place)[0] else name
+        for owner in self.evaluator.evaluate(receiver, *place):
+            if owner.tag == "ext" or any(v.tag == "ext" for v in self.evaluator.attribute(owner, name)):
+                return ""
+        return name
 
     def _resolve_reference(self, reference: Reference) -> Iterator[Edge]:
         # No table of methods: each would refer to this object, which would then hold the whole

@@ -34,7 +34,7 @@ from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
 
 #: captures of definitions that only scripts have
-_OF_SCRIPTS = frozenset({"assigned", "member", "container"})
+_OF_SCRIPTS = frozenset({"argument", "assigned", "member", "container"})
 #: kind of the capture → kind of the definition, where they differ: Scala's `package object shop`;
 #: Rust's `Shape::Circle(1)`, a call of a function; a member of a type that is declared or called
 _KINDS = {
@@ -70,7 +70,9 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
     if not _is_definition(kind, node, frame):
         return
     name = CALLED if _has_no_name(kind, node) else text_of(name_node).strip("\"'`")
-    if name_node.type == "operator_name":
+    if name_node.type == "simple_symbol":  # Ruby's `define_method(:save) do`
+        name = name.lstrip(":")
+    elif name_node.type == "operator_name":
         name = "".join(name.split())
     if kind == "container":
         scopes.enter_container(sweep, name, node, name_node)

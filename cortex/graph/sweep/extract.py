@@ -12,7 +12,7 @@ from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.function_values import value_references
-from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, signatures
+from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, script, signatures
 from cortex.graph.sweep.sweep import Sweep
 
 
@@ -40,7 +40,10 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
         case "def" | "container":
             definitions.define(sweep, kind or group, node, captures)
         case "block":
-            scopes.enter_block(sweep, node)
+            if node.byte_range in sweep.wrapped:
+                script.define_wrapped(sweep, node)
+            else:
+                scopes.enter_block(sweep, node)
         case "call":
             references.read_call(sweep, node, captures["callee"][0])
         case "type":
@@ -84,6 +87,11 @@ def _take_rare(sweep: Sweep, capture: str, node: Node, captures: Captures) -> No
             bindings.bind_tuple_fields(sweep, node)
         case "told":
             bindings.bind_comment_types(sweep, node)
+        case "valued":
+            script.find_wrapped(sweep, node)
+        case "class_value":
+            if node.byte_range in sweep.wrapped:
+                script.define_wrapped(sweep, node)
         case "by_name":
             bindings.bind_index_signature(sweep, node)
         case "jsx":

@@ -12,8 +12,11 @@ from cortex.graph.facts import scripts
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required_module, text_of
 from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, OBJECT, Base, Extension
+from cortex.graph.facts.jsdoc import doc_above
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.scripts import EXPORTS, MODULE_EXPORTS
+from cortex.graph.facts.wrapped_values import FUNCTIONS, own_name, wrapped_functions
+from cortex.graph.sweep import scopes
 from cortex.graph.sweep.frames import Frame, OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -28,6 +31,8 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
         _enter_literal(sweep, node)
     elif kind == "member":
         _define_member(sweep, node, captures["name"][0])
+    elif kind == "argument":
+        _define_argument(sweep, node, captures["name"][0])
     else:
         _define_assigned(sweep, node, captures["name"][0])
 
@@ -113,10 +118,29 @@ def _define_member(sweep: Sweep, node: Node, name_node: Node) -> None:
         sweep.enter(OpenDefinition(name, kind, frame.qualified, frame.index, node, name_node, flags=flags))
 
 
+def _define_argument(sweep: Sweep, node: Node, name_node: Node) -> None:
+    """Define the function of `wrap(function save() {})`, and refer to it as a value of the function
+    around. Its name is valid inside it alone.
+    """
+    if node.byte_range in sweep.wrapped:
+        return
+    frame = sweep.stack[-1]
+    sweep.add_reference("value", text_of(name_node), name_node)
+    sweep.enter(OpenDefinition(text_of(name_node), "function", frame.qualified, frame.index, node, name_node))
+    sweep.opened[-1].since, sweep.opened[-1].until = node.byte_range
+
+
 def _define_assigned(sweep: Sweep, node: Node, name_node: Node) -> None:
     """Define the function or class of `a.b = function () {}`, `module.exports = class {}`."""
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is None or right is None:
+    right = node.child_by_field_name("right")
+    if right is not None:
+        _define_at(sweep, node, name_node, right, node)
+
+
+def _define_at(sweep: Sweep, assignment: Node, name_node: Node, right: Node, node: Node) -> None:
+    """Define the function or class `right` of an assignment; its definition is `node`."""
+    left = assignment.child_by_field_name("left")
+    if left is None:
         return
     name, scope, flags = text_of(name_node), "", tuple[str, ...]()
     frame = sweep.stack[-1]
@@ -137,6 +161,41 @@ def _define_assigned(sweep: Sweep, node: Node, name_node: Node) -> None:
             flags = (EXPORTED,)
     kind = "class" if right.type == "class" else "method" if scope else "function"
     sweep.enter(OpenDefinition(name, kind, scope, frame.index, node, name_node, flags=flags))
+
+
+def find_wrapped(sweep: Sweep, value: Node) -> None:
+    """Note the functions within a value: `export default ready && function save() {}`,
+    `exports.save = wrap(function () {})`. The sweep defines them as it reaches them.
+    """
+    statement = value.parent
+    if statement is None:
+        return
+    for function in wrapped_functions(value):
+        sweep.wrapped[function.byte_range] = statement
+        if statement.type == "export_statement" and (name := own_name(function)):
+            sweep.add_binding("default", name, function)
+
+
+def define_wrapped(sweep: Sweep, node: Node) -> None:
+    """Define a function or class that `find_wrapped` noted."""
+    statement = sweep.wrapped.pop(node.byte_range)
+    name_node = node.child_by_field_name("name")
+    if statement.type == "export_statement":
+        frame, kind = sweep.stack[-1], "class" if node.type == "class" else "function"
+        name = text_of(name_node) if name_node is not None else "default"
+        sweep.enter(OpenDefinition(name, kind, frame.qualified, frame.index, node, name_node or node))
+    else:
+        left = statement.child_by_field_name("left")
+        member = left.child_by_field_name("property") if left is not None else None
+        before = len(sweep.opened)
+        if member is not None:
+            _define_at(sweep, statement, member, node, node)
+        if len(sweep.opened) == before:
+            if node.type != "class":
+                scopes.enter_block(sweep, node)
+            return
+    if sweep.language == "javascript" and node.type != "class":
+        sweep.opened[-1].doc = doc_above(statement)
 
 
 def _own_type(sweep: Sweep, frame: Frame) -> str:
@@ -179,6 +238,9 @@ def assign(sweep: Sweep, name: str, node: Node, value: Node) -> None:
         sweep.add_import((name, module, "", False), value)
     if name == MODULE_EXPORTS or "." not in name or chain not in (UNKNOWN, LITERAL):
         sweep.add_binding(name, chain, node)
+    if name == MODULE_EXPORTS and value.type == "call_expression":
+        for function in wrapped_functions(value):  # the result of the call, or what it wraps
+            sweep.add_binding(name, own_name(function) or EXPORTS, node)
 
 
 def bind_destructured(sweep: Sweep, node: Node) -> bool:
@@ -263,7 +325,9 @@ def _name_of_function(value: Node) -> str | None:
     """Return the name of a function or class that is assigned to `module.exports`, None for other
     nodes.
     """
-    if value.type not in ("function_expression", "arrow_function", "generator_function", "class"):
-        return None
+    if value.type not in FUNCTIONS:
+        value, *_ = *wrapped_functions(value), value
+        if value.type not in FUNCTIONS:
+            return None
     name_node = value.child_by_field_name("name")
     return text_of(name_node) if name_node is not None else EXPORTS

@@ -44,6 +44,9 @@ class Sweep:
         self.comment_methods: list[OpenDefinition] = []
         #: in scripts: qualified name → flag of a definition that got members
         self.holders: dict[str, str] = {}
+        #: in scripts: bytes of a function or class within a larger value → the assignment or
+        #: default export around it
+        self.wrapped: dict[tuple[int, int], Node] = {}
         #: Kotlin's constructor parameters: (type, name) → index of the binding
         self.parameter_bindings: dict[tuple[int, str], int] = {}
 

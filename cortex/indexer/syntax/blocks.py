@@ -4,6 +4,7 @@ parsed. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +20,10 @@ LONG_LINES = 41
 SHORT_LINES, GROUP_LINES = 4, 8
 #: lines of a statement from which on the statements inside it are blocks, too
 COMPOUND_LINES = 16
+#: nodes of branches, each a block of its own: its head decides when its lines run
+_BRANCH = re.compile(
+    r"(?:case|default|switch|when|rescue|ensure|else|elsif|elif|elseif|except|finally|catch|match)(?:_|$)|\w+_(?:case|arm|clause)$"
+)
 #: the largest depth of a block
 DEPTH_MAX = 3
 #: nodes between two lists of statements, one inside the other: bounds the recursion over long
@@ -146,7 +151,7 @@ class _Walk:
         the comment above it.
         """
         lane = self.lanes[depth]
-        is_short = last - first < SHORT_LINES
+        is_short = last - first < SHORT_LINES and _BRANCH.match(node.type) is None
         above = lane[-1] if lane else [0, -1, False]
         if start <= above[1]:  # two statements on one line
             above[1:] = [max(above[1], last), False]

@@ -34,6 +34,7 @@ from typing import Any
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
+from cortex.graph.facts.wrapped_values import FUNCTIONS, wrapped_functions
 from cortex.indexer.syntax.blocks import LONG_LINES, Block, Layout, blocks_of
 from cortex.indexer.syntax.keys import key_outline
 from cortex.indexer.syntax.outline import (
@@ -273,6 +274,8 @@ class _Reader:
                 self._embed(nodes[0])
             elif capture == "package" and not self.package:
                 self.package = self._text(nodes[0].start_byte, nodes[0].end_byte)
+            elif capture == "valued":
+                self._define_wrapped(pattern, nodes[0], captures["name"][0])
             elif capture.startswith("definition.") or capture == "container":
                 self._define(pattern, capture.removeprefix("definition."), nodes[0], captures)
 
@@ -300,7 +303,26 @@ class _Reader:
     def _text(self, start: int, end: int) -> str:
         return self.raw[start:end].decode("utf-8", "replace")
 
-    def _define(self, pattern: int, kind: str, node: Node, captures: dict[str, list[Node]]) -> None:
+    def _define_wrapped(self, pattern: int, value: Node, name: Node) -> None:
+        """Define the functions and classes of the value of an assignment or default export."""
+        direct = value.type in FUNCTIONS
+        functions = (value,) if direct else wrapped_functions(value)
+        called = self._text(name.start_byte, name.end_byte)
+        for function in functions:
+            kind = "class" if function.type == "class" else "function"
+            body, label = function.child_by_field_name("body"), function.child_by_field_name("name")
+            named = label if label is not None and called in ("default", "exports") else None
+            captures = {"name": [label or (name if len(functions) == 1 else function)]}
+            if body is not None:
+                captures["body"] = [body]
+            node = _statement_of(value) if direct else function
+            text = called if named is None else self._text(named.start_byte, named.end_byte)
+            self._define(pattern, kind, node, captures, text)
+
+    def _define(
+        self, pattern: int, kind: str, node: Node, captures: dict[str, list[Node]], called: str = ""
+    ) -> None:
+        """Define each name of a match. `called`: the name, if the name's node has another text."""
         names = captures.get("name")
         if not names:
             return
@@ -319,7 +341,7 @@ class _Reader:
             old = self.definitions.get(name.start_byte)
             if old is None or rank > old.rank:
                 self.definitions[name.start_byte] = _Definition(
-                    name=_one_line(self._text(name.start_byte, name.end_byte)).removesuffix("="),
+                    name=called or self._name(name),
                     kind=kind,
                     first=node.start_byte,
                     last=node.end_byte,
@@ -335,6 +357,10 @@ class _Reader:
                     nodes=(node,),
                     body_node=body_node,
                 )
+
+    def _name(self, node: Node) -> str:
+        text = _one_line(self._text(node.start_byte, node.end_byte))
+        return text.lstrip(":") if node.type == "simple_symbol" else text.removesuffix("=")
 
     def outline(self) -> Outline:
         comments = sorted(
@@ -439,6 +465,13 @@ class _Reader:
                 "",
             )
         return plain_comment(text)
+
+
+def _statement_of(value: Node) -> Node:
+    """Return the assignment, as a statement, or the export that holds `value`."""
+    around = value.parent or value
+    outer = around.parent
+    return outer if outer is not None and outer.type == "expression_statement" else around
 
 
 def _lines(node: Node) -> tuple[int, int]:

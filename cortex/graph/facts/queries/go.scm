@@ -3,6 +3,8 @@
 (method_declaration
   receiver: (parameter_list (parameter_declaration type: (_) @owner))
   name: (field_identifier) @name) @def.method
+(source_file (var_declaration (var_spec name: (identifier) @name value: (expression_list . (func_literal) .)) @def.function))
+(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name value: (expression_list . (func_literal) .)) @def.function)))
 (type_spec name: (type_identifier) @name type: (struct_type)) @def.struct
 (type_spec name: (type_identifier) @name type: (interface_type)) @def.interface
 (type_spec name: (type_identifier) @name) @def.type

@@ -14,6 +14,10 @@
 (return_statement (function_expression name: (identifier) @name) @def.function)
 (export_statement "default" @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
 (export_statement "default" @name value: (class)) @def.class
+(export_statement "default" value: [(binary_expression) (ternary_expression) (parenthesized_expression) (call_expression)] @valued)
+(assignment_expression left: (member_expression) right: [(binary_expression) (ternary_expression) (parenthesized_expression) (call_expression)] @valued)
+(class) @class_value
+(arguments [(function_expression name: (identifier) @name) (generator_function name: (identifier) @name)] @def.argument)
 (assignment_expression left: (member_expression property: (_) @name)
   right: [(arrow_function) (function_expression) (generator_function) (class)]) @def.assigned
 (pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.member

@@ -2,6 +2,7 @@
 (module name: (_) @name) @def.trait
 (method name: (_) @name) @def.function
 (singleton_method name: (_) @name) @def.function
+(call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_) (#any-of? @_define "define_method" "define_singleton_method")) @def.function
 
 (superclass (_) @base.extends)
 (call method: (identifier) @include arguments: (argument_list [(constant) (scope_resolution)] @base.embeds) (#match? @include "^(include|extend|prepend)$"))

@@ -15,11 +15,12 @@
 (variable_declaration (variable_declarator name: (identifier) @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
 (lexical_declaration (variable_declarator name: (identifier) @name value: (class body: (_) @body))) @definition.class
-(expression_statement (assignment_expression
-  left: (member_expression property: (property_identifier) @name)
-  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
 (pair key: (property_identifier) @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
+(arguments (function_expression name: (identifier) @name body: (_) @body) @definition.function)
+(arguments (generator_function name: (identifier) @name body: (_) @body) @definition.function)
+(export_statement "default" @name value: (_) @valued)
+(assignment_expression left: (member_expression property: (property_identifier) @name) right: (_) @valued)
 
 (comment) @comment
 (decorator) @attach

@@ -4,6 +4,8 @@
 (class name: (_) @name body: (_)? @body) @definition.class
 (method name: (_) @name body: (_)? @body) @definition.function
 (singleton_method name: (_) @name body: (_)? @body) @definition.method
+(call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_ body: (_) @body)
+  (#any-of? @_define "define_method" "define_singleton_method")) @definition.method
 (alias name: (identifier) @name) @definition.function
 
 (program (assignment left: (constant) @name) @definition.constant)

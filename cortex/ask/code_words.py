@@ -1,0 +1,195 @@
+"""Words in the code of a file, without its comments and strings: a scanner finds these by the
+quotes and comment marks of the language. Pure.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cortex.terms.languages import language_of
+
+_DOUBLE, _SINGLE = r'"(?:\\.|[^"\\\n])*"', r"'(?:\\.|[^'\\\n])*'"
+_TRIPLE = r'"""[\s\S]*?(?:"""|\Z)'
+#: a literal of one character; `'a` alone is a lifetime or a part of a name
+_CHARACTER = r"'(?<!\w')(?:\\[^'\n]+|[^'\\\n])'"
+_BLOCK, _LINE, _HASH = r"/\*[\s\S]*?(?:\*/|\Z)", r"//[^\n]*", r"#(?<![^\s;(]#)[^\n]*"
+_BACKTICKS = r"`(?:\\[\s\S]|[^`\\])*`"
+_REGEX = (
+    r"/(?:(?<=[(,=:\[!&|?{};]/)|(?<=[(,=:\[!&|?{};] /))(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/"
+)
+_MARKUP = r"<!--[\s\S]*?(?:-->|\Z)"
+_SCRIPT = (_BLOCK, _LINE, _BACKTICKS, _REGEX, _DOUBLE, _SINGLE)
+_C = (_BLOCK, _LINE, r'R"(?P<raw>[^()\s]{0,16})\([\s\S]*?\)(?P=raw)"', _DOUBLE, _CHARACTER)
+_JVM = (_BLOCK, _LINE, _TRIPLE, _DOUBLE, _CHARACTER)
+_HASHED = (_HASH, _DOUBLE, _SINGLE)
+_DASHED = (r"--\[\[[\s\S]*?\]\]", r"\{-[\s\S]*?-\}", r"--[^\n]*", _DOUBLE)
+#: language → its comments and strings, the longest marks first; each begins with a character, so
+#: that the scanner skips the others fast
+_MARKS: dict[str, tuple[str, ...]] = {
+    "python": (
+        r"#[^\n]*",
+        r'"""(?:\\[\s\S]|[^\\])*?(?:"""|\Z)',
+        r"'''(?:\\[\s\S]|[^\\])*?(?:'''|\Z)",
+        _DOUBLE,
+        _SINGLE,
+    ),
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "go": (_BLOCK, _LINE, r"`[^`]*`", _DOUBLE, _CHARACTER),
+    "rust": (
+        _BLOCK,
+        _LINE,
+        r'r(?P<raw>#+)"[\s\S]*?"(?P=raw)',
+        r'r"[^"]*"',
+        r'"(?:\\[\s\S]|[^"\\])*"',
+        _CHARACTER,
+    ),
+    "c": _C,
+    "cpp": _C,
+    "csharp": (_BLOCK, _LINE, _TRIPLE, r'@[$]?"(?:""|[^"])*"', _DOUBLE, _CHARACTER),
+    "java": _JVM,
+    "kotlin": _JVM,
+    "scala": _JVM,
+    "swift": (_BLOCK, _LINE, _TRIPLE, _DOUBLE),
+    "php": (_BLOCK, _LINE, r"#(?!\[)[^\n]*", r'"(?:\\[\s\S]|[^"\\])*"', r"'(?:\\[\s\S]|[^'\\])*'"),
+    "ruby": (r"=begin(?<![^\n]=begin)[\s\S]*?\n=end", *_HASHED),
+    "elixir": (_HASH, _TRIPLE, _DOUBLE),
+    "haskell": _DASHED,
+    "lua": (*_DASHED, r"\[\[[\s\S]*?\]\]", _SINGLE),
+    "sql": (_BLOCK, r"--[^\n]*", _SINGLE),
+    "html": (_MARKUP,),
+    "vue": (_MARKUP, _BLOCK, r"//(?<!://)[^\n]*"),
+    "svelte": (_MARKUP, _BLOCK, r"//(?<!://)[^\n]*"),
+}
+_OTHERS = {"//": _C, "#": _HASHED, "--": _DASHED, ";": (r";[^\n]*", _DOUBLE), "%": (r"%[^\n]*", _DOUBLE)}
+#: language → code inside of its strings
+_INSIDE: dict[str, str] = {
+    **dict.fromkeys(("javascript", "typescript", "tsx", "scala", "kotlin"), r"(?<=[$])\{[^{}]*\}"),
+    "php": r"\{[^{}]*\}",
+    "python": r"(?<!\{)\{(?!\{)[^{}]*\}",
+    "csharp": r"(?<!\{)\{(?!\{)[^{}]*\}",
+    "ruby": r"(?<=#)\{[^{}]*\}",
+    "elixir": r"(?<=#)\{[^{}]*\}",
+    "swift": r"(?<=\\)\([^()]*\)",
+}
+#: language → the end of the text up to the first quote of a string that holds code
+_HOLDS: dict[str, str] = {
+    **dict.fromkeys(("javascript", "typescript", "tsx"), r"`\Z"),
+    "python": r"(?<!\w)(?:[fFtT][rR]?|[rR][fFtT])[\"']\Z",
+    "csharp": r"[$](?:@|\")\Z|[$]@\"\Z|@\Z",
+    **dict.fromkeys(("kotlin", "scala", "php", "ruby", "elixir", "swift"), r'"\Z'),
+}
+#: languages whose methods name a field of their type alone
+_IMPLIED = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "swift"})
+#: characters before the name of an argument in which its type is sought
+MADE_CHARS = 400
+#: what follows the name of an argument or of a field
+_KEY = re.compile(r"\s*(?:=(?![=>~])|:(?!:))")
+_ANY_BUT_SPACES = re.compile(r"\S")
+_ACCESS = re.compile(r"(?:(?<!\.)\.|->|::)\s*\Z")
+
+
+@functools.cache
+def _marks_of(language: str, comment: str) -> re.Pattern[str]:
+    marks = _MARKS.get(language) or _OTHERS.get(comment, _C)
+    return re.compile("|".join(marks), re.MULTILINE)
+
+
+def only_code(path: str, text: str) -> str:
+    """Return the text of a file of the same length and lines, with spaces in place of its comments
+    and strings; code inside of a string stays.
+    """
+    language = language_of(path)
+    holds, inside = _HOLDS.get(language.name), _INSIDE.get(language.name)
+
+    def blank(match: re.Match[str]) -> str:
+        literal = match[0]
+        if holds is None or inside is None:
+            return _ANY_BUT_SPACES.sub(" ", literal)
+        if re.search(holds, text[max(0, match.start() - 3) : match.start() + 1]) is None:
+            return _ANY_BUT_SPACES.sub(" ", literal)
+        blanked, at = "", 0
+        for code in re.finditer(inside, literal):
+            blanked += _ANY_BUT_SPACES.sub(" ", literal[at : code.start()]) + code[0]
+            at = code.end()
+        return blanked + _ANY_BUT_SPACES.sub(" ", literal[at:])
+
+    return _marks_of(language.name, language.comment).sub(blank, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The type that a member belongs to, and its lines."""
+
+    name: str
+    file: str = ""
+    start: int = 0
+    end: int = 0
+
+
+def words_in_code(path: str, text: str, word: str, owner: Owner | None = None) -> Iterator[tuple[int, bool]]:
+    """Yield (line, whether it accesses an attribute) of the lines whose code holds the whole word.
+
+    The word alone counts for a member of `owner` inside of the type, in a file that names the type
+    if the language needs no receiver, or as an argument of the type: `Owner(word=1)`.
+    """
+    code = only_code(path, text)
+    implied = owner is None or (
+        language_of(path).name in _IMPLIED and bool(_word_pattern(owner.name).search(code))
+    )
+    lines: dict[int, bool] = {}
+    number, counted = 1, 0
+    for match in _word_pattern(word).finditer(code):
+        number += code.count("\n", counted, match.start())
+        counted = match.start()
+        accessed = _is_accessed(code, match.start())
+        inside = owner is None or (path == owner.file and owner.start <= number <= owner.end)
+        if accessed or implied or inside or (owner and _is_argument_of(code, match, owner.name)):
+            lines[number] = lines.get(number, False) or accessed
+    yield from lines.items()
+
+
+def declares(path: str, text: str, word: str, owner: Owner) -> bool:
+    """Whether the lines of a type declare a field: `self.word = 1`, `word: int`, `int word;`."""
+    lines = only_code(path, text).split("\n")[max(0, owner.start - 1) : owner.end]
+    pattern = re.compile(rf"(?:self\.|this\.|@|\s|\A){re.escape(word)}\s*(?::(?!:)|=(?![=>])|;)")
+    return any(pattern.search(line) for line in lines)
+
+
+def names_in_code(path: str, line: str, name: str, *, as_function: bool) -> bool:
+    """Whether the code of a line holds the name; `as_function`: as a call, an attribute or a value,
+    not as the name of an argument or of a key.
+    """
+    code = only_code(path, line)
+    matches = list(_word_pattern(name).finditer(code))
+    if not as_function:
+        return bool(matches)
+    return any(_is_accessed(code, at.start()) or not _KEY.match(code, at.end()) for at in matches)
+
+
+@functools.lru_cache(64)
+def _word_pattern(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w$]){re.escape(word)}(?![\w$])")
+
+
+def _is_accessed(code: str, at: int) -> bool:
+    """Whether the word at `at` is an attribute: `.word`, `->word`, `Owner::word`, `@word`."""
+    return _ACCESS.search(code, max(0, at - 80), at) is not None or code[at - 1 : at] == "@"
+
+
+def _is_argument_of(code: str, match: re.Match[str], owner: str) -> bool:
+    """Whether a word is the name of an argument or of a field where the type `owner` is made."""
+    if not _KEY.match(code, match.end()):
+        return False
+    before = code[max(0, match.start() - MADE_CHARS) : match.start()]
+    constructions = list(re.finditer(rf"(?<!\w){re.escape(owner)}\s*[({{]", before))
+    depth = 1 if constructions else 0
+    for letter in before[constructions[-1].end() :] if constructions else "":
+        depth += (letter in "({[") - (letter in ")}]")
+        if not depth:
+            break
+    return depth > 0

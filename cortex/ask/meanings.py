@@ -1,0 +1,169 @@
+"""The definitions that a symbol means, and the overloads of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from cortex.ask.functions import ask_graph
+from cortex.ask.query_context import Turn
+from cortex.terms.ids import strip_overload
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.languages import language_of
+from cortex.terms.paths import is_test, is_unshipped
+from cortex.terms.spelling import read_file_lines, read_symbol
+from ipc.messages import GraphHits, GraphSearch
+
+#: meanings of an ambiguous name that are answered together
+MEANINGS_MAX = 3
+#: overloads of one function that are told apart
+OVERLOADS_MAX = 40
+_WORD = re.compile(r"\w+")
+#: beginnings of remarks about a symbol that is no exact name
+_GUESSES = ("There is no ", "Line ")
+#: the end of a list of parameters that leaves out the others
+_ELLIPSES = ("…", "...", "..")
+#: languages whose calls choose among functions of one name
+_OVERLOADING = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "c", "swift"})
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A definition that a symbol means. `remark`: how an uncertain symbol was read; `symbol`: as
+    written.
+    """
+
+    id: str
+    kind: str
+    file: str
+    start: int
+    end: int
+    remark: str = ""
+    signature: str = ""
+    symbol: str = ""
+
+    @property
+    def name(self) -> str:
+        return short_name(self.id) or self.id
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.start}"
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the symbol is no name of the definition; a remark also lists copies of it."""
+        return self.remark.startswith(_GUESSES)
+
+
+async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
+    """Return the definitions that `symbol` means, and a sentence where it means none or more than
+    MEANINGS_MAX. Raises NotReady.
+    """
+    # the path from a name to itself is the definition that it means
+    (hits,) = await ask_graph(turn, [GraphSearch("path", symbol, to=symbol)])
+    if hits is None:
+        return [], ""
+    if hits.results:
+        return [read_meaning(hits, symbol)], ""
+    candidates = _likely(symbol, hits.candidates) if hits.ambiguous else ()
+    if not 0 < len(candidates) <= MEANINGS_MAX:
+        return [], hits.suggestion
+    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
+    meanings = [read_meaning(answer, symbol) for answer in answers if answer is not None and answer.results]
+    # a constant of the same name mostly exports the function: `const { save } = require("./save")`
+    named = [meaning for meaning in meanings if meaning.kind in CALLABLE_KINDS | TYPE_KINDS]
+    meanings = named or meanings
+    return meanings, "" if meanings else hits.suggestion
+
+
+def _likely(symbol: str, candidates: Sequence[str]) -> Sequence[str]:
+    """Return the candidates that the symbol means rather than the others: shipped sources before
+    tests and built files; those in the folder that is named before the name, as in `tokio::spawn`.
+    """
+    paths = {name: name.partition(":")[0] for name in candidates}
+    shipped = [name for name, path in paths.items() if not (is_unshipped(path) or is_test(path))]
+    owners = set((read_symbol(symbol) or ("",))[0].split(".")[:-1])
+    inside = [
+        name
+        for name in shipped or candidates
+        if owners.intersection(paths[name].split("/")) and "." not in short_name(name)
+    ]
+    return inside or shipped or candidates
+
+
+def read_meaning(hits: GraphHits, symbol: str = "") -> Meaning:
+    node = orjson.loads(hits.results[0])["node"]
+    lines = node.get("start_line", 0), node.get("end_line", 0)
+    text = node.get("signature", "")
+    return Meaning(node["id"], node["kind"], node.get("file", ""), *lines, hits.suggestion, text, symbol)
+
+
+async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
+    """Return a definition and its overloads, in their order; the definition alone where the graph
+    has no others or does not tell them apart.
+    """
+    if meaning.kind not in CALLABLE_KINDS or language_of(meaning.file).name not in _OVERLOADING:
+        return [meaning]
+    base = strip_overload(meaning.id)
+    overloads: list[Meaning] = []
+    for numbers in (range(1, 3), range(3, 7), range(7, 17), range(17, OVERLOADS_MAX + 1)):
+        names = [f"{base}~{number}" if number > 1 else base for number in numbers]
+        answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
+        copies = [read_meaning(answer) for answer in answers if answer is not None and answer.results]
+        overloads += [overload for overload in copies if overload.id in names]
+        if len(overloads) < numbers.stop - 1:
+            break
+    return overloads if len(overloads) > 1 else [meaning]
+
+
+def choose_overload(meaning: Meaning, overloads: Sequence[Meaning]) -> Meaning | None:
+    """Return the overload that a symbol names by its place or by its parameters; None for all."""
+    if len(overloads) < 2:
+        return None
+    if "~" in meaning.symbol or read_file_lines(meaning.symbol).line:
+        return next((overload for overload in overloads if overload.id == meaning.id), None)
+    _, opened, inner = meaning.symbol.partition("(")
+    wanted = _split_parameters(inner.rpartition(")")[0] or inner) if opened else []
+    is_open = bool(wanted) and wanted[-1] in _ELLIPSES
+    wanted = wanted[:-1] if is_open else wanted
+    if not wanted:
+        return None
+    fitting = [(overload, _parameters_of(overload)) for overload in overloads]
+    fitting = [(overload, taken) for overload, taken in fitting if _takes(taken, wanted)]
+    exact = [overload for overload, taken in fitting if len(taken) == len(wanted) and not is_open]
+    chosen = exact or [overload for overload, _ in fitting]
+    return chosen[0] if len(chosen) == 1 else None
+
+
+def _parameters_of(overload: Meaning) -> list[str]:
+    return _split_parameters(overload.signature.partition("(")[2].rpartition(")")[0])
+
+
+def _split_parameters(text: str) -> list[str]:
+    """Return the parts of a list of parameters, each without its default."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "(<[{") - (letter in ")>]}")
+        if letter == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.partition("=")[0].strip() for part in parts if part.strip()]
+
+
+def _takes(taken: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether each of the wanted parameters, a type or a name or both, is the one at its place."""
+    words = [set(_WORD.findall(parameter)) for parameter in taken]
+    requested = [set(_WORD.findall(parameter)) for parameter in wanted]
+    return len(requested) <= len(words) and all(
+        some <= all_ for some, all_ in zip(requested, words, strict=False)
+    )
+
+
+def short_name(identity: str) -> str:
+    """Return the name inside its file as people write it: `Router.dispatch`; "" for a file."""
+    return strip_overload(identity).partition(":")[2]
