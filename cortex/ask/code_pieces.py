@@ -26,7 +26,7 @@ from cortex.ranking.lines import comments_of
 #: lines up to which a definition is shown whole, if it fits
 WHOLE_LINES = 60
 #: blocks of one definition that are shown, where the caller sets no bounds
-BLOCKS_MAX = 3
+BLOCKS_MAX = 5
 #: lines of an outline, likewise, and the letters of each
 OUTLINE_MAX, OUTLINE_CHARS = 12, 72
 #: lines of an outline that leaves room for a first block

@@ -39,7 +39,7 @@ from cortex.terms.paths import asks_for_tests, question_words
 #: definitions whose uses are listed
 TOKENS, USES_TOKENS_MIN, MEANINGS_MAX = 900, 600, 3
 #: units whose code is tried, and the share of the best one's score that they need
-SHOWN_MAX, SCORE_MIN = 8, 0.5
+SHOWN_MAX, SCORE_MIN = 12, 0.5
 #: lines from which on a definition that the question does not name is long, and its share of the
 #: bytes
 LONG_LINES, LONG_SHARE = 46, 0.5
@@ -55,8 +55,8 @@ DOC_LINES = 7
 TESTS_MAX = 4
 #: unknown words that an empty answer names
 UNKNOWN_MAX = 6
-#: bytes of an entry's header
-HEADER_BYTES = 20
+#: bytes of an entry's header, and of the least code for which one is tried
+HEADER_BYTES, ROOM_MIN = 20, 60
 
 Answer = dict[str, Any]
 
@@ -165,7 +165,7 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
         room = min(room, int(LONG_SHARE * max_bytes)) if is_long else room
         pieces = (
             choose_pieces(candidate.body, words, wanted, room)
-            if room > 0 and candidate.body.lines
+            if room >= ROOM_MIN and candidate.body.lines
             else Pieces()
         )
         if pieces.pieces:
