@@ -262,6 +262,11 @@ class Freshness:
         """
         return self._listing().files.keys()
 
+    def has_chunks(self, path: str) -> bool:
+        """Whether the indexer has read the file and found text in it."""
+        record = self._listing().files.get(path)
+        return record is not None and record.chunks > 0
+
     def stems(self) -> Collection[str]:
         """Return `listed` without file endings, as graph ids begin."""
         listing = self._listing()

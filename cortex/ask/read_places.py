@@ -7,7 +7,6 @@ answer then names. A path that is not there is never read as another file.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,12 +16,13 @@ import orjson
 
 from cortex.ask.current_lines import Span, read_changed, read_spans
 from cortex.ask.functions import Function, ask_graph, outline, parse_functions
+from cortex.ask.missing_files import say_missing
 from cortex.ask.query_context import Turn
 from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_built
-from cortex.terms.spelling import FileLines, path_below, read_file_lines
+from cortex.terms.spelling import FileLines, means_file, path_below, read_file_lines
 from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot, UnitHits, UnitsAt
 
 #: meanings of an ambiguous symbol or path that are all read; of one with more, the places listed
@@ -32,8 +32,6 @@ TOGETHER_LINES = 60
 #: lines around a line outside of definitions; lines between two definitions that are read as the
 #: beginning of the second
 AROUND_LINES, NEAR_LINES = 100, 3
-#: nearest names of an unknown path
-NEAREST_MAX = 3
 
 #: a path, by its look: a file's ending, or a slash at its end
 _PATH = re.compile(rf"[^:#]*\.{KNOWN_ENDINGS}|.*/[^/:#]*\.\w{{1,8}}|[^:#]*/", re.IGNORECASE)
@@ -134,19 +132,11 @@ async def _find_files(turn: Turn, spellings: Sequence[_Spelling]) -> dict[_Spell
     files: dict[_Spelling, list[Spot]] = {}
     for at, place in enumerate(wanted):
         spots = [
-            spot for spot in located.spots if spot.place == at and _means(place.lines.path, spot.hit.path)
+            spot for spot in located.spots if spot.place == at and means_file(place.lines.path, spot.hit.path)
         ]
         if spots:
             files[place] = spots
     return files
-
-
-def _means(path: str, indexed: str) -> bool:
-    """Whether `path` is an indexed path or its end, or is absolute with one at its end."""
-    path, indexed = path.lower(), indexed.lower()
-    return f"/{indexed}".endswith(f"/{path}") or (
-        path.startswith("/") and "/" in indexed and path.endswith(f"/{indexed}")
-    )
 
 
 def _is_folder(turn: Turn, place: _Spelling) -> bool:
@@ -437,24 +427,7 @@ def _without_repeats(targets: Iterable[Target]) -> list[Target]:
 
 
 def _say_no_file(turn: Turn, place: _Spelling) -> str:
-    path = place.lines.path
-    if turn.context.freshness.is_there(path):
-        return f"{path} is there, but not in the index: it is left out, or was made just now. Read it by other means."
-    near = _nearest_paths(path, turn.context.freshness.listed())
-    return f"There is no file {path!r} in the index." + (f" Nearest: {', '.join(near)}." if near else "")
-
-
-def _nearest_paths(path: str, listed: Iterable[str]) -> list[str]:
-    name = path.rpartition("/")[2].lower()
-    by_name: dict[str, list[str]] = {}
-    for other in listed:
-        by_name.setdefault(other.rpartition("/")[2].lower(), []).append(other)
-    stem = stem_of(name)
-    names = [other for other in by_name if other == name or stem_of(other) == stem]
-    names += difflib.get_close_matches(name, by_name, n=NEAREST_MAX, cutoff=0.75)
-    paths = [other for close in dict.fromkeys(names) for other in sorted(by_name[close])]
-    paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
-    return paths[:NEAREST_MAX]
+    return say_missing(turn.context.config, turn.context.freshness, place.lines.path)
 
 
 def _say_no_symbol(place: _Spelling, answer: GraphHits, *, is_external: bool) -> str:

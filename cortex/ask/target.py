@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from cortex.ask.functions import Function, ask_graph
+from cortex.ask.missing_files import describe_left_out, nearest_paths
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import Related
 from cortex.ranking.related import pick_names
@@ -17,6 +18,7 @@ from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import is_test
+from cortex.terms.spelling import means_file
 from ipc.messages import GraphSearch, Locate, Located, Place, Spot
 
 #: files that the error for an ambiguous path lists
@@ -74,6 +76,10 @@ async def find_target(turn: Turn, question: Related) -> Target:
     located = await turn.lane("text", request, Located)
     if located is None:
         located = await turn.ask("vector", request, Located)
+    if question.file and not question.chunk_id:
+        meant = tuple(spot for spot in located.spots if means_file(question.file, spot.hit.path))
+        positions = [at for at, spot in enumerate(located.spots) if spot in meant]
+        located = replace(located, spots=meant, vectors=located.vectors[positions])
     if question.chunk_id and not located.spots:
         raise NotFound(
             f"There is no chunk {question.chunk_id!r} in the index; ids are the `chunk.id` of search results, "
@@ -114,9 +120,11 @@ async def _explain_missing(turn: Turn, question: Related) -> str:
     if question.line:
         request = Locate((Place(question.file),), generation=turn.generation.number)
         located = await turn.ask("vector" if "text" in turn.silent else "text", request, Located)
-        if located.spots:
-            hit = located.spots[0].hit
+        if spots := [spot for spot in located.spots if means_file(question.file, spot.hit.path)]:
+            hit = spots[0].hit
             return f"{hit.path} has no line {question.line} in the index; it ends at {hit.end_line}."
+    if why := describe_left_out(turn.context.config, turn.context.freshness, question.file):
+        return why
     pending = question.file in turn.context.freshness.pending(turn.generation)
     why = (
         "it was saved a moment ago and is about to be served"
@@ -124,4 +132,6 @@ async def _explain_missing(turn: Turn, question: Related) -> str:
         else "pass its path below the project's root"
     )
     kind = "file" if language_of(question.file) is not OTHER or question.line else "file or symbol"
-    return f"There is no {kind} {question.file!r} in the index; {why}."
+    near = nearest_paths(question.file, turn.context.freshness.listed()) if not pending else []
+    nearest = f" Nearest: {', '.join(near)}." if near else ""
+    return f"There is no {kind} {question.file!r} in the index; {why}.{nearest}"

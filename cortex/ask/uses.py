@@ -29,6 +29,7 @@ from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import TOKEN_BYTES
 from cortex.ask.use_sites import OVERLOADS_SHOWN, UNRESOLVED_SHOWN, Site, Uses, cut, render
 from cortex.query.check import check_text
+from cortex.ranking.traces import looks_like_path
 from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.bounds import clamp
 from cortex.terms.ids import enclosing_id, strip_overload
@@ -111,11 +112,12 @@ async def find_uses(
     meanings, suggestion = await find_meanings(turn, symbol)
     names = read_symbol(symbol) or (symbol,)
     guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
-    is_field = direction == "callers" and guessed and "." in names[0]
+    is_path = looks_like_path(symbol)
+    is_field = direction == "callers" and guessed and "." in names[0] and not is_path
     owner = await _find_owner_of_field(turn, names[0]) if is_field else None
     meanings = [] if owner else meanings
     answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
-    if not meanings and direction in ("callers", "types"):
+    if not meanings and direction in ("callers", "types") and not is_path:
         outer, _, name = names[0].rpartition(".")
         of_type = outer.rpartition(".")[2]
         if owner is None and of_type[:1].isupper():  # a type outside of the project

@@ -6,14 +6,15 @@ Models send lists as one text, numbers as texts, names of languages and paths in
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.languages import canonical
-from cortex.terms.spelling import path_below, read_file_lines, read_globs, read_list
+from cortex.terms.spelling import is_below, path_below, read_file_lines, read_globs, read_list, uri_path
 
 #: maximum of items in a list: each is looked up among all files, tags or ids
 ITEMS_MAX = 256
@@ -31,6 +32,7 @@ _ANY = frozenset(("all", "any", "*", "auto"))
 
 #: arguments that name a language; that are globs; that are one path
 _LANGUAGES = frozenset(("lang", "language"))
+_ABSOLUTE = ("/", "file://")
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns"))
 _PATHS = frozenset(("path", "file"))
 #: arguments that are one text of several values, separated by commas
@@ -39,6 +41,9 @@ _LISTED = frozenset(("concepts", "files", "obs_type", "type", "include"))
 _SENTENCES = frozenset(("facts",))
 #: arguments from which the path of the root is removed, at any position
 _NAMES = frozenset(("target", "to", "chunk_id", "symbol"))
+
+#: returns the paths of the index
+Listed = Callable[[], Collection[str]]
 
 
 def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,19 +67,20 @@ def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) ->
     return typed
 
 
-def locate_arguments(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
+def locate_arguments(arguments: Mapping[str, Any], root: str, listed: Listed = tuple) -> dict[str, Any]:
     """Return the arguments with paths and globs relative to the project's `root`, as in its index.
 
-    Raises BadRequest for an invalid glob.
+    `listed` returns the paths of the index; globs may be names in them. Raises BadRequest for an
+    invalid glob.
     """
     converted = dict(arguments)
     for name, value in arguments.items():
         if isinstance(value, str) and value:
-            converted[name] = _locate_text(name, value, root)
+            converted[name] = _locate_text(name, value, root, listed)
         elif isinstance(value, tuple) and name in _GLOBS:
-            converted[name] = _check_globs(_globs(value, root, keep=name != "paths"), name)
+            converted[name] = _check_globs(_globs(value, root, keep=name != "paths"), name, listed)
         elif isinstance(value, tuple) and name == "places":
-            converted[name] = tuple(_relative(place, root) for place in value)
+            converted[name] = tuple(_locate_text("target", place, root, listed) for place in value)
         elif isinstance(value, tuple) and name == "tags":
             converted[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
     return converted
@@ -89,13 +95,15 @@ def _check_text(name: str, value: Any) -> None:
         raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
 
 
-def _locate_text(name: str, value: str, root: str) -> str:
+def _locate_text(name: str, value: str, root: str, listed: Listed) -> str:
+    if name in _PATHS | _NAMES and value.strip() in listed():
+        return value.strip()  # a name with backslashes, quotes or colons in it
     if name in _PATHS:
-        return path_below(value.strip().strip("\"'`"), root)
+        return path_below(_below_link(value.strip().strip("\"'`"), root), root)
     if name in _NAMES:
-        return _relative(value, root)
+        return _relative(_below_link(value, root) if value.startswith(_ABSOLUTE) else value, root)
     if name == "scope":
-        globs = _check_globs(_globs(tuple(map(str, read_list(value))), root, keep=False), name)
+        globs = _check_globs(_globs(tuple(map(str, read_list(value))), root, keep=False), name, listed)
         return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""
     return value
 
@@ -105,12 +113,12 @@ def _relative(text: str, root: str) -> str:
     return text.replace(f"{root}/", "") if root != "/" else text
 
 
-def _check_globs(globs: tuple[str, ...], name: str) -> tuple[str, ...]:
+def _check_globs(globs: tuple[str, ...], name: str, listed: Listed) -> tuple[str, ...]:
     """Return `globs`, the value of the argument `name`. Raises BadRequest for an invalid one."""
     if globs:  # the parser is imported only when needed
         from cortex.terms.globs import check_globs
 
-        check_globs(globs, f"`{name}`")
+        check_globs(globs, f"`{name}`", listed)
     return globs
 
 
@@ -122,13 +130,29 @@ def _globs(values: tuple[str, ...], root: str, *, keep: bool) -> tuple[str, ...]
     """
     all_globs: list[str] = []
     for value in values:
-        globs = read_globs(value, root)
+        globs = read_globs(_below_link(value, root), root)
         if not globs and value.strip():
             if not keep:
                 return ()
             globs = ("**",)
         all_globs += globs
     return tuple(all_globs)
+
+
+def _below_link(glob: str, root: str) -> str:
+    """Return an absolute path or glob that leads to `root` through a link as one below `root`."""
+    mark, path = ("!", glob[1:]) if glob.startswith("!") else ("", glob.strip().strip("\"'`"))
+    path = uri_path(path)
+    if not os.path.isabs(path) or is_below(path, root):
+        return glob if path == glob.removeprefix("!") else f"{mark}{path}"
+    parts = path.split("/")
+    for at in range(len(parts), 1, -1):
+        folder = "/".join(parts[:at])
+        if os.path.lexists(folder):
+            real = os.path.realpath(folder)
+            below = "/".join((real, *parts[at:]))
+            return f"{mark}{below}" if is_below(real, root) else glob
+    return glob
 
 
 def _tag(tag: str, root: str) -> str:

@@ -21,7 +21,7 @@ from cortex.ask.freshness import Freshness
 from cortex.ask.query_context import QueryContext
 from cortex.front.empty_answers import LEFT_S, count_of
 from cortex.system.errors import CortexError
-from cortex.terms.spelling import read_globs, read_list
+from cortex.terms.spelling import read_globs, read_list, read_pattern
 
 #: repeats the call for the whole project
 Ask = Callable[[], Awaitable[dict[str, Any]]]
@@ -163,6 +163,8 @@ class Subfolder:
         if f"{bare.removeprefix('file://')}/".startswith(f"{self.root}/"):
             return (glob,)  # absolute: already a glob of the whole project
         globs = read_globs(bare, "") or (("**",) if bare else ())
+        if f"{self.folder}/{bare.lstrip('/')}" not in self._listed:
+            globs = tuple(reading for pattern in globs for reading in read_pattern(pattern))
         return tuple(f"{mark}{self._project_glob(pattern)}" for pattern in globs)
 
     def _project_glob(self, glob: str) -> str:

@@ -17,6 +17,7 @@ import msgspec
 from cortex.ask.query_context import QueryContext
 from cortex.front.argument_forms import coerce_arguments, locate_arguments
 from cortex.front.empty_answers import name_filter
+from cortex.front.left_out_files import name_left_out
 from cortex.front.subfolder import Subfolder
 from cortex.system.errors import BadQuery, BadRequest, CortexError
 from cortex.terms.arguments import parse_fault, struct_of
@@ -85,13 +86,15 @@ class Tool:
             answer = await self._remember(context, values)
             return subfolder.to_folder(answer, of_notes=True) if subfolder is not None else answer
         try:
-            values |= locate_arguments(self._free_arguments(values), str(context.config.root))
+            free = self._free_arguments(values)
+            values |= locate_arguments(free, str(context.config.root), context.freshness.listed)
             first_answer = await self.function(context, **values)
         except CortexError as error:
             raise type(error)(_shorten(str(error))) from error
         answer = await name_filter(
             lambda other: self.function(context, **other), values, first_answer, context.left_s
         )
+        answer = name_left_out(context, values, answer)
         if subfolder is not None and values.get("paths") == ():
             whole_project = replace(context, config=replace(context.config, subfolder=""))
             answer = await subfolder.suggest_elsewhere(

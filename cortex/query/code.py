@@ -37,6 +37,10 @@ _CODE = re.compile(
     r"\w->\w|\w\[[^\]]*\]|\w<[\w:*&, \[\]]+>|(?:^|\s)(?:[=!]==?|[:+*/%|&^-]?=|&&|\|\||=>|->|<=|>=|<<|>>|<-)(?=\s|$)"
     r"|\w\.\w+ ?\([^)]+\)|\w\((?![^()]*\))|://"
 )
+#: a qualified name or a path with backslashes: a file may write its parts on several lines, as PHP
+#: writes a name space and a class
+_QUALIFIED = re.compile(r"\\?\w+(?:\\\w+)+(?:(?:->|::)\w+)?(?:\(\))?|\w+(?:::\w+){2,}|\w+(?:\.\w+){2,}")
+_PATH = re.compile(r"(?:\w+[\\/])+[\w.-]+\.[A-Za-z]\w{0,7}")
 #: punctuation in a quoted text that a phrase of words would ignore
 _POINTED = re.compile(r"->|::|[^\w\s.,:/'’-]")
 
@@ -71,6 +75,10 @@ def read_query(query: str, match_type: MatchType | None = None) -> Readings:
         return Readings(parsed)
     if _is_code(text, parsed.node):
         return Readings(_as_literal(text), parsed, f"Read as the literal text `{text}`.")
+    if isinstance(parsed.node, Term) and _QUALIFIED.fullmatch(text):
+        return Readings(parsed, _word_query(text))
+    if isinstance(parsed.node, Term) and _PATH.fullmatch(text):
+        return Readings(parsed, Parsed(Term("file_path", text.replace("\\", "/")), "exact"))
     return _read_quoted(parsed)
 
 

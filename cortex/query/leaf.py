@@ -18,9 +18,9 @@ _LONG_WORD = 6
 _LINE_MAX = (1 << 32) - 1
 
 _BOUNDS = re.compile(r"([\[{])\s*(\S+)\s+TO\s+(\S+?)\s*([\]}])")
-#: a backslash with the next character, a run of stars, a question mark inside a word, any other
-#: character
-_PIECE = re.compile(r"\\(.)|(\*+)|(\?)(?=\w)|(.)", re.DOTALL)
+#: a backslash with the character that it escapes, a run of stars, a question mark inside a word,
+#: any other character. Before a letter or digit a backslash escapes nothing: `App\Http`.
+_PIECE = re.compile(r"\\(\W)|(\*+)|(\?)(?=\w)|(.)", re.DOTALL)
 
 
 def make_leaf(token: Token, suffix: str, name: str) -> Node:
@@ -78,7 +78,7 @@ def _split_pieces(text: str) -> list[str]:
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+    return re.sub(r"\\(\W)", r"\1", text, flags=re.DOTALL)
 
 
 def _parse_slop(suffix: str, at: int) -> int:

@@ -21,7 +21,8 @@ TERMS_MAX = 1_024
 #: kinds of tokens that are terms
 LEAVES = frozenset(("word", "phrase", "regex", "range", "compare"))
 
-_FIELD = re.compile(r"([^\W\d]\w*):(?!:)")
+#: `C:\` begins a path of Windows
+_FIELD = re.compile(r"(?![A-Za-z]:\\)([^\W\d]\w*):(?!:)")
 _RANGE = re.compile(r"[\[{]\s*[^\s\[\]{}]+\s+TO\s+[^\s\[\]{}]+\s*[\]}]")
 _COMPARE = re.compile(r"[<>]=?(?=\d)")
 _END = r"(?=[\s)]|$)"

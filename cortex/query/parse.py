@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from cortex.query.tree import (
     Leaf,
     Node,
     Not,
+    Or,
     Phrase,
     Range,
     Regex,
@@ -27,6 +29,7 @@ from cortex.query.tree import (
 )
 from cortex.system.errors import BadQuery
 from cortex.terms import tokens
+from cortex.terms.spelling import spellings
 from ipc.messages import MatchType
 
 #: words of all terms of a query together, and parts of a single term; each is searched
@@ -40,6 +43,8 @@ WIDE_MAX = 64
 #: letters of all words with edits; the automaton of a word takes a tenth of a megabyte for each
 #: letter
 EDITED_CHARS_MAX = 1_024
+#: characters of a query without letters that is searched literally
+SIGNS_MAX = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +59,15 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
     """Parse `query`. Raises BadQuery with a sentence that names the position.
 
     `match_type` is the kind of bare terms; operators in the query override it. "regex" and
-    "substring" take the whole query literally.
+    "substring" take the whole query literally, as does a query of punctuation alone.
     """
     check_query(query)
     if match_type == "regex":
         return Parsed(Regex(query), "regex")
     if match_type == "substring":
-        return Parsed(Regex(literal(query)), "substring")
+        return Parsed(Regex("|".join(map(literal, spellings(query)))), "substring")
+    if signs := _signs_alone(query):
+        return Parsed(Regex(literal(signs)), "substring")
     reader = QueryParser(query)
     node = reader.read()
     if reader.case:
@@ -68,9 +75,32 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
     query_leaves = leaves(node)
     if reader.boolean or match_type == "boolean":
         return Parsed(_check_size(node), "boolean")
-    return Parsed(
-        _check_size(_apply_match_type(node, match_type)), match_type or _match_type_of(query_leaves)
-    )
+    node = _apply_match_type(node, match_type)
+    return Parsed(_check_size(_map_terms(node, _in_both_forms)), match_type or _match_type_of(query_leaves))
+
+
+def _in_both_forms(term: Term) -> Node:
+    texts = spellings(term.text)
+    if len(texts) < 2 or all("\uac00" <= letter <= "\ud7af" for letter in term.text):
+        return term
+    return Or(tuple(replace(term, text=text) for text in texts))
+
+
+def _signs_alone(query: str) -> str:
+    """Return a query without any letter or digit, such as `->`, for the index has no such words; ""
+    for other ones, for an expression between slashes and for wildcards.
+    """
+    signs = query.strip()
+    if (
+        len(signs) > SIGNS_MAX
+        or any(letter == "_" or letter.isalnum() for letter in signs)
+        or not signs.strip("*? ")
+    ):
+        return ""
+    if len(signs) > 2 and signs[0] == signs[-1] == "/":
+        return ""
+    signs = signs[1:-1] if len(signs) > 2 and signs[0] == signs[-1] == '"' else signs
+    return re.sub(r"\\(.)", r"\1", signs)
 
 
 def _check_size(node: Node) -> Node:
@@ -164,7 +194,7 @@ def _apply_match_type(node: Node, match_type: MatchType | None) -> Node:
     return node
 
 
-def _map_terms(node: Node, change: Callable[[Term], Leaf]) -> Node:
+def _map_terms(node: Node, change: Callable[[Term], Node]) -> Node:
     match node:
         case Term(field=name) if name != "start_line":
             return change(node)

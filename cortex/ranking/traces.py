@@ -21,6 +21,7 @@ KNOWN_ENDINGS = (
     r"lua|r|jl|swift|dart|ex|exs|erl|hs|ml|mli|clj|cljs|sh|bash|zsh|fish|ps1|sql|html|css|scss|sass|less|md|rst|txt|json|ya?ml|toml|"
     r"ini|cfg|conf|xml|gradle|proto|tf|zig|nim|vim|el|nix|cmake|tpl|erb|haml|ipynb)"
 )
+_PATH = re.compile(rf"[^:#\s]*\.{KNOWN_ENDINGS}|[^:#]*/[^/:#]*\.{KNOWN_ENDINGS}|[^:#]*/", re.IGNORECASE)
 _PYTHON = re.compile(r'File "(?P<path>[^"\n]{1,400})", line (?P<line>\d{1,7})(?:, in (?P<name>[\w.<>]+))?')
 #: other languages write the place as `path:line` or `path(line)`
 _FRAME = re.compile(
@@ -77,6 +78,11 @@ class Frame:
     path: str
     line: int
     name: str = ""
+
+
+def looks_like_path(text: str) -> bool:
+    """Whether a text is a path by its look: it ends as source files do, or with a slash."""
+    return _PATH.fullmatch(text) is not None
 
 
 def find_frames(text: str) -> list[Frame]:

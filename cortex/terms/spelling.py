@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+import unicodedata
 import urllib.parse
 from dataclasses import dataclass
 
@@ -55,6 +56,9 @@ _OWNERS = re.compile(
     r"^(?:self|this|cls|super\(\)|super|crate|\$this|@self|Self|&self|base|me)(?=\.|::|->|\?\.)[.:>?-]+"
 )
 _JOINTS = re.compile(r"->|\?\.|!\.|::|[#$;]")
+_BACKTICKS = re.compile(r"`([^`\n]+)`")
+#: a sign that several words are code: `void Store::save(int)`, `class Store`
+_CODE = re.compile(rf"[(\[{{;=*&@#]|::|->|\w\.\w|{_DEFINES.pattern[1:]}")
 _NAME = re.compile(r"[^\W\d][\w!?=~-]*")
 
 
@@ -90,52 +94,122 @@ def path_below(path: str, root: str) -> str:
 
     A path outside returns without its drive and scheme, as it may still end like an indexed path.
     """
-    path = _uri_path(path)
+    path = uri_path(path)
     slashed = path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
     top = root.replace("\\", "/").rstrip("/")
-    if top and _is_below(slashed, top):
+    if top and is_below(slashed, top):
         slashed = slashed[len(top) + 1 :]
     normal = posixpath.normpath(slashed) if slashed.strip() else "."
     return "" if normal == "." else normal
+
+
+def means_file(path: str, indexed: str) -> bool:
+    """Whether a path in any case means the indexed file: as it is, as its end, or as an absolute
+    path with the whole indexed path at its end.
+    """
+    parts, indexed_parts = _path_parts(path), _path_parts(indexed)
+    if not parts or parts[-1] != indexed_parts[-1]:
+        return False
+    if len(parts) <= len(indexed_parts):
+        return parts == indexed_parts[-len(parts) :]
+    return path.startswith("/") and len(indexed_parts) > 1 and parts[-len(indexed_parts) :] == indexed_parts
+
+
+def _path_parts(path: str) -> list[str]:
+    folded = fold_path(posixpath.normpath(path) if "/../" in path else path)
+    return [component for component in folded.split("/") if component not in ("", ".")]
+
+
+def fold_path(path: str) -> str:
+    """Return a path or name in lower case, with each letter and its marks as one character, and
+    without the dot of a capital I.
+    """
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).replace("\u0130", "I").lower())
+
+
+def read_quoted(text: str) -> tuple[str, bool]:
+    """Return a name without the backticks around its parts, as Kotlin and Scala write them, and
+    whether it needs them: it has spaces, and is no piece of code. ("", False) without backticks.
+    """
+    parts = _BACKTICKS.findall(text)
+    unquoted = _BACKTICKS.sub(lambda match: match[1], text).strip().removesuffix("()")
+    needs = any(" " in name.strip() and not _CODE.search(name) for name in parts)
+    return (unquoted, needs) if parts else ("", False)
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """Return the text as it is, and with its marked letters as one character or as two where that
+    differs: some systems and editors write them decomposed.
+    """
+    if text.isascii():
+        return (text,)
+    return tuple(dict.fromkeys((text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD")))))
 
 
 def read_globs(text: str, root: str) -> tuple[str, ...]:
     """Return globs as in .gitignore from a glob or a path in any spelling; none for the whole
     project.
 
-    `*.{ts,tsx}` gives two. A glob that begins with `!` or holds an escape stays as it is.
+    Braces and backslashes stay, for they may be part of a name; `read_pattern` reads them.
     """
     glob = _unquoted(text)
     if not glob:
         return ()
     if match := _PLACE.match(glob):
         glob = (match["path"] if match["path"] is not None else match["hash"]) or glob
-    glob = _uri_path(glob)
+    glob = uri_path(glob)
     top = root.replace("\\", "/").rstrip("/")
     if _DRIVE.match(glob):
         glob = glob.replace("\\", "/")
-    if top and (_is_below(glob, top) or glob.startswith(f"{top}\\")):
-        glob = f"/{_forward_slashes(glob[len(top) + 1 :])}"  # a leading slash means the root
-    else:
-        glob = _forward_slashes(glob)
+    if top and (is_below(glob, top) or glob.startswith(f"{top}\\")):
+        glob = f"/{glob[len(top) + 1 :]}"  # a leading slash means the root
     if "/../" in glob:
         glob = posixpath.normpath(glob)
     while glob.startswith("./"):
         glob = glob[2:].lstrip("/")
-    return () if glob in ("", ".", "/", "*", "**", "**/*", "/**") else _expand_braces(glob)
+    return () if glob in ("", ".", "/", "*", "**", "**/*", "/**") else (glob,)
 
 
-def _uri_path(text: str) -> str:
+def read_pattern(glob: str) -> tuple[str, ...]:
+    """Return the globs that `glob` means where it is no name: with forward slashes and without
+    braces. `*.{ts,tsx}` gives two.
+    """
+    rooted = glob[:1] == "/" and "\\" in glob and "/" not in glob[1:]
+    glob = f"/{_forward_slashes(glob[1:])}" if rooted else _forward_slashes(glob)
+    while glob.startswith("./"):
+        glob = glob[2:].lstrip("/")
+    return _expand_braces(glob)
+
+
+def outer_alternatives(glob: str) -> tuple[str, ...]:
+    """Return the alternatives of braces around the whole glob; the glob itself without them."""
+    if glob[:1] != "{" or glob[-1:] != "}":
+        return (glob,)
+    parts, depth, begin = [], 0, 1
+    for at, letter in enumerate(glob):
+        depth += (letter == "{") - (letter == "}")
+        if not depth and at < len(glob) - 1:
+            return (glob,)
+        if letter == "," and depth == 1:
+            parts.append(glob[begin:at])
+            begin = at + 1
+    return (*parts, glob[begin:-1]) if parts else (glob,)
+
+
+def uri_path(text: str) -> str:
     """Return the path of a file:// URI, or the text as it is; in a URI a slash precedes
     the drive.
     """
     if not text.startswith("file://"):
         return text
     path = urllib.parse.unquote(text.removeprefix("file://"))
+    path = path.removeprefix("localhost") if path.startswith("localhost/") else path
     return path[1:] if _DRIVE.match(path[1:]) else path
 
 
-def _is_below(path: str, top: str) -> bool:
+def is_below(path: str, top: str) -> bool:
     """Whether `path` is `top` or below it, both with forward slashes. On a drive, case does not
     matter.
     """
@@ -226,7 +300,7 @@ def _bare_name(text: str) -> str:
 
 
 def _normal_path(path: str) -> str:
-    path = _uri_path(path)
+    path = uri_path(path)
     if _DRIVE.match(path):
         path = path[2:]
     path = path.replace("\\", "/")

@@ -92,12 +92,13 @@ def _kind(character: str) -> str:
 def _split_parts(word: str) -> str:
     if word.isascii():
         return " ".join(_WORD_PART.findall(word))
+    word = plain_letters(word)
     return " ".join([word[start:end] for start, end in _parts_of_any(word)])
 
 
 def _joined_form(word: str) -> str:
     """Return the joined form if it differs from the word in lower case, else ""."""
-    return word.replace("_", "").lower() if "_" in word.strip("_") else ""
+    return lowered(word.replace("_", "")) if "_" in word.strip("_") else ""
 
 
 _stem = Stemmer.Stemmer("english", 0).stemWord
@@ -108,7 +109,7 @@ def _lane_form(word: str) -> str:
     parts = _SPLITS[word].lower().split()
     terms = " ".join([_STEMS[word_part] for word_part in parts])
     if len(parts) > 1 and not word[0].isdigit() and len(word) <= WORD_BYTES_MAX:
-        terms += " " + word.replace("_", "").lower()
+        terms += " " + lowered(word.replace("_", ""))
     return terms
 
 
@@ -133,10 +134,14 @@ def words(text: str) -> list[str]:
 
 def lowered(text: str) -> str:
     """Return `text` in lower case, letter by letter, so that offsets in both are the same."""
-    lower = text.lower()
-    if len(lower) != len(text):  # a letter that becomes longer in lower case (\u0130)
-        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
-    return lower
+    return text.lower() if text.isascii() else plain_letters(text).lower()
+
+
+def plain_letters(text: str) -> str:
+    """Return `text` with I for its form with a dot, the only letter that becomes longer in lower
+    case: `istanbul` is the word that Turkish texts begin with it.
+    """
+    return text.replace("\u0130", "I")
 
 
 def blank_between(text: str) -> str:
@@ -158,7 +163,7 @@ def spaced(text: str) -> str:
     characters of unspaced scripts.
     """
     hidden = text.replace("_", UNDERSCORE)
-    return hidden if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", hidden)
+    return hidden if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", plain_letters(hidden))
 
 
 def split_text(word_list: list[str]) -> str:
@@ -199,7 +204,7 @@ def terms_of(word: str) -> set[str]:
     """Return the terms of a word in the word table: the word in lower case with underscores, and
     its derived terms.
     """
-    lower = word.lower()
+    lower = lowered(word)
     if word.isascii() and len(word) <= WORD_BYTES_MAX:
         if word.isalpha() and lower[1:] == word[1:]:
             return {lower}  # one part

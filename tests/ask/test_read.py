@@ -239,14 +239,24 @@ def test_the_end_of_a_path_is_named_and_of_several_all(shop):
     assert any("many/m1.py" in note for note in answer["notes"])
 
 
-def test_a_file_that_is_there_and_not_indexed_is_said_to_be_left_out(shop):
-    (shop.config.root / "late.py").write_text("X = 1\n")
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("X = 1\n", "was made a moment ago and is not indexed yet."),
+        (
+            "X = 1\n" * 300_000,
+            "left out because it is larger than 1024 kB; indexing.max_file_kb takes it in.",
+        ),
+    ],
+)
+def test_a_file_that_is_there_and_not_indexed_is_said_to_be_left_out(shop, text, why):
+    (shop.config.root / "late.py").write_text(text)
     try:
         answer = ask(shop, "late.py")
     finally:
         (shop.config.root / "late.py").unlink()
     assert answer["code"] == []
-    assert any("late.py is there, but not in the index" in note for note in answer["notes"])
+    assert any("late.py is there, but" in note and why in note for note in answer["notes"])
 
 
 @pytest.mark.parametrize("place", ["../secret.py", "/etc/passwd", "../../etc/passwd:1-3"])

@@ -461,3 +461,39 @@ def test_a_literal_is_found_as_it_is_written(ask, written, file):
 )
 def test_an_answer_says_when_a_query_was_read_as_a_literal(ask, written):
     assert f"the literal text `{written}`" in ask("cortex_exact", query=written)["suggestion"]
+
+
+#: tool → arguments that name one path
+ARGUMENTS = {
+    "cortex_graph": lambda path: {"operation": "dependents", "target": path},
+    "cortex_outline": lambda path: {"path": path},
+    "cortex_explore": lambda path: {"query": path},
+    "cortex_read": lambda path: {"places": [path], "format": "json"},
+    "cortex_uses": lambda path: {"symbol": path, "format": "json"},
+    "find_related": lambda path: {"file": path},
+    "cortex_exact": lambda path: {"query": "send", "paths": [path]},
+}
+
+
+@pytest.mark.parametrize("tool", ARGUMENTS)
+def test_a_path_that_is_not_there_is_not_there_in_every_tool(ask, tool):
+    answer = ask(tool, **ARGUMENTS[tool]("models/nothing.py"))
+    text = orjson.dumps(answer).decode()
+    assert "models/nothing.py" in text
+    assert "read as" not in text
+    if tool != "cortex_explore":  # its search follows the sentence
+        assert not any(
+            answer.get(name) for name in ("results", "code", "sites", "target") if name != "target"
+        )
+    if tool != "cortex_exact":
+        assert "There is no file" in text or "There is no 'models" in text
+
+
+@pytest.mark.parametrize("tool", ARGUMENTS)
+def test_a_file_that_is_left_out_is_said_to_be_in_every_tool(ask, shared_project, tool):
+    (shared_project.root / "large.py").write_text("X = 1\n" * 300_000)
+    try:
+        text = orjson.dumps(ask(tool, **ARGUMENTS[tool]("large.py"))).decode()
+    finally:
+        (shared_project.root / "large.py").unlink()
+    assert "large.py is there, but left out because it is larger than 1024 kB; indexing.max_file_kb" in text

@@ -98,4 +98,4 @@ def test_an_outline_understands_any_end_of_a_path_and_names(worker, path, read):
     hits = worker.handlers[OutlineSearch](OutlineSearch(path, 4000))
     assert hits.target == read
     assert hits.results
-    assert ("read as" in hits.suggestion) == (path != "./app")
+    assert ("is not a path in the graph; this is" in hits.suggestion) == (path != "./app")

@@ -207,3 +207,127 @@ def test_a_line_number_selects_the_files_that_are_long_enough(apart):
     assert hits.candidates == ("one/store.go:75", "two/store.go:75")
     assert ask(apart, "callers", hits.candidates[1])[0].target == "two/store:late"
     assert ask(apart, "callers", "db/store.go:5")[0].target == "db/store:Disk"
+
+
+@pytest.fixture
+def twins(config):
+    """Files whose ids keep their endings, files in folders, and definitions named like endings."""
+    return serve_graph(
+        config,
+        [
+            ("lib/util.py", "module", "lib/util.py"),
+            ("lib/util.py:helper", "function", "lib/util.py"),
+            ("lib/util.js", "module", "lib/util.js"),
+            ("lib/util.js:helper", "function", "lib/util.js"),
+            ("a/e", "module", "a/e.ex"),
+            ("src/a.c", "module", "src/a.c"),
+            ("src/a.h", "module", "src/a.h"),
+            ("setup", "module", "setup.py"),
+            ("web/reply", "module", "web/reply.ts"),
+            ("web/reply:Reply", "class", "web/reply.ts"),
+            ("web/reply:Reply.json", "method", "web/reply.ts"),
+            ("app/test_page.test", "module", "app/test_page.test.ts"),
+        ],
+    )
+
+
+@pytest.mark.parametrize("operation", ["callers", "callees", "dependents", "dependencies", "impact", "path"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "models/user.py",
+        "models/util.py",
+        "missing.h",
+        "src/missing.h",
+        "a.b.c.d.e",
+        "py",
+        "lib/util.ts",
+        "sub/setup.py",
+        "config.json",
+        "models/user.py:12",
+        "models/user.py:helper",
+        "models/user.py::helper",
+        "test",
+        "other/",
+    ],
+)
+def test_a_path_that_is_not_there_is_never_read_as_another_file_or_name(twins, operation, target):
+    hits, results = ask(twins, operation, target, to=target)
+    assert (results, hits.target, hits.ambiguous) == ([], "", False)
+    assert hits.suggestion.startswith(("There is no", f"{target!r} may be any of"))
+    assert "read as" not in hits.suggestion
+
+
+@pytest.mark.parametrize(
+    ("target", "nearest"),
+    [("models/util.py", "lib/util.py"), ("quite/other.rs", ""), ("lib/utils.py", "lib/util.py")],
+)
+def test_a_path_that_is_not_there_brings_the_nearest_paths(twins, target, nearest):
+    hits, _ = ask(twins, "dependents", target)
+    assert hits.suggestion.startswith(f"There is no file {target!r} in the graph.")
+    assert hits.candidates[:1] == ((nearest,) if nearest else ())
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        ("util.py", "lib/util.py"),
+        ("./lib/util.py", "lib/util.py"),
+        ("LIB/Util.py", "lib/util.py"),
+        ("lib\\util.py", "lib/util.py"),
+        ("file:///home/ann/shop/lib/util.py", "lib/util.py"),
+        ("/elsewhere/lib/util.py", "lib/util.py"),
+        ("e.ex", "a/e"),
+        ("a/e", "a/e"),
+        ("Reply.json", "web/reply:Reply.json"),
+        ("reply.JSON()", "web/reply:Reply.json"),
+        ("answer.json()", "web/reply:Reply.json"),
+    ],
+)
+def test_another_spelling_of_a_file_or_name_that_is_there_is_understood(twins, target, meant):
+    assert ask(twins, "dependents", target)[0].target == meant
+
+
+@pytest.fixture
+def quoted(config):
+    return serve_graph(
+        config,
+        [
+            ("ShopTest:ShopTest", "class", "ShopTest.kt"),
+            ("ShopTest:ShopTest.returns nothing for no users", "method", "ShopTest.kt"),
+            ("ShopTest:ShopTest.returns 404 (not found)", "method", "ShopTest.kt"),
+            ("app:users", "function", "app.py"),
+            ("app:Store", "class", "app.py"),
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        ("`returns nothing for no users`", "ShopTest:ShopTest.returns nothing for no users"),
+        ("ShopTest.`returns nothing for no users`", "ShopTest:ShopTest.returns nothing for no users"),
+        ("`ShopTest`.`returns nothing for no users`()", "ShopTest:ShopTest.returns nothing for no users"),
+        ("ShopTest.returns nothing for no users", "ShopTest:ShopTest.returns nothing for no users"),
+        ("`returns 404 (not found)`", "ShopTest:ShopTest.returns 404 (not found)"),
+        ("`users`", "app:users"),
+        ("`users()`", "app:users"),
+        ("`def users(count)`", "app:users"),
+        ("`app.users`", "app:users"),
+        ("`class Store`", "app:Store"),
+        ("`gives nothing for no users`", ""),
+        ("ShopTest.`gives back users`", ""),
+    ],
+)
+def test_a_name_in_backticks_is_one_name(quoted, target, meant):
+    hits, _ = ask(quoted, "callers", target)
+    assert hits.target == meant
+    assert "read as" not in hits.suggestion
+
+
+@pytest.mark.parametrize(
+    "target", ["\u0130\u015flem", "i\u015flem", "I\u015eLEM", "is\u0327lem", "app:\u0130s\u0327lem"]
+)
+def test_letters_with_marks_are_the_same_composed_decomposed_and_in_any_case(config, target):
+    worker = serve_graph(config, [("app:\u0130\u015flem", "function", "app.py")])
+    assert ask(worker, "callers", target)[0].target == "app:\u0130\u015flem"

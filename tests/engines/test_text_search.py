@@ -495,3 +495,43 @@ def test_hits_are_the_same_without_chunks(sample):
     full, bare = sample.search(request), sample.search(replace(request, bare=True))
     assert len(full.chunks) == len(full.hits) > 0
     assert bare == replace(full, chunks=())
+
+
+def search_lines(tmp_path, text, query, path="src/a.py"):
+    hits = open_chunks(tmp_path, [chunk("a", text, path=path)]).search(ExactSearch(query, lines=True))
+    return [orjson.loads(raw)["metadata"]["start_line"] for raw in hits.chunks], hits.suggestion
+
+
+@pytest.mark.parametrize("query", ["\u0130stanbul", "\u0130STANBUL", "istanbul", "istanbul sunucusu"])
+def test_a_letter_that_is_longer_in_lower_case_is_shown_on_its_line(tmp_path, query):
+    text = "# first\n# second\n\nx = 1\n# \u0130stanbul sunucusu\n"
+    assert search_lines(tmp_path, text, query)[0] == [5]
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [("->", [2]), ("=>", [3]), ("&&", [3]), (":=", [4]), ("<<", [4]), ("\U0001f680", [5]), ('"->"', [2])],
+)
+def test_punctuation_alone_is_sought_as_it_stands(tmp_path, query, lines):
+    text = "x = 1\na->b\nf = x => x && y\nz := 1 << 2\nrocket = '\U0001f680'\n"
+    assert search_lines(tmp_path, text, query)[0] == lines
+
+
+@pytest.mark.parametrize(
+    "query",
+    [r"App\Http\Controller", r"\App\Http\Controller", r"App\Http\Controller->handle", r"App\Http\Controller::handle",
+     "App::Http::Controller", "App.Http.Controller", r"src\Http\Controller.php", "src/Http/Controller.php"],
+)  # fmt: skip
+def test_a_qualified_name_that_no_line_holds_is_found_by_its_words(tmp_path, query):
+    text = "<?php\nnamespace App\\Http;\nclass Controller { function handle() {} }\n"
+    lines, suggestion = search_lines(tmp_path, text, query, "src/Http/Controller.php")
+    assert lines
+    assert suggestion.startswith(f"No line holds the literal text `{query}`; these hold its words.")
+
+
+@pytest.mark.parametrize("query", ["caf\u00e9", "cafe\u0301"])
+@pytest.mark.parametrize("text", ["x = 'caf\u00e9'", "x = 'cafe\u0301'"])
+@pytest.mark.parametrize("match_type", [None, "substring"])
+def test_composed_and_decomposed_letters_are_found_by_each_other(tmp_path, query, text, match_type):
+    hits = open_chunks(tmp_path, [chunk("a", text)]).search(ExactSearch(query, match_type=match_type))
+    assert hits.total_found == 1

@@ -100,10 +100,11 @@ def test_a_language_has_its_usual_names(sent, taken):
         ("paths", ("src/a.py", "."), ()),
         ("paths", (f"{ROOT}/src/**",), ("/src/**",)),
         ("paths", ("./src/**",), ("src/**",)),
-        ("paths", ("src\\auth\\*.py",), ("src/auth/*.py",)),
+        ("paths", ("src\\auth\\*.py",), ("src\\auth\\*.py",)),
         ("paths", ("src/a.py:12",), ("src/a.py",)),
         ("paths", ("src/a.py:12:3",), ("src/a.py",)),
-        ("paths", ("*.{ts,tsx}",), ("*.ts", "*.tsx")),
+        ("paths", ("*.{ts,tsx}",), ("*.{ts,tsx}",)),
+        ("paths", (f"file://localhost{ROOT}/app/%5Bslug%5D/a%20b.ts",), ("/app/[slug]/a b.ts",)),
         ("paths", ("\\#odd", "!src/b"), ("\\#odd", "!src/b")),
         ("exclude_paths", (".",), ("**",)),
         ("exclude_patterns", ("./tests/",), ("tests/",)),
@@ -189,3 +190,53 @@ def test_other_than_a_whole_number_is_refused_with_the_argument(tool, argument):
 def test_a_score_is_a_finite_number(sent):
     with pytest.raises(BadRequest, match="`min_score`"):
         checked("cortex_search", "min_score", sent, query="x")
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "taken"),
+    [
+        ("paths", "src/*.py", "/src/*.py"),
+        ("paths", "[slug]/**", "/[slug]/**"),
+        ("exclude_paths", "nowhere/a.py", "/nowhere/a.py"),
+        ("exclude_patterns", "src", "/src"),
+        ("file", "src/a.py:12", "src/a.py:12"),
+        ("target", "src/a.py:Store.save", "src/a.py:Store.save"),
+        ("places", "src/a.py:3", "src/a.py:3"),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", "file://{}", "file://localhost{}"])
+def test_a_path_through_a_link_to_the_root_is_one_of_the_project(tmp_path, name, sent, taken, form):
+    root, link = tmp_path / "project", tmp_path / "link"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "a.py").write_text("")
+    link.symlink_to(root)
+    for folder in (root, link):
+        text = form.format(f"{folder}/{sent}")
+        value = (text,) if name in ("paths", "exclude_paths", "exclude_patterns", "places") else text
+        located = locate_arguments({name: value}, str(root))[name]
+        assert located == ((taken,) if isinstance(value, tuple) else taken)
+
+
+def test_a_path_through_a_link_elsewhere_stays(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
+    (tmp_path / "project").mkdir()
+    outside = f"{tmp_path}/link/other/*.py"
+    assert locate_arguments({"paths": (outside,)}, str(tmp_path / "project"))["paths"] == (outside,)
+    assert locate_arguments({"paths": (f"!{tmp_path}/link/project/a",)}, str(tmp_path / "project"))[
+        "paths"
+    ] == (f"!{tmp_path}/project/a",)
+
+
+@pytest.mark.parametrize("path", ["back\\slash.py", "it's.py", "a:12", "`x`.py"])
+def test_a_path_of_the_index_is_taken_as_it_is(path):
+    for name in ("path", "file", "target", "symbol"):
+        assert locate_arguments({name: path}, ROOT, lambda: {path})[name] == path
+    assert locate_arguments({"places": (path,)}, ROOT, lambda: {path})["places"] == (path,)
+
+
+def test_a_class_that_nobody_can_read_is_a_name_where_a_folder_is_called_so():
+    listed = {"app/[user-id]/page.ts"}
+    for glob in ("app/[user-id]/**", "[user-id]", "app/[user-id]/page.ts"):
+        assert locate_arguments({"paths": (glob,)}, ROOT, lambda: listed)["paths"] == (glob,)
+        with pytest.raises(BadRequest, match="cannot be read"):
+            locate_arguments({"paths": (glob,)}, ROOT)

@@ -78,3 +78,16 @@ def test_an_argument_of_a_platform_type_chooses_the_overload():
     ]
     assert "a:Store.put" in targets
     assert "" not in targets
+
+
+def test_a_call_of_a_name_in_backticks_has_the_target_of_this_name():
+    text = (
+        _TYPES
+        + "class ShopTest {\n  fun `returns nothing at all`() {}\n  fun `is`() {}\n"
+        + "  fun all(o: ShopTest) { `returns nothing at all`(); o.`is`(); this.`returns nothing at all`() }\n}\n"
+    )
+    assert calls_of(text) == [
+        "ShopTest.returns nothing at all",
+        "ShopTest.is",
+        "ShopTest.returns nothing at all",
+    ]

@@ -86,3 +86,8 @@ def test_a_class_has_the_members_that_its_object_inherits():
         "object A { def f() = Model.make() }\n"
     )
     assert (5, "Base.make") in calls_of(a=text)
+
+
+def test_a_call_of_a_name_in_backticks_has_the_target_of_this_name():
+    text = "object A {\n  def `give back`(x: Int) = x\n  def `type`(x: Int) = x\n  def f = {\n    `give back`(1)\n    A.`type`(2)\n  }\n}\n"
+    assert calls_of(a=text) == {(5, "A.give back"), (6, "A.type")}

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from cortex.engines.text.compile import Target, compile_query
 from cortex.engines.text.schema import make_schema
 from cortex.query.check import QUERY_BYTES_MAX
+from cortex.query.leaf import literal
 from cortex.query.lex import DEPTH_MAX, TERMS_MAX
-from cortex.query.parse import WORDS_MAX, parse
+from cortex.query.parse import WORDS_MAX, Parsed, parse
 from cortex.query.tree import (
     And,
     Anything,
@@ -28,6 +29,7 @@ from cortex.query.tree import (
     Regex,
     Term,
     Wildcard,
+    leaves,
 )
 from cortex.system.errors import BadRequest
 
@@ -109,7 +111,7 @@ def render(query):
         ("Some(x)?", t("Some(x)?")),
         (r"a\*b", t("a*b")),
         (r"\*a", t("*a")),
-        (r"\*", t("*")),
+        (r"\*", Regex(r"\*")),
         (r"a\ b", t("a b")),
         ("a\\\nb", t("a\nb")),
         ('"a\\\nb"', Phrase("text", "a\nb")),
@@ -191,7 +193,6 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ("a OR", "ends at position 4, where a term should follow"),
         ("AND a", "cannot be read at position 1"),
         ("a AND OR b", "position 7"),
-        ("()", "position 2"),
         ("a~3", "0, 1 or 2"),
         ("a~30", "~30 at position 1"),
         (" " + "a~2 " * 65, "position 258"),
@@ -315,9 +316,47 @@ def test_operators_bind_as_they_do_in_python(condition):
         assert holds(parse(query).node, truth) == eval(python, {}, truth)
 
 
-def test_a_query_of_punctuation_is_refused_when_it_is_compiled():
+@pytest.mark.parametrize(
+    ("query", "literally"),
+    [
+        ("->", "->"), ("=>", "=>"), ("&&", "&&"), (":=", ":="), ("-> ::", "-> ::"), ('"->"', "->"), ("<<", "<<"),
+        ("()", "()"), (")", ")"), ("(", "("), ('"', '"'), ("\\*", "*"), ("\\", "\\"), ("\U0001f680", "\U0001f680"),
+        (" ?. ", "?."), ("~", "~"), ("-", "-"), ("[]", "[]"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("match_type", [None, "exact", "phrase", "prefix", "fuzzy"])
+def test_a_query_of_punctuation_alone_is_a_literal(query, literally, match_type):
+    assert parse(query, match_type) == Parsed(Regex(literal(literally)), "substring")
+
+
+def test_punctuation_beside_words_that_are_none_is_refused_when_it_is_compiled():
     with pytest.raises(BadRequest, match="only punctuation"):
-        compile_query(parse("-> ::").node, Target(SCHEMA))
+        compile_query(parse("title:->").node, Target(SCHEMA))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "App\\Http\\Controller",
+        "\\App\\Http",
+        "src\\auth\\session.ts",
+        "\\begin{figure}",
+        "CORP\\ada",
+        "C:\\src\\a.py",
+    ],
+)
+def test_a_backslash_before_a_letter_escapes_nothing(text):
+    assert parse(text).node == Term("text", text)
+    assert parse(f'"{text}"').node == Phrase("text", text, 0)
+
+
+@pytest.mark.parametrize("query", ["caf\u00e9", "cafe\u0301"])
+def test_a_letter_with_a_mark_is_sought_as_one_character_and_as_two(query):
+    texts = {leaf.text for leaf in leaves(parse(query).node)}
+    assert texts == {"caf\u00e9", "cafe\u0301"}
+    assert parse(query).match_type == "exact"
+    assert set(parse(query, "substring").node.pattern.split("|")) == texts
+    assert parse("\ud55c\uae00").node == Term("text", "\ud55c\uae00")
 
 
 def test_a_thousand_clauses_compile():

@@ -8,6 +8,7 @@ from cortex.terms.languages import LANGUAGES, canonical, nearest_language
 from cortex.terms.mangled_names import demangle
 from cortex.terms.spelling import (
     FileLines,
+    means_file,
     path_below,
     read_file_lines,
     read_globs,
@@ -152,3 +153,23 @@ def test_any_text_is_read_without_an_error(text):
     assert all(read_globs(text, "/r"))
     assert isinstance(read_list(text), list)
     assert isinstance(path_below(text, "/r"), str)
+
+
+@pytest.mark.parametrize(
+    ("path", "indexed", "means"),
+    [
+        ("src/a.py", "src/a.py", True),
+        ("a.py", "src/a.py", True),
+        ("SRC/A.py", "src/a.py", True),
+        ("/elsewhere/src/a.py", "src/a.py", True),
+        ("/elsewhere/a.py", "a.py", False),
+        ("lib/a.py", "a.py", False),
+        ("other/src/a.py", "src/a.py", False),
+        ("lib/x/a.py", "src/x/a.py", False),
+        ("src/../src/x/a.py", "src/x/a.py", True),
+        ("caf\u00e9/a.py", "cafe\u0301/a.py", True),
+        ("", "a.py", False),
+    ],
+)
+def test_a_path_means_the_file_that_it_is_or_ends(path, indexed, means):
+    assert means_file(path, indexed) == means

@@ -21,6 +21,7 @@ from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
 from cortex.engines.graph.walks import FORWARD, Step, Walk, Walker, WalkLimits, WalkScope
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.graph.facts.grammars import RULES
+from cortex.ranking.traces import looks_like_path
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
@@ -161,20 +162,25 @@ class GraphSnapshot:
         return hits
 
     def _outline(self, request: OutlineSearch) -> GraphHits:
-        path = read_file_lines(request.path).path
+        path = request.path.strip().strip("/")
+        if self.graph.names.number(path) < 0:
+            path = read_file_lines(request.path).path
         hits = outline(self.graph, self._users, replace(request, path=path), self._number)
         if hits.results or not path:
             return hits
         roots = self._targets.path_index.roots(path)
         roots = [root for root in roots if root.lower() == path.strip("/").lower()] or roots
-        if not roots and (meaning := self._targets.find_meaning(request.path.strip())) and meaning.nodes:
+        meaning = None if roots else self._targets.find(request.path)
+        if meaning is not None and meaning.nodes:
             roots = [self.graph.file_of(meaning.nodes[0])]
+        elif meaning is not None and looks_like_path(path):
+            return replace(hits, candidates=meaning.candidates, suggestion=meaning.suggestion)
         if len(roots) != 1:
             listed = tuple(roots[:LISTED])
             more = f" It may be any of: {', '.join(listed)}." if listed else ""
             return replace(hits, candidates=listed, suggestion=hits.suggestion + more)
         hits = outline(self.graph, self._users, replace(request, path=roots[0]), self._number)
-        remark = f"There is no {request.path!r}; read as {roots[0]}."
+        remark = f"{request.path!r} is not a path in the graph; this is {roots[0]}."
         return replace(hits, suggestion=" ".join(filter(None, (remark, hits.suggestion))))
 
     @cached_property

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
+from cortex.terms.ids import stem_of
 from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.spelling import fold_path, means_file
 
 
 class PathIndex:
@@ -18,6 +21,23 @@ class PathIndex:
         self._graph = graph
         self._files = tuple(files)
 
+    def files_meant(self, path: str) -> list[int]:
+        """As `files`, but only those that `path` means (`means_file`): without files that merely
+        have the name at its end.
+        """
+        return [number for number in self.files(path) if means_file(path, self._graph.names[number])]
+
+    def nearest(self, path: str, count: int) -> list[str]:
+        """The paths that are most like an unknown one: of the same name, else of a similar one."""
+        name = path.rstrip("/").rpartition("/")[2].lower()
+        stem = stem_of(name)
+        names = [other for other in self._by_name if other == name or stem_of(other) == stem]
+        for cutoff in (0.75, 0.5):
+            names = names or difflib.get_close_matches(name, self._by_name, n=count, cutoff=cutoff)
+        paths = ["/".join(parts) for other in names for parts, _ in self._by_name[other]]
+        paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
+        return paths[:count]
+
     def files(self, path: str) -> list[int]:
         """The files whose paths end as `path` does, or with which `path` ends; without any,
         ignoring case. Ordered by path.
@@ -25,12 +45,12 @@ class PathIndex:
         parts = [component for component in path.split("/") if component not in ("", ".")]
         if not parts:
             return []
-        same = self._by_name.get(parts[-1].lower(), ())
+        same = self._by_name.get(fold_path(parts[-1]), ())
         matches = [entry for entry in same if _share_end(entry[0], parts)]
         if not matches:
-            low = [component.lower() for component in parts]
+            low = [fold_path(component) for component in parts]
             matches = [
-                entry for entry in same if _share_end([component.lower() for component in entry[0]], low)
+                entry for entry in same if _share_end([fold_path(component) for component in entry[0]], low)
             ]
         most = max((min(len(components), len(parts)) for components, _ in matches), default=0)
         longest = [entry for entry in matches if min(len(entry[0]), len(parts)) == most]
@@ -82,7 +102,7 @@ class PathIndex:
         entries: dict[str, list[tuple[list[str], int]]] = {}
         for number in self._files:
             parts = self._graph.names[number].split("/")
-            entries.setdefault(parts[-1].lower(), []).append((parts, number))
+            entries.setdefault(fold_path(parts[-1]), []).append((parts, number))
         return entries
 
 

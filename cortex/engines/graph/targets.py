@@ -16,12 +16,20 @@ from cortex.engines.graph.members import Members
 from cortex.engines.graph.places import PathIndex
 from cortex.engines.graph.variants import merge_variants
 from cortex.generation.graph import EDGE_TYPES
-from cortex.ranking.traces import find_frames
+from cortex.ranking.traces import find_frames, looks_like_path
 from cortex.system.arrays import Array
 from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.paths import is_built, is_example, is_foreign, is_test
-from cortex.terms.spelling import FileLines, read_file_lines, read_symbol
+from cortex.terms.spelling import (
+    FileLines,
+    fold_path,
+    read_file_lines,
+    read_quoted,
+    read_symbol,
+    spellings,
+)
+from cortex.terms.tokens import lowered
 
 #: ids listed for an ambiguous target, and names suggested for an unknown one
 LISTED = 10
@@ -84,6 +92,7 @@ class Targets:
         """Resolve `target`, with a preference for nodes in `folder` and of `kinds`. Of several
         meanings the outstanding one is returned (`_find_outstanding`), the others as candidates. A
         target that is no exact name is read in other ways; `suggestion` says so if that is a guess.
+        A path without its file is never read as another file or as a name.
         """
         target = target.strip()
         if meaning := self.find_meaning(target, kinds, folder):
@@ -104,9 +113,15 @@ class Targets:
         kinds -= WHOLE_KINDS
         self._preferred = kinds or (_METHODS if _MEMBER.match(target) else kinds)
         self._folder_prefix = f"{folder}/" if folder else ""
-        if meaning := self._find_exact(target):
-            return meaning
+        for spelling in spellings(target):
+            if meaning := self._find_exact(spelling):
+                return meaning
         if not split_id(target):
+            return None
+        quoted, needs_quotes = read_quoted(target)
+        if quoted and (meaning := self._find_exact(quoted)):
+            return meaning
+        if needs_quotes:
             return None
         if meaning := self._find_place(target):
             return meaning
@@ -114,11 +129,15 @@ class Targets:
         full = [reading for reading in readings if len(split_id(reading)) >= len(split_id(name))]
         if meaning := next(filter(None, map(self._find_exact, full)), None):
             return meaning
-        guesses = [(self._find_folded, reading) for reading in (target, *full)]
-        for reading in readings:
-            guesses += [] if reading in full else [(self._find_exact, reading), (self._find_folded, reading)]
-        for find, reading in guesses:
-            if meaning := find(reading):
+        is_path = self._names_missing_file(target)
+        for reading in (target, *full):
+            if meaning := self._find_folded(reading, files=not is_path):
+                return self._mark_guess(target, meaning)
+        # The last parts of a path that is not there are another file's, or no name at all.
+        shorter = () if is_path else (reading for reading in readings if reading not in full)
+        for reading in shorter:
+            meaning = self._find_exact(reading, files=False) or self._find_folded(reading, files=False)
+            if meaning:
                 return self._mark_guess(target, meaning)
         return None
 
@@ -131,14 +150,11 @@ class Targets:
 
     def _find_place(self, target: str) -> TargetMatch | None:
         """The meaning of a path, a line of a file, or a frame of a trace."""
-        places = [(read_file_lines(target), "")]
-        places += [
-            (FileLines(frame.path, frame.line), frame.name) for frame in find_frames(target)[:FRAMES_MAX]
-        ]
-        for place, name in places:
-            files = self.path_index.files_with_line(
-                self._in_folder(self.path_index.files(place.path)), place.line
-            )
+        frames = find_frames(target)[:FRAMES_MAX]
+        places = [(read_file_lines(target), "", self.path_index.files_meant)]
+        places += [(FileLines(frame.path, frame.line), frame.name, self.path_index.files) for frame in frames]
+        for place, name, find in places:
+            files = self.path_index.files_with_line(self._in_folder(find(place.path)), place.line)
             best = [n for n in files if _rank_path(self._graph.names[n]) == 0] if len(files) > 1 else files
             line = f":{place.line}" if place.line else ""
             if len(best) != 1 and files:
@@ -161,10 +177,12 @@ class Targets:
                 return meaning
         return None
 
-    def _find_exact(self, target: str) -> TargetMatch | None:
-        """The meaning of `target` as an exact name; None without one."""
+    def _find_exact(self, target: str, *, files: bool = True) -> TargetMatch | None:
+        """The meaning of `target` as an exact name; None without one. `files`: of a file, too."""
         graph = self._graph
         number = graph.names.number(target)
+        if not files and (number in self._modules or (number >= 0 and self._is_file(number))):
+            return None
         if number >= 0 and graph.node_of[number] >= 0:
             module = graph.names.number(f"{target}:{target}") if not self._files_first else -1
             if module >= 0 and graph.node_of[module] >= 0 and graph.kind(number) == "module":
@@ -177,10 +195,34 @@ class Targets:
         parts = split_id(target)
         if not parts:
             return None
-        return self._resolve(self._find_inside_file(target) or self._find_by_end(parts), target)
+        numbers = self._find_inside_file(target) or self._find_by_end(parts)
+        return self._resolve(numbers if files else self._without_files(numbers), target)
 
-    def _find_folded(self, target: str) -> TargetMatch | None:
-        """The meaning of `target` as a name, ignoring case and underscores."""
+    def _names_missing_file(self, target: str) -> bool:
+        """Whether a target is a path with a file ending, with or without a line or a name after it,
+        whose file is not in the graph.
+        """
+        path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
+        path = path if scope and "/" in path else read_file_lines(target).path
+        return looks_like_path(path) and self._graph.names.number(path) < 0
+
+    def _is_file(self, number: int) -> bool:
+        return bool(self._graph.node_of[number] >= 0) and self._graph.kind(number) in WHOLE_KINDS
+
+    def _without_files(self, numbers: Iterable[int]) -> list[int]:
+        return [number for number in numbers if not self._is_file(number)]
+
+    def _without_endings(self, numbers: list[int]) -> list[int]:
+        """`numbers` without files of which only the ending was named: `py` ends the id of
+        `lib/util.py` where `lib/util.js` is beside it, and is no name.
+        """
+        names = self._graph.names
+        return [n for n in numbers if "." not in names[n].rpartition("/")[2] or not self._is_file(n)]
+
+    def _find_folded(self, target: str, *, files: bool) -> TargetMatch | None:
+        """The meaning of `target` as a name, ignoring case and underscores; `files` as
+        `_find_exact`.
+        """
         graph = self._graph
         if self._folded is None:
             self._folded = {}
@@ -192,7 +234,9 @@ class Targets:
         rows = [row for key in self._folded.get(parts[-1], ()) for row in graph.by_last.of(key).tolist()]
         numbers = graph.nodes[rows, 0].tolist() if rows else []
         names = ((n, graph.names[n]) for n in numbers)
-        return self._resolve([n for n, name in names if _folded_name_ends(name, parts)], target)
+        matches = [n for n, name in names if _folded_name_ends(name, parts)]
+        matches = self._without_endings(matches) if len(parts) == 1 else matches
+        return self._resolve(matches if files else self._without_files(matches), target)
 
     def _resolve(self, numbers: list[int], target: str) -> TargetMatch | None:
         """Choose among the nodes that a name may mean; None for no nodes."""
@@ -223,7 +267,7 @@ class Targets:
     def _find_inside_file(self, target: str) -> list[int]:
         """Nodes of a target such as `src/store.ts:Disk.save`; its path has to mean one file."""
         path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
-        files = self._in_folder(self.path_index.files(path)) if scope and "." in path else []
+        files = self._in_folder(self.path_index.files_meant(path)) if scope and "." in path else []
         module = self._modules.get(files[0]) if len(files) == 1 else None
         if module is None or not scope:
             return []
@@ -344,10 +388,16 @@ class Targets:
             rows = rows[(graph.seconds[rows] == wanted) | (graph.shorts[rows] == wanted)]
         numbers: list[int] = graph.nodes[rows, 0].tolist()
         if len(parts) == 1:
-            return numbers
+            return self._without_endings(numbers)
         return [n for n in numbers if _name_ends(graph.names[n], parts)]
 
     def _explain_nothing(self, target: str, parts: list[str]) -> TargetMatch:
+        if self._names_missing_file(target):
+            near = self.path_index.nearest(read_file_lines(target).path, SUGGESTED)
+            hint = f" Nearest: {', '.join(near)}." if near else ""
+            return TargetMatch(
+                candidates=tuple(near), suggestion=f"There is no file {target!r} in the graph.{hint}"
+            )
         near = self.near(parts[-1])
         hint = f" Nearest: {', '.join(near)}." if near else ""
         return TargetMatch(
@@ -373,7 +423,7 @@ class Targets:
             graph = self._graph
             keys, first = np.unique(graph.by_last.keys, return_index=True)
             numbers = graph.nodes[graph.by_last.rows[first], 0].tolist()
-            lasts = ("".join(split_id(graph.names[number])[-1:]).lower() for number in numbers)
+            lasts = (lowered("".join(split_id(graph.names[number])[-1:])) for number in numbers)
             self._last_names = tuple(zip(lasts, keys.tolist(), strict=True))
         return self._last_names
 
@@ -427,7 +477,7 @@ def _name_ends(name: str, parts: list[str]) -> bool:
 
 def _fold_part(component: str) -> str:
     """A part of a name without case and convention: `diskStore`, `disk_store`, `DiskStore`."""
-    return component.replace("_", "").lower() or component
+    return fold_path(component.replace("_", "")) or component
 
 
 def _folded_name_ends(name: str, parts: list[str]) -> bool:

@@ -54,6 +54,9 @@ _TEXTS_AND_NUMBERS = {
     "boolean_literal": "boolean",
 }
 _SWIFT_TEXTS = frozenset({"line_string_literal", "multi_line_string_literal"})
+#: nodes of names, which may be in backticks; characters of a name that a chain would split at
+_BACKTICK, _IDENTIFIERS = ord("`"), frozenset({"identifier", "simple_identifier", "type_identifier"})
+_IN_CHAINS = re.compile(rb"[.\[\]()~\x00-\x1f]")
 _LAST_WORD = re.compile(rb"\w+$")
 _ENDS = re.compile(r"[.\[\]()]")
 #: ends the chain of a call's result
@@ -68,7 +71,11 @@ _NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}
 
 def text_of(node: Node) -> str:
     text = node.text  # each access copies the bytes out of the file
-    return text.decode("utf-8", "replace") if text else ""
+    if not text:
+        return ""
+    if text[0] == _BACKTICK and node.type in _IDENTIFIERS and not _IN_CHAINS.search(text):
+        text = text.strip(b"`")  # Kotlin's, Scala's and Swift's quoted names
+    return text.decode("utf-8", "replace")
 
 
 def type_text(node: Node) -> str:

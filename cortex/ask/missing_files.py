@@ -1,0 +1,86 @@
+"""Sentences on files that a question names and the index lacks: left out, or not there at all."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable
+
+from cortex.ask.freshness import Freshness
+from cortex.settings.config import Config
+from cortex.system.errors import CortexError
+from cortex.terms.ids import stem_of
+from cortex.terms.spelling import fold_path
+
+#: nearest paths of an unknown one, and how alike their names are: the second only if the first has
+#: none
+NEAREST_MAX, _CUTOFFS = 3, (0.75, 0.5)
+
+#: reason of the scanner, or of the reader of a file → the clause after "because"; the setting that
+#: takes the file in where the reason does not name it
+_CLAUSES = (
+    (r"larger than \d+ kB", r"it is \g<0>", "indexing.max_file_kb"),
+    (r"indexing\.(?:include|languages) does not name .*", r"\g<0>", ""),
+    (r"ignored by indexing\.ignore", r"it is \g<0>", ""),
+    (r"(\S.*/) is ignored by indexing\.ignore", r"\g<0>", ""),
+    (r"ignored by .*", r"it is \g<0>", "a line with ! in .cortexignore"),
+    (r"(\S.*/) is ignored by .*", r"\g<0>", "a line with ! in .cortexignore"),
+    (r"symbolic link", "it is a symbolic link", ""),
+    (r"binary\b.*", r"it is \g<0>", ""),
+    (r"generated or data", "its name is one of generated code or data", ""),
+    (r"may hold secrets", "it may hold secrets", ""),
+    (r"\S.*/ is left out: (.*)", r"\1", ""),
+)
+
+
+def describe_left_out(config: Config, freshness: Freshness, path: str) -> str:
+    """Return why a file or folder of the project is not in the index, and the setting that takes it
+    in; "" for one that is there, or does not exist.
+    """
+    if not path or freshness.has_chunks(path) or not freshness.is_there(path):
+        return ""
+    from cortex.indexer.scan import Scanner
+    from cortex.indexer.store import manifest
+
+    try:
+        reason = Scanner(config).exclusion_reason(path).removeprefix("left out: ")
+    except (CortexError, OSError):
+        return f"{path} is there, but not in the index."
+    if not reason and os.path.isdir(config.root / path):
+        return ""
+    if not reason:
+        entry = manifest.load(config.manifest).files.get(path)
+        if entry is None:
+            return f"{path} is there, but was made a moment ago and is not indexed yet."
+        reason = entry.skipped or "it holds no text"
+    for expression, clause, setting in _CLAUSES:
+        if match := re.fullmatch(expression, reason):
+            takes_in = f"; {setting} takes it in." if setting else "."
+            return f"{path} is there, but left out because {match.expand(clause)}{takes_in}"
+    return f"{path} is there, but left out because: {reason.rstrip('.')}."
+
+
+def say_missing(config: Config, freshness: Freshness, path: str) -> str:
+    """Return a sentence on a path that no indexed file means: why it is left out, or the nearest
+    paths.
+    """
+    if why := describe_left_out(config, freshness, path):
+        return why
+    near = nearest_paths(path, freshness.listed())
+    return f"There is no file {path!r} in the index." + (f" Nearest: {', '.join(near)}." if near else "")
+
+
+def nearest_paths(path: str, listed: Iterable[str]) -> list[str]:
+    """Return the paths of `listed` that are most like `path`: of the same or a similar name."""
+    name = fold_path(path).rstrip("/").rpartition("/")[2]
+    by_name: dict[str, list[str]] = {}
+    for other in listed:
+        by_name.setdefault(fold_path(other).rpartition("/")[2], []).append(other)
+    stem = stem_of(name)
+    names = [other for other in by_name if other == name or stem_of(other) == stem]
+    for cutoff in _CUTOFFS:
+        names = names or difflib.get_close_matches(name, by_name, n=NEAREST_MAX, cutoff=cutoff)
+    paths = [other for close in dict.fromkeys(names) for other in sorted(by_name[close])]
+    paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
+    return paths[:NEAREST_MAX]
