@@ -77,7 +77,13 @@ class Checkout:
 
     def _tracked(self) -> git.Tracked:
         """Return git's list; git is asked again only when the index changed."""
-        mark = git_files.identity(self.folder / "index")
+        try:
+            mark = git_files.identity(self.folder / "index")
+            is_there = self.folder.is_dir()
+        except (OSError, ValueError):  # a link file with another text than a path
+            mark, is_there = (), False
+        if not is_there:
+            return git.Tracked(fault=f"{self.top / GIT_LINK} names no folder of git")
         key = str(self.top), str(self.folder)
         with _lock:
             entry = _lists.get(key)
@@ -90,8 +96,6 @@ class Checkout:
         return entry[1]
 
     def _ask(self, mark: tuple[int, ...]) -> git.Tracked:
-        if not self.folder.is_dir():
-            return git.Tracked(fault=f"the folder {self.folder} is not there")
         if not mark:
             return git.Tracked()  # before the first `git add`
         is_ours = not any(map(git_files.belongs_to_another, (self.top, self.folder)))
