@@ -8,7 +8,6 @@ from typing import Any
 from cortex.ask.missing_files import describe_left_out, say_missing
 from cortex.ask.query_context import QueryContext
 from cortex.front.empty_answers import count_of
-from cortex.ranking.traces import looks_like_path
 from cortex.terms.spelling import fold_path, means_file, path_below, read_file_lines
 
 #: arguments that may name a file: whole, or before a line or a name
@@ -44,7 +43,11 @@ def _name_missing(
     path = path_below(read_file_lines(query).path, str(context.config.root))
     listed = context.freshness.listed()
     name = fold_path(path).rpartition("/")[2]
-    if not looks_like_path(path) or not listed or path.endswith("/"):
+    if not listed or path.endswith("/") or not ("/" in path or "." in path):
+        return answer
+    from cortex.ranking.traces import looks_like_path  # imports numpy, which few questions need
+
+    if not looks_like_path(path):
         return answer
     if any(means_file(path, other) for other in listed if fold_path(other).endswith(name)):
         return answer

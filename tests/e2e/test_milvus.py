@@ -54,7 +54,7 @@ def test_a_job_publishes_and_another_machine_answers_without_the_sources(tmp_pat
     variables = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
     try:
         assert "cart.py" in run(["search", "what an item costs"], server, runtime, **variables)
-        assert "cart.py:5" in run(["exact", "price"], server, runtime, **variables)
+        assert "cart.py\n  5: " in run(["exact", "price"], server, runtime, **variables)
         assert "checkout" in run(["graph", "callers", "price"], server, runtime, **variables)
     finally:
         run(["down"], server, runtime, **variables)
@@ -80,7 +80,7 @@ def test_projects_of_one_place_are_asked_through_the_workers_of_one(tmp_path, ru
         assert "shop:shop.py" in printed
         assert "till:till.py" in printed
         printed = run(["exact", "--projects", "*", "price"], server, runtime, **variables)
-        assert "shop:shop.py:5" in printed
+        assert "shop:shop.py\n  5: " in printed
         assert "till:till.py:2" in printed
     finally:
         ended = [run(["down"], server, runtime, name, **variables) for name in sources]

@@ -44,7 +44,9 @@ async def first_answer(command, folder, env):
         await session.initialize()
         async with asyncio.timeout(3 * CALL_S):
             while True:  # the first answers may be of an index that is still being made
-                answer = await session.call_tool("cortex_exact", {"query": "check_password"})
+                answer = await session.call_tool(
+                    "cortex_exact", {"query": "check_password", "format": "json"}
+                )
                 if results := orjson.loads(answer.content[0].text)["results"]:
                     return [hit["chunk"]["metadata"]["file_path"] for hit in results]
                 await asyncio.sleep(0.1)

@@ -309,10 +309,10 @@ def test_damage_under_a_reader_is_never_blamed_on_the_question(index):
     before = index.workers["text"].handlers[ExactSearch](ExactSearch("handler*"))
     assert before.total_found == CHUNKS - 1
     with pytest.raises(BadQuery):
-        index.workers["text"].handlers[ExactSearch](ExactSearch('"'))
+        index.workers["text"].handlers[ExactSearch](ExactSearch("handler AND ("))
     damage(index.file("term"), "random")
     with pytest.raises(NotReady, match="being rebuilt"):
-        index.workers["text"].handlers[ExactSearch](ExactSearch('"'))
+        index.workers["text"].handlers[ExactSearch](ExactSearch("handler AND ("))
     index.look()
     index.ask()
 

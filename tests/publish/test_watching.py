@@ -177,7 +177,7 @@ def test_what_is_served_no_more_is_removed_although_nothing_is_published_after_i
         assert {path.name for path in index.glob("segments/rows-*")} == {
             segment.name for segment in current.segments
         }
-        assert {path.name for path in index.glob("text/*")} == {current.tokens["text"], "writer"}
+        assert {path.name for path in index.glob("text/*")} == {current.tokens["text"], "units", "writer"}
         assert len(before) == 2
 
 

@@ -67,6 +67,8 @@ ALLOWED = {
         "resources.files('cortex.indexer.syntax').joinpath('queries', f'{language.query}.scm').read_text",
     ): PACKAGE,
     ("cortex.engines.text.snapshot", "tantivy.Index"): "in memory",
+    ("cortex.engines.text.units", "tantivy.Index"): "in memory",
+    ("cortex.front.prompt_map", "base.glob"): "lists sockets, in a hook that loads little",
     ("cortex.engines.text.writer", "tantivy.Index"): LIBRARY,
     ("cortex.engines.vector.usearch", "index.save"): LIBRARY,
     ("cortex.engines.vector.usearch", "index.view"): LIBRARY,
