@@ -117,7 +117,7 @@ def matching(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "query",
-    ["user", "users", "USER", "rwmutex", "RWMUTEX", "_private", "private", "__init__", "init", "中", "x",
+    ["user", "users", "USER", "rwmutex", "RWMUTEX", "_private", "private", "__init__", "init", "größe", "中", "x",
      "b" * 240, "server", "userid", "get*", "getus*", "rw*", "_priv*", "_*", "__*", "gr*", "usr~1", "user~1", "user~2", "uesr~1", "rwmutx~1",
      "grösse~2", "initt~1", "getuserbyid~1", "user~0", "nothing", "-user", "user^2", "user AND get*", "user OR (init~1 NOT private)"],
 )  # fmt: skip

@@ -126,20 +126,20 @@ def find_table_query(leaf: Node) -> TableQuery | None:
         case Term(field="text", text=text) | Phrase(field="text", text=text):
             words, parts = tokens.whole_words(text), tokens.part_words(text)
             if len(words) == 1 and len(parts) < 2:
-                return AnyTerm((_with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts))
+                return AnyTerm((with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts))
         case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
             words, parts = tokens.whole_words(pieces[0]), tokens.part_words(pieces[0])
             if len(words) == 1 and len(parts) < 2 and pattern_words(pieces) == [words[0] + _STAR]:
-                starts = (_with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts)
+                starts = (with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts)
                 return PrefixTerm(tuple(dict.fromkeys(filter(None, starts))))
         case Fuzzy(field="text", text=text, distance=distance):
             words, parts = tokens.whole_words(text), tokens.part_words(text)
             if len(words) == 1 and len(parts) < 2:
-                return NearTerm(_with_underscores(words[0]), distance, distance)
+                return NearTerm(with_underscores(words[0]), distance, distance)
     return None
 
 
-def _with_underscores(word: str) -> str:
+def with_underscores(word: str) -> str:
     """An indexed word, with underscores in place of their stand-ins."""
     return word.replace(tokens.UNDERSCORE, "_")
 
@@ -181,14 +181,14 @@ def compile_tiers(node: Node, to: Target) -> Tiers | None:
             word = words[0]
             flats = tuple(
                 (
-                    NearTerm(_with_underscores(word), distance, at)
+                    NearTerm(with_underscores(word), distance, at)
                     if name == "text"
                     else _near_query(name, word, at, to),
                     _FLAT,
                 )
                 for at in range(distance, 0, -1)
             )
-            return Tiers(flats, Term(name, _with_underscores(word)))
+            return Tiers(flats, Term(name, with_underscores(word)))
     return None
 
 
@@ -421,7 +421,7 @@ def _compile_fuzzy(node: Fuzzy, to: Target) -> Query | None:
     clauses: list[tuple[Occur, Query]] = []
     for word in tokens.whole_words(node.text):
         ways = [_constant_score(_near_query(node.field, word, at, to)) for at in range(1, node.distance + 1)]
-        same = _compile_words(node.field, _with_underscores(word), 0, to)
+        same = _compile_words(node.field, with_underscores(word), 0, to)
         clauses.append((Occur.Must, _any_of([*ways, same] if same is not None else ways)))
     if not clauses:
         return None

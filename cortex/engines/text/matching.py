@@ -22,14 +22,16 @@ from cortex.engines.text.compile import (
     Target,
     compile_query,
     find_table_query,
+    with_underscores,
 )
 from cortex.engines.text.overlaps import KeyIndex, ScoredRows
 from cortex.engines.text.schema import BIT_FIELDS, BITS
 from cortex.engines.text.words import Words
 from cortex.generation.read import Rows
-from cortex.query.tree import And, Anything, Boost, Node, Not, Or, leaves
+from cortex.query.tree import And, Anything, Boost, Node, Not, Or, Phrase, Term, leaves
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
+from cortex.terms import tokens
 
 #: bytes of the cached sets, one byte for each row and set, and the least number of sets
 _SETS_BYTES, _SETS_MIN = 16 << 20, 16
@@ -83,9 +85,19 @@ class Matching:
         """Bool [all rows]: all live rows that match, if the word table suffices; else None."""
         return (
             self._combine(node)
-            if all(find_table_query(leaf) for leaf in leaves(node, excluded=True))
+            if all(find_table_query(leaf) or self._is_absent(leaf) for leaf in leaves(node, excluded=True))
             else None
         )
+
+    def _is_absent(self, leaf: Node) -> bool:
+        """Whether no row holds a leaf of several words, because the table lacks one of them: a
+        letter with its mark apart is two words.
+        """
+        match leaf:
+            case Term(field="text", text=text) | Phrase(field="text", text=text):
+                words = tokens.whole_words(text)
+                return len(words) > 1 and not all(map(self._words.has, map(with_underscores, words)))
+        return False
 
     def matching_rows(self, node: Node) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest
@@ -94,7 +106,7 @@ class Matching:
         new = {
             leaf
             for leaf in leaves(node, excluded=True)
-            if leaf not in self._sets and not find_table_query(leaf)
+            if leaf not in self._sets and not find_table_query(leaf) and not self._is_absent(leaf)
         }
         # A missing set costs as much as the whole query.
         combined = self._combine(node) if len(new) <= 1 else None
@@ -132,6 +144,8 @@ class Matching:
         table_query = find_table_query(node)
         if table_query is not None:
             return self.rows_of_query(table_query)
+        if self._is_absent(node):
+            return np.zeros(len(self._live), bool)
         try:
             return self._cached_rows(node)
         except BadRequest:  # punctuation only
