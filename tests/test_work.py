@@ -94,6 +94,7 @@ def served(tmp_path_factory):
             f'"""Part {at} of the machine."""\n\n\ndef lock_{at}(name):\n    """Take the lock of a part."""\n'
             f"    return name + str({at})\n\n\ndef use_{at}():\n    return lock_{at}('x')\n"
         )
+    (root / "notes.md").write_text("# Notes\n\n`lock_7` takes the lock of the seventh part.\n")
     return open_project(root)
 
 
@@ -137,6 +138,7 @@ def test_internal_searches_of_an_exploration_return_no_chunks(served, monkeypatc
     monkeypatch.setitem(handlers, ExactSearch, lambda request: replies.append(search(request)) or replies[-1])
     monkeypatch.setattr(snapshot, "cut_chunk", lambda *of: cut.append(of) or make(*of))
     count_messages(served, "cortex_explore", query="why is `lock_7` taken?")
+    assert sum(len(reply.hits) for reply in replies) > 0
     assert not any(reply.chunks for reply in replies)
     assert not cut
 
@@ -520,7 +522,7 @@ def test_a_first_index_looks_at_each_file_a_bounded_number_of_times(tmp_path, mo
     for number in (LONG_FILES, 3 * LONG_FILES):
         with monkeypatch.context() as counted:
             looked = files_looked_at(tmp_path / str(number), counted, number)
-        assert looked <= 130 * number, (number, looked)
+        assert looked <= 100 * number, (number, looked)
 
 
 def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, monkeypatch):

@@ -14,7 +14,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cortex.system.errors import Misconfigured
-from cortex.terms.wildmatch import FOLDER, Glob, MatchlessError, UnclosedError, doubt, lookup_keys, parse
+from cortex.terms.wildmatch import (
+    FOLDER,
+    Glob,
+    MatchlessError,
+    UnclosedError,
+    doubt,
+    lookup_keys,
+    parse,
+    reversed_range,
+)
 
 if TYPE_CHECKING:  # a slow import, and most processes read no glob
     import re2
@@ -162,6 +171,8 @@ def glob_fault(glob: str) -> GlobFault | None:
             pass
         except ValueError as error:
             why = str(error)
+        if not why and (characters := reversed_range(raw)):
+            why = f"cannot be read (bad character range {characters})"
     return GlobFault(1, glob, why) if why else None
 
 

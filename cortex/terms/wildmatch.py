@@ -17,6 +17,8 @@ _SLASH, _BACKSLASH, _STAR, _OPEN, _CLOSE = b"/"[0], b"\\"[0], b"*"[0], b"["[0], 
 _SPECIAL = frozenset(b"*?[\\")
 #: a class of one range
 _RANGE = re.compile(rb"\[([^\]\\!^])-([^\]\\])\]")
+#: the characters of a class, and a range among them
+_CLASS, _RANGE_INSIDE = re.compile(rb"(?<!\\)\[[!^]?(\]?[^\]]*)\]"), re.compile(rb"([^\\-])-([^\\\]])")
 _UPPER, _LOWER = range(0x41, 0x5B), range(0x61, 0x7B)
 _DIGITS = range(0x30, 0x3A)
 
@@ -48,6 +50,17 @@ CLASSES: dict[str, Callable[[int], bool]] = {
 
 class MatchlessError(ValueError):
     """A glob that matches no path, with the reason."""
+
+
+def reversed_range(glob: bytes) -> str:
+    """Return the first range that ends before it begins, in any class of a glob; "" without one. A
+    class like `[user-id]` is a name, and no class that anybody means.
+    """
+    for characters in _CLASS.finditer(glob):
+        for match in _RANGE_INSIDE.finditer(characters[1]):
+            if match[1] > match[2]:
+                return match[0].decode("utf-8", "replace")
+    return ""
 
 
 def doubt(glob: bytes) -> str:
