@@ -434,4 +434,4 @@ def _say_no_symbol(place: _Spelling, answer: GraphHits, *, is_external: bool) ->
     if is_external:
         return f"{place.text!r} is not a definition of this project."
     near = f" Nearest: {', '.join(answer.candidates)}." if answer.candidates else ""
-    return f"There is no definition {place.text!r}.{near} cortex_exact finds any other word."
+    return f"There is no definition {place.text!r}.{near} `cortex_exact` finds any other word."
