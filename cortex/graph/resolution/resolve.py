@@ -15,6 +15,7 @@ import msgspec
 from cortex.graph.facts.chains import split_chain
 from cortex.graph.facts.facts import ALIAS, TYPE_ONLY, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.links import MODULE
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.calls import Calls
@@ -58,6 +59,13 @@ class _Resolver:
         self._leading: dict[tuple[str, str], bool] = {}
         #: name that the project defines → lines of its uses that are not resolved
         self.unresolved: dict[str, list[int]] = {}
+        #: names of modules that the file loads as it runs: `import("./x").then((x) => …)`
+        self._loaded_modules = {
+            binding.name
+            for bindings in (self.facts.bindings, self.index.local_bindings)
+            for binding in bindings
+            if binding.value.startswith(MODULE)
+        }
         self._edges = Edges(project, path)
         self._targets = Targets(project, evaluator, path, self._edges)
         self._calls = Calls(project, evaluator, path, self._edges, self._targets)
@@ -282,7 +290,9 @@ class _Resolver:
         """
         if (self.rules.family, name) in self.project.methods or self.rules.family in ("rust", "c"):
             return True
-        if chain.startswith("\\"):
+        if chain.startswith(("\\", MODULE)):
             return True
         root = chain.partition(".")[0]
+        if root in self._loaded_modules:
+            return True
         return any(isinstance(place, Import) for place in self.index.places(-1, root))
