@@ -33,7 +33,9 @@ async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str
     if hits.total_found or not hits.target or narrowed or question.operation not in _USED:
         return ""
     stem, _, name = strip_overload(hits.target).partition(":")
-    word = name.rpartition(".")[2].removesuffix("=") or _module_word(stem)  # Ruby calls its setters without it
+    word = name.rpartition(".")[2].removesuffix("=") or _module_word(
+        stem
+    )  # Ruby calls its setters without it
     plain = word.strip("!?$")
     if not (plain.isidentifier() if name else re.search(r"\w", plain)):
         return ""
@@ -57,7 +59,7 @@ async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str
 
 
 def _module_word(stem: str) -> str:
-    """Return the name of a file or folder as other files write it: of an index file its folder's."""
+    """Return the name of a file or folder in other files: for an index file that of its folder."""
     folder, _, last = stem.rpartition("/")
     word = last.partition(".")[0] or last
     return folder.rpartition("/")[2] if word in EMPTY_STEMS and folder else word

@@ -10,14 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cortex.graph.facts.tags import (
-    Expression,
-    attribute_values,
-    braces,
-    mustaches,
-    svelte_expressions,
-)
-from cortex.terms.languages import embedded_language
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.tags import Expression, attribute_values, braces, mustaches, svelte_expressions
+from cortex.terms.languages import embedded_language, language_of
 
 #: a file with one of these endings is a component: an import of it means its default export
 COMPONENT_ENDINGS = (".vue", ".svelte", ".astro", ".mdx")
@@ -98,6 +93,12 @@ def is_component(path: str) -> bool:
 def may_hold_scripts(path: str) -> bool:
     """Return True for a component or an HTML page."""
     return path.endswith((*COMPONENT_ENDINGS, *_PAGE_ENDINGS))
+
+
+def family_of(path: str) -> str:
+    """Return the family of languages that can call one another, for a file of the graph."""
+    name = "javascript" if may_hold_scripts(path) else language_of(path).name
+    return RULES[name].family if name in RULES else name
 
 
 def component_name(path: str) -> str:

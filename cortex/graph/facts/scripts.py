@@ -158,8 +158,8 @@ def is_destructured(node: Node) -> bool:
 
 
 def destructured_member(node: Node) -> tuple[str, Node | None]:
-    """Return (member, value) for a name in `const { a, b: name } = value`, (member, None) for one in
-    another pattern.
+    """Return (member, value) for a name in `const { a, b: name } = value`; (member, None)
+    elsewhere.
     """
     member = text_of(node)
     if node.parent is not None and node.parent.type == "pair_pattern":

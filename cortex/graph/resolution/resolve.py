@@ -264,7 +264,8 @@ class _Resolver:
         if not receiver:
             values, confidence = self.evaluator.scopes.lookup(name, self.path, reference.scope, reference.at)
         elif reference.types == TYPE_ONLY or self._may_be_member(reference.chain, name):
-            owners = self.evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
+            scope = self._scope_of_name(receiver, reference.scope)
+            owners = self.evaluator.evaluate(receiver, self.path, scope, reference.at)
             values = tuple(v for owner in owners for v in self.evaluator.attribute(owner, name))
             confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
             if not owners and reference.chain.startswith("\\"):  # PHP: a function with its full name
@@ -283,6 +284,13 @@ class _Resolver:
         ):
             if edge.target != edge.source:
                 yield msgspec.structs.replace(edge, type="references")
+
+    def _scope_of_name(self, name: str, scope: int) -> int:
+        """Return the scope that binds the parameter of a function within a constant's value."""
+        definitions = self.facts.definitions
+        while scope >= 0 and name in self._loaded_modules and definitions[scope].kind == "constant":
+            scope = definitions[scope].parent
+        return scope
 
     def _may_be_member(self, chain: str, name: str) -> bool:
         """Return True if the project has a method of that name, or the chain begins with a
