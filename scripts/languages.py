@@ -44,7 +44,8 @@ Column `graph`: either the code graph resolves calls and types ([GRAPH.md](GRAPH
 |---|---|---|---|---|
 {parsed}
 
-HTML, Vue and Svelte have the definitions of their embedded scripts and style sheets, each read in its own language.
+HTML, Vue and Svelte have the definitions of their embedded scripts and style sheets, each read in its own language. The graph
+also reads the scripts and templates of Astro and MDX.
 
 The grammar of SQL takes 14 MB and is an extra (in the clone: `uv tool install '.[sql]'`). Without it SQL files are cut into windows
 of lines, with a remark in the report; after its installation they are cut again.
@@ -151,7 +152,7 @@ def _kinds(language: Language) -> tuple[str, str, str]:
     text = folder.joinpath(f"{language.query}.scm").read_text("utf-8")
     kinds = dict.fromkeys(re.findall(r"@definition\.(\w+)", text))
     if language.query == "html":
-        return "of its parts", "of its parts", ""
+        return "of its parts", "of its parts", "resolved"
     definitions = ", ".join(kind for kind in kinds if kind not in DATA_KINDS)
     return definitions, ", ".join(kind for kind in kinds if kind in DATA_KINDS), _graph(language.name)
 

@@ -149,7 +149,10 @@ def test_a_use_has_its_place_in_the_file(case):
 
 #: file and its text, which mentions `toast.ts` without a use of it
 WITHOUT_USES = {
-    "a comment": ("a.vue", "<!-- <script>import { fmt } from './toast'</script> -->\n<template><p/></template>"),
+    "a comment": (
+        "a.vue",
+        "<!-- <script>import { fmt } from './toast'</script> -->\n<template><p/></template>",
+    ),
     "data": ("a.vue", "<script type='application/json'>import { fmt } from './toast'</script>"),
     "a fence": ("a.mdx", "# A\n\n```js\nimport { fmt } from './toast'\nfmt()\n```\n"),
     "a sentence": ("a.mdx", "import the thing from './toast' and\nexport it\n"),
@@ -177,8 +180,8 @@ LOADED = {
 
 @pytest.mark.parametrize("tag", LOADED)
 def test_a_page_imports_the_scripts_that_it_loads(tag):
-    found = uses("a.html", f"<html>\n{tag}\n</html>")
-    assert found == ({("imports", "toast", 2, 0)} if LOADED[tag] else set())
+    imports = uses("a.html", f"<html>\n{tag}\n</html>")
+    assert imports == ({("imports", "toast", 2, 0)} if LOADED[tag] else set())
 
 
 def test_a_page_without_scripts_is_not_in_the_graph():
@@ -247,7 +250,13 @@ def test_a_component_has_the_name_of_its_file(path, name):
     assert component_name(path) == name
 
 
-FILES = ("web/src/toast.ts", "web/src/Card.vue", "web/src/Card.ts", "web/ui/Box/index.vue", "web/public/old.js")
+FILES = (
+    "web/src/toast.ts",
+    "web/src/Card.vue",
+    "web/src/Card.ts",
+    "web/ui/Box/index.vue",
+    "web/public/old.js",
+)
 
 
 @pytest.mark.parametrize(

@@ -253,7 +253,7 @@ def _without_comments(raw: bytes) -> bytearray:
     return text
 
 
-def _blank(raw: bytes) -> bytearray:
+def _blank(raw: bytes | bytearray) -> bytearray:
     """Return spaces and the line feeds of `raw`."""
     return bytearray(_VISIBLE.sub(b" ", raw))
 
