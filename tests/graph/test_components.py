@@ -229,6 +229,23 @@ def test_a_template_calls_its_components_also_by_names_with_hyphens():
     ]
 
 
+def test_a_template_calls_a_component_that_it_does_not_import_by_its_only_name():
+    texts = {
+        "parts/base-card.vue": "<template><p/></template>",
+        "parts/Box.vue": "<template><p/></template>",
+        "old/Box.vue": "<template><p/></template>",
+        "page.vue": "<template>\n<base-card/>\n<BaseCard/>\n<Box/>\n<RouterView/>\n</template>\n",
+    }
+    project = project_of(texts)
+    calls = edges_of(project, Evaluator(project), "page.vue")
+    assert [(edge.target, edge.location.line, edge.confidence) for edge in calls] == [
+        ("parts/base-card.vue:BaseCard", 2, "name"),
+        ("parts/base-card.vue:BaseCard", 3, "name"),
+    ]
+    assert "page.vue" in project.update({"old/Box.vue": None})
+    assert "parts/Box.vue:Box" in {edge.target for edge in edges_of(project, Evaluator(project), "page.vue")}
+
+
 def test_a_name_of_the_script_stays_with_the_script():
     project = project_of({"Card.vue": "<script>\nexport class Card {}\n</script>\n"})
     assert project.ids("Card.vue") == ["Card.vue:Card"]
@@ -254,6 +271,8 @@ FILES = (
     "web/src/toast.ts",
     "web/src/Card.vue",
     "web/src/Card.ts",
+    "web/src/lib/store.ts",
+    "web/src/lib/index.ts",
     "web/ui/Box/index.vue",
     "web/public/old.js",
 )
@@ -269,6 +288,8 @@ FILES = (
         ("/src/toast.ts", "web/src/toast.ts"),
         ("/old.js", "web/public/old.js"),
         ("./toast?raw", "web/src/toast.ts"),
+        ("$lib/store", "web/src/lib/store.ts"),
+        ("$lib", "web/src/lib/index.ts"),
         ("./Gone.vue", ""),
     ],
 )

@@ -24,6 +24,8 @@ DECLARATIONS, _PLAIN_ENDINGS = ".d.ts", (".js", ".mjs", ".cjs", ".jsx")
 
 #: folder of the files that a site serves as they are
 _PUBLIC = "public"
+#: SvelteKit's name of a folder, which only a generated tsconfig.json declares
+_SVELTE_LIBRARY, _SVELTE_FOLDER = "$lib", "src/lib"
 #: endings of build products of a script, which an import may name instead
 _BUILT_ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
 
@@ -239,6 +241,10 @@ class ScriptModules:
             return self._file_at(posixpath.normpath(posixpath.join(folder_of(importer), module)))
         if module.startswith("/"):
             return self._below_site(module[1:], importer)
+        if module.partition("/")[0] == _SVELTE_LIBRARY and (
+            path := self._below_site(_SVELTE_FOLDER + module[len(_SVELTE_LIBRARY) :], importer)
+        ):
+            return path
         if module.startswith("#"):
             nearest = _nearest(self._packages, importer)
             entries = self._packages[nearest].imports if nearest is not None else {}

@@ -19,6 +19,7 @@ from cortex.graph.facts.links import MODULE
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.calls import Calls
+from cortex.graph.resolution.components import registered_component
 from cortex.graph.resolution.defined_names import PLAIN_NAME
 from cortex.graph.resolution.edges import Edge, Edges, Location
 from cortex.graph.resolution.evaluate import Evaluator
@@ -225,6 +226,8 @@ class _Resolver:
         # No table of methods: each would refer to this object, which would then hold the whole
         # unpacked file until a garbage collection.
         match reference.kind:
+            case "call" if (ref := registered_component(self.project, self.path, reference)) is not None:
+                return iter([self._edges.call(reference, ref, "name")])
             case "call":
                 return self._calls.edges_of(reference)
             case "type":
