@@ -44,8 +44,14 @@ Column `graph`: either the code graph resolves calls and types ([GRAPH.md](GRAPH
 |---|---|---|---|---|
 {parsed}
 
-HTML, Vue and Svelte have the definitions of their embedded scripts and style sheets, each read in its own language. The graph
-also reads the scripts and templates of Astro and MDX.
+HTML, Vue and Svelte have the definitions of their embedded scripts and style sheets, each read in its own language.
+
+The graph reads the scripts and templates of Vue, Svelte, Astro and MDX, and HTML pages that have a script. Scripts follow the
+rules of JavaScript and TypeScript; several scripts of a file share their names. A component is the default export of its file and
+has the file's name (`MyCard` of `my-card.vue`). `<MyCard>` and `<my-card>` are calls, without an import of the only component of that
+name. Expressions of templates are read: `{{{{ f() }}}}`, `@click="f"`, `v-for`, `{{f()}}`, `{{#each f() as x}}`, `use:f`. `$lib` is SvelteKit's
+`src/lib`, and `/src/main.ts` is searched from the page's folder upwards. *Not read:* methods of Vue's options objects, scripts in other
+languages, handlers such as `onclick`.
 
 The grammar of SQL takes 14 MB and is an extra (in the clone: `uv tool install '.[sql]'`). Without it SQL files are cut into windows
 of lines, with a remark in the report; after its installation they are cut again.
