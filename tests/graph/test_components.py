@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.facts.components import component_name
+from cortex.graph.facts.components import component_name, family_of
 from cortex.graph.facts.modules import ScriptModules
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
@@ -265,6 +265,14 @@ def test_a_name_of_the_script_stays_with_the_script():
 )
 def test_a_component_has_the_name_of_its_file(path, name):
     assert component_name(path) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "family"),
+    [("a.vue", "script"), ("a.mdx", "script"), ("a.ts", "script"), ("a.py", "python"), ("a.md", "markdown")],
+)
+def test_unresolved_uses_in_components_count_for_scripts(path, family):
+    assert family_of(path) == family
 
 
 FILES = (
