@@ -35,8 +35,8 @@ from ipc.messages import Filters, GraphSearch, Place, UnitHits, UnitsAt, UnitSea
 
 #: tokens of an answer where the caller sets none
 TOKENS = 2_500
-#: bytes of lines that are asked for by number, where the caller sets no size: what an answer cuts off
-#: is read again by other means, and paid for twice
+#: bytes of lines that are asked for by number, where the caller sets no size: an agent reads again
+#: what an answer cuts off, and pays twice
 LINES_BYTES = 24_000
 #: places of one call; letters of a place
 PLACES_MAX, PLACE_CHARS_MAX = 24, 4_096
