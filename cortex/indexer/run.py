@@ -18,7 +18,7 @@ import msgspec
 
 from cortex.embedders import Embedder, copies_max, open_embedder
 from cortex.generation.contract import chunk_ending
-from cortex.generation.manifest import Entry, Manifest
+from cortex.generation.manifest import Entry, Manifest, is_unchanged, stamp
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.inline_builds import mark_building, may_build_inline, remove_note
 from cortex.indexer.pool import Pool, count_children, count_run_children
@@ -29,8 +29,18 @@ from cortex.indexer.store.embeddings import cache_folder
 from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.graph_tasks import GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
-from cortex.indexer.store.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
+from cortex.indexer.store.shards import (
+    FACTS,
+    Built,
+    Settings,
+    Task,
+    build,
+    read_source,
+    shard_count,
+    shard_of,
+)
 from cortex.indexer.store.writer import Writer, writer_lock
+from cortex.indexer.syntax.source import digest
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
 from cortex.system import allocator
@@ -147,18 +157,20 @@ class Indexer:
         self,
         scan: Scan | None = None,
         manifest: Manifest | None = None,
+        changes: dict[str, Candidate | None] | None = None,
         *,
         force: bool = False,
         on_progress: Progress | None = None,
     ) -> Report:
-        """Do a complete run: walk the tree and load the manifest (unless passed), then index the
-        changes.
+        """Do a complete run: walk the tree, load the manifest and find the `differences` (unless
+        passed), then index these.
         """
         started = time.monotonic()
         scan = scan or Scanner(self.config).walk()
         manifest = manifest or self.load()
-        fresh, gone = differences(manifest, scan.files)
-        plan = self._run(manifest, scan.files if force else fresh, gone, force=force, on_progress=on_progress)
+        changes = self.differences(manifest, scan.files) if changes is None else changes
+        fresh, gone = scan.files if force else _present(changes), _absent(changes)
+        plan = self._run(manifest, fresh, gone, force=force, on_progress=on_progress)
         self._record_left_out(manifest, scan.skipped)
         left_out = [Skipped(path, entry.skipped) for path, entry in manifest.files.items() if entry.skipped]
         files = sum(_has_chunks(manifest, path) for path in manifest.files)
@@ -206,15 +218,55 @@ class Indexer:
         changes: dict[str, Candidate | None],
         on_progress: Progress | None = None,
     ) -> Plan:
-        """Run for some files only: None means removed. Updates `manifest`."""
-        present = {path: candidate for path, candidate in changes.items() if candidate is not None}
-        gone = [path for path in changes.keys() - present.keys() if path in manifest.files]
-        fresh = {
-            path: candidate
-            for path, candidate in present.items()
-            if _differs(manifest.files.get(path), candidate)
-        }
-        return self._run(manifest, fresh, gone, force=False, on_progress=on_progress)
+        """Run for these `changes_among` some files only. Updates `manifest`."""
+        return self._run(manifest, _present(changes), _absent(changes), force=False, on_progress=on_progress)
+
+    def differences(self, manifest: Manifest, files: Mapping[str, Candidate]) -> dict[str, Candidate | None]:
+        """As `changes_among`, for all files of a walk: the others were removed."""
+        changes = self.changes_among(manifest, files)
+        return changes | dict.fromkeys(path for path in manifest.files if path not in files)
+
+    def changes_among(
+        self, manifest: Manifest, files: Mapping[str, Candidate | None]
+    ) -> dict[str, Candidate | None]:
+        """Return those of `files` that are new, changed or removed (None).
+
+        A file whose stat leaves it open is hashed. If its content is the same, `manifest` gets its
+        new stat, and is saved unless the changes will be written to it anyway.
+        """
+        changes: dict[str, Candidate | None] = {}
+        confirmed: dict[str, Entry] = {}
+        for path, candidate in files.items():
+            entry = manifest.files.get(path)
+            if entry is None or candidate is None:
+                if entry is not None or candidate is not None:
+                    changes[path] = candidate
+            elif (entry.stat != candidate or entry.racy_ns) and not self._stop.is_set():
+                confirmed_entry = self.confirm(path, entry, candidate)
+                if confirmed_entry is None:
+                    changes[path] = candidate
+                elif confirmed_entry != entry:
+                    confirmed[path] = confirmed_entry
+        manifest.files.update(confirmed)
+        if confirmed and not changes:
+            with contextlib.suppress(OSError):  # an unwritable folder was reported before
+                manifests.save(self.config.manifest, manifest)
+        return changes
+
+    def confirm(self, path: str, entry: Entry, candidate: Candidate) -> Entry | None:
+        """Return the entry of a file, with its present stat if that had to be confirmed by its
+        content; None if the file was changed.
+        """
+        is_settled = not (entry.racy_ns and entry.sha256)
+        by_stat = is_unchanged(entry, candidate)
+        if by_stat and is_settled:
+            return entry
+        if by_stat is False or not entry.sha256:
+            return None
+        read_ns = time.time_ns()
+        raw = read_source(path, self.settings)
+        is_same = isinstance(raw, bytes) and digest(raw) == entry.sha256
+        return stamp(entry, candidate, read_ns) if is_same else None
 
     def _run(
         self,
@@ -368,17 +420,12 @@ class Indexer:
                 return
 
 
-def differences(manifest: Manifest, files: dict[str, Candidate]) -> tuple[dict[str, Candidate], list[str]]:
-    """Compare a walk over the tree with the manifest: return the new and changed files, and the
-    removed ones.
-    """
-    entries = manifest.files
-    fresh = {path: candidate for path, candidate in files.items() if _differs(entries.get(path), candidate)}
-    return fresh, [path for path in entries if path not in files]
+def _present(changes: Mapping[str, Candidate | None]) -> dict[str, Candidate]:
+    return {path: candidate for path, candidate in changes.items() if candidate is not None}
 
 
-def _differs(entry: Entry | None, candidate: Candidate) -> bool:
-    return entry is None or (entry.size, entry.mtime_ns) != (candidate.size, candidate.mtime_ns)
+def _absent(changes: Mapping[str, Candidate | None]) -> list[str]:
+    return [path for path, candidate in changes.items() if candidate is None]
 
 
 def _has_chunks(manifest: Manifest, path: str) -> bool:
@@ -404,9 +451,7 @@ def make_plan(
     shards = shard_count(total, shard_files)
     plan = Plan(shards=shards, moves=shards != old_shards, sequence=manifest.sequence + 1)
     lost = {path for path in entries if shard_of(path, old_shards) in stale} if stale else set()
-    fresh = {
-        path: Candidate(entries[path].size, entries[path].mtime_ns) for path in lost.difference(gone)
-    } | fresh
+    fresh = {path: Candidate(*entries[path].stat) for path in lost.difference(gone)} | fresh
     plan.indexed, plan.removed = len(fresh), len(gone)
     plan.bytes = sum(candidate.size for candidate in fresh.values())
     for path in gone:
@@ -426,7 +471,7 @@ def make_plan(
             task.kept[path] = entry
     for path, candidate in fresh.items():
         task = plan.tasks[shard_of(path, shards)]
-        task.fresh[path] = (candidate.size, candidate.mtime_ns)
+        task.fresh[path] = candidate
         if path in entries and path not in lost and not force:
             task.known[path] = entries[path]
     return plan

@@ -59,6 +59,21 @@ def test_a_file_that_is_left_out_has_its_rule(project, path, why):
     assert (path in Scanner(project).walk().files) == (not why)
 
 
+@pytest.mark.parametrize(
+    "words", [["nosuch.py"], ["src/nosuch"], ["build/nosuch.py"], ["nosuch.py", "how it works"]]
+)
+def test_a_file_that_is_not_there_is_no_question(project, capsys, words):
+    index(project)
+    assert run(["why", *words]) == EXIT_NOTHING
+    assert capsys.readouterr().out.startswith(f"{words[0]} is not indexed: there is no such file.")
+
+
+def test_the_nearest_of_a_file_that_is_not_there_is_named(project, capsys):
+    index(project)
+    assert run(["why", "lib/a.py"]) == EXIT_NOTHING
+    assert capsys.readouterr().out == "lib/a.py is not indexed: there is no such file. Nearest: src/a.py.\n"
+
+
 def test_the_sentence_tells_a_file_by_its_path_and_by_the_id_of_a_chunk(project, monkeypatch, capsys):
     assert run(["why", "src/a.py"]) == EXIT_NOTHING
     assert "was not read yet" in capsys.readouterr().out

@@ -30,7 +30,7 @@ class Sources:
 
     def __init__(self, root: Path) -> None:
         self._root = os.path.realpath(root)
-        self._cache: dict[str, tuple[tuple[int, int], list[str]]] = {}
+        self._cache: dict[str, tuple[tuple[int, ...], list[str]]] = {}
         #: folder by name → its real path
         self._folders: dict[str, str] = {}
 
@@ -68,7 +68,7 @@ class Sources:
             if info.st_size > FILE_BYTES_MAX:
                 return []
             cached = self._cache.get(resolved)
-            identity = (info.st_mtime_ns, info.st_size)
+            identity = (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
             if cached is None or cached[0] != identity:
                 text = file.read(FILE_BYTES_MAX).decode("utf-8", "replace")
                 lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
