@@ -20,7 +20,7 @@ E = TypeVar("E")
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One source file. `skipped` gives the reason why it has no chunks, "" when it is indexed;
-    `remarks` list its peculiarities.
+    `remarks` list its peculiarities; `encoding` is the codec of a text that is not UTF-8.
 
     `ids` is a digest of the ids of its `chunks` (indexer/store/manifest.py, `name_of`): the
     manifest is written and read at every save.
@@ -33,16 +33,18 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     ids: str = ""
     skipped: str = ""
     remarks: tuple[str, ...] = ()
+    encoding: str = ""
 
 
 class FileState(msgspec.Struct, frozen=True):
-    """The fields of an Entry that show whether the file is unchanged since it was indexed, and
-    whether it has chunks.
+    """The fields of an Entry that show whether the file is unchanged since it was indexed, whether
+    it has chunks, and its remarks.
     """
 
     size: int
     mtime_ns: int
     chunks: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 class FileRemarks(msgspec.Struct, frozen=True):

@@ -31,7 +31,9 @@ from cortex.indexer.store.graph_tasks import GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
 from cortex.indexer.store.writer import Writer, writer_lock
+from cortex.indexer.syntax.source import BINARY
 from cortex.settings.config import Config
+from cortex.settings.encodings import ENCODING_FILES
 from cortex.settings.home import open_home
 from cortex.system import allocator
 from cortex.system.errors import Misconfigured
@@ -231,7 +233,10 @@ class Indexer:
             manifest.sequence = writer.last_sequence()
             manifest.shards = shard_count(len(fresh), self._limits.shard_files)
         shard_files = self._limits.shard_files
-        plan = make_plan(manifest, fresh, gone, shard_files, stale=writer.stale(), force=force)
+        otherwise = _read_otherwise(manifest, fresh, gone)
+        plan = make_plan(
+            manifest, otherwise | fresh, gone, shard_files, stale=writer.stale(), force=force, anew=otherwise
+        )
         if first and len(fresh) >= 2 * self._limits.first_files:
             plan.groups = group_by_priority(self.config.root, fresh, self._limits.first_files)
         if not plan.tasks and not first:
@@ -381,6 +386,22 @@ def _differs(entry: Entry | None, candidate: Candidate) -> bool:
     return entry is None or (entry.size, entry.mtime_ns) != (candidate.size, candidate.mtime_ns)
 
 
+def _read_otherwise(
+    manifest: Manifest, fresh: Collection[str], gone: Collection[str]
+) -> dict[str, Candidate]:
+    """Return the unchanged files whose text may differ because a file that names encodings has
+    changed: those that are not UTF-8.
+    """
+    if not any(path.rpartition("/")[2] in ENCODING_FILES for path in (*fresh, *gone)):
+        return {}
+    changed = {*fresh, *gone}
+    return {
+        path: Candidate(entry.size, entry.mtime_ns)
+        for path, entry in manifest.files.items()
+        if (entry.encoding or entry.skipped == BINARY) and path not in changed
+    }
+
+
 def _has_chunks(manifest: Manifest, path: str) -> bool:
     entry = manifest.files.get(path)
     return entry is not None and bool(entry.chunks)
@@ -394,10 +415,11 @@ def make_plan(
     *,
     stale: set[int],
     force: bool,
+    anew: Collection[str] = (),
 ) -> Plan:
     """Return the work after which the chunk files hold the manifest's files with `fresh` and
     without `gone`. `stale` shards have chunk files that are not as they were written: their files
-    are read again. `force`: ignore the entries of `fresh`.
+    are read again. `force`: ignore the entries of `fresh`; `anew`: of these files.
     """
     entries, old_shards = manifest.files, manifest.shards
     total = len(entries) - len(gone) + sum(path not in entries for path in fresh)
@@ -427,7 +449,7 @@ def make_plan(
     for path, candidate in fresh.items():
         task = plan.tasks[shard_of(path, shards)]
         task.fresh[path] = (candidate.size, candidate.mtime_ns)
-        if path in entries and path not in lost and not force:
+        if path in entries and path not in lost and path not in anew and not force:
             task.known[path] = entries[path]
     return plan
 

@@ -34,6 +34,7 @@ from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
+from cortex.settings.encodings import Encodings
 from cortex.system import allocator, files
 from cortex.terms.languages import language_of
 
@@ -161,7 +162,8 @@ class GraphStore:
             raw = files.read_plain(self._config.root / path, self._config.indexing.max_file_kb * 1024 + 1)
         except OSError:
             return None
-        source = decode(path, raw) if digest(raw) == sha256 else ""
+        named = Encodings(str(self._config.root)).named
+        source = decode(path, raw, named) if digest(raw) == sha256 else ""
         return facts_of(source, sha256) if isinstance(source, Source) else None
 
     def _load(self) -> Project:

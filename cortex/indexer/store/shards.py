@@ -30,6 +30,7 @@ from cortex.indexer.store.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.manifest import name_of
 from cortex.indexer.syntax.source import decode, digest
+from cortex.settings.encodings import Encodings
 from cortex.system import files
 from cortex.system.errors import CortexError
 from cortex.terms.passages import embed_text
@@ -168,6 +169,7 @@ def build(
     with "" after the last.
     """
     old = _read_old(task, settings, embedder)
+    encodings = Encodings(settings.root)
     entries: dict[str, Entry] = {}
     chunks: dict[str, list[dict[str, Any]]] = {}
     fresh: list[Chunk] = []
@@ -186,7 +188,7 @@ def build(
             continue
         reading(path)
         plain = path in task.plain
-        entries[path], file_chunks, facts[path] = _cut(path, raw, stat, (settings, plain), embedder)
+        entries[path], file_chunks, facts[path] = _cut(path, raw, stat, (settings, plain, encodings), embedder)
         fresh += file_chunks
     reading("")
     omits_vectors = _omits_vectors(settings, embedder)
@@ -238,14 +240,14 @@ def _read_source(path: str, settings: Settings) -> bytes | str:
 
 
 def _cut(
-    path: str, raw: bytes | str | None, stat: tuple[int, int], how: tuple[Settings, bool], embedder: Embedder
+    path: str, raw: bytes | str | None, stat: tuple[int, int], how: tuple[Settings, bool, Encodings], embedder: Embedder
 ) -> tuple[Entry, list[Chunk], Packed | None]:
     if raw is None or isinstance(raw, str):
         return Entry("", *stat, skipped=raw or "unreadable"), [], None
     sha256 = digest(raw)
-    settings, plain = how
+    settings, plain, encodings = how
     try:
-        source = decode(path, raw)
+        source = decode(path, raw, encodings.named)
         if isinstance(source, str):
             return Entry(sha256, *stat, skipped=source), [], None
         outcome = cut(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
@@ -258,7 +260,9 @@ def _cut(
         return Entry(sha256, *stat, skipped=f"{FAILED} ({type(error).__name__})"), [], None
     chunks = sorted(outcome.chunks, key=lambda chunk: CHUNK_TYPES.index(chunk.chunk_type))
     ids = name_of(chunk.id for chunk in chunks)
-    entry = Entry(sha256, *stat, chunks=len(chunks), ids=ids, remarks=outcome.remarks)
+    entry = Entry(
+        sha256, *stat, chunks=len(chunks), ids=ids, remarks=outcome.remarks, encoding=source.encoding
+    )
     return entry, chunks, None if plain else facts_of(source, sha256)
 
 
