@@ -17,6 +17,8 @@ HEAD_BYTES = 8000
 BY_CHANCE_MAX = 8
 #: valid letters for each invalid byte from which a file counts as UTF-8 with some other bytes
 VALID_MIN = 4
+#: the end of a remark on a text whose encoding nothing names
+BY_GUESS = "a guess"
 #: share of control characters above which a file in no known encoding is binary
 CONTROLS_MAX = 0.02
 #: lines at both ends of a file in which Vim looks for its settings
@@ -87,14 +89,13 @@ _SINGLE_BYTES = "cortex-single-bytes"
 
 
 class Text(NamedTuple):
-    """The text of a file. `encoding` is the codec, "" for UTF-8; `remark` describes it for people.
-    `is_guess`: neither the file nor its project names the encoding.
+    """The text of a file. `encoding` is the codec, "" for UTF-8; `remark` describes it for people,
+    and ends in BY_GUESS if neither the file nor its project names the encoding.
     """
 
     text: str
     encoding: str = ""
     remark: str = ""
-    is_guess: bool = False
 
     def lines(self) -> list[str]:
         """Return the lines without their ends; CRLF and CR end one, too."""
@@ -225,7 +226,7 @@ def _read_mixed(raw: bytes) -> Text | None:
     if valid < VALID_MIN * other:
         return None
     count = f"{other} bytes that are" if other > 1 else "one byte that is"
-    return Text(text, "utf-8-mixed", f"not UTF-8: read as UTF-8 with {count} not", is_guess=True)
+    return Text(text, "utf-8-mixed", f"not UTF-8: read as UTF-8 with {count} not, {BY_GUESS}")
 
 
 def _decode(raw: bytes, codec: str, *, is_guess: bool = False) -> Text | None:
@@ -238,14 +239,16 @@ def _decode(raw: bytes, codec: str, *, is_guess: bool = False) -> Text | None:
         text = raw.decode(codec)
     except (UnicodeDecodeError, LookupError, ValueError):
         return None if codec != "cp1252" else _decode_latin(raw, is_guess=is_guess)
-    why = "a guess" if is_guess else "as declared"
-    return Text(text, codec, f"not UTF-8: read as {encoding_name(codec)}, {why}", is_guess)
+    return Text(text, codec, _remark(encoding_name(codec), is_guess=is_guess))
 
 
 def _decode_latin(raw: bytes, *, is_guess: bool) -> Text:
     """Read as Latin-1, which fits any bytes."""
-    why = "a guess" if is_guess else "as declared"
-    return Text(raw.decode("latin-1"), "iso8859-1", f"not UTF-8: read as Latin-1, {why}", is_guess)
+    return Text(raw.decode("latin-1"), "iso8859-1", _remark("Latin-1", is_guess=is_guess))
+
+
+def _remark(name: str, *, is_guess: bool) -> str:
+    return f"not UTF-8: read as {name}, {BY_GUESS if is_guess else 'as declared'}"
 
 
 def _has_high_controls(raw: bytes) -> bool:
