@@ -42,7 +42,7 @@ _HEADS = tuple(
         rb"<meta\b[^>]*?\bcharset\s*=\s*",
         rb"\A@charset\s+",
         rb"<%@[^>]*?\b(?:pageEncoding|charset)\s*=\s*",
-        rb"^\s*use\s+encoding\b[\s(:q]*",
+        rb"(?m:^)\s*use\s+encoding\b[\s(:q]*",
         rb"\\usepackage\s*\[\s*(?=[^\]]*\]\s*\{inputenc\})",
         rb"\bdeclare\s*\(\s*encoding\s*=\s*",
     )
@@ -71,7 +71,7 @@ _LARGER = {
     "tis-620": "cp874",
 }
 #: codecs whose text is not that of an editor
-_NO_ENCODINGS = frozenset(("unicode_escape", "raw_unicode_escape", "punycode", "idna", "undefined", "utf-7"))
+_NO_ENCODINGS = frozenset(("unicode-escape", "raw-unicode-escape", "punycode", "idna", "undefined", "utf-7"))
 #: codec → its name in answers
 _NAMES = {
     "cp932": "Shift-JIS",
@@ -155,7 +155,7 @@ def find_codec(name: str) -> str:
         codec = codecs.lookup(_ALIASES.get(name, name))
     except (LookupError, ValueError):
         return ""
-    if codec.name in _NO_ENCODINGS or not getattr(codec, "_is_text_encoding", True):
+    if codec.name.replace("_", "-") in _NO_ENCODINGS or not getattr(codec, "_is_text_encoding", True):
         return ""
     return codec.name
 

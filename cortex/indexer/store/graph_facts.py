@@ -41,7 +41,7 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         if language.name not in SYNTAX:
             return pack(_outline_facts(source, language, sha256))
         found: Sequence[Symbol] = ()
-        if language.name in REPAIRED and syntax_tree(source, language)[1].root_node.has_error:
+        if language.name in REPAIRED:  # cached from its chunks
             mended = repaired(source, language)
             source, found = mended.source, mended.found
         if language.name == "rust":

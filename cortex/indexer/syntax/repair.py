@@ -22,7 +22,9 @@ from cortex.terms.languages import Language
 from cortex.terms.records import Symbol
 
 #: bytes to parse in search of the lines, as a multiple of the file and at least, and at most
-PARSED_SHARE, PARSED_BYTES_MIN, PARSED_BYTES_MAX = 40, 200_000, 4_000_000
+PARSED_SHARE, PARSED_BYTES_MIN, PARSED_BYTES_MAX = 20, 200_000, 1_500_000
+#: bytes that a parse counts for besides its own
+PARSE_BYTES = 500
 #: lines to blank in one piece of a file
 BLANKED_MAX = 4
 #: lines after the first from which an error is not one of single lines, and lines of attributes
@@ -205,7 +207,7 @@ class _Trial:
         lines, blanked = list(source.lines), list[int]()
         for begin, end in _pieces(lines, heads):
             piece = lines[begin:end]
-            if not self._errors_of(piece):
+            if self.left <= 0 or not self._errors_of(piece):
                 continue
             piece, numbers = self._blank_in(piece)
             if self._errors_of(piece):
@@ -243,7 +245,7 @@ class _Trial:
         return [at for at in (*first, *others, 0) if at < len(piece) and piece[at].strip()]
 
     def _parse(self, piece: Sequence[str]) -> Tree:
-        self.left -= sum(map(len, piece)) + len(piece)
+        self.left -= sum(map(len, piece)) + len(piece) + PARSE_BYTES
         return self.parse(replace(self.source, lines=tuple(piece)))[1]
 
     def _errors_of(self, piece: Sequence[str]) -> int:
