@@ -42,24 +42,20 @@ class _Construct(NamedTuple):
     """
 
     name: str
-    blank: re.Pattern[str]
+    blank: str
     is_block: bool = False
 
 
 _CONSTRUCTS: dict[str, tuple[_Construct, ...]] = {
     "kotlin": (
-        _Construct("Kotlin guard", re.compile(r"^\s*(?:(?:is|in|!is|!in)\s|else\b|[\w.\"']).*?(\sif\s.*?)\s*->")),
-        _Construct("Kotlin context parameters", re.compile(r"^\s*(context\s*\(.*?:.*\))\s*$")),
-        _Construct(
-            "Kotlin context parameters", re.compile(r"^\s*(context\s*\([^()]*:[^()]*\))\s+(?=[a-z@])")
-        ),
-        _Construct("Kotlin explicit backing field", re.compile(r"^\s+(field\s*(?::[^=]*)?=.*)$")),
-        _Construct("Kotlin named destructuring", re.compile(r"^\s*((?:va[lr]\s*)?[(\[]\s*va[lr]\s.*[)\]]\s*=)")),
+        _Construct("Kotlin guard", r"^\s*(?:(?:is|in|!is|!in)\s|else\b|[\w.\"']).*?(\sif\s.*?)\s*->"),
+        _Construct("Kotlin context parameters", r"^\s*(context\s*\(.*?:.*\))\s*$"),
+        _Construct("Kotlin context parameters", r"^\s*(context\s*\([^()]*:[^()]*\))\s+(?=[a-z@])"),
+        _Construct("Kotlin explicit backing field", r"^\s+(field\s*(?::[^=]*)?=.*)$"),
+        _Construct("Kotlin named destructuring", r"^\s*((?:va[lr]\s*)?[(\[]\s*va[lr]\s.*[)\]]\s*=)"),
     ),
     "csharp": (
-        _Construct(
-            "C# extension block", re.compile(r"^\s*(extension\s*(?:<[^>]*>)?\s*\(.*\)[^{;=]*)"), is_block=True
-        ),
+        _Construct("C# extension block", r"^\s*(extension\s*(?:<[^>]*>)?\s*\(.*\)[^{;=]*)", is_block=True),
     ),
 }
 
@@ -74,34 +70,31 @@ _TYPED = (
     r"(?P<method>\w+)\s*(?:<[^>]*>)?\((?!.*;\s*$)"
 )
 #: language → the beginning of a definition in a line: its `kind` and `name`
-_HEADS: dict[str, re.Pattern[str]] = {
-    name: re.compile(expression)
-    for name, expression in {
-        "kotlin": r"\s*(?:@\w+(?:\([^)]*\))?\s+)*"
-        + _WORDS
-        % (
-            "public|private|protected|internal|open|abstract|final|override|suspend|inline|tailrec|operator|infix|"
-            "external|data|sealed|enum|annotation|inner|value|expect|actual|companion|fun(?=\\s+interface)"
-        )
-        + r"(?P<kind>fun|class|interface|object|typealias)\s+(?:<[^>]*>\s*)?(?:[\w.<>?*, ]+\.)?(?P<name>`[^`]+`|\w+)",
-        "csharp": _TYPED,
-        "java": _TYPED,
-        "swift": r"\s*(?:@\w+(?:\([^)]*\))?\s+)*"
-        + _WORDS % "public|private|fileprivate|internal|open|static|final|override|mutating|async|indirect|package|nonisolated"
-        + r"(?P<kind>func|class|struct|enum|protocol|actor|typealias)\s+(?P<name>`?\w+`?)",
-        "scala": r"\s*(?:@\w+(?:\([^)]*\))?\s+)*"
-        + _WORDS % "private(?:\\[\\w+\\])?|protected(?:\\[\\w+\\])?|final|sealed|abstract|override|implicit|inline|lazy|case|open|transparent"
-        + r"(?P<kind>def|class|trait|object|enum)\s+(?P<name>`[^`]+`|\w+)",
-        "rust": r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:default|const|async|unsafe|extern(?:\s+\"[^\"]*\")?|gen|safe)\s+)*"
-        r"(?P<kind>fn|struct|enum|trait|mod|union)\s+(?P<name>\w+)",
-        "go": r"(?:(?P<kind>func)\s+(?:\([^)]*\)\s*)?|type\s+)(?P<name>\w+)",
-        "python": r"\s*(?:async\s+)?(?P<kind>def|class)\s+(?P<name>\w+)",
-        "php": r"\s*" + _WORDS % "public|private|protected|static|final|abstract|readonly"
-        + r"(?P<kind>function|class|interface|trait|enum)\s+&?(?P<name>\w+)",
-        "ruby": r"\s*(?P<kind>def|class|module)\s+(?:self\.)?(?:\w+::)*(?P<name>\w+[?!=]?)",
-        "javascript": r"\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?"
-        r"(?P<kind>function\s*\*?|class|interface|enum|namespace)\s+(?P<name>[\w$]+)",
-    }.items()
+_HEADS: dict[str, str] = {
+    "kotlin": r"\s*(?:@\w+(?:\([^)]*\))?\s+)*"
+    + _WORDS
+    % (
+        "public|private|protected|internal|open|abstract|final|override|suspend|inline|tailrec|operator|infix|"
+        "external|data|sealed|enum|annotation|inner|value|expect|actual|companion|fun(?=\\s+interface)"
+    )
+    + r"(?P<kind>fun|class|interface|object|typealias)\s+(?:<[^>]*>\s*)?(?:[\w.<>?*, ]+\.)?(?P<name>`[^`]+`|\w+)",
+    "csharp": _TYPED,
+    "java": _TYPED,
+    "swift": r"\s*(?:@\w+(?:\([^)]*\))?\s+)*"
+    + _WORDS % "public|private|fileprivate|internal|open|static|final|override|mutating|async|indirect|package|nonisolated"
+    + r"(?P<kind>func|class|struct|enum|protocol|actor|typealias)\s+(?P<name>`?\w+`?)",
+    "scala": r"\s*(?:@\w+(?:\([^)]*\))?\s+)*"
+    + _WORDS % "private(?:\\[\\w+\\])?|protected(?:\\[\\w+\\])?|final|sealed|abstract|override|implicit|inline|lazy|case|open|transparent"
+    + r"(?P<kind>def|class|trait|object|enum)\s+(?P<name>`[^`]+`|\w+)",
+    "rust": r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:default|const|async|unsafe|extern(?:\s+\"[^\"]*\")?|gen|safe)\s+)*"
+    r"(?P<kind>fn|struct|enum|trait|mod|union)\s+(?P<name>\w+)",
+    "go": r"(?:(?P<kind>func)\s+(?:\([^)]*\)\s*)?|type\s+)(?P<name>\w+)",
+    "python": r"\s*(?:async\s+)?(?P<kind>def|class)\s+(?P<name>\w+)",
+    "php": r"\s*" + _WORDS % "public|private|protected|static|final|abstract|readonly"
+    + r"(?P<kind>function|class|interface|trait|enum)\s+&?(?P<name>\w+)",
+    "ruby": r"\s*(?P<kind>def|class|module)\s+(?:self\.)?(?:\w+::)*(?P<name>\w+[?!=]?)",
+    "javascript": r"\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?"
+    r"(?P<kind>function\s*\*?|class|interface|enum|namespace)\s+(?P<name>[\w$]+)",
 }  # fmt: skip
 _HEADS["typescript"] = _HEADS["tsx"] = _HEADS["javascript"]
 #: languages whose files are repaired
@@ -109,7 +102,13 @@ REPAIRED = frozenset(_HEADS)
 _KINDS = {"fun": "function", "func": "function", "fn": "function", "def": "function", "actor": "class"} | {
     kind: kind for kind in ("function", "class", "struct", "interface", "enum", "trait")
 }
-_KINDS |= {"object": "class", "protocol": "interface", "record": "class", "union": "struct", "typealias": "type"}
+_KINDS |= {
+    "object": "class",
+    "protocol": "interface",
+    "record": "class",
+    "union": "struct",
+    "typealias": "type",
+}
 _KINDS |= {"mod": "module", "module": "module", "namespace": "module"}
 _CONTAINERS = frozenset(("class", "struct", "interface", "enum", "trait", "module"))
 _QUIET = ("comment", "string", "heredoc", "template")
@@ -256,8 +255,9 @@ def _blank_constructs(source: Source, language: str) -> tuple[list[str], list[Sp
     """Return the lines without the known constructs, and their places."""
     lines, found = list(source.lines), list[Span]()
     for construct in _CONSTRUCTS.get(language, ()):
+        pattern = re.compile(construct.blank)
         for at, line in enumerate(lines):
-            match = construct.blank.match(line) if len(line) <= LINE_CHARS_MAX else None
+            match = pattern.match(line) if len(line) <= LINE_CHARS_MAX else None
             if match is None:
                 continue
             begin, end = match.span(1)
@@ -292,9 +292,7 @@ def _block(lines: Sequence[str], row: int, column: int) -> tuple[tuple[int, int]
 
 
 def _heads(lines: Sequence[str], language: str, tree: Tree) -> Iterator[_Head]:
-    pattern = _HEADS.get(language)
-    if pattern is None:
-        return
+    pattern = re.compile(_HEADS[language])
     for at, line in enumerate(lines):
         match = pattern.match(line) if len(line) <= LINE_CHARS_MAX else None
         if match is None:
