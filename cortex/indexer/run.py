@@ -31,6 +31,7 @@ from cortex.indexer.store.graph_tasks import GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
 from cortex.indexer.store.writer import Writer, writer_lock
+from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import BINARY
 from cortex.settings.config import Config
 from cortex.settings.encodings import ENCODING_FILES
@@ -38,9 +39,13 @@ from cortex.settings.home import open_home
 from cortex.system import allocator
 from cortex.system.errors import Misconfigured
 from cortex.terms.ignores import NO_GLOB
+from cortex.terms.languages import language_of
 from cortex.terms.records import Skipped
 
 log = logging.getLogger(__name__)
+
+#: remarks without a reason, of versions that read fewer encodings and repaired no syntax
+OLD_ENCODING, OLD_ERRORS = "not UTF-8: read as Latin-1", "syntax errors"
 
 #: called with (files done, files to do, chunks so far)
 Progress = Callable[[int, int, int], None]
@@ -199,6 +204,8 @@ class Indexer:
         wanted = manifests.recipe(self.config, self.embedder.identity)
         if manifest.recipe != wanted:
             manifest = Manifest(recipe=wanted, sequence=manifest.sequence)
+        for path in [path for path, entry in manifest.files.items() if _is_outdated(path, entry)]:
+            del manifest.files[path]
         manifest.model, manifest.dimensions = self.embedder.identity, self.embedder.dimensions
         return manifest
 
@@ -384,6 +391,17 @@ def differences(manifest: Manifest, files: dict[str, Candidate]) -> tuple[dict[s
 
 def _differs(entry: Entry | None, candidate: Candidate) -> bool:
     return entry is None or (entry.size, entry.mtime_ns) != (candidate.size, candidate.mtime_ns)
+
+
+def _is_outdated(path: str, entry: Entry) -> bool:
+    """Return whether a version of Cortex that read fewer encodings, or repaired no syntax, has read
+    the file: its remark then has no reason.
+    """
+    if not entry.remarks:
+        return False
+    return OLD_ENCODING in entry.remarks or (
+        OLD_ERRORS in entry.remarks and language_of(path).name in REPAIRED
+    )
 
 
 def _read_otherwise(

@@ -91,14 +91,16 @@ def _in_both_forms(node: Node) -> Node:
             forms = _forms(text)
             return Or(tuple(replace(node, text=form) for form in forms)) if len(forms) > 1 else node
         case Wildcard(pieces=pieces) if node.is_prefix:
-            forms = [form for form in _forms(pieces[0]) if form == pieces[0] or not _is_letter(form)]
-            return Or(tuple(replace(node, pieces=(form, "*")) for form in forms)) if len(forms) > 1 else node
+            starts = [form for form in _forms(pieces[0]) if form == pieces[0] or not _is_letter(form)]
+            return (
+                Or(tuple(replace(node, pieces=(start, "*")) for start in starts)) if len(starts) > 1 else node
+            )
     return node
 
 
 def _is_letter(prefix: str) -> bool:
-    """Whether a prefix is one letter with its marks apart. The mark ends a word of the index, so the
-    letter alone would match: `o` of `o = 1`.
+    """Whether a prefix is one letter with its marks apart. The mark ends a word of the index, so
+    the letter alone would match: `o` of `o = 1`.
     """
     return len(prefix) > 1 and sum(not unicodedata.combining(letter) for letter in prefix) == 1
 

@@ -18,7 +18,7 @@ EDITOR_CONFIG, GIT_ATTRIBUTES = ".editorconfig", ".gitattributes"
 ENCODING_FILES = frozenset((EDITOR_CONFIG, GIT_ATTRIBUTES))
 #: bytes to read of one of them, sections of it, and characters of a glob
 READ_BYTES_MAX, SECTIONS_MAX, GLOB_CHARS_MAX = 1 << 20, 1_000, 1_024
-#: folders whose rules are kept
+#: folders with kept rules
 FOLDERS_KEPT = 4_096
 
 _SECTION = re.compile(r"\s*\[(.+)\]\s*(?:[#;].*)?$")
@@ -117,12 +117,12 @@ def _parse_attributes(raw: bytes, attribute: re.Pattern[bytes]) -> tuple[Ignores
     for line in raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         if line.lstrip().startswith((b"#", b"[", b"!")) or not (match := _PATTERN.match(line)):
             continue
-        if found := attribute.search(match[2]):
+        if setting := attribute.search(match[2]):
             glob = match[1]
             if glob.startswith(b'"'):
                 glob = re.sub(rb"\\(.)", rb"\1", glob[1:-1]).replace(b" ", b"\\ ")
             globs.append(glob)
-            values.append((found[1] or b"").decode("ascii", "replace"))
+            values.append((setting[1] or b"").decode("ascii", "replace"))
     return read_lines(b"\n".join(globs)), values
 
 

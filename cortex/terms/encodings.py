@@ -164,7 +164,9 @@ def encoding_name(codec: str) -> str:
     """Return the name of a codec for people."""
     named = _NAMES.get(codec)
     if named is None:
-        named = f"Windows-{codec[2:]}" if re.fullmatch(r"cp12\d\d", codec) else codec.upper().replace("_", "-")
+        named = (
+            f"Windows-{codec[2:]}" if re.fullmatch(r"cp12\d\d", codec) else codec.upper().replace("_", "-")
+        )
     return named
 
 

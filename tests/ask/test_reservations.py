@@ -4,6 +4,7 @@ lines are those of the file.
 
 import asyncio
 
+import orjson
 import pytest
 
 from cortex.ask.freshness import RESERVATIONS_MAX
@@ -14,7 +15,7 @@ FILES = {
     "guessed.py": "# 计算订单总额\n\n\ndef guessed_total():\n    return 1\n".encode("gbk"),
     "declared.py": "# coding: euc-jp\n# 在庫を調べる\ndef declared_stock():\n    return 1\n".encode("euc-jp"),
     "wide.py": "# заказ\r\ndef wide_order():\r\n    return 1\r\n".encode("utf-16"),
-    "plain.py": "def plain_sum():\n    return 1\n".encode(),
+    "plain.py": b"def plain_sum():\n    return 1\n",
     "shop.kt": b"fun before(): Int = 1\nfun kind(x: Any): Int = when (x) {\n    is String if x.length > 1 -> 1\n"
     b"    else -> 3\n}\nfun after(): Int = before()\n",
 }
@@ -36,7 +37,8 @@ def project(tmp_path_factory):
 
 def ask(project, name, **arguments):
     tool = TOOLS[name]
-    return asyncio.run(tool.call(project[0].context(), tool.check(arguments)))
+    answer = asyncio.run(tool.call(project[0].context(), tool.check(arguments)))
+    return orjson.loads(orjson.dumps(answer))
 
 
 def message(answer):

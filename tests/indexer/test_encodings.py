@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from cortex.indexer.run import index
@@ -24,7 +25,9 @@ def texts(config: Config, path: str) -> str:
 
 def test_files_are_indexed_as_they_or_their_project_say_and_again_when_that_changes(empty):
     root = empty.root
-    (root / "a.py").write_bytes("# -*- coding: gbk -*-\n# 计算订单总额\ndef total(): return 1\n".encode("gbk"))
+    (root / "a.py").write_bytes(
+        "# -*- coding: gbk -*-\n# 计算订单总额\ndef total(): return 1\n".encode("gbk")
+    )
     (root / "b.c").write_bytes("/* цена */\nint price;\n".encode("koi8_r"))
     (root / "plain.c").write_text("/* größer, höher, schöner */\nint plain;\n")
     (root / ".gitattributes").write_text("*.c encoding=koi8-r\n")
@@ -49,13 +52,25 @@ def test_files_are_indexed_as_they_or_their_project_say_and_again_when_that_chan
 
 def test_text_is_what_its_bytes_are_whatever_its_suffix(empty):
     root = empty.root
-    for name in ("heat.mo", "parts.lib", "cube.obj", "grid.dat", "x.bin", "x.db", "x.o", "x.a", "x.doc", "x.class", "x.pt"):
+    for name in (
+        "heat.mo",
+        "parts.lib",
+        "cube.obj",
+        "grid.dat",
+        "x.bin",
+        "x.db",
+        "x.o",
+        "x.a",
+        "x.doc",
+        "x.class",
+        "x.pt",
+    ):
         (root / name).write_text(f"needle_{name.replace('.', '_')} 1 2 3\n")
         (root / f"raw_{name}").write_bytes(b"needle\0\1\2\n")
     (root / "picture.png").write_text("no picture\n")
     index(empty)
-    found = {chunk["metadata"]["file_path"] for chunk in chunks(empty).values()}
-    assert found == {path.name for path in root.iterdir() if path.is_file()} - {"picture.png"} - {
+    indexed = {chunk["metadata"]["file_path"] for chunk in chunks(empty).values()}
+    assert indexed == {path.name for path in root.iterdir() if path.is_file()} - {"picture.png"} - {
         path.name for path in root.glob("raw_*")
     }
     entries = manifests.load(empty.manifest).files
@@ -70,5 +85,22 @@ def test_translations_of_qt_are_no_typescript(empty):
     (empty.root / "film.ts").write_bytes(b"\x47\x40\0\0" * 50)
     report = index(empty)
     assert not report.remarks
-    languages = {chunk["metadata"]["file_path"]: chunk["metadata"]["language"] for chunk in chunks(empty).values()}
+    languages = {
+        chunk["metadata"]["file_path"]: chunk["metadata"]["language"] for chunk in chunks(empty).values()
+    }
     assert languages == {"de.ts": "xml", "real.ts": "typescript"}
+
+
+def test_files_of_an_index_that_read_fewer_encodings_and_repaired_no_syntax_are_read_again(empty):
+    root = empty.root
+    (root / "b.c").write_bytes("/* \u0446\u0435\u043d\u0430 */\nint price;\n".encode("koi8_r"))
+    (root / "odd.kt").write_text("fun a() = when (x) { is A if b -> 1\n else -> 2 }\nfun last() = 1\n")
+    (root / "plain.kt").write_text("fun plain() = 1\n")
+    index(empty)
+    manifest = manifests.load(empty.manifest)
+    old = {"b.c": "not UTF-8: read as Latin-1", "odd.kt": "syntax errors"}
+    for path, remark in old.items():
+        manifest.files[path] = msgspec.structs.replace(manifest.files[path], remarks=(remark,), encoding="")
+    manifests.save(empty.manifest, manifest)
+    assert index(empty).indexed == len(old)
+    assert index(empty).indexed == 0

@@ -41,9 +41,9 @@ def test_new_syntax_of_kotlin_hides_nothing_behind_it(name):
         f"package shop\n\nfun before(): Int = 1\n\n{KOTLIN[name]}\nfun after(): Int = before()\n\n"
         "class Cart { fun total(): Int = after() }\n"
     )
-    found = outline("shop.kt", text)
-    assert {"before", "after", "Cart", "Cart.total"} <= set(found)
-    assert ("Kept" if "class Kept" in text else "kind") in found
+    names = outline("shop.kt", text)
+    assert {"before", "after", "Cart", "Cart.total"} <= set(names)
+    assert ("Kept" if "class Kept" in text else "kind") in names
     assert {("after", "before"), ("Cart.total", "after")} <= calls("shop.kt", text)
     (remark,) = remarks("shop.kt", text)
     assert f"not understood ({name})" in remark
@@ -71,7 +71,9 @@ public static class Texts {
     assert calls("Ext.cs", text) == {
         (f"Texts.{caller}", "Texts.Before") for caller in ("Once", "Twice", "After")
     }
-    assert remarks("Ext.cs", text) == ("syntax errors: lines 4, 7 of this file were not understood (C# extension block)",)
+    assert remarks("Ext.cs", text) == (
+        "syntax errors: lines 4, 7 of this file were not understood (C# extension block)",
+    )
 
 
 UNKNOWN = {
@@ -125,13 +127,15 @@ def test_lines_of_symbols_and_chunks_are_those_of_the_file(path):
 
 def test_definitions_in_comments_and_texts_are_none():
     text = '"""\ndef quoted(): pass\n"""\n# def remark(): pass\ndef real():\n    odd odd (\n\ndef last(): return 1\n'
-    found = outline("a.py", text)
-    assert "quoted" not in found
-    assert "remark" not in found
+    names = outline("a.py", text)
+    assert "quoted" not in names
+    assert "remark" not in names
 
 
 def test_a_large_file_full_of_errors_is_read_in_bounded_time():
-    text = "".join(f"fun f{n}(x: Int) {{ frob <<< x ~> {n} ;; }} }}\nval (val a{n}) = ~\n" for n in range(3000))
+    text = "".join(
+        f"fun f{n}(x: Int) {{ frob <<< x ~> {n} ;; }} }}\nval (val a{n}) = ~\n" for n in range(3000)
+    )
     source = decode("a.kt", text.encode())
     began = time.process_time()
     repaired(source, language_of("a.kt"))

@@ -19,7 +19,10 @@ DECLARED = [
     ("cp1251", '<?xml version="1.0" encoding="windows-1251"?>\n<shop name="заказ"/>\n'),
     ("koi8_r", "<?xml version='1.0' encoding='KOI8-R'?>\n<shop name='заказ'/>\n"),
     ("shift_jis", '<!doctype html><meta charset="shift_jis"><title>注文画面</title>\n'),
-    ("big5", "<html><head>\n<meta http-equiv='Content-Type' content='text/html; charset=big5'>\n訂單</head>\n"),
+    (
+        "big5",
+        "<html><head>\n<meta http-equiv='Content-Type' content='text/html; charset=big5'>\n訂單</head>\n",
+    ),
     ("cp1250", '@charset "windows-1250";\n/* żółć */\n'),
     ("cp1250", "use strict;\nuse encoding 'cp1250';\n# żółć\n"),
     ("cp1253", '<%@ page language="java" pageEncoding="windows-1253" %>\n<p>σύνολο</p>\n'),
@@ -70,7 +73,11 @@ def test_text_that_names_no_encoding_is_guessed_and_called_a_guess(codec, text):
     "codec", ["utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be", "utf-32-be", "utf-8"]
 )
 def test_a_byte_order_mark_decides_and_is_no_text(codec):
-    marks = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE, "utf-32-be": codecs.BOM_UTF32_BE}
+    marks = {
+        "utf-16-le": codecs.BOM_UTF16_LE,
+        "utf-16-be": codecs.BOM_UTF16_BE,
+        "utf-32-be": codecs.BOM_UTF32_BE,
+    }
     text = "# coding: gbk\n# Größe 计算订单总额 заказ\n"
     text = text if codec != "utf-8" else text.replace("gbk", "utf-8")
     read = read_text(marks.get(codec, b"") + text.encode(codec))
@@ -91,7 +98,9 @@ def test_wide_letters_without_a_mark_are_text_and_wide_numbers_are_not(codec):
 def test_names_of_the_project_count_where_the_file_names_none():
     raw = "# цена\n".encode("koi8_r")
     assert read_text(raw, lambda: "koi8-r").text == "# цена\n"
-    assert read_text(b"# coding: cp1251\n" + "# цена\n".encode("cp1251"), lambda: "koi8-r").text.endswith("# цена\n")
+    assert read_text(b"# coding: cp1251\n" + "# цена\n".encode("cp1251"), lambda: "koi8-r").text.endswith(
+        "# цена\n"
+    )
     assert read_text("Größe".encode("utf-16-le"), lambda: "UTF-16LE").text == "Größe"
 
 
@@ -134,10 +143,19 @@ def test_bytes_of_no_text_are_binary():
 
 def test_any_bytes_are_read_or_binary():
     drawn = random.Random(int(os.environ.get("CORTEX_FUZZ_SEED", "7")))
-    heads = [b"", b"# coding: gbk\n", b"# coding: iso-2022-jp\n\x1b$B", b"\xef\xbb\xbf", b"\xff\xfe", b"<meta charset=big5>"]
+    heads = [
+        b"",
+        b"# coding: gbk\n",
+        b"# coding: iso-2022-jp\n\x1b$B",
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b"<meta charset=big5>",
+    ]
     for _ in range(300):
         size = drawn.randrange(60)
-        raw = drawn.choice(heads) + bytes(drawn.choice((10, 32, 65, 97, 195, 164, 228, drawn.randrange(256))) for _ in range(size))
+        raw = drawn.choice(heads) + bytes(
+            drawn.choice((10, 32, 65, 97, 195, 164, 228, drawn.randrange(256))) for _ in range(size)
+        )
         read = read_text(raw, lambda: drawn.choice(["", "utf-16le", "gbk", "latin1", "\udcff"]))
         if read is not None:
             assert read.text.encode("utf-8", "surrogatepass") is not None

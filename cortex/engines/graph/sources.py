@@ -37,8 +37,8 @@ class Sources:
         self._folders: dict[str, str] = {}
 
     def begin(self) -> None:
-        """Call before each query: real paths of folders are resolved, and their encodings read, once
-        per query.
+        """Call before each query: real paths of folders are resolved, and the encodings that the
+        project names are read, once per query.
         """
         self._folders.clear()
         self._encodings = Encodings(self._root)

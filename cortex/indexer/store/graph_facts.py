@@ -40,10 +40,10 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     try:
         if language.name not in SYNTAX:
             return pack(_outline_facts(source, language, sha256))
-        found: Sequence[Symbol] = ()
+        lost: Sequence[Symbol] = ()
         if language.name in REPAIRED:  # cached from its chunks
             mended = repaired(source, language)
-            source, found = mended.source, mended.found
+            source, lost = mended.source, mended.symbols
         if language.name == "rust":
             source = _remove_macros(source, language)
         elif language.name in ("c", "cpp"):
@@ -59,7 +59,7 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
             lines = tuple(end_signatures(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         facts = extract(syntax_tree(source, language)[1], source.path, language.name, sha256)
-        return pack(_add_symbols(facts, found) if found else facts)
+        return pack(_add_symbols(facts, lost) if lost else facts)
     except NoGrammar:  # the remark of its chunks reports it
         return None
     except Exception:  # the file's chunks are indexed anyway

@@ -139,10 +139,10 @@ class GraphStore:
     ) -> dict[str, Packed | None]:
         changes: dict[str, Packed | None] = {path: None for path in project.packed if path not in wanted}
         for path, sha256 in wanted.items():
-            old_facts = project.packed.get(path)
-            if old_facts is not None and old_facts.sha256 == sha256:
+            old_facts, facts = project.packed.get(path), fresh.get(path)
+            # The same bytes have other facts in another encoding, and after an upgrade.
+            if old_facts is not None and old_facts.sha256 == sha256 and facts in (None, old_facts):
                 continue
-            facts = fresh.get(path)
             if facts is None and path not in fresh and self._without_facts.get(path) != sha256:
                 facts = self._extract(path, sha256)
             if facts is not None and facts.sha256 == sha256:

@@ -188,7 +188,9 @@ def build(
             continue
         reading(path)
         plain = path in task.plain
-        entries[path], file_chunks, facts[path] = _cut(path, raw, stat, (settings, plain, encodings), embedder)
+        entries[path], file_chunks, facts[path] = _cut(
+            path, raw, stat, (settings, plain, encodings), embedder
+        )
         fresh += file_chunks
     reading("")
     omits_vectors = _omits_vectors(settings, embedder)
@@ -240,7 +242,11 @@ def _read_source(path: str, settings: Settings) -> bytes | str:
 
 
 def _cut(
-    path: str, raw: bytes | str | None, stat: tuple[int, int], how: tuple[Settings, bool, Encodings], embedder: Embedder
+    path: str,
+    raw: bytes | str | None,
+    stat: tuple[int, int],
+    how: tuple[Settings, bool, Encodings],
+    embedder: Embedder,
 ) -> tuple[Entry, list[Chunk], Packed | None]:
     if raw is None or isinstance(raw, str):
         return Entry("", *stat, skipped=raw or "unreadable"), [], None

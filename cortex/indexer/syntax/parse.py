@@ -44,7 +44,7 @@ from cortex.indexer.syntax.outline import (
     dedent,
     plain_comment,
 )
-from cortex.indexer.syntax.repair import REPAIRED, Repair, repair
+from cortex.indexer.syntax.repair import REPAIRED, Repair, repair, unrepaired
 from cortex.indexer.syntax.source import Source
 from cortex.system.installation import extra_of, how_to_add
 from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
@@ -93,7 +93,7 @@ def _read_repaired(source: Source, raw: bytes, language: Language) -> Outline:
     mended = repaired(source, language)
     tree = syntax_tree(mended.source, language)[1]
     outline = _read_tree(raw, tree, language).outline()
-    symbols = sorted((*outline.symbols, *mended.found), key=lambda symbol: symbol.start_line)
+    symbols = sorted((*outline.symbols, *mended.symbols), key=lambda symbol: symbol.start_line)
     return replace(outline, symbols=tuple(symbols), errors=True, unread=mended.remark)
 
 
@@ -120,7 +120,7 @@ def repaired(source: Source, language: Language) -> Repair:
     try:
         return repair(source, language, tree, parse_lines, names)
     except TooComplex:
-        return Repair(source)
+        return unrepaired(source, tree)
 
 
 def _read_tree(raw: bytes, tree: Tree, language: Language) -> _Reader:

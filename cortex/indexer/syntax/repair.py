@@ -118,12 +118,12 @@ _STRINGS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)'|//.*")
 @dataclass(frozen=True, slots=True)
 class Repair:
     """A file with errors as the parser reads it best. `unread` are the lines that it does not read,
-    each with the name of the syntax, if known; `found`: the definitions found line by line.
+    each with the name of the syntax, if known; `symbols`: the definitions found line by line.
     """
 
     source: Source
     unread: tuple[Span, ...] = ()
-    found: tuple[Symbol, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
 
     @property
     def remark(self) -> str:
@@ -132,7 +132,7 @@ class Repair:
             return ""
         first = self.unread[0]
         name = next((f" ({span.text})" for span in self.unread if span.text), "")
-        if self.found or first.end - first.start >= ERROR_LINES_MIN:
+        if self.symbols or first.end - first.start >= ERROR_LINES_MIN:
             return f"from line {first.start} on this file was not understood{name}"
         numbers = [number for span in self.unread for number in range(span.start, span.end + 1)]
         if len(numbers) == 1:
@@ -168,6 +168,11 @@ def repair(source: Source, language: Language, tree: Tree, parse: Parse, named: 
     if tree.root_node.has_error:
         unread += _errors(tree.root_node)
     return Repair(source, tuple(_join(unread)), tuple(_symbols(lost, heads, source.lines)))
+
+
+def unrepaired(source: Source, tree: Tree) -> Repair:
+    """Return a file with the errors of its `tree` as its own repair."""
+    return Repair(source, tuple(_join(_errors(tree.root_node))))
 
 
 Names = Callable[[Tree], set[tuple[str, int]]]
@@ -253,7 +258,7 @@ class _Trial:
 
 def _blank_constructs(source: Source, language: str) -> tuple[list[str], list[Span]]:
     """Return the lines without the known constructs, and their places."""
-    lines, found = list(source.lines), list[Span]()
+    lines, places = list(source.lines), list[Span]()
     for construct in _CONSTRUCTS.get(language, ()):
         pattern = re.compile(construct.blank)
         for at, line in enumerate(lines):
@@ -268,8 +273,8 @@ def _blank_constructs(source: Source, language: str) -> tuple[list[str], list[Sp
                 for row, column in braces:
                     lines[row] = f"{lines[row][:column]} {lines[row][column + 1 :]}"
             lines[at] = f"{lines[at][:begin]}{_blank(lines[at][begin:end])}{lines[at][end:]}"
-            found.append(Span(at + 1, at + 1, construct.name))
-    return lines, found
+            places.append(Span(at + 1, at + 1, construct.name))
+    return lines, places
 
 
 def _block(lines: Sequence[str], row: int, column: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
