@@ -115,6 +115,10 @@ class Link:
         await self._memory_link.close()
         await self._client.close()
 
+    def say(self, sentence: str) -> None:
+        """Add `sentence` to the next answer."""
+        self._news = f"{self._news} {sentence}".strip()
+
     def name(self, agent: str) -> None:
         """Set the client's name, which memory records with each note."""
         self._caller = replace(self._caller, agent=agent)

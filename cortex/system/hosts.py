@@ -156,6 +156,34 @@ def hang_up_check(descriptor: int) -> Callable[[], bool]:
     return lambda: bool(poll.poll(0))
 
 
+async def wait_for_parent_end(look_s: float) -> None:
+    """Return when the present parent of this process has ended; never on Windows, and for a process
+    whose parent is the system's first. Where the system reports no end, look every `look_s`.
+    """
+    import asyncio
+
+    ended, parent = asyncio.Event(), 0 if WINDOWS else os.getppid()
+    if parent <= 1:
+        await ended.wait()
+    descriptor = -1
+    with contextlib.suppress(OSError, AttributeError):
+        descriptor = os.pidfd_open(parent)  # type: ignore[attr-defined]
+    loop = asyncio.get_running_loop()
+    try:
+        if descriptor >= 0:
+            loop.add_reader(descriptor, ended.set)
+        while os.getppid() == parent:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if descriptor >= 0 else look_s):
+                    await ended.wait()
+            if ended.is_set():
+                return
+    finally:
+        if descriptor >= 0:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+
+
 # Loops
 
 

@@ -76,9 +76,8 @@ async def _run(url: str, token: str, wire: int, audience: Audience | None) -> No
         async for line in streams:
             await bridge.take(orjson.loads(line))
 
-    tasks = [
-        asyncio.create_task(coroutine) for coroutine in (speak(), stop.wait(), streams.wait_abandoned(0))
-    ]
+    ends = (speak(), stop.wait(), streams.wait_abandoned(0), streams.wait_orphaned())
+    tasks = [asyncio.create_task(coroutine) for coroutine in ends]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import orjson
 
 from cortex import __version__
 from cortex.ask.query_context import Audience
+from cortex.front.argument_forms import read_object, unwrap_arguments
 from cortex.front.audience import answering, audience_of, split_format
 from cortex.front.mcp.clients import name_of, note_client
 from cortex.front.mcp.completion import complete
@@ -50,13 +52,14 @@ def make_server(
     alone: bool = True,
     project_names: ProjectNames | None = None,
     audience: Audience | None = None,
+    on_roots: Callable[[Any, Any], Awaitable[None]] | None = None,
 ) -> Server:
     """Make the MCP server for `tools`.
 
     Without a project every tool answers with the setting to make. `updates` notifies subscribers of
     changed resources. `alone`: the server has one client, which may get the whole log of this
     process. `project_names`: the projects that a request may name. `audience`: that of all clients;
-    None: that of each client's name.
+    None: that of each client's name. `on_roots`: handles the notification of changed roots.
     """
     import mcp_types as types
     from mcp.server.lowlevel import Server
@@ -101,11 +104,33 @@ def make_server(
     # would list all tools for it.
     server.get_tool_input_schema = lambda name: tool.schema if (tool := find_tool(tools, name)) else None
     server.middleware.clear()  # traces, for which there is no collector
+    server.middleware.append(_read_arguments)
+    if on_roots is not None:
+        server.add_notification_handler(
+            "notifications/roots/list_changed", types.NotificationParams, on_roots
+        )
     if not alone:
         server.middleware.append(note_client)
     if audience is None:
         server.middleware.append(partial(_instruct_agent, instruct(tools, "agent")))
     return server
+
+
+async def _read_arguments(context: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Read the arguments of a call that come as a JSON text. A middleware of the SDK, which would
+    refuse them.
+    """
+    from mcp.shared.exceptions import MCPError
+
+    params = context.params
+    if context.method == "tools/call" and isinstance(params, Mapping):
+        arguments = params.get("arguments")
+        if arguments is not None and not isinstance(arguments, Mapping):
+            arguments = read_object(arguments)
+            if not isinstance(arguments, Mapping):
+                raise MCPError(INVALID_PARAMS, '`arguments` must be a JSON object, as {"query": "…"}.')
+            context = replace(context, params={**params, "arguments": arguments})
+    return await call_next(context)
 
 
 async def _instruct_agent(text: str, context: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -161,6 +186,7 @@ async def run_tool(
     Raises all other errors of the tool.
     """
     try:
+        arguments = unwrap_arguments(tool.name, tool.schema, arguments)
         own_arguments, audience = split_format(tool, arguments, audience)
         with answering(audience):
             answer = await link.call(tool, own_arguments)
