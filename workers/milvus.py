@@ -61,7 +61,7 @@ class MilvusWorker:
 
     def stop(self) -> None:
         self._stop.set()
-        if self._place is not None:
+        if self._thread.ident is not None:  # None before `start`
             self._thread.join()
 
     def reload(self) -> bool:
@@ -246,8 +246,8 @@ def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
             f"milvus.uri names a file of milvus-lite, which is not installed: {how_to_add('milvus')}."
         )
     worker = MilvusWorker(config, place)
-    worker.start()
     try:
+        worker.start()
         return serve("milvus", worker, config.runtime_dir, replica=replica, bind=bind)
     finally:
         worker.stop()

@@ -25,7 +25,7 @@ import stat
 import struct
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 # Some imports are local to functions: hooks of agents' programs and supervisors import this module
@@ -355,6 +355,29 @@ def is_alive(pid: int) -> bool:
     library.GetExitCodeProcess(handle, ctypes.byref(code))
     library.CloseHandle(handle)
     return code.value == _STILL_ACTIVE
+
+
+def runs_command(pid: int, programs: Collection[str], modules: Collection[str]) -> bool:
+    """Whether the process is one of our programs, by its command line; False if that is unknown, as
+    on Windows.
+    """
+    words = _command_line(pid)
+    names = {os.path.basename(word) for word in words[:2]}  # a script's interpreter is before it
+    started = {after for option, after in zip(words, words[1:], strict=False) if option == "-m"}
+    return bool(names & {*programs} or started & {*modules})
+
+
+def _command_line(pid: int) -> list[str]:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        return [os.fsdecode(word) for word in file.read().split(b"\0")]
+    if WINDOWS or LINUX:
+        return []
+    import subprocess
+
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        command = ["ps", "-o", "args=", "-p", str(pid)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=5.0, check=False).stdout.split()
+    return []
 
 
 def c_library(*, use_errno: bool = False) -> Any:
