@@ -294,7 +294,7 @@ def test_down_leaves_a_server_of_several_projects_and_says_so(project, tmp_path)
     other = tmp_path / "other"
     (other / ".git").mkdir(parents=True)
     server = project.spawn(
-        "serve", "--port", "0", "--also", str(other), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        "serve", str(other), "--port", "0", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     until(lambda: states(project).get("http") == ("alone", server.pid), "the server")
     ended = project.run("down")
@@ -306,7 +306,7 @@ def test_down_leaves_a_server_of_several_projects_and_says_so(project, tmp_path)
 
 
 def test_down_leaves_a_program_with_an_open_store_and_names_it(project):
-    program = "import sys; from cortex import Cortex; store = Cortex.open(sys.argv[1]); print(1, flush=True); sys.stdin.read()"
+    program = "import sys; from cortex.memory import Cortex; store = Cortex.open(sys.argv[1], embedded=True); print(1, flush=True); sys.stdin.read()"
     folder = project.environment["CORTEX_MEMORY_DATA_DIR"]
     with subprocess.Popen(
         [sys.executable, "-c", program, folder],

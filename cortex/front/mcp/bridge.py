@@ -22,8 +22,16 @@ from cortex.ask.query_context import Audience
 from cortex.front.audience import audience_of
 from cortex.front.mcp.fast_path import capabilities
 from cortex.front.mcp.lines import read_lines
-from cortex.front.mcp.remote_server import ConnectionLost, Denied, Message, RemoteServer, Say, check_url
-from cortex.front.mcp.server import INTERNAL_ERROR, list_for
+from cortex.front.mcp.remote_server import (
+    INTERNAL_ERROR,
+    ConnectionLost,
+    Denied,
+    Message,
+    RemoteServer,
+    Say,
+    check_url,
+)
+from cortex.front.mcp.server import list_for
 from cortex.front.mcp.stdio import CLOSE_S, Wire, take_stdout
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.settings.table import Server as Settings
@@ -151,7 +159,7 @@ class Bridge:
         try:
             await self._reach(message)
         except Denied as error:
-            await self._fail(message, str(error))
+            await self._fail(message, str(error), error.error)
         except ConnectionLost as lost:
             if lost.session:
                 self._server.session = ""
@@ -230,8 +238,8 @@ class Bridge:
             await self._answer(message, {"result": answer})
         elif message["method"] == "tools/list":
             await self._answer(message, {"result": {"tools": list_for(self._tools, (), audience)}})
-        elif lost.from_server:
-            await self._fail(message, str(lost))
+        elif lost.error is not None:
+            await self._fail(message, str(lost), lost.error)
         else:
             where = self._server.url.partition("?")[0].removesuffix("/mcp")
             sentence = (
@@ -239,8 +247,11 @@ class Bridge:
             )
             await self._fail(message, sentence)
 
-    async def _fail(self, message: Message, sentence: str) -> None:
-        await self._answer(message, {"error": {"code": INTERNAL_ERROR, "message": sentence}})
+    async def _fail(self, message: Message, sentence: str, error: Message | None = None) -> None:
+        """Answer with `sentence`, and with the code and data of the server's own `error`."""
+        await self._answer(
+            message, {"error": (error or {"code": INTERNAL_ERROR}) | {"message": sentence}}
+        )
 
     async def _answer(self, message: Message, body: Message) -> None:
         await self._say(orjson.dumps({"jsonrpc": "2.0", "id": message["id"]} | body).decode() + "\n")
