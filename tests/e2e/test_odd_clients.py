@@ -61,6 +61,8 @@ class Client:
             [CORTEX, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=folder
         )
         self._answers: dict[Any, dict[str, Any]] = {}
+        #: resources whose changes the client was told
+        self.changed: list[str] = []
         self._number = 0
         threading.Thread(target=self._read, daemon=True).start()
         self.send(hello(roots={"listChanged": True}), INITIALIZED)
@@ -76,8 +78,18 @@ class Client:
             message = orjson.loads(line)
             if message.get("method") == "roots/list":
                 self.send({"jsonrpc": "2.0", "id": message["id"], "result": {"roots": self.roots}})
+            elif message.get("method") == "notifications/resources/updated":
+                self.changed.append(message["params"]["uri"])
             elif "id" in message:
                 self._answers[message["id"]] = message
+
+    def request(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the whole answer to a request."""
+        self._number += 1
+        number = self._number
+        self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        answer: dict[str, Any] = until(lambda: self._answers.pop(number, None), f"the answer to {method}")
+        return answer
 
     def ask(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the answer of cortex_exact, or {"error": …}."""
@@ -174,6 +186,37 @@ def test_changed_roots_are_followed(project: Project, tmp_path: Path) -> None:
         client.send(changed)  # none can be used: the present project stays
         assert client.until_found("feed_wombat")[0] == ["zoo.py"]
     attach.stop(configuration.load(other))
+
+
+def test_a_subscriber_hears_of_changed_and_deleted_files_and_is_refused_for_missing_ones(
+    project: Project,
+) -> None:
+    login, store, gone = (f"cortex://outline/{path}" for path in ("auth/login.py", "store", "no/such.py"))
+    with opened(project, [{"uri": project.root.as_uri()}]) as client:
+        client.until_found("check_password")
+        until(lambda: client.ask({"query": "jitter"}).get("results"), "the whole index")
+        for uri in (login, store):
+            assert client.request("resources/subscribe", uri=uri)["result"] == {}
+        for uri in (gone, "cortex://nothing", "cortex://node/nobody", "file:///etc/passwd"):
+            error = client.request("resources/subscribe", uri=uri)["error"]
+            assert error["code"] == -32602
+            assert error["data"] == {"uri": uri}
+        path = project.root / "auth" / "login.py"
+        path.write_text(path.read_text().replace("name != ", "not name == "))  # no definition moves
+        until(lambda: client.changed, "the news of a change")
+        assert set(client.changed) == {login}
+        client.changed.clear()
+        (project.root / "store" / "new.go").write_text("package store\n\nfunc Audit() {}\n")
+        until(lambda: store in client.changed, "the news of a new file in a folder")
+        client.changed.clear()
+        path.unlink()
+        until(lambda: login in client.changed, "the news of a deleted file")
+        assert client.request("resources/unsubscribe", uri=store)["result"] == {}
+        client.changed.clear()
+        (project.root / "store" / "new.go").unlink()
+        path.write_text("def check_password(): pass\n")
+        until(lambda: login in client.changed, "the news of a file that is back")
+        assert store not in client.changed
 
 
 def speak(project: Project, data: bytes, **options: Any) -> dict[Any, dict[str, Any]]:

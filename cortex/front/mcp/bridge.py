@@ -230,7 +230,7 @@ class Bridge:
         audience = self._audience or audience_of(_client_name(self._hello or message))
         if message["method"] == "initialize":
             answer: Message = {
-                "capabilities": capabilities(self._tools),
+                "capabilities": capabilities(),
                 "instructions": instruct(self._tools, audience),
                 "protocolVersion": (message.get("params") or {}).get("protocolVersion", ""),
                 "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},

@@ -291,7 +291,7 @@ class FastPath:
     async def _greet(self, version: str) -> Message:
         return {
             "result": {
-                "capabilities": capabilities(self._tools),
+                "capabilities": capabilities(),
                 "instructions": instruct(self._tools, self._audience),
                 "protocolVersion": version,
                 "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},
@@ -329,14 +329,14 @@ class FastPath:
         return {"result": {"content": [{"text": text, "type": "text"}], "isError": wrong}}
 
 
-def capabilities(tools: Mapping[str, Tool]) -> Message:
+def capabilities() -> Message:
     """Return the server's capabilities for a client of the handshake."""
     unchanged = {"listChanged": False}
     return {
         "completions": {},
         "logging": {},
         "prompts": unchanged,
-        "resources": unchanged | {"subscribe": "cortex_store" in tools},
+        "resources": unchanged | {"subscribe": True},
         "tools": unchanged,
     }
 

@@ -154,9 +154,9 @@ async def _converse(
         await _prepare(import_sdk)
     finally:
         fast_path.end()
-    updates = Updates(project) if "cortex_store" in tools else None
+    updates = Updates(project)
     server = make_server(tools, project, updates, project_names=project, audience=audience, on_roots=project.roots_changed)
-    streams.take(fast_path, updates.close if updates is not None else _do_nothing)
+    streams.take(fast_path, updates.close)
     await _speak(server, streams)
 
 
