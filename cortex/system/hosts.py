@@ -367,6 +367,21 @@ def runs_command(pid: int, programs: Collection[str], modules: Collection[str]) 
     return bool(names & {*programs} or started & {*modules})
 
 
+def lock_holders(path: Name) -> list[tuple[int, str]]:
+    """Return (process number, command line) of each process with a lock on the file, as far as the
+    system reports it: on Linux.
+    """
+    holders = dict[int, str]()
+    with contextlib.suppress(OSError, ValueError):
+        inode = os.stat(path).st_ino
+        with open("/proc/locks", encoding="ascii") as file:
+            for line in file:
+                fields = line.split()
+                if "->" not in fields and int(fields[5].rpartition(":")[2]) == inode and int(fields[4]) > 0:
+                    holders[int(fields[4])] = " ".join(_command_line(int(fields[4]))).strip()
+    return sorted(holders.items())
+
+
 def _command_line(pid: int) -> list[str]:
     with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
         return [os.fsdecode(word) for word in file.read().split(b"\0")]
