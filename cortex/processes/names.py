@@ -99,7 +99,15 @@ PROJECT = Kind(
         Process("graph", "cortex-worker", ("graph",), stage=2, forked=True),
         Process(MILVUS, "cortex-worker", (MILVUS,), stage=2),
         Process("watcher", "cortex-worker", ("watcher",), stage=1, forked=True),
-        Process(INDEXER, "cortex", ("index", "--watch"), stage=0, finishes=True, forked=True, other_lock=INDEXER_LOCK),
+        Process(
+            INDEXER,
+            "cortex",
+            ("index", "--watch"),
+            stage=0,
+            finishes=True,
+            forked=True,
+            other_lock=INDEXER_LOCK,
+        ),
         Process(HTTP, "cortex", ("serve",), stage=0, other_lock=HTTP_LOCK),
     ),
 )

@@ -162,7 +162,9 @@ class ChunkManager:
 
     @property
     def set_aside(self) -> dict[str, FileRef]:
-        """Files that were read and are not in CURRENT: damaged ones, and those with hidden chunks."""
+        """Files that were read and are not in CURRENT: damaged ones, and those with hidden
+        chunks.
+        """
         hidden = {name: self.files[name] for name in list(self.hidden) if name in self.files}
         return hidden | {name: ref for name, (ref, _) in list(self.damaged.items())}
 

@@ -448,8 +448,9 @@ def _check(layer: Layer, source: str) -> dict[str, Any]:
             )
         setting_names = [f.name for f in dataclasses.fields(SECTIONS[section])]
         for key in fields:
-            if key not in setting_names and (place := MOVED.get(f"{section}.{key}") or MOVED.get(str(key))):
-                raise Misconfigured(f"{section}.{key} in {source} is no setting: {place}.")
+            moved = MOVED.get(f"{section}.{key}") or MOVED.get(str(key))
+            if key not in setting_names and moved:
+                raise Misconfigured(f"{section}.{key} in {source} is no setting: {moved}.")
             if key not in setting_names:
                 raise Misconfigured(
                     f"Unknown setting {section}.{key} in {source}{hint_for(str(key), setting_names, 0.0)}."

@@ -69,6 +69,4 @@ def _moved_variables() -> list[str]:
     from cortex.settings.config import MOVED
 
     variables = {f"CORTEX_{name.replace('.', '_')}".upper(): place for name, place in MOVED.items()}
-    return [
-        f"{name} has no effect: {place}." for name, place in variables.items() if os.environ.get(name)
-    ]
+    return [f"{name} has no effect: {place}." for name, place in variables.items() if os.environ.get(name)]

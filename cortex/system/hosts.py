@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import itertools
 import os
 import select
 import signal
@@ -167,7 +168,7 @@ async def wait_for_parent_end(look_s: float) -> None:
         await ended.wait()
     descriptor = -1
     with contextlib.suppress(OSError, AttributeError):
-        descriptor = os.pidfd_open(parent)  # type: ignore[attr-defined]
+        descriptor = os.pidfd_open(parent)
     loop = asyncio.get_running_loop()
     try:
         if descriptor >= 0:
@@ -363,7 +364,7 @@ def runs_command(pid: int, programs: Collection[str], modules: Collection[str]) 
     """
     words = _command_line(pid)
     names = {os.path.basename(word) for word in words[:2]}  # a script's interpreter is before it
-    started = {after for option, after in zip(words, words[1:], strict=False) if option == "-m"}
+    started = {after for option, after in itertools.pairwise(words) if option == "-m"}
     return bool(names & {*programs} or started & {*modules})
 
 
@@ -391,7 +392,9 @@ def _command_line(pid: int) -> list[str]:
 
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         command = ["ps", "-o", "args=", "-p", str(pid)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=5.0, check=False).stdout.split()
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=5.0, check=False
+        ).stdout.split()
     return []
 
 

@@ -43,7 +43,7 @@ def _escape_sequence(match: re.Match[str]) -> str:
 
 
 def open_standard_streams() -> None:
-    """Make standard input, output and error usable whatever the caller gave.
+    r"""Make standard input, output and error usable whatever the caller gave.
 
     A closed one becomes the null device: else the next file opened would get its number, and a
     message to standard error would be written into it. A character that the encoding of an output
@@ -56,7 +56,7 @@ def open_standard_streams() -> None:
     for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, stream := open(number, mode, encoding="utf-8", closefd=False))
+            setattr(sys, name, stream := os.fdopen(number, mode, encoding="utf-8", closefd=False))
         if mode == "w" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=_UNENCODABLE)
 

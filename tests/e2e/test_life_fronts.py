@@ -263,7 +263,11 @@ def states(project):
 def test_status_and_down_name_and_end_the_processes_of_the_procfile(project):
     shutil.copy(PROCFILE, project.root / "Procfile")
     honcho = project.spawn(
-        "start", program="honcho", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+        "start",
+        program="honcho",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
     )
     names = {process.name for process in PROJECT.processes}
     until(lambda: states(project).keys() == names, "all processes of the Procfile")

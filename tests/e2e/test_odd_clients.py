@@ -104,15 +104,15 @@ class Client:
 
     def until_found(self, word: str) -> tuple[list[str], str]:
         """Return the files with `word` once there is one, and all messages until then."""
-        said = ""
+        messages = ""
         end = time.monotonic() + BOUND_S
         while time.monotonic() < end:
             answer = self.ask({"query": word})
-            said += f"{answer.get('error', '')} {answer.get('index', {}).get('message', '')} "
+            messages += f"{answer.get('error', '')} {answer.get('index', {}).get('message', '')} "
             if files := [hit["chunk"]["metadata"]["file_path"] for hit in answer.get("results", ())]:
-                return files, said
+                return files, messages
             time.sleep(0.1)
-        raise AssertionError(said)
+        raise AssertionError(messages)
 
 
 @contextlib.contextmanager
@@ -137,9 +137,9 @@ def test_a_root_that_cannot_be_used_is_left_out_and_named(project: Project, odd:
         "no text": {"uri": 5},
     }[odd]
     with opened(project, [root, {"uri": project.root.as_uri()}]) as client:
-        files, said = client.until_found("check_password")
+        files, messages = client.until_found("check_password")
     assert files == [FACTS["check_password"]]
-    assert odd == "no text" or f"{root['uri']!r} is left out" in said
+    assert odd == "no text" or f"{root['uri']!r} is left out" in messages
 
 
 @pytest.mark.parametrize("form", ["plain path", "text", "localhost", "escaped"])
@@ -275,8 +275,8 @@ def test_a_byte_order_mark_before_the_first_message_is_skipped(project: Project)
     assert answers[1]["result"] == {}
 
 
-#: a client that starts the command behind it and a process that holds the command's input open, says
-#: hello, writes both process ids, and waits
+#: a client that starts the command behind it and a process that holds the command's input open,
+#: says hello, writes both process ids, and waits
 PARENT = """
 import os, subprocess, sys, time
 reader, writer = os.pipe()
@@ -345,12 +345,12 @@ def test_an_output_in_a_small_alphabet_gets_the_other_letters_as_in_json(
 ) -> None:
     (project.root / "odd.py").write_text('MARKED = "ü → 𝄞"\n')
     project.run("index")
-    kept = {"ascii": "\\u00fc", "latin-1": "ü", "cp1252": "ü"}[encoding]
+    letter = {"ascii": "\\u00fc", "latin-1": "ü", "cp1252": "ü"}[encoding]
     environment = {"PYTHONIOENCODING": encoding}
     read = through_shell(project, "read odd.py", **environment)
-    assert f"{kept} \\u2192 \\ud834\\udd1e" in read.stdout.decode(encoding)
-    found = through_shell(project, "exact MARKED --json", **environment)
-    assert "ü → 𝄞" in orjson.loads(found.stdout.decode(encoding))["results"][0]["chunk"]["text"]
+    assert f"{letter} \\u2192 \\ud834\\udd1e" in read.stdout.decode(encoding)
+    answer = through_shell(project, "exact MARKED --json", **environment)
+    assert "ü → 𝄞" in orjson.loads(answer.stdout.decode(encoding))["results"][0]["chunk"]["text"]
     assert through_shell(project, "doctor", **environment).returncode == 0
 
 
@@ -358,5 +358,5 @@ def test_arguments_in_a_locale_of_ascii_are_read_as_utf_8(project: Project) -> N
     (project.root / "odd.py").write_text('MARKED = "grün"\n')
     project.run("index")
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    found = through_shell(project, "exact grün --json", **locale)
-    assert len(orjson.loads(found.stdout)["results"]) == 1
+    answer = through_shell(project, "exact grün --json", **locale)
+    assert len(orjson.loads(answer.stdout)["results"]) == 1

@@ -52,7 +52,7 @@ def index(project: Project) -> str:
     return ended.stdout
 
 
-def found(project: Project, *arguments: str) -> list[str]:
+def ids_of(project: Project, *arguments: str) -> list[str]:
     answer = orjson.loads(project.run(*arguments, "--json").stdout)
     return [result["chunk"]["id"] for result in answer["results"]]
 
@@ -84,10 +84,10 @@ def test_index_ends_when_files_of_another_program_are_served(project: Project, w
     consent(project)
     assert STALL_S > 60  # a run that waits in vain is killed before it ends
     assert "is served" in index(project)
-    assert BY_WORDS in found(project, "exact", "rotate")
-    assert BY_WORDS in found(project, "search", "signed cookies", "--detail", "full")
-    assert "code-auth/login.py" in " ".join(found(project, "exact", "check_password"))
-    by_meaning = found(project, "search", QUESTION, "--mode", "semantic", "--limit", "3")
+    assert BY_WORDS in ids_of(project, "exact", "rotate")
+    assert BY_WORDS in ids_of(project, "search", "signed cookies", "--detail", "full")
+    assert "code-auth/login.py" in " ".join(ids_of(project, "exact", "check_password"))
+    by_meaning = ids_of(project, "search", QUESTION, "--mode", "semantic", "--limit", "3")
     assert (by_meaning[:1] == [BY_MEANING]) is with_vectors
     assert "is served" in index(project)  # nothing has changed
 
@@ -97,13 +97,13 @@ def test_index_waits_for_a_changed_and_a_deleted_file_of_another_program(project
     write(project, "chunks", "b.json", [chunk("two", "the second platypus")])
     consent(project)
     index(project)
-    assert sorted(found(project, "exact", "platypus")) == ["one", "two"]
+    assert sorted(ids_of(project, "exact", "platypus")) == ["one", "two"]
     write(project, "chunks", "a.json", [chunk("one", "the first wombat")])
     (project.root / ".cortex" / "chunks" / "b.json").unlink()
     consent(project)
     index(project)
-    assert found(project, "exact", "platypus") == []
-    assert found(project, "exact", "wombat") == ["one"]
+    assert ids_of(project, "exact", "platypus") == []
+    assert ids_of(project, "exact", "wombat") == ["one"]
 
 
 def test_a_project_with_files_of_another_program_alone_is_indexed(project: Project) -> None:
@@ -113,7 +113,7 @@ def test_a_project_with_files_of_another_program_alone_is_indexed(project: Proje
     write(project, "chunks", "theirs.json", [chunk("one", "a lonely platypus")])
     consent(project)
     assert "is served" in index(project)
-    assert found(project, "exact", "platypus") == ["one"]
+    assert ids_of(project, "exact", "platypus") == ["one"]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_index_does_not_wait_for_a_file_that_is_never_served(
     write(project, kind, "odd.json", content)
     consent(project)
     index(project)
-    assert found(project, "exact", "platypus") == ["same"]
+    assert ids_of(project, "exact", "platypus") == ["same"]
     index(project)
 
 
@@ -142,8 +142,8 @@ def test_a_saved_file_of_another_program_is_followed(project: Project) -> None:
     consent(project)
     index(project)
     with project.spawn("up") as workers:
-        until(lambda: found(project, "exact", "platypus") == ["one"], "the first text")
+        until(lambda: ids_of(project, "exact", "platypus") == ["one"], "the first text")
         write(project, "chunks", "a.json", [chunk("one", "the first wombat")])
         consent(project)
-        until(lambda: found(project, "exact", "wombat") == ["one"], "the changed text")
+        until(lambda: ids_of(project, "exact", "wombat") == ["one"], "the changed text")
         workers.terminate()

@@ -1,4 +1,4 @@
-"""A file of milvus-lite that another process holds: whoever waits for it learns by which process."""
+"""A file of milvus-lite that another process holds: a caller that waits learns the process."""
 
 from __future__ import annotations
 

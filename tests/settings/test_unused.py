@@ -17,15 +17,15 @@ def write(root, name, text):
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "config.json", "config.toml"])
-@pytest.mark.parametrize("beside", [True, False])
-def test_a_file_of_settings_that_is_not_read_is_named(tmp_path, name, beside):
+@pytest.mark.parametrize("has_usual", [True, False])
+def test_a_file_of_settings_that_is_not_read_is_named(tmp_path, name, has_usual):
     write(tmp_path, name, "server:\n  debounce_ms: 100\n")
-    if beside:
+    if has_usual:
         write(tmp_path, "config.yml", "server:\n  debounce_ms: 200\n")
     loaded = config.load(tmp_path)
     assert f"{tmp_path / '.cortex' / name} is ignored" in say_unused(loaded)
     assert loaded.server.debounce_ms != 100
-    assert ("name it config.yml" in say_unused(loaded)) is not beside
+    assert ("name it config.yml" in say_unused(loaded)) is not has_usual
 
 
 def test_the_users_own_file_under_another_name_is_named(tmp_path, monkeypatch):
@@ -39,15 +39,18 @@ def test_the_users_own_file_under_another_name_is_named(tmp_path, monkeypatch):
     ("embedding", "named"),
     [
         (Embedding(model="microsoft/codebert-base"), "embedding.model ('microsoft/codebert-base') has"),
-        (Embedding(device="cuda:0", endpoint="http://localhost:1"), "('http://localhost:1'), embedding.device"),
+        (
+            Embedding(device="cuda:0", endpoint="http://localhost:1"),
+            "('http://localhost:1'), embedding.device",
+        ),
         (Embedding("http", endpoint="http://localhost:1", model_path="m"), "embedding.model_path ('m') has"),
         (Embedding("onnx", endpoint="http://localhost:1", model_path="m"), "('http://localhost:1') has"),
     ],
 )
 def test_a_setting_of_another_embedder_is_named(tmp_path, embedding, named):
-    said = say_unused(Config(tmp_path, embedding=embedding))
-    assert named in said
-    assert f"embedding.provider is {embedding.provider}" in said
+    sentence = say_unused(Config(tmp_path, embedding=embedding))
+    assert named in sentence
+    assert f"embedding.provider is {embedding.provider}" in sentence
 
 
 @pytest.mark.parametrize(
@@ -82,9 +85,9 @@ def test_a_setting_of_another_context_engine_is_refused_with_its_place_here(tmp_
 
 def test_a_variable_of_a_setting_that_moved_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("CORTEX_WATCHER_DEBOUNCE_MS", "250")
-    said = say_unused(config.load(tmp_path))
-    assert "CORTEX_WATCHER_DEBOUNCE_MS has no effect" in said
-    assert "indexing.debounce_ms" in said
+    sentence = say_unused(config.load(tmp_path))
+    assert "CORTEX_WATCHER_DEBOUNCE_MS has no effect" in sentence
+    assert "indexing.debounce_ms" in sentence
 
 
 def test_every_setting_that_moved_is_none_of_ours():

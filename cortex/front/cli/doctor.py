@@ -294,7 +294,10 @@ def _workers(config: Config) -> tuple[State, str]:
     status = attach.set_status(config)
     if not status["running"]:
         alone = ", ".join(process["name"] for process in status["processes"])
-        return "fine", f"without a supervisor: {alone}" if alone else "not running; the first question starts them"
+        return (
+            "fine",
+            f"without a supervisor: {alone}" if alone else "not running; the first question starts them",
+        )
     if status["problem"]:
         return "wrong", status["problem"]
     good = ("running", "finished", attach.ALONE)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import hashlib
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -135,8 +134,8 @@ async def _set_aside(client: Client) -> dict[str, State]:
 
 
 def _unserved(config: Config, manifest: Manifest, generation: Generation) -> dict[str, State | None]:
-    """Return the chunk files and graph files that `generation` lacks or holds in another state, each
-    with its state; None for one that it holds though it is gone.
+    """Return the chunk files and graph files that `generation` lacks or holds in another state,
+    each with its state; None for one that it holds though it is gone.
     """
     ours, *others = chunk_folders(config)
     present: dict[str, State] = dict(manifest.chunk_files)
@@ -156,7 +155,9 @@ def _unserved(config: Config, manifest: Manifest, generation: Generation) -> dic
     return waiting | {
         name: state
         for name, state in graph.items()
-        if not _is_served(folder_of(graph_folders(config), name).place(name), state, generation.graph_files.get(name))
+        if not _is_served(
+            folder_of(graph_folders(config), name).place(name), state, generation.graph_files.get(name)
+        )
     }
 
 

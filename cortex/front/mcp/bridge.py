@@ -20,10 +20,10 @@ import orjson
 from cortex import __version__
 from cortex.ask.query_context import Audience
 from cortex.front.audience import audience_of
+from cortex.front.mcp.errors import INTERNAL_ERROR
 from cortex.front.mcp.fast_path import capabilities
 from cortex.front.mcp.lines import read_lines
 from cortex.front.mcp.remote_server import (
-    INTERNAL_ERROR,
     ConnectionLost,
     Denied,
     Message,
@@ -249,9 +249,7 @@ class Bridge:
 
     async def _fail(self, message: Message, sentence: str, error: Message | None = None) -> None:
         """Answer with `sentence`, and with the code and data of the server's own `error`."""
-        await self._answer(
-            message, {"error": (error or {"code": INTERNAL_ERROR}) | {"message": sentence}}
-        )
+        await self._answer(message, {"error": (error or {"code": INTERNAL_ERROR}) | {"message": sentence}})
 
     async def _answer(self, message: Message, body: Message) -> None:
         await self._say(orjson.dumps({"jsonrpc": "2.0", "id": message["id"]} | body).decode() + "\n")

@@ -23,11 +23,12 @@ import orjson
 from cortex import __version__
 from cortex.ask.query_context import Audience
 from cortex.front.audience import audience_of
+from cortex.front.mcp.errors import explain
 from cortex.front.mcp.lines import Line
 from cortex.front.mcp.progress import reporting_progress
 from cortex.front.mcp.prompts import list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates
-from cortex.front.mcp.server import explain, list_for, run_tool
+from cortex.front.mcp.server import list_for, run_tool
 from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
 from cortex.front.tools import find_tool, instruct

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cortex.ask.freshness import Freshness
 from cortex.front.link import Link
+from cortex.front.mcp.clients import client_of
 from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
-from cortex.front.mcp.clients import client_of
 from cortex.settings import config as configuration
 from cortex.settings.home import find_root, real
 from cortex.settings.projects import resolve_project

@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import orjson
 
+from cortex.front.mcp.errors import INTERNAL_ERROR, INVALID_PARAMS
 from cortex.settings.home import is_loopback
 from cortex.system.errors import Misconfigured
 
@@ -26,8 +27,7 @@ CONNECT_S, SEND_S = 2.0, 10.0
 SILENCE_S = 120.0
 #: statuses after which the request may be repeated
 LATER = frozenset((429, 502, 503, 504))
-#: JSON-RPC codes: the request is wrong; the server failed. Statuses of the first
-INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
+#: statuses for errors in the request's parameters
 ABOUT_PARAMETERS = frozenset((400, 404, 413))
 #: key of the version in a request of the newest protocol; a header repeats it
 VERSION = "io.modelcontextprotocol/protocolVersion"

@@ -6,7 +6,6 @@ Its transport over standard input and output is in cortex.front.mcp.stdio.
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +19,7 @@ from cortex.front.argument_forms import read_object, unwrap_arguments
 from cortex.front.audience import answering, audience_of, split_format
 from cortex.front.mcp.clients import name_of, note_client
 from cortex.front.mcp.completion import complete
+from cortex.front.mcp.errors import INVALID_PARAMS, explain, is_for_the_model
 from cortex.front.mcp.logs import serve_logs
 from cortex.front.mcp.progress import reporting_progress
 from cortex.front.mcp.project import ProjectNames, ProjectRouter, ToolCaller
@@ -30,18 +30,13 @@ from cortex.front.text import render
 from cortex.front.tool import Tool
 from cortex.front.tools import find_tool, instruct, offer
 from cortex.front.tools.agent import shorten
-from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
+from cortex.system.errors import CortexError
 
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.lowlevel import Server
 
     from cortex.front.mcp.updates import Updates
-
-log = logging.getLogger(__name__)
-
-#: JSON-RPC codes: the request is wrong; the server failed
-INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 
 def make_server(
@@ -116,21 +111,21 @@ def make_server(
     return server
 
 
-async def _read_arguments(context: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+async def _read_arguments(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
     """Read the arguments of a call that come as a JSON text. A middleware of the SDK, which would
     refuse them.
     """
     from mcp.shared.exceptions import MCPError
 
-    params = context.params
-    if context.method == "tools/call" and isinstance(params, Mapping):
+    params = ctx.params
+    if ctx.method == "tools/call" and isinstance(params, Mapping):
         arguments = params.get("arguments")
         if arguments is not None and not isinstance(arguments, Mapping):
             arguments = read_object(arguments)
             if not isinstance(arguments, Mapping):
                 raise MCPError(INVALID_PARAMS, '`arguments` must be a JSON object, as {"query": "…"}.')
-            context = replace(context, params={**params, "arguments": arguments})
-    return await call_next(context)
+            ctx = replace(ctx, params={**params, "arguments": arguments})
+    return await call_next(ctx)
 
 
 async def _instruct_agent(text: str, context: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -234,23 +229,3 @@ def _protocol_errors(what: str, data: dict[str, Any] | None = None) -> Iterator[
         yield
     except Exception as error:
         raise MCPError(*explain(error, what), data) from error
-
-
-def explain(error: Exception, what: str) -> tuple[int, str]:
-    """Return (JSON-RPC code, sentence) of an error; an unexpected one is logged."""
-    if isinstance(error, CortexError):
-        return code_of(error), str(error)
-    log.error("the request for %s failed", what, exc_info=error)
-    return INTERNAL_ERROR, f"Cortex failed on this request ({error!r}); please report it."
-
-
-def is_for_the_model(error: CortexError) -> bool:
-    """Whether the error goes into a tool's answer (SEP-1303), because the model can correct the
-    arguments. An invalid query is a JSON-RPC error.
-    """
-    return isinstance(error, BadRequest | NotFound | TooLarge) and not isinstance(error, BadQuery)
-
-
-def code_of(error: CortexError) -> int:
-    """Return the JSON-RPC code: invalid parameters or internal error."""
-    return INVALID_PARAMS if isinstance(error, BadRequest | NotFound | TooLarge) else INTERNAL_ERROR

@@ -155,7 +155,9 @@ async def _converse(
     finally:
         fast_path.end()
     updates = Updates(project)
-    server = make_server(tools, project, updates, project_names=project, audience=audience, on_roots=project.roots_changed)
+    server = make_server(
+        tools, project, updates, project_names=project, audience=audience, on_roots=project.roots_changed
+    )
     streams.take(fast_path, updates.close)
     await _speak(server, streams)
 

@@ -1,5 +1,5 @@
-"""Notifications of changed resources, for subscribers of both protocol generations: outlines of files
-and folders, the counts of memory, and its notes.
+"""Notifications of changed resources, for subscribers of both protocol generations: outlines of
+files and folders, the counts of memory, and its notes.
 
 Other processes write too, so index and memory are polled for changes, while there are subscribers.
 """
@@ -17,8 +17,8 @@ import orjson
 
 from cortex.ask.query_context import QueryContext
 from cortex.front.mcp.clients import client_of, on_disconnect
+from cortex.front.mcp.errors import explain
 from cortex.front.mcp.resources import NODE, OUTLINE, STATS, read_outline, read_resource
-from cortex.front.mcp.server import explain
 from cortex.front.tool import make_tool
 from cortex.system.errors import BadRequest, CortexError, NotFound, TooLarge
 
@@ -138,18 +138,22 @@ class Updates:
         for uri in uris:
             try:
                 link = await self._project.reach(context)
-                if uri.startswith(OUTLINE):
-                    if uri not in self._outlines and len(self._followed(OUTLINE)) >= OUTLINES_MAX:
-                        raise BadRequest(f"{OUTLINES_MAX} outlines are subscribed to; unsubscribe from some.")
-                    self._outlines.setdefault(uri, await self._outline_state(link, uri))
-                    continue
-                await read_resource(link, uri)
-                if self._reached < 0:
-                    self._reached = (await link.call(CHANGES, {"after": -1})).get("reached", -1)
+                await self._note_state(link, uri)
             except (BadRequest, NotFound, TooLarge) as error:
                 raise MCPError(*explain(error, uri), {"uri": uri}) from error
             except CortexError as error:
                 log.info("%s is not known to be there: %s", uri, error)
+
+    async def _note_state(self, link: ToolCaller, uri: str) -> None:
+        """Note the state of a resource before its first change. Raises its errors."""
+        if not uri.startswith(OUTLINE):
+            await read_resource(link, uri)
+            if self._reached < 0:
+                self._reached = (await link.call(CHANGES, {"after": -1})).get("reached", -1)
+            return
+        if uri not in self._outlines and len(self._followed(OUTLINE)) >= OUTLINES_MAX:
+            raise BadRequest(f"{OUTLINES_MAX} outlines are subscribed to; unsubscribe from some.")
+        self._outlines.setdefault(uri, await self._outline_state(link, uri))
 
     def _begin(self, context: ServerRequestContext) -> None:
         """Begin to poll for changes, unless that runs already."""

@@ -24,13 +24,13 @@ def faults(schema, value, shared, at="answer"):
         return [f"{at} is {value!r:.60}, no {schema['type']}"]
     if "enum" in schema and value not in schema["enum"]:
         return [f"{at} is {value!r}"]
-    found = [f"{at} lacks {name}" for name in schema.get("required", ()) if name not in value]
+    differences = [f"{at} lacks {name}" for name in schema.get("required", ()) if name not in value]
     for name, field in schema.get("properties", {}).items():
         if name in value:
-            found += faults(field, value[name], shared, f"{at}.{name}")
+            differences += faults(field, value[name], shared, f"{at}.{name}")
     for number, item in enumerate(value if schema["type"] == "array" else ()):
-        found += faults(schema["items"], item, shared, f"{at}[{number}]")
-    return found
+        differences += faults(schema["items"], item, shared, f"{at}[{number}]")
+    return differences
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,8 @@ async def http_search(
     return await flat_answer(context, question, projects)
 
 
-#: not offered to agents; as a tool it is called with their deadline and checks. Errors name the route
+#: not offered to agents; as a tool it is called with their deadline and checks. Its errors name
+#: the route
 SEARCH = replace(make_tool(http_search, "Search", reads=True), name="/v1/search")
 
 

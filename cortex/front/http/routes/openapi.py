@@ -70,8 +70,8 @@ class OpenApiRoutes:
 
 
 def openapi(hosted: Hosted) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of the routes with POST and GET; MCP describes itself, and pages are
-    for people.
+    """Return the OpenAPI 3.1 document of the routes with POST and GET; MCP describes itself, and
+    pages are for people.
     """
     of = [{"name": PROJECT, "in": "query", "required": False, "schema": {"type": "string"}}]
     search = SEARCH.schema | {"properties": SEARCH.schema["properties"] | {PROJECT: {"type": "string"}}}
@@ -80,13 +80,9 @@ def openapi(hosted: Hosted) -> dict[str, Any]:
         "/health": {"get": _operation("health", "Whether the server answers.", health) | {"security": []}},
         "/metrics": {"get": _operation("metrics", "Counts and times.", responses.METRICS, kind=PLAIN)},
         "/v1/search": {"post": _operation("searchCode", SEARCH.description, responses.SEARCH, search)},
-        "/v1/indexStatus": {
-            "get": _operation("indexStatus", "The indexed share.", responses.STATUS) | named
-        },
+        "/v1/indexStatus": {"get": _operation("indexStatus", "The indexed share.", responses.STATUS) | named},
         "/v1/events": {"get": _operation("events", "Changes.", responses.EVENTS, kind=EVENT_STREAM) | named},
-        "/v1/tools": {
-            "get": _operation("tools", "Every tool with its schema.", responses.LISTED) | named
-        },
+        "/v1/tools": {"get": _operation("tools", "Every tool with its schema.", responses.LISTED) | named},
     }
     for tool in hosted.tools.values():
         answer = responses.schema_of(tool.name)

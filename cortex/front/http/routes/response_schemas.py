@@ -1,5 +1,5 @@
-"""JSON schemas of answers, for /openapi.json. A schema names the fields that every answer of the kind
-has; answers may have further ones.
+"""JSON schemas of answers, for /openapi.json. A schema names the fields of every answer of its
+kind; an answer may have further ones.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": "string"}
-_WHOLE: Schema = {"type": "integer"}
+_INTEGER: Schema = {"type": "integer"}
 _NUMBER: Schema = {"type": "number"}
 _YES: Schema = {"type": "boolean"}
 
@@ -29,9 +29,9 @@ def _object(*optional: str, **fields: Schema) -> Schema:
 
 INDEX = _object(
     "message",
-    generation=_WHOLE,
+    generation=_INTEGER,
     pending=_list_of(_TEXT),
-    pending_count=_WHOLE,
+    pending_count=_INTEGER,
     degraded=_list_of(_TEXT),
     message=_TEXT,
 )
@@ -42,22 +42,24 @@ SHARED: dict[str, Schema] = {
                      tags=_list_of(_TEXT), metadata=_object(file_path=_TEXT) | {"required": []}),
 }  # fmt: skip
 _INDEX, _CHUNK = ({"$ref": f"#/components/schemas/{name}"} for name in SHARED)
-_HIT = _object("project", file=_TEXT, lno=_WHOLE, text=_TEXT, score=_NUMBER, project=_TEXT,
+_HIT = _object("project", file=_TEXT, lno=_INTEGER, text=_TEXT, score=_NUMBER, project=_TEXT,
                source={"type": "string", "enum": ["lex", "vec", "both"]})  # fmt: skip
-_HITS = _object("truncated", "suggestion", hits=_list_of(_HIT), index=_INDEX, truncated=_YES, suggestion=_TEXT)
+_HITS = _object(
+    "truncated", "suggestion", hits=_list_of(_HIT), index=_INDEX, truncated=_YES, suggestion=_TEXT
+)
 _COUNTED = {
     "results": _list_of({"type": "object"}),
-    "total_found": _WHOLE,
-    "total_returned": _WHOLE,
+    "total_found": _INTEGER,
+    "total_returned": _INTEGER,
     "truncated": _YES,
     "suggestion": _TEXT,
-    "metadata": _object(took_ms=_WHOLE, source=_TEXT),
+    "metadata": _object(took_ms=_INTEGER, source=_TEXT),
     "index": _INDEX,
 }
 #: tool → the schema of its answer; those of other tools are objects
 TOOLS: dict[str, Schema] = {
     "cortex_search": _object(
-        results=_list_of(_object(chunk=_CHUNK, combined_score=_NUMBER)), total=_WHOLE, index=_INDEX
+        results=_list_of(_object(chunk=_CHUNK, combined_score=_NUMBER)), total=_INTEGER, index=_INDEX
     ),
     "code_context": _HITS,
     "cortex_exact": _object(
@@ -71,8 +73,8 @@ TOOLS: dict[str, Schema] = {
 HEALTH = _object(alive=_YES, ready=_YES, version=_TEXT)
 SEARCH = _HITS
 STATUS = _object(
-    repo=_TEXT, project=_TEXT, zoekt_pct=_WHOLE, faiss_pct=_WHOLE, text_pct=_WHOLE, vector_pct=_WHOLE,
-    graph_pct=_WHOLE, files=_WHOLE, chunks=_WHOLE, generation=_WHOLE, pending=_WHOLE,
+    repo=_TEXT, project=_TEXT, zoekt_pct=_INTEGER, faiss_pct=_INTEGER, text_pct=_INTEGER, vector_pct=_INTEGER,
+    graph_pct=_INTEGER, files=_INTEGER, chunks=_INTEGER, generation=_INTEGER, pending=_INTEGER,
 )  # fmt: skip
 LISTED = _object(
     project=_TEXT,
