@@ -6,8 +6,9 @@ page of all budgets in docs/BENCHMARKS.md.
 
 For a tree of --files files from the folders in --sources: the writing of the lexical index (text,
 trigrams and words, in process), one chunk's vector by the built-in model, a lexical query and a
-vector query of one worker over ZeroMQ, and the merge of the 512 best of both. --page writes the page
-from the results that `BUDGETS` names; a test compares the two.
+vector query of one worker over ZeroMQ, and the merge of the 512 best of both. --page writes the
+page from the results that `BUDGETS` names; a test compares the two. Merge and vector are processor time,
+which other programs of the machine change less.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from cortex.generation.read import Rows
 from cortex.ranking.fusion import rank
 from cortex.ranking.weights import weigh
 from cortex.settings.config import Config
+from cortex.system.errors import NotReady
 from cortex.terms.passages import embed_text
 from ipc.client import Client
 from ipc.messages import MeaningSearch, Signals, TextSignals
@@ -46,7 +48,7 @@ BATCH = 256
 
 async def measure_lanes(config: Config, questions: list[str]) -> list[Figures]:
     """Measure a query of each lane, and the merge of their MERGED best."""
-    client, number = Client(config.runtime_dir), Freshness(config).current().number
+    client, freshness = Client(config.runtime_dir), Freshness(config)
     took: dict[str, list[float]] = {"lexical query": [], "vector query": [], "merge": []}
     weights = weigh(vectors=True)
 
@@ -59,11 +61,17 @@ async def measure_lanes(config: Config, questions: list[str]) -> list[Figures]:
 
     try:
         for question in (*questions[:WARM_UP], *questions):
-            words = await ask("lexical query", "text", TextSignals(question, MERGED, generation=number))
-            meanings = await ask("vector query", "vector", MeaningSearch(question, MERGED, generation=number))
-            began = time.perf_counter()
+            number = freshness.current().number
+            try:
+                words = await ask("lexical query", "text", TextSignals(question, MERGED, generation=number))
+                meanings = await ask(
+                    "vector query", "vector", MeaningSearch(question, MERGED, generation=number)
+                )
+            except NotReady:  # upkeep has published the next generation
+                continue
+            began = time.thread_time()
             rank(question, words, meanings, weights, MERGED)
-            took["merge"].append(time.perf_counter() - began)
+            took["merge"].append(time.thread_time() - began)
     finally:
         await client.close()
     return [summarise(case, times[WARM_UP:]) for case, times in took.items()]
@@ -76,9 +84,9 @@ def measure_embedding(rows: Rows) -> Figures:
     model, took = open_static(), []
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
-        began = time.perf_counter()
+        began = time.thread_time()
         model.embed(batch)
-        took.append((time.perf_counter() - began) / len(batch))
+        took.append((time.thread_time() - began) / len(batch))
     return summarise("one vector", took) | {"dimensions": model.dimensions}
 
 
@@ -139,22 +147,17 @@ def figure(value: Any, path: tuple[str, ...]) -> float:
 
 def page() -> str:
     """Return the lines of the page below its heading."""
-    lines = [
-        "Made by `scripts/bench/budgets.py --page`. Sizes are those of the measurement.",
-        "",
-        "| specification | budget | measured | | at |",
-        "|---|---|---|---|---|",
-    ]
+    lines = ["Made by `scripts/bench/budgets.py --page`.", "", "| budget | measured | at |", "|---|---|---|"]
     for budget in BUDGETS:
         value = figure(orjson.loads((RESULTS / budget.result).read_bytes()), budget.path)
         met = value >= budget.bound if budget.least else value <= budget.bound
-        sign = "≥" if budget.least else "≤"
+        bound = f"{'≥' if budget.least else '≤'}{budget.bound:g} {budget.unit}"
         lines.append(
-            f"| {budget.specification} | {budget.what} {sign} {budget.bound:g} {budget.unit} | "
-            f"{value:.3g} | {'met' if met else '**missed**'} | {budget.at} |"
+            f"| {budget.specification}: {budget.what}, {bound} | {value:.3g}, {'met' if met else '**missed**'} | "
+            f"{budget.at} |"
         )
     results = ", ".join(f"`{name}`" for name in dict.fromkeys(budget.result for budget in BUDGETS))
-    return "\n".join([*lines, "", f"Results, in this order: {results}."])
+    return "\n".join([*lines, "", f"Results: {results}."])
 
 
 SPEED, EXACT = "2026-11-28-edaf437d-speed.json", "2026-11-21-d268b1c-exact.json"
@@ -165,7 +168,6 @@ _AT_SMALL, _AT_LARGE = "11 022 chunks", "29 000 files"
 _AT_5K, _AT_10K = "5 000 files", "10 000 chunks"
 BUDGETS: tuple[Budget, ...] = (
     Budget("000", "memory, 10 000 chunks", 60, "MB", SPEED, (*_SMALL, "rest_mb"), _AT_SMALL),
-    Budget("001", "memory, 10 000 chunks", 80, "MB", SPEED, (*_SMALL, "rest_mb"), _AT_SMALL),
     Budget("000", "p50 of a query, 10 000 chunks", 70, "ms",
            SPEED, (*_SMALL, "questions", "search", "p50_ms"), _AT_SMALL),
     Budget("003", "memory, 50 000 files", 1000, "MB", SPEED, (*_LARGE, "rest_mb"), _AT_LARGE),
@@ -182,9 +184,7 @@ BUDGETS: tuple[Budget, ...] = (
     Budget("003", "cold index, 5 000 files", 30, "s", EXACT, ("tree", "indexed_in_s"), _AT_5K),
     *(
         Budget("001", f"p50 of cortex_exact, {case}", bound, "ms", EXACT, ("speed", case, "p50_ms"), _AT_5K)
-        for case, bound in {
-            "term": 5, "and": 10, "boolean": 20, "phrase": 10, "prefix": 15, "fuzzy ~2": 20,
-        }.items()
+        for case, bound in {"term": 5, "boolean": 20, "fuzzy ~2": 20}.items()
     ),
     Budget("001", "reload, 1 of 10 000 chunks", 45, "ms",
            FRESH, ("rows", "1 of 10000 chunks in 1 file → served", "after_ms"), _AT_10K),
