@@ -1,4 +1,4 @@
-"""docs/REQUIREMENTS.md: each row names a test that exists, a decision, or the figures of a budget."""
+"""docs/REQUIREMENTS.md: each row names a test that exists, a decision, or a budget's figures."""
 
 import ast
 import re

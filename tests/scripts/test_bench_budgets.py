@@ -28,9 +28,9 @@ def test_each_budget_is_judged_by_its_bound(budgets):
     assert len(lines) == len(budgets.BUDGETS) > 15
     for budget, line in zip(budgets.BUDGETS, lines, strict=True):
         measured = float(line.split("|")[2].split(",")[0])
-        assert ("missed" in line) is (
-            measured < budget.bound if budget.least else measured > budget.bound
-        ), line
+        assert ("missed" in line) is (measured < budget.bound if budget.least else measured > budget.bound), (
+            line
+        )
 
 
 def test_every_result_that_a_budget_names_is_there(budgets):
