@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -113,7 +114,8 @@ class Project:
             self.link.set_roots(folders)
             return
         try:
-            link = OpenProjects(Link(configuration.load(folders[0])), folders, Link)
+            config = replace(configuration.load(folders[0]), explicit_root=False)  # no person named it
+            link = OpenProjects(Link(config), folders, Link)
         except CortexError as error:
             self.problem, self._unasked = str(error), self.link is None
             return
