@@ -10,7 +10,9 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from cortex.memory import candidates
 from cortex.memory.briefing import TOKENS
+from cortex.memory.closed_notes import closed_hint
 from cortex.memory.library import Library
 from cortex.memory.tables import FOLLOWED, NOTE
 from cortex.settings.identity import origin_of
@@ -22,10 +24,16 @@ LOOKED_AT = 200
 def briefing(
     library: Library, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
 ) -> dict[str, Any]:
-    """Return `Library.briefing`; for a project without notes, the text ends with `proposal`."""
+    """Return `Library.briefing`, followed by the hints for a person: a project that this one may
+    be a clone of, notes that upkeep closed, and candidates.
+    """
     answer = library.briefing(agent_id, compact=compact, tokens=tokens)
-    proposed = proposal(library)
-    return answer | ({"briefing": f"{answer['briefing']}\n\n{proposed}"} if proposed else {})
+    return {"briefing": "\n\n".join((answer["briefing"], *hints(library)))}
+
+
+def hints(library: Library) -> list[str]:
+    """The hints below a briefing: no text of a note."""
+    return [hint for hint in (proposal(library), closed_hint(library), candidates.hint(library)) if hint]
 
 
 def proposal(library: Library) -> str:

@@ -19,6 +19,7 @@ from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
 from cortex.memory.checks import warnings_of
 from cortex.memory.copies import back_ups
+from cortex.memory.disputes import mark_disputed
 from cortex.memory.doctor import examine
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import erase_in_copies
@@ -40,7 +41,7 @@ from cortex.memory.sealed import opener
 from cortex.memory.store import STATES
 from cortex.memory.timeline import between
 from cortex.memory.times import format_moment, read_end, read_moment
-from cortex.memory.transcripts import spool, spool_reader
+from cortex.memory.transcripts import proposals, spool, spool_reader
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
 from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets
@@ -66,6 +67,24 @@ def finish(steps: Generator[None, None, T]) -> T:
             next(steps)
         except StopIteration as end:
             return cast("T", end.value)
+
+
+def _propose_old_notes(memory: Memory) -> None:
+    """Once in the life of a store: make candidates of the notes of rules, in one operation that
+    `undo` reverts.
+    """
+    store = memory.store
+    with store.database.read() as connection:
+        if proposals.notes_were_moved(connection):
+            return
+        has_notes = bool(proposals.notes_to_move(connection))
+    if has_notes:
+        key = store.database.key()
+        store.once("", "propose", {}, lambda records: {"moved": proposals.move_notes(records, key)})
+        memory.follow()
+    else:
+        with store.database.write() as connection:
+            proposals.mark_moved(connection, memory.now())
 
 
 class Library:
@@ -97,6 +116,7 @@ class Library:
         folder = Path(path).expanduser().absolute()
         memory = Memory(folder, embedder or open_static(), home=home, driver=driver)
         try:
+            _propose_old_notes(memory)
             return cls(memory, project=project)
         except BaseException:  # close it even on KeyboardInterrupt, as in `Memory`
             memory.close()
@@ -124,6 +144,11 @@ class Library:
     @property
     def memory(self) -> Memory:
         return self._memory
+
+    @property
+    def source(self) -> Source:
+        """The source of the notes that are stored."""
+        return self._source
 
     @property
     def project(self) -> str:
@@ -452,7 +477,8 @@ class Library:
             [edge.target if edge.source == note.number else edge.source for edge in edges]
         )
         ids = {related.number: related.id for related in (note, *others)}
-        return note_row(note) | {
+        [row] = mark_disputed(self._memory, [note_row(note)])
+        return row | {
             "edges": [render_edge(edge, ids) for edge in edges if {edge.source, edge.target} <= ids.keys()],
             "related": title_rows(others),
         }

@@ -21,6 +21,8 @@ from cortex.system.terminal import clean
 Scope = Literal["project", "global"]
 State = Literal["active", "superseded", "archived", "deleted"]
 Trust = Literal["user", "agent", "tool", "import"]
+#: the channel of agents
+AGENTS = "mcp"
 Direction = Literal["outgoing", "incoming", "both"]
 
 #: documented kinds; any word of this form is allowed

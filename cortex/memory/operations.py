@@ -14,16 +14,16 @@ from typing import Any
 
 import msgspec
 
-from cortex.memory import clones, note_history
+from cortex.memory import candidates, clones, closed_notes, note_history
 from cortex.memory.code_places.commit_notes import take_commits, unknown_commits
 from cortex.memory.code_places.places import files_with_anchors, notes_by_file, spoken
 from cortex.memory.code_places.unplaced import place, unplaced
 from cortex.memory.library import Library
-from cortex.memory.note import Scope, Source, State
+from cortex.memory.note import AGENTS, Scope, Source, State
 from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, run_observation, takes_number, writes
 from cortex.memory.relocation import migrate
-from cortex.memory.transcripts import sessions
+from cortex.memory.transcripts import past_sessions, sessions
 from cortex.memory.upkeep import run
 from cortex.system.errors import BadRequest
 from cortex.terms.arguments import parse_fault, struct_of
@@ -39,13 +39,13 @@ ALL = "all"
 Slices = Generator[None, None, dict[str, Any]]
 Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
 #: operation of people → its command, where that has another name
-_COMMANDS = {"erase": "forget --hard"}
+_COMMANDS = {"erase": "forget --hard", "reopen": "closed --reopen", "past_sessions": "past-sessions"} | {
+    f"{verb}_candidates": f"candidates --{verb}" for verb in ("take", "drop", "restore")
+}
 #: possible keys of an answer's hits
 _HIT_KEYS = ("results", "items", "observations", "explanations")
 #: end of the identity of a project's folder
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
-#: the channel of agents
-AGENTS = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +216,12 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("forget", Library.forget, writes=True),
         _operation("undo", Library.undo, writes=True),
         _operation("link", Library.link, writes=True, people=True),
+        _operation("closed", closed_notes.closed, writes=True, people=True),
+        _operation("candidates", candidates.list_candidates, writes=False),
+        _operation("take_candidates", candidates.take_candidates, writes=True, people=True),
+        _operation("drop_candidates", candidates.drop_candidates, writes=True, people=True),
+        _operation("restore_candidates", candidates.restore_notes, writes=True, people=True),
+        _operation("reopen", closed_notes.reopen, writes=True, people=True),
         _operation("erase", Library.erase, writes=True, people=True),
         _operation("run_consolidation", run.run_consolidation, writes=True),
         _operation("trigger_maintenance", run.trigger_maintenance, writes=True),
@@ -230,6 +236,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("read_session", note_history.read_session, writes=False),
         _operation("search_sessions", sessions.search_sessions, writes=False),
         _operation("list_sessions", sessions.list_sessions, writes=False),
+        _operation("past_sessions", past_sessions.past_sessions, writes=True, people=True),
         _operation("followed", sessions.followed, writes=False, people=True),
         _operation("take_session", sessions.take_session, writes=True, people=True),
         _operation("doctor", Library.doctor, writes=False, people=True),

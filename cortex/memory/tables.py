@@ -236,9 +236,9 @@ FOLLOWED = Table(
     _text("git", 80),
 )
 
-#: sentences that rules propose as notes; `state`: open, taken, dropped or expired. `text` is "" unless
-#: open; `hash`: a keyed hash of project and text, by which none is proposed twice. `note`: the note
-#: that it was, or became
+#: sentences that rules propose as notes; `state`: open, taken, dropped or expired; `text` is ""
+#: unless open. `hash`: a keyed hash of project and text, by which none is proposed twice. `note`:
+#: the note that it was, or became
 CANDIDATE = Table(
     "candidate",
     METADATA,

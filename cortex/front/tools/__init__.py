@@ -153,6 +153,7 @@ _PEOPLE = (
     ToolEntry(f"{_MEMORY}.people:memory_forget", "Delete a note", False, True, "memory"),
     ToolEntry(f"{_MEMORY}.people:memory_rate", "Rate a note", False, True, "memory"),
     ToolEntry(f"{_MEMORY}.people:memory_link", "Share notes with another clone", False, True, "memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_closed", "List notes that upkeep closed", False, True, "memory"),
     ToolEntry(f"{_MEMORY}.people:memory_import", "Import notes from a file", False, True, "memory"),
     ToolEntry(f"{_MEMORY}.people:memory_export", "Export notes to a file", asks="memory"),
     ToolEntry(f"{_MEMORY}.people:memory_backup", "Back up the store", asks="memory"),

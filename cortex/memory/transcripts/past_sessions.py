@@ -1,0 +1,57 @@
+"""A person's consent that sessions from before memory was first used in their project are read. A
+file in memory's folder, which `cortex install` and `cortex memory past-sessions` write.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cortex.memory.library import Library
+from cortex.system import files
+
+#: name of the file, and its contents
+FILE, YES, NO = "past-sessions", "yes", "no"
+
+
+def consent(folder: Path) -> str:
+    """The answer that a person gave: YES, NO, or "" for none."""
+    try:
+        word = files.read_plain(folder / FILE, 8).decode("ascii", "replace").strip()
+    except OSError:
+        return ""
+    return word if word in (YES, NO) else ""
+
+
+def give(folder: Path, word: str) -> None:
+    """Store the answer. Raises OSError."""
+    files.make_private(folder)
+    files.replace(folder / FILE, f"{word}\n".encode())
+
+
+def past_sessions(library: Library, *, answer: str = "") -> dict[str, Any]:
+    """{"past_sessions": the answer, "unread": number of earlier sessions of this project that wait
+    for it}. `answer`: YES or NO, to store it.
+    """
+    folder = library.memory.store.database.folder
+    if answer:
+        give(folder, answer)
+    return {"past_sessions": consent(folder), "unread": unread(library)}
+
+
+def unread(library: Library) -> int:
+    """The number of earlier sessions of the project that wait for an answer."""
+    counts, projects = library.memory.unread_sessions, library.memory.projects.all_of(library.project)
+    return sum(counts[project] for project in projects or counts if project in counts)
+
+
+def hint(library: Library) -> str:
+    """One sentence about unread sessions; "" for none, and after a person said no."""
+    count = unread(library)
+    if not count or consent(library.memory.store.database.folder) == NO:
+        return ""
+    sessions = f"{count} earlier {'session' if count == 1 else 'sessions'}"
+    return (
+        f"{sessions} of this project, from before memory was first used in it, are not read. A person can "
+        "have them read with `cortex memory past-sessions yes`."
+    )
