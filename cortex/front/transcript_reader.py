@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from cortex.front.commit_feed import Call, CommitFeed
-from cortex.memory.transcripts import past_sessions, session_commits, spool, spool_reader
+from cortex.memory.transcripts import consent, session_commits, spool, spool_reader
 from cortex.memory.transcripts.reader import (
     FORMATS,
     Format,
@@ -169,7 +169,7 @@ class Follower:
         """Look whether a person allowed to read past sessions; if so, look at them again."""
         folder = self._memory_folder
         self._reads_past = self._settings.sessions == "all" or (
-            folder is not None and past_sessions.consent(folder) == past_sessions.YES
+            folder is not None and consent.consent(folder) == consent.YES
         )
         for file in self._files.values() if self._reads_past else ():
             if file.past_of:

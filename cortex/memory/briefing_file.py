@@ -33,7 +33,13 @@ def render(library: Library, folder: Path, project: str, remotes: Sequence[str] 
         return False
     memory, view = library.memory, library.of(project=project)
     briefing = brief(
-        memory, Selection(project=view.project), "default", memory.now(), compact=False, tokens=TOKENS
+        memory,
+        Selection(project=view.project),
+        "default",
+        memory.now(),
+        compact=False,
+        tokens=TOKENS,
+        by_hook=True,
     )
     text = "\n\n".join((briefing.text, *hints(view)))
     files.make_private(folder / FOLDER)

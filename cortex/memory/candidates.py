@@ -43,8 +43,8 @@ def _rows(connection: Connection, library: Library) -> list[Row[Any]]:
     rows = list(connection.execute(query.order_by(CANDIDATE.c.said_at.desc(), CANDIDATE.c.number.desc())))
     same = {row.number: _proposal(row).note().same for row in rows}
     noted = select(NOTE.c.same).where(NOTE.c.same.in_(set(same.values())), NOTE.c.state == "active")
-    known = set(connection.execute(noted).scalars()) if rows else set()
-    return [row for row in rows if same[row.number] not in known]
+    noted_already = set(connection.execute(noted).scalars()) if rows else set()
+    return [row for row in rows if _proposal(row).about or same[row.number] not in noted_already]
 
 
 def _proposal(row: Row[Any]) -> Proposal:
@@ -53,8 +53,9 @@ def _proposal(row: Row[Any]) -> Proposal:
 
 def list_candidates(library: Library, *, limit: int = LISTED_MAX, offset: int = 0) -> dict[str, Any]:
     """{"candidates": [{"candidate": its number, "kind", "text", "at", "agent", "session",
-    "exchange"}], "count": of all, "next_offset" if there are more}. An agent gets at most five,
-    cut to 200 characters, and none with a command or an address: "withheld" counts these.
+    "exchange", "about": the note of which a file brought another version}], "count": of all,
+    "next_offset" if there are more}. An agent gets at most five, cut to 200 characters, and none
+    with a command or an address: "withheld" counts these.
     """
     if not (1 <= limit <= LISTED_MAX and offset >= 0):
         raise BadRequest(f"limit must be between 1 and {LISTED_MAX}, and offset 0 or more.")
@@ -82,7 +83,7 @@ def _row(row: Row[Any], chars: int) -> dict[str, Any]:
         "agent": row.agent,
         "session": row.origin.get("session", ""),
         "exchange": row.origin.get("exchange", 0),
-    }
+    } | ({"about": row.origin["about"]} if row.origin.get("about") else {})
 
 
 def hint(library: Library) -> str:
@@ -125,6 +126,10 @@ def _as_note(records: Records, row: Row[Any], trust: Trust) -> Note:
     """The note of a candidate: the archived one, a stored one with the same title, or a new one."""
     stored = records.get([row.note]) if row.note else []
     proposed = _proposal(row).note(trust)
+    if about := _proposal(row).about:
+        version = records.need(about)
+        records.change(version, replace(version, title=proposed.title, body=proposed.body))
+        return version
     if not stored:
         same = select(NOTE.c.number).where(NOTE.c.same == proposed.same, NOTE.c.state == "active")
         stored = records.get(list(records.connection.execute(same.limit(1)).scalars()))

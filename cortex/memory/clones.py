@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from cortex.memory import candidates
+from cortex.memory import acceptance, candidates
 from cortex.memory.briefing import TOKENS
 from cortex.memory.closed_notes import closed_hint
 from cortex.memory.library import Library
@@ -33,7 +33,16 @@ def briefing(
 
 def hints(library: Library) -> list[str]:
     """The hints below a briefing: no text of a note."""
-    return [hint for hint in (proposal(library), closed_hint(library), candidates.hint(library)) if hint]
+    return [
+        hint
+        for hint in (
+            proposal(library),
+            closed_hint(library),
+            candidates.hint(library),
+            acceptance.hint(library),
+        )
+        if hint
+    ]
 
 
 def proposal(library: Library) -> str:

@@ -26,11 +26,13 @@ from cortex.memory.erasure import erase_in_copies
 from cortex.memory.formats import InputLine
 from cortex.memory.memory_query import LIMIT_MAX, answer_around, find, select
 from cortex.memory.note import (
+    AGENTS,
     Direction,
     Note,
     Scope,
     Source,
     State,
+    Trust,
     read_changes,
     read_scope,
     with_anchors,
@@ -56,6 +58,8 @@ CHANGES = 1_000
 DEPTH_MAX = 6
 #: records in one page of an export
 EXPORT_MAX = 1_000
+#: fields of a note that tell something, and the one that decides who reads it
+_SAYING = frozenset(("title", "subtitle", "body", "facts", "kind", "scope"))
 #: smallest and largest budget of a briefing
 TOKENS_MIN, TOKENS_MAX = 50, 50_000
 
@@ -92,9 +96,13 @@ class Library:
     in slices.
     """
 
-    def __init__(self, memory: Memory, *, project: str = "", source: Source | None = None) -> None:
+    def __init__(
+        self, memory: Memory, *, project: str = "", source: Source | None = None, caller: str | None = None
+    ) -> None:
+        """`caller`: the project of the agent that calls, if that is not `project`."""
         self._memory = memory
         self._requested_project, self._project = project, memory.projects.home_of(project)
+        self._caller = self._project if caller is None else memory.projects.home_of(caller)
         self._source = source or Source()
 
     @classmethod
@@ -122,13 +130,33 @@ class Library:
             memory.close()
             raise
 
-    def of(self, *, project: str | None = None, source: Source | None = None) -> Library:
+    def of(
+        self, *, project: str | None = None, source: Source | None = None, caller: str | None = None
+    ) -> Library:
         """The same memory for another project ("" for all), or with another source of its notes."""
         return Library(
             self._memory,
             project=self._requested_project if project is None else project,
             source=source or self._source,
+            caller=caller,
         )
+
+    def _trust_for(self, project: str) -> Trust:
+        """The trust of a text that this caller writes into a note of `project`."""
+        is_foreign = self._source.channel == AGENTS and project != self._caller
+        return "other" if is_foreign else self._source.trust
+
+    def edit_trust(self, reference: str | int, changes: Mapping[str, Any]) -> Trust | None:
+        """The trust of a note after this caller changed these fields; None where it stays. Raises
+        NotFound.
+        """
+        if self._source.channel != AGENTS or changes.keys().isdisjoint(_SAYING):
+            return None
+        note = self._memory.store.need(reference)
+        if note.project != self._caller:
+            return "other"
+        is_global = changes.get("scope", note.scope) == "global"
+        return "agent" if is_global and note.source.trust == "user" else None
 
     def __enter__(self) -> Self:
         return self
@@ -201,8 +229,10 @@ class Library:
             scope=read_scope(scope),
             importance=importance,
             occurred_at=read_moment(occurred_at, "occurred_at"),
-            source=self._source,
+            source=replace(self._source, trust=self._trust_for(self._project)),
         )
+        if note.source.trust == "other":
+            note = replace(note, metadata={**note.metadata, "from_project": self._caller})
         warnings = warnings_of(note)
         written = self._memory.store.put(note, operation_id, supersedes)
         self._memory.follow()
@@ -235,7 +265,13 @@ class Library:
         if not (changes or state or superseded_by or supersedes):
             raise BadRequest(f"Nothing to change in the note {str(node_id)[:80]}: give a field or a state.")
         written = self._memory.store.edit(
-            node_id, changes, operation_id, state=state, superseded_by=superseded_by, supersedes=supersedes
+            node_id,
+            changes,
+            operation_id,
+            state=state,
+            superseded_by=superseded_by,
+            supersedes=supersedes,
+            trust=self.edit_trust(node_id, changes),
         )
         self._memory.follow()
         names = ", ".join("tags" if name == "labels" else name for name in sorted(changes))

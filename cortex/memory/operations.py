@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from cortex.memory import candidates, clones, closed_notes, note_history
+from cortex.memory import acceptance, candidates, clones, closed_notes, note_history
 from cortex.memory.code_places.commit_notes import take_commits, unknown_commits
 from cortex.memory.code_places.places import files_with_anchors, notes_by_file, spoken
 from cortex.memory.code_places.unplaced import place, unplaced
@@ -39,9 +39,12 @@ ALL = "all"
 Slices = Generator[None, None, dict[str, Any]]
 Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
 #: operation of people → its command, where that has another name
-_COMMANDS = {"erase": "forget --hard", "reopen": "closed --reopen", "past_sessions": "past-sessions"} | {
-    f"{verb}_candidates": f"candidates --{verb}" for verb in ("take", "drop", "restore")
-}
+_COMMANDS = {
+    "erase": "forget --hard",
+    "reopen": "closed --reopen",
+    "past_sessions": "past-sessions",
+    "waiting": "accept",
+} | {f"{verb}_candidates": f"candidates --{verb}" for verb in ("take", "drop", "restore")}
 #: possible keys of an answer's hits
 _HIT_KEYS = ("results", "items", "observations", "explanations")
 #: end of the identity of a project's folder
@@ -104,10 +107,10 @@ def carry_out(
     if operation.takes_number:
         checked[_OPERATION_ID] = operation_id
     _refuse_secrets(project=checked["project"], operation_id=operation_id)
-    project = checked.pop("project") or project
+    caller, project = project, checked.pop("project") or project
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
-    view = library.of(project="" if project == ALL else project, source=source)
+    view = library.of(project="" if project == ALL else project, source=source, caller=caller)
     began = time.monotonic()
     if source is not None:
         view.memory.queries.tally.last_call_at[source.channel] = view.memory.now()
@@ -221,6 +224,8 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("take_candidates", candidates.take_candidates, writes=True, people=True),
         _operation("drop_candidates", candidates.drop_candidates, writes=True, people=True),
         _operation("restore_candidates", candidates.restore_notes, writes=True, people=True),
+        _operation("waiting", acceptance.waiting, writes=False, people=True),
+        _operation("accept", acceptance.accept, writes=True, people=True),
         _operation("reopen", closed_notes.reopen, writes=True, people=True),
         _operation("erase", Library.erase, writes=True, people=True),
         _operation("run_consolidation", run.run_consolidation, writes=True),

@@ -142,18 +142,18 @@ def test_no_export_has_candidates(life, tmp_path):
 
 def test_an_agent_gets_few_short_candidates_and_none_with_a_command_or_an_address(life):
     life.ask("stats")
-    told = [
+    sentences = [
         "Always run `make lint` before a commit.",
         "Remember that the mirror is at 10.0.0.7 in the rack.",
         "Keep in mind that the docs are on https://docs.example.com for all.",
         "Remember that the port of staging is " + "very " * 50 + "high.",
         *(f"Remember that rack {at} holds the old disks." for at in range(6)),
     ]
-    life.write("s1", *(user(text, f"2026-03-01T10:{at:02}:00Z") for at, text in enumerate(told)))
+    life.write("s1", *(user(text, f"2026-03-01T10:{at:02}:00Z") for at, text in enumerate(sentences)))
     life.read()
-    assert life.ask("candidates")["count"] == len(told) == len(candidates_of(life))
+    assert life.ask("candidates")["count"] == len(sentences) == len(candidates_of(life))
     answer = life.ask("candidates", channel="mcp")
-    assert (len(answer["candidates"]), answer["withheld"], answer["count"]) == (5, 3, len(told))
+    assert (len(answer["candidates"]), answer["withheld"], answer["count"]) == (5, 3, len(sentences))
     further = life.ask("candidates", channel="mcp", offset=5)["candidates"]
     assert max(len(row["text"]) for row in answer["candidates"] + further) == 200
     assert not any(
@@ -280,7 +280,7 @@ def test_the_session_reader_stores_commits_if_the_settings_say_so(life, keeps_co
     assert life.read() == 0
     (life.shop / ".cortex").mkdir()
     (life.shop / ".cortex" / "config.yml").write_text("memory: {git: false}\n")
-    commit_file(life, "Nobody is told of this")
+    commit_file(life, "Nobody is sentences of this")
     life.follower = Follower(life.call, Memory(git=keeps_commits), {}, None)
     assert life.read() == 0
 

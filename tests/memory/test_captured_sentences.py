@@ -66,8 +66,8 @@ def test_of_ten_sessions_nine_in_ten_candidates_are_worth_it_and_few_are_missed(
         blocks = read_session(name)
         wanted += [(name, *entry) for entry in expected_of(blocks)]
         for mark, _, text in blocks:
-            found = remembered_sentences(text) if mark == "user" else ()
-            proposed += [(name, kind, said[0].upper() + said[1:]) for kind, said in found]
+            pairs = remembered_sentences(text) if mark == "user" else ()
+            proposed += [(name, kind, sentence[0].upper() + sentence[1:]) for kind, sentence in pairs]
     right = len(set(proposed) & set(wanted))
     assert right / len(proposed) >= PRECISION
     assert right / len(wanted) >= RECALL

@@ -76,7 +76,12 @@ def test_an_event_that_cannot_be_stored_is_set_aside_and_the_others_are_read(lif
     life.ask("stats")
     life.spool.mkdir()
     poisoned = {"event": "prompt", "at": 1, "session": "x", "cwd": str(life.shop), "text": "a"} | event
-    good = poisoned | {"at": 1_764_298_000_000, "session": "y", "cwd": str(life.shop), "text": "what about the port?"}
+    good = poisoned | {
+        "at": 1_764_298_000_000,
+        "session": "y",
+        "cwd": str(life.shop),
+        "text": "what about the port?",
+    }
     for file, record in ((name, poisoned), ("00000000000000000009-1", good)):
         (life.spool / f"{file}.json").write_text(json.dumps(record))
         (life.spool / f"{file}.json").chmod(0o600)

@@ -81,7 +81,9 @@ async def _follow(data: DataFolder, folders: Mapping[str, Path], spooled: Path |
         return await context.call(operation, arguments, operation_id=number, writes=writes)
 
     try:
-        follower = Follower(call, data.settings, folders, spooled, event_opener(data), memory_folder=data.root)
+        follower = Follower(
+            call, data.settings, folders, spooled, event_opener(data), memory_folder=data.root
+        )
         await follow(follower, stop)
     finally:
         await client.close()

@@ -15,7 +15,7 @@ from cortex.front.agents import plan as planning
 from cortex.front.agents import record
 from cortex.front.agents.table import AGENTS, BY_NAME, Agent, Scope
 from cortex.front.cli import columns, hooks
-from cortex.memory.transcripts import past_sessions
+from cortex.memory.transcripts import consent
 from cortex.settings import config as configuration
 from cortex.settings.home import find_root
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
@@ -64,10 +64,10 @@ def _ask_about_past_sessions() -> None:
     consent.
     """
     data = configuration.load_data(None)
-    if data.settings.sessions != "project" or past_sessions.consent(data.root) or not sys.stdin.isatty():
+    if data.settings.sessions != "project" or consent.consent(data.root) or not sys.stdin.isatty():
         return
     wants = hooks.ask_consent("Read earlier sessions of projects that use memory, too?")
-    past_sessions.give(data.root, past_sessions.YES if wants else past_sessions.NO)
+    consent.give(data.root, consent.YES if wants else consent.NO)
 
 
 def uninstall(options: Namespace) -> int:

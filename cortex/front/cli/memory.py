@@ -101,7 +101,9 @@ def print_link(answer: dict[str, Any]) -> None:
 
 def has_imported(answer: dict[str, Any]) -> bool:
     """Whether an import had anything usable."""
-    return any(answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten"))
+    return any(
+        answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten", "proposed")
+    )
 
 
 def print_imported(answer: dict[str, Any]) -> None:
@@ -112,6 +114,7 @@ def print_imported(answer: dict[str, Any]) -> None:
         ("known", "known already"),
         ("merged", "merged with an existing note"),
         ("forgotten", "forgotten for good and left out"),
+        ("proposed", "candidates, for another version is stored"),
     )
     print(", ".join((new, *(f"{answer[name]} {label}" for name, label in others if answer[name]))) + ".")
     for refusal in answer["refused"]:

@@ -47,7 +47,7 @@ def is_pasted(text: str) -> bool:
     """Whether the message, apart from quotes and code, is another's text or has some of it."""
     if len(text) > CHARS_MAX:
         return True
-    own = QUOTED.sub("\n", text)
-    if sum(bool(line.strip()) for line in own.splitlines()) > LINES_MAX:
+    typed = QUOTED.sub("\n", text)
+    if sum(bool(line.strip()) for line in typed.splitlines()) > LINES_MAX:
         return True
-    return bool(_MACHINE.search(own) or _VOICE.search(own) or orders_a_command(own))
+    return bool(_MACHINE.search(typed) or _VOICE.search(typed) or orders_a_command(typed))

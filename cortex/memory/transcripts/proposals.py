@@ -43,10 +43,17 @@ class Proposal:
     origin: dict[str, Any] = field(default_factory=dict)
     said_at: int = 0
 
+    @property
+    def about(self) -> str:
+        """The id of the stored note of which this is another version; "" for none."""
+        return str(self.origin.get("about") or "")
+
     def note(self, trust: Trust = "user") -> Note:
         """The note that it becomes when it is taken."""
         text = self.text[:1].upper() + self.text[1:]
-        title = text if len(text) <= TITLE_CHARS_MAX else f"{text[: TITLE_CHARS_MAX - 1]}…"
+        first, _, rest = text.partition("\n")
+        text = rest.strip() or first
+        title = first if len(first) <= TITLE_CHARS_MAX else f"{first[: TITLE_CHARS_MAX - 1]}…"
         return normalise_note(
             Note(
                 title=title,
@@ -66,14 +73,14 @@ def propose(records: Records, key: bytes, proposals: Iterable[Proposal]) -> int:
     """Store the new proposals; return their number. One that was proposed, noted, or forgotten for
     good before is skipped.
     """
-    connection, count = records.connection, 0
+    connection, count, same = records.connection, 0, select(NOTE.c.number).limit(1)
     expire(connection, records.now)
     for proposal in proposals:
         note, digest = proposal.note(), _hash(key, proposal.project, proposal.text)
         in_project = and_(CANDIDATE.c.project == proposal.project, CANDIDATE.c.state == "open")
         is_known = (
             connection.execute(select(CANDIDATE.c.number).where(CANDIDATE.c.hash == digest)).first()
-            or connection.execute(select(NOTE.c.number).where(NOTE.c.same == note.same)).first()
+            or (not proposal.about and connection.execute(same.where(NOTE.c.same == note.same)).first())
             or stored_hashes(connection, forgotten_hashes(key, note))
         )
         if is_known or _count(connection, in_project) >= OPEN_MAX:

@@ -303,20 +303,6 @@ async def memory_link(
     return await context.remember("link", arguments, writes=True)
 
 
-async def memory_closed(
-    context: QueryContext,
-    *,
-    reopen: Annotated[bool, Meta(description="Make all of them active again.")] = False,
-    project: Whose = "",
-) -> dict[str, Any]:
-    """List the notes that upkeep of earlier versions closed by itself; `cortex memory undo` reverts
-    a reopening.
-    """
-    if reopen:
-        return await context.remember("reopen", drop_empty(project=project), writes=True)
-    return await context.remember("closed", drop_empty(project=project), writes=True)
-
-
 DryRun = Annotated[bool, Meta(description="Report the changes, and make none.")]
 
 
