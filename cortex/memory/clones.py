@@ -14,6 +14,7 @@ from cortex.memory import acceptance, candidates
 from cortex.memory.briefing import TOKENS
 from cortex.memory.closed_notes import closed_hint
 from cortex.memory.library import Library
+from cortex.memory.moved_projects import moved_hint
 from cortex.memory.tables import FOLLOWED, NOTE
 from cortex.settings.identity import origin_of
 
@@ -47,7 +48,7 @@ def hints(library: Library) -> list[str]:
 
 def proposal(library: Library) -> str:
     """Return one sentence that names a project with notes and the same git origin as this project,
-    which has none; "" when there is no such pair.
+    which has none, or a project whose folder was moved here; "" when there is neither.
     """
     project = library.project
     if not project:
@@ -58,14 +59,14 @@ def proposal(library: Library) -> str:
         path = connection.execute(select(FOLLOWED.c.path).where(FOLLOWED.c.project == project)).scalar()
         origin = origin_of(Path(path)) if path else ""
         if not origin:
-            return ""
+            return moved_hint(library, project)
         count = select(func.count()).where(NOTE.c.project == FOLLOWED.c.project, NOTE.c.state != "deleted")
         notes = count.scalar_subquery()
         query = select(FOLLOWED.c.path, notes.label("notes")).where(FOLLOWED.c.path != "", notes > 0)
         others = connection.execute(query.order_by(FOLLOWED.c.created_at.desc()).limit(LOOKED_AT)).all()
     sibling = next((other for other in others if origin_of(Path(other.path)) == origin), None)
     if sibling is None:
-        return ""
+        return moved_hint(library, project)
     return (
         f"This folder has no notes, but {sibling.path} has {sibling.notes}, and both came from {origin}. If this is a clone "
         f"of it, a person can make their notes one: `cortex memory link {shlex.quote(sibling.path)}`, in this folder."

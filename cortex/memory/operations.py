@@ -115,7 +115,10 @@ def carry_out(
     if source is not None:
         view.memory.queries.tally.last_call_at[source.channel] = view.memory.now()
     answer = operation.function(view, **checked)
-    answer = {"results": answer} if isinstance(answer, list) else answer
+    if isinstance(answer, list):
+        answer = {"results": answer}
+        if not answer["results"] and (proposed := clones.proposal(view)):
+            answer["message"] = proposed
     if checked.get("query") and isinstance(answer, dict):
         _log(view, operation.name.removeprefix(PREFIX), checked["query"], answer, began)
     return answer

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from cortex.memory.library import Library
+from cortex.memory.moved_projects import join_moved, mark_of
 from cortex.memory.store import Store
 from cortex.memory.tables import FOLLOWED, SESSION
 from cortex.memory.transcripts import exchange_search, past_sessions
@@ -89,26 +90,38 @@ class FollowedProjects:
     def __init__(self) -> None:
         self._store: Store | None = None
         self._folders: dict[str, str] = {}
+        self._marks: dict[str, str] = {}
+        #: projects with the places that were looked at
+        self._seen: set[tuple[str, str]] = set()
 
     def remember(self, library: Library, project: str, place: str = "") -> None:
-        """Store a project once, and again if its folder was unknown or is gone."""
+        """Store a project once, and again if its folder was unknown, is gone, or has another git
+        folder. A new one whose git folder was that of another project gets its notes.
+        """
         store = library.memory.store
         if self._store is not store:
             with store.database.read() as connection:
-                rows = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path))
+                rows = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path, FOLLOWED.c.git)).all()
                 self._folders = {row.project: row.path for row in rows}
+                self._marks = {row.project: row.git for row in rows}
+                self._seen = set()
             self._store = store
+        if (project, place) in self._seen:
+            return
         folder = self._folders.get(project)
+        moved = bool(place and place != folder and not (folder and Path(folder).is_dir()))
+        path = place if folder is None or moved else folder
+        mark = mark_of(path)
         if folder is None:
-            values = {"project": project, "path": place, "created_at": library.memory.now()}
+            values = {"project": project, "path": path, "git": mark, "created_at": library.memory.now()}
             with store.database.write() as connection:
                 query = select(FOLLOWED.c.project).where(FOLLOWED.c.project == project)
                 if connection.execute(query).first() is None:  # another machine may have stored it
                     connection.execute(insert(FOLLOWED), values)
-        elif place and place != folder and not (folder and Path(folder).is_dir()):
+            join_moved(library, project, path, mark)
+        elif moved or (mark and mark != self._marks.get(project)):
             with store.database.write() as connection:
                 of_project = FOLLOWED.c.project == project
-                connection.execute(update(FOLLOWED).where(of_project).values(path=place))
-        else:
-            return
-        self._folders[project] = place
+                connection.execute(update(FOLLOWED).where(of_project).values(path=path, git=mark))
+        self._folders[project], self._marks[project] = path, mark
+        self._seen.add((project, place))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -207,9 +208,13 @@ async def memory_doctor(
 
 
 def _project_of(project: str, remotes: tuple[str, ...]) -> str:
-    """Return the identity of the project in a folder, or `project` itself if it is no folder."""
+    """Return the identity of the project in a folder, the absolute path of a folder that is gone,
+    or `project` itself if it is no path.
+    """
     folder = Path(project or "nowhere").expanduser()
-    return identity_of(folder.resolve(), remotes) if project and folder.is_dir() else project
+    if project and folder.is_dir():
+        return identity_of(folder.resolve(), remotes)
+    return str(folder.resolve()) if os.sep in project else project
 
 
 def _absolute(file: str) -> str:
