@@ -22,8 +22,9 @@ from cortex.memory.exchange import (
 from cortex.memory.forgotten import MANY, forgotten_hashes, has_forgotten
 from cortex.memory.forgotten import stored_hashes as known_hashes
 from cortex.memory.note import Note
+from cortex.memory.note_digest import EDITED, digest_of
 from cortex.memory.records import Records
-from cortex.memory.rows import edge_of, files_of, labels_of, revision_fields, values_of
+from cortex.memory.rows import edge_of, files_of, labels_of, note_of_revision, revision_fields, values_of
 from cortex.memory.tables import EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.memory.transcripts import session_records
 from cortex.memory.transcripts.proposals import Proposal, propose
@@ -155,11 +156,25 @@ def _bring_up_to_date(records: Records, stored: Note, arrival: Arriving, key: by
     before = len(records.did)
     if not incoming.id:
         records.change(stored, merge_notes(stored, incoming))
+    elif arrival.edited:
+        _take_edit(records, stored, incoming)
     elif incoming.updated_at > stored.updated_at:
         unchanged = {name: getattr(stored, name) for name in ("number", "superseded_by", "created_at")}
         records.change(stored, replace(incoming, **unchanged))
     done.merged += len(records.did) > before
     done.known += len(records.did) == before
+
+
+def _take_edit(records: Records, stored: Note, incoming: Note) -> None:
+    """Store a version that a person edited in a file, unless it was stored before: then the store
+    has the newer one.
+    """
+    wanted = digest_of(incoming)
+    query = select(REVISION.c.held).where(REVISION.c.note == stored.number)
+    former = map(note_of_revision, records.connection.execute(query).scalars())
+    if wanted not in {digest_of(stored), *map(digest_of, former)}:
+        names = ("title", "body", "modified", "read", *EDITED.values())
+        records.change(stored, replace(stored, **{name: getattr(incoming, name) for name in names}))
 
 
 def _proposal(stored: Note, incoming: Note) -> Proposal | None:

@@ -52,6 +52,8 @@ class Arriving:
     note: Note
     revisions: tuple[tuple[int, Note], ...] = ()
     trusted: bool = True
+    #: whether a person edited it in a file
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _read_note(line: int, record: Mapping[str, Any], project: str, *, trusted: b
         if not isinstance(revision, Mapping) or not isinstance(revision.get("held"), Mapping):
             raise BadRequest("one of its revisions holds no note")
         revisions.append((_integer(revision, "until"), _note(revision["held"], project, trusted=trusted)))
-    return Arriving(line, note, tuple(revisions))
+    return Arriving(line, note, tuple(revisions), edited=record.get("edited") is True)
 
 
 def _without_claims(arrival: Arriving, project: str, now: int) -> Arriving:

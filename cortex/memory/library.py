@@ -24,6 +24,7 @@ from cortex.memory.doctor import examine
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import erase_in_copies
 from cortex.memory.formats import InputLine
+from cortex.memory.markdown_export import write_folder
 from cortex.memory.memory_query import LIMIT_MAX, answer_around, find, select
 from cortex.memory.note import (
     AGENTS,
@@ -379,6 +380,15 @@ class Library:
         target = Path(file).expanduser().absolute()
         count = yield from export_file(self._memory, target, self._project)
         return {"file": str(target), "records": count}
+
+    def export_markdown(self, folder: str) -> Generator[None, None, dict[str, Any]]:
+        """Write each note of the project that is not deleted as a Markdown file, in slices:
+        {"folder", "written", "unchanged": counts}.
+        """
+        target = Path(folder).expanduser().absolute()
+        self._memory.follow()
+        counts = yield from write_folder(self._memory, target, self._project)
+        return {"folder": str(target)} | counts
 
     def back_up(self) -> Generator[None, None, dict[str, Any]]:
         """Back up the store: {"file": the copy, "back_ups": all copies}; the newest three stay. In

@@ -238,6 +238,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("get_patterns", run.get_patterns, writes=False),
         _operation("import", Library.import_file, writes=True, people=True),
         _operation("export", Library.export_file, writes=False, people=True),
+        _operation("export_markdown", Library.export_markdown, writes=False, people=True),
         _operation("backup", Library.back_up, writes=False, people=True),
         _operation("migrate", migrate, writes=True, people=True),
         _operation("history", note_history.history, writes=False),

@@ -57,7 +57,7 @@ def test_the_stats_of_a_project_count_nothing_of_another(library):
 
 
 #: long work with the same result when it is repeated
-SLICES = ("erase", "import", "export", "backup", "doctor", "take_session")
+SLICES = ("erase", "import", "export", "export_markdown", "backup", "doctor", "take_session")
 
 
 def test_agents_are_refused_the_operations_of_people(library):

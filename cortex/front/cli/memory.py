@@ -128,6 +128,11 @@ def print_imported(answer: dict[str, Any]) -> None:
 
 
 def print_exported(answer: dict[str, Any]) -> None:
+    """Print the file or the folder that was written."""
+    if "folder" in answer:
+        written = f"{count(answer['written'], 'file')} written to {answer['folder']}"
+        print(escape_controls(f"{written}, {answer['unchanged']} unchanged"))
+        return
     place = "standard output" if answer["file"] == "-" else answer["file"]
     print(escape_controls(f"{count(answer['records'], 'record')} written to {place}"))
 

@@ -136,8 +136,8 @@ async def memory_import(
     file: Annotated[
         str,
         Meta(
-            description="An export, memory.json of the reference memory server, a Markdown file or a folder; - "
-            "reads standard input."
+            description="An export of Cortex or of another memory program, a Markdown file or a folder; - reads "
+            "standard input."
         ),
     ],
     trusted: Annotated[
@@ -156,9 +156,15 @@ async def memory_export(
     context: QueryContext,
     *,
     file: Annotated[str, Meta(description="The file to write, as lines of JSON; - writes standard output.")],
+    markdown: Annotated[
+        bool, Meta(description="Write a folder of Markdown files instead, one a note, without history.")
+    ] = False,
     project: Whose = "",
 ) -> dict[str, Any]:
     """Write the notes of this project, with edges and history, to a file for `import`."""
+    if markdown:
+        arguments = drop_empty(folder=_absolute(file), project=project)
+        return await context.remember("export_markdown", arguments)
     return await context.remember("export", drop_empty(file=_absolute(file), project=project))
 
 
