@@ -44,7 +44,7 @@ def _rows(connection: Connection, library: Library) -> list[Row[Any]]:
     same = {row.number: _proposal(row).note().same for row in rows}
     noted = select(NOTE.c.same).where(NOTE.c.same.in_(set(same.values())), NOTE.c.state == "active")
     noted_already = set(connection.execute(noted).scalars()) if rows else set()
-    return [row for row in rows if _proposal(row).about or same[row.number] not in noted_already]
+    return [row for row in rows if _proposal(row).version_of or same[row.number] not in noted_already]
 
 
 def _proposal(row: Row[Any]) -> Proposal:
@@ -126,8 +126,8 @@ def _as_note(records: Records, row: Row[Any], trust: Trust) -> Note:
     """The note of a candidate: the archived one, a stored one with the same title, or a new one."""
     stored = records.get([row.note]) if row.note else []
     proposed = _proposal(row).note(trust)
-    if about := _proposal(row).about:
-        version = records.need(about)
+    if note_id := _proposal(row).version_of:
+        version = records.need(note_id)
         records.change(version, replace(version, title=proposed.title, body=proposed.body))
         return version
     if not stored:

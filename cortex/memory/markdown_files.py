@@ -118,10 +118,10 @@ def read_file(front: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
 
 
 def _title_and_body(text: str) -> tuple[str, str]:
-    own = text.rpartition(f"\n{LINKS}\n")[0] or text
-    heading, _, body = own.lstrip("\n").partition("\n")
+    page = text.rpartition(f"\n{LINKS}\n")[0] or text
+    heading, _, body = page.lstrip("\n").partition("\n")
     if not heading.startswith("# "):
-        return own.strip().partition("\n")[0], own.strip("\n")
+        return page.strip().partition("\n")[0], page.strip("\n")
     return heading[2:].strip(), body.strip("\n")
 
 

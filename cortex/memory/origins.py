@@ -16,8 +16,8 @@ def briefable(catalog: Catalog, project: str, *, by_hook: bool) -> Array:
     """The notes that a briefing of the project may have: bool [room]."""
     allowed: Array = ~catalog.has_trust("import")
     if by_hook:
-        own = catalog.is_of(project) & ~catalog.has_trust("other") if project else False
-        allowed &= catalog.has_trust("user") | own
+        of_project = catalog.is_of(project) & ~catalog.has_trust("other") if project else False
+        allowed &= catalog.has_trust("user") | of_project
     return allowed
 
 

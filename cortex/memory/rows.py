@@ -90,7 +90,7 @@ def files_of(note: Note) -> list[dict[str, Any]]:
 
 
 def outline_of(note: Note) -> Outline:
-    of_source = {"session": note.source.session, "trust": note.source.trust}
+    of_source: dict[str, Any] = {"session": note.source.session, "trust": note.source.trust}
     plain = {name: getattr(note, name) for name in Outline._fields if name not in of_source}
     return Outline(**plain, **of_source)
 

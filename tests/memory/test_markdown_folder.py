@@ -68,7 +68,7 @@ def rows(data):
     ids = {note["number"]: note["id"] for note in notes}
     for note in notes:
         note["superseded_by"] = ids.get(note["superseded_by"], 0)
-    kept = sorted(
+    live = sorted(
         (
             {name: value for name, value in note.items() if name not in USED}
             for note in notes
@@ -78,7 +78,7 @@ def rows(data):
     )
     fields = ("id", "relation", "weight", "detection", "created_at")
     named = {(ids[edge["source"]], ids[edge["target"]], *(edge[name] for name in fields)) for edge in edges}
-    return kept, lists, named
+    return live, lists, named
 
 
 def page(folder, number):
@@ -147,7 +147,7 @@ def test_an_edited_file_comes_back_and_the_former_text_is_a_revision(memory, tmp
         before.use_count + 1,
     )
     assert note.source == before.source
-    assert [held["body"] for _, held in memory.memory.store.revisions(3)][-1] == "Since May."
+    assert [revision["body"] for _, revision in memory.memory.store.revisions(3)][-1] == "Since May."
     assert finish(memory.import_file(str(folder), trusted=True))["merged"] == 0
 
 
@@ -165,7 +165,7 @@ def test_a_store_that_changed_after_the_export_keeps_its_change_unless_the_file_
     memory.edit(3, body="Since August.")  # the edit of the file is older now, whatever its dates say
     assert finish(memory.import_file(str(folder), trusted=True))["merged"] == 0
     assert memory.memory.store.need(3).body == "Since August."
-    bodies = [held["body"] for _, held in memory.memory.store.revisions(3)]
+    bodies = [revision["body"] for _, revision in memory.memory.store.revisions(3)]
     assert bodies[-3:] == ["Since May.", "Since July.", "Since June."]
 
 

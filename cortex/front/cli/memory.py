@@ -90,8 +90,8 @@ def print_link(answer: dict[str, Any]) -> None:
     """Print the project whose notes this project shares, and all projects with notes."""
     project, home = answer["project"], answer["home"]
     moved = f"; {count(answer['moved'], 'note')} of its own joined them" if answer.get("moved") else ""
-    own = "notes of its own" if any(row["project"] == project for row in answer["projects"]) else "no notes"
-    description = f"has {own}" if project == home else f"has the notes of {home}{moved}"
+    store = "notes of its own" if any(row["project"] == project for row in answer["projects"]) else "no notes"
+    description = f"has {store}" if project == home else f"has the notes of {home}{moved}"
     print(escape_controls(f"This project, {project}, {description}."))
     now = time.time()
     for row in answer["projects"]:

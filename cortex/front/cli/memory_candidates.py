@@ -78,9 +78,9 @@ def print_closed(answer: dict[str, Any]) -> None:
 
 def print_past_sessions(answer: dict[str, Any]) -> None:
     """Print the answer that was given, and the number of unread sessions."""
-    said = {"yes": "are read", "no": "are not read"}.get(
+    verdict = {"yes": "are read", "no": "are not read"}.get(
         answer["past_sessions"], "are not read: nobody was asked"
     )
-    print(f"Sessions from before memory was first used in a project {said}.")
+    print(f"Sessions from before memory was first used in a project {verdict}.")
     if answer["unread"]:
         print(f"{count(answer['unread'], 'session')} of this project wait.")

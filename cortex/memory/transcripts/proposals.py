@@ -44,7 +44,7 @@ class Proposal:
     said_at: int = 0
 
     @property
-    def about(self) -> str:
+    def version_of(self) -> str:
         """The id of the stored note of which this is another version; "" for none."""
         return str(self.origin.get("about") or "")
 
@@ -80,7 +80,7 @@ def propose(records: Records, key: bytes, proposals: Iterable[Proposal]) -> int:
         in_project = and_(CANDIDATE.c.project == proposal.project, CANDIDATE.c.state == "open")
         is_known = (
             connection.execute(select(CANDIDATE.c.number).where(CANDIDATE.c.hash == digest)).first()
-            or (not proposal.about and connection.execute(same.where(NOTE.c.same == note.same)).first())
+            or (not proposal.version_of and connection.execute(same.where(NOTE.c.same == note.same)).first())
             or stored_hashes(connection, forgotten_hashes(key, note))
         )
         if is_known or _count(connection, in_project) >= OPEN_MAX:
