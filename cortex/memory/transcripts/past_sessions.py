@@ -7,17 +7,18 @@ from __future__ import annotations
 from typing import Any
 
 from cortex.memory.library import Library
-from cortex.memory.transcripts.consent import NO, consent, give
+from cortex.memory.transcripts.consent import NO, YES, consent, give
 
 
 def past_sessions(library: Library, *, answer: str = "") -> dict[str, Any]:
     """{"past_sessions": the answer, "unread": number of earlier sessions of this project that wait
-    for it}. `answer`: YES or NO, to store it.
+    for it}. `answer`: YES or NO, to store it. The setting `memory.sessions: all` is a YES.
     """
     folder = library.memory.store.database.folder
     if answer:
         give(folder, answer)
-    return {"past_sessions": consent(folder), "unread": unread(library)}
+    reads_all = library.memory.upkeep.settings.sessions == "all"
+    return {"past_sessions": YES if reads_all else consent(folder), "unread": unread(library)}
 
 
 def unread(library: Library) -> int:
