@@ -32,7 +32,10 @@ def test_sessions_are_read_only_in_projects_that_use_memory(life):
 
 
 def test_sessions_from_before_memory_was_used_are_read_after_a_person_said_so(life):
-    life.write("s1", user("why do retries back off?"), agent("So that clients do not come back at once."))
+    path = life.write(
+        "s1", user("why do retries back off?"), agent("So that clients do not come back at once.")
+    )
+    os.utime(path, (1_700_000_000, 1_700_000_000))
     life.ask("stats")
     life.write("s2", user("what is the port?"))
     assert life.read() == 1
@@ -54,7 +57,8 @@ def test_sessions_from_before_memory_was_used_are_read_after_a_person_said_so(li
 
 
 def test_a_session_that_goes_on_after_memory_was_first_used_is_read(life):
-    life.write("s1", user("why do retries back off?"))
+    path = life.write("s1", user("why do retries back off?"))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
     life.ask("stats")
     assert life.read() == 0
     life.write("s1", agent("So that clients do not come back at once."))
