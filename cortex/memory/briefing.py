@@ -16,6 +16,7 @@ import numpy as np
 from cortex.memory.answers import is_instruction, visible_text
 from cortex.memory.catalog import Selection
 from cortex.memory.note import Edge, Note
+from cortex.memory.origins import briefable, with_origin
 from cortex.memory.recall import Memory
 from cortex.system.arrays import Array
 
@@ -98,17 +99,26 @@ class _Choice:
 
 
 def brief(
-    memory: Memory, selection: Selection, agent: str, now: int, *, compact: bool, tokens: int = TOKENS
+    memory: Memory,
+    selection: Selection,
+    agent: str,
+    now: int,
+    *,
+    compact: bool,
+    tokens: int = TOKENS,
+    by_hook: bool = False,
 ) -> Briefing:
-    """Return Markdown of at most `tokens` tokens; `now` in milliseconds."""
-    mask = memory.catalog.mask(selection)
+    """Return Markdown of at most `tokens` tokens; `now` in milliseconds. `by_hook`: without notes
+    that an agent wrote for other projects than its own.
+    """
+    mask = memory.catalog.mask(selection) & briefable(memory.catalog, selection.project, by_hook=by_hook)
     choice = _Choice(memory, mask.copy(), selection, ITEMS_COMPACT if compact else ITEMS, now)
     recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)
     agent_note = _agent_note(memory, choice, agent)
     disputed = _disputed(memory, mask, _notes_near(memory, agent_note, DISPUTE_STEPS) if agent_note else None)
     pairs = disputed[: choice.items]
     head = [f"# {agent}"] if compact else []
-    sections = _load_sections(memory, _sections(choice, agent_note, pairs, recent))
+    sections = _load_sections(memory, _sections(choice, agent_note, pairs, recent), selection.project)
     return _render(head, choice, sections, pairs, tokens * TOKEN_CHARS, compact=compact)
 
 
@@ -138,9 +148,9 @@ def _sections(
     yield from _active_section(choice, recent)
 
 
-def _load_sections(memory: Memory, sections: Iterator[Section]) -> Iterator[LoadedSection]:
+def _load_sections(memory: Memory, sections: Iterator[Section], project: str) -> Iterator[LoadedSection]:
     """Yield the sections with their notes, read in batches, without notes that read like
-    instructions.
+    instructions. Notes from elsewhere have their origin in the title.
     """
     while True:
         batch: list[Section] = []
@@ -149,7 +159,7 @@ def _load_sections(memory: Memory, sections: Iterator[Section]) -> Iterator[Load
         if not batch:
             return
         loaded = memory.store.notes_by_number([number for _, numbers in batch for number in numbers])
-        notes = {note.number: note for note in loaded if not is_instruction(note)}
+        notes = {note.number: with_origin(note, project) for note in loaded if not is_instruction(note)}
         for title, numbers in batch:
             yield title, numbers, notes
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cortex.memory.briefing import brief
 from cortex.memory.catalog import Selection
+from cortex.memory.clones import hints
 from cortex.memory.library import Library
 from cortex.system import files
 
@@ -32,10 +33,17 @@ def render(library: Library, folder: Path, project: str, remotes: Sequence[str] 
         return False
     memory, view = library.memory, library.of(project=project)
     briefing = brief(
-        memory, Selection(project=view.project), "default", memory.now(), compact=False, tokens=TOKENS
+        memory,
+        Selection(project=view.project),
+        "default",
+        memory.now(),
+        compact=False,
+        tokens=TOKENS,
+        by_hook=True,
     )
+    text = "\n\n".join((briefing.text, *hints(view)))
     files.make_private(folder / FOLDER)
-    files.replace(folder / FOLDER / f"{project}.md", briefing.text.encode())
+    files.replace(folder / FOLDER / f"{project}.md", text.encode())
     files.replace(folder / FOLDER / REMOTES, "\n".join(remotes).encode())
     return True
 

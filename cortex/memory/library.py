@@ -19,17 +19,21 @@ from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
 from cortex.memory.checks import warnings_of
 from cortex.memory.copies import back_ups
+from cortex.memory.disputes import mark_disputed
 from cortex.memory.doctor import examine
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import erase_in_copies
 from cortex.memory.formats import InputLine
+from cortex.memory.markdown_export import write_folder
 from cortex.memory.memory_query import LIMIT_MAX, answer_around, find, select
 from cortex.memory.note import (
+    AGENTS,
     Direction,
     Note,
     Scope,
     Source,
     State,
+    Trust,
     read_changes,
     read_scope,
     with_anchors,
@@ -40,7 +44,7 @@ from cortex.memory.sealed import opener
 from cortex.memory.store import STATES
 from cortex.memory.timeline import between
 from cortex.memory.times import format_moment, read_end, read_moment
-from cortex.memory.transcripts import spool, spool_reader
+from cortex.memory.transcripts import proposals, spool, spool_reader
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
 from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets
@@ -55,6 +59,8 @@ CHANGES = 1_000
 DEPTH_MAX = 6
 #: records in one page of an export
 EXPORT_MAX = 1_000
+#: fields of a note that tell something, and the one that decides who reads it
+_SAYING = frozenset(("title", "subtitle", "body", "facts", "kind", "scope"))
 #: smallest and largest budget of a briefing
 TOKENS_MIN, TOKENS_MAX = 50, 50_000
 
@@ -68,14 +74,36 @@ def finish(steps: Generator[None, None, T]) -> T:
             return cast("T", end.value)
 
 
+def _propose_old_notes(memory: Memory) -> None:
+    """Once in the life of a store: make candidates of the notes of rules, in one operation that
+    `undo` reverts.
+    """
+    store = memory.store
+    with store.database.read() as connection:
+        if proposals.notes_were_moved(connection):
+            return
+        has_notes = bool(proposals.notes_to_move(connection))
+    if has_notes:
+        key = store.database.key()
+        store.once("", "propose", {}, lambda records: {"moved": proposals.move_notes(records, key)})
+        memory.follow()
+    else:
+        with store.database.write() as connection:
+            proposals.mark_moved(connection, memory.now())
+
+
 class Library:
     """One person's memory. Use it in one thread. A method that returns a generator does long work
     in slices.
     """
 
-    def __init__(self, memory: Memory, *, project: str = "", source: Source | None = None) -> None:
+    def __init__(
+        self, memory: Memory, *, project: str = "", source: Source | None = None, caller: str | None = None
+    ) -> None:
+        """`caller`: the project of the agent that calls, if that is not `project`."""
         self._memory = memory
         self._requested_project, self._project = project, memory.projects.home_of(project)
+        self._caller = self._project if caller is None else memory.projects.home_of(caller)
         self._source = source or Source()
 
     @classmethod
@@ -97,18 +125,39 @@ class Library:
         folder = Path(path).expanduser().absolute()
         memory = Memory(folder, embedder or open_static(), home=home, driver=driver)
         try:
+            _propose_old_notes(memory)
             return cls(memory, project=project)
         except BaseException:  # close it even on KeyboardInterrupt, as in `Memory`
             memory.close()
             raise
 
-    def of(self, *, project: str | None = None, source: Source | None = None) -> Library:
+    def of(
+        self, *, project: str | None = None, source: Source | None = None, caller: str | None = None
+    ) -> Library:
         """The same memory for another project ("" for all), or with another source of its notes."""
         return Library(
             self._memory,
             project=self._requested_project if project is None else project,
             source=source or self._source,
+            caller=caller,
         )
+
+    def _trust_for(self, project: str) -> Trust:
+        """The trust of a text that this caller writes into a note of `project`."""
+        is_foreign = self._source.channel == AGENTS and project != self._caller
+        return "other" if is_foreign else self._source.trust
+
+    def edit_trust(self, reference: str | int, changes: Mapping[str, Any]) -> Trust | None:
+        """The trust of a note after this caller changed these fields; None where it stays. Raises
+        NotFound.
+        """
+        if self._source.channel != AGENTS or changes.keys().isdisjoint(_SAYING):
+            return None
+        note = self._memory.store.need(reference)
+        if note.project != self._caller:
+            return "other"
+        is_global = changes.get("scope", note.scope) == "global"
+        return "agent" if is_global and note.source.trust == "user" else None
 
     def __enter__(self) -> Self:
         return self
@@ -124,6 +173,11 @@ class Library:
     @property
     def memory(self) -> Memory:
         return self._memory
+
+    @property
+    def source(self) -> Source:
+        """The source of the notes that are stored."""
+        return self._source
 
     @property
     def project(self) -> str:
@@ -176,8 +230,10 @@ class Library:
             scope=read_scope(scope),
             importance=importance,
             occurred_at=read_moment(occurred_at, "occurred_at"),
-            source=self._source,
+            source=replace(self._source, trust=self._trust_for(self._project)),
         )
+        if note.source.trust == "other":
+            note = replace(note, metadata={**note.metadata, "from_project": self._caller})
         warnings = warnings_of(note)
         written = self._memory.store.put(note, operation_id, supersedes)
         self._memory.follow()
@@ -210,7 +266,13 @@ class Library:
         if not (changes or state or superseded_by or supersedes):
             raise BadRequest(f"Nothing to change in the note {str(node_id)[:80]}: give a field or a state.")
         written = self._memory.store.edit(
-            node_id, changes, operation_id, state=state, superseded_by=superseded_by, supersedes=supersedes
+            node_id,
+            changes,
+            operation_id,
+            state=state,
+            superseded_by=superseded_by,
+            supersedes=supersedes,
+            trust=self.edit_trust(node_id, changes),
         )
         self._memory.follow()
         names = ", ".join("tags" if name == "labels" else name for name in sorted(changes))
@@ -318,6 +380,15 @@ class Library:
         target = Path(file).expanduser().absolute()
         count = yield from export_file(self._memory, target, self._project)
         return {"file": str(target), "records": count}
+
+    def export_markdown(self, folder: str) -> Generator[None, None, dict[str, Any]]:
+        """Write each note of the project that is not deleted as a Markdown file, in slices:
+        {"folder", "written", "unchanged": counts}.
+        """
+        target = Path(folder).expanduser().absolute()
+        self._memory.follow()
+        counts = yield from write_folder(self._memory, target, self._project)
+        return {"folder": str(target)} | counts
 
     def back_up(self) -> Generator[None, None, dict[str, Any]]:
         """Back up the store: {"file": the copy, "back_ups": all copies}; the newest three stay. In
@@ -452,7 +523,8 @@ class Library:
             [edge.target if edge.source == note.number else edge.source for edge in edges]
         )
         ids = {related.number: related.id for related in (note, *others)}
-        return note_row(note) | {
+        [row] = mark_disputed(self._memory, [note_row(note)])
+        return row | {
             "edges": [render_edge(edge, ids) for edge in edges if {edge.source, edge.target} <= ids.keys()],
             "related": title_rows(others),
         }

@@ -20,7 +20,10 @@ from cortex.system.terminal import clean
 
 Scope = Literal["project", "global"]
 State = Literal["active", "superseded", "archived", "deleted"]
-Trust = Literal["user", "agent", "tool", "import"]
+#: "other": an agent of another project; "import": a file of unknown authors
+Trust = Literal["user", "agent", "tool", "import", "other"]
+#: the channel of agents
+AGENTS = "mcp"
 Direction = Literal["outgoing", "incoming", "both"]
 
 #: documented kinds; any word of this form is allowed

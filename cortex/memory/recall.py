@@ -74,6 +74,8 @@ class Memory:
         self.queries = Queries(self.store)
         self.now = now
         self.upkeep = Upkeep()
+        #: project → number of sessions from before memory was used in it, which are not read
+        self.unread_sessions: dict[str, int] = {}
         self.catalog, self.links = Catalog(), Links()
         self._folder, self._embedder = folder, embedder
         self.words = Words(self._folder / "words")

@@ -90,8 +90,9 @@ def files_of(note: Note) -> list[dict[str, Any]]:
 
 
 def outline_of(note: Note) -> Outline:
-    plain = {name: getattr(note, name) for name in Outline._fields if name != "session"}
-    return Outline(**plain, session=note.source.session)
+    of_source: dict[str, Any] = {"session": note.source.session, "trust": note.source.trust}
+    plain = {name: getattr(note, name) for name in Outline._fields if name not in of_source}
+    return Outline(**plain, **of_source)
 
 
 def revision_fields(note: Note) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from cortex.memory.database import open_database
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased, all_forgotten, erase
 from cortex.memory.exchange import ArrivingRecord, Record
-from cortex.memory.note import Edge, Note, Source, State, normalise_note, read_relation, with_anchors
+from cortex.memory.note import Edge, Note, Source, State, Trust, normalise_note, read_relation, with_anchors
 from cortex.memory.postgresql import Server
 from cortex.memory.records import UPKEEP, News, Point, Records, batches, last_change, outlines, point_at
 from cortex.memory.rows import edge_of, note_of_revision
@@ -112,10 +112,11 @@ class Store:
 
         def carry_out(records: Records) -> dict[str, Any]:
             number = records.connection.execute(_SAME, {"asked": clean_note.same}).scalar()
-            if number is None:
-                stored = records.insert(clean_note)
+            existing = records.get([number])[0] if number is not None else None
+            if existing is None or not _may_join(clean_note, existing):
+                number, stored = None, records.insert(clean_note)
             else:
-                stored = records.get([number])[0]
+                stored = existing
                 records.change(stored, merge_notes(stored, clean_note))
             for reference in supersedes:
                 old = records.need(reference)
@@ -135,10 +136,11 @@ class Store:
         state: State | None = None,
         superseded_by: str | int = 0,
         supersedes: Sequence[str | int] = (),
+        trust: Trust | None = None,
     ) -> Written:
-        """Change fields of a note and its state (deleting only marks it), and end the validity of
-        the notes that it supersedes: all or nothing. The old forms become revisions. Raises
-        NotFound, and BadRequest for an unknown field or state.
+        """Change fields of a note, its `trust` and its state (deleting only marks it), and end the
+        validity of the notes that it supersedes: all or nothing. The old forms become revisions.
+        Raises NotFound, and BadRequest for an unknown field or state.
         """
         if unknown := sorted(changes.keys() - EDITABLE):
             raise BadRequest(f"{unknown[0]!r} cannot be changed; these can: {', '.join(sorted(EDITABLE))}.")
@@ -150,6 +152,8 @@ class Store:
             after = before
             if changes:
                 after, removed = prepare_note(_with_changes(before, changes))
+            if trust:
+                after = replace(after, source=replace(after.source, trust=trust))
             if superseded_by:
                 after = _supersede(records, after, records.need(superseded_by))
             elif state:
@@ -444,6 +448,15 @@ class Store:
             yield records
             news = records.finish(after)
         self.news, self._newest = news, news.reached
+
+
+def _may_join(note: Note, stored: Note) -> bool:
+    """Whether a note may be merged into a stored one: an agent of another project may not change
+    the text of a person or of the project's own agents.
+    """
+    if note.source.trust in ("user", stored.source.trust):
+        return True
+    return note.source.trust != "other" and (note.project == stored.project or stored.source.trust != "user")
 
 
 def _with_changes(note: Note, changes: Mapping[str, Any]) -> Note:

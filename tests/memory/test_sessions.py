@@ -24,10 +24,74 @@ def test_sessions_are_read_only_in_projects_that_use_memory(life):
     life.write("s1", user("why do retries back off?"), agent("So that clients do not come back at once."))
     assert life.read() == 0
     life.ask("stats")
+    life.write("s1", user("and once more?"))
     assert life.read() == 1
     assert life.search("retries")
     life.restart_reader(sessions="all")
     assert life.ask("list_sessions")["total_count"] == 1
+
+
+def test_sessions_from_before_memory_was_used_are_read_after_a_person_said_so(life):
+    path = life.write(
+        "s1", user("why do retries back off?"), agent("So that clients do not come back at once.")
+    )
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    life.ask("stats")
+    life.write("s2", user("what is the port?"))
+    assert life.read() == 1
+    assert life.read() == 0
+    for answer in (life.ask("list_sessions"), life.ask("search_sessions", query="retries")):
+        assert "1 earlier session" in answer["message"]
+        assert "`cortex memory past-sessions yes`" in answer["message"]
+    with pytest.raises(BadRequest, match="Only people"):
+        life.ask("past_sessions", writes=True, channel="mcp", answer="yes")
+    assert life.ask("past_sessions", writes=True) == {"past_sessions": "", "unread": 1}
+    life.ask("past_sessions", writes=True, answer="no")
+    assert life.read() == 0
+    assert "message" not in life.ask("list_sessions")
+    life.ask("past_sessions", writes=True, answer="yes")
+    assert life.read() == 1
+    assert life.search("retries")
+    assert life.read() == 0
+    assert life.ask("past_sessions", writes=True) == {"past_sessions": "yes", "unread": 0}
+
+
+def test_a_session_that_goes_on_after_memory_was_first_used_is_read(life):
+    path = life.write("s1", user("why do retries back off?"))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    life.ask("stats")
+    assert life.read() == 0
+    life.write("s1", agent("So that clients do not come back at once."))
+    assert life.read() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "event"),
+    [
+        ("00000000000000000005-1", {"at": 9_999_999_999_999_999_999_999}),
+        ("00000000000000000005-1", {"at": 1 << 60}),
+        ("00000000000000000005-1", {"at": -1}),
+        ("00000000000000000005-1", {"session": "x" * 400}),
+        ("00000000000000000005-1", {"cwd": "/" + "x" * 4000}),
+        ("99999999999999999999-1", {}),
+    ],
+)
+def test_an_event_that_cannot_be_stored_is_set_aside_and_the_others_are_read(life, name, event):
+    life.ask("stats")
+    life.spool.mkdir()
+    poisoned = {"event": "prompt", "at": 1, "session": "x", "cwd": str(life.shop), "text": "a"} | event
+    good = poisoned | {
+        "at": 1_764_298_000_000,
+        "session": "y",
+        "cwd": str(life.shop),
+        "text": "what about the port?",
+    }
+    for file, record in ((name, poisoned), ("00000000000000000009-1", good)):
+        (life.spool / f"{file}.json").write_text(json.dumps(record))
+        (life.spool / f"{file}.json").chmod(0o600)
+    life.read()
+    assert life.search("port")
+    assert list(life.spool.glob("*.json")) == []
 
 
 def test_a_project_can_exclude_its_sessions(life):

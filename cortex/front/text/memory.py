@@ -14,7 +14,7 @@ def draw_rows(page: Page, answer: Answer) -> None:
     for row in answer["results"]:
         draw_row(page, row)
     if not answer["results"]:
-        page.note("No note is about this.")
+        page.note(answer.get("message") or "No note is about this.")
 
 
 def draw_observations(page: Page, answer: Answer) -> None:
@@ -65,8 +65,8 @@ _WRITTEN = Drawer(
 _OBSERVATIONS = frozenset(("results", "observations", "count", "total_count"))
 
 DRAWERS: dict[str, Drawer] = {
-    "cortex_recall": Drawer(draw_rows, frozenset(("results",)), needs=("results",)),
-    "memory_search": Drawer(draw_rows, frozenset(("results",)), needs=("results",)),
+    "cortex_recall": Drawer(draw_rows, frozenset(("results", "message")), needs=("results",)),
+    "memory_search": Drawer(draw_rows, frozenset(("results", "message")), needs=("results",)),
     "cortex_briefing": Drawer(draw_briefing, frozenset(("briefing",)), needs=("briefing",)),
     "cortex_traverse": Drawer(
         draw_walk, frozenset(("nodes", "edges", "node_count", "edge_count")), needs=("nodes",)
