@@ -47,6 +47,7 @@ def note_row(note: Note) -> dict[str, Any]:
         "body": visible_text(note.body),
         "facts": [visible_text(fact) for fact in note.facts],
         "tags": list(note.labels),
+        **({"topic": note.topic} if note.topic else {}),
         "files": list(note.files),
         **({"metadata": dict(note.metadata)} if note.metadata else {}),
         "importance": note.importance,
@@ -80,6 +81,8 @@ def hit_row(hit: RecalledNote, *, explain: bool = False) -> dict[str, Any]:
     }
     if note.files:
         row["files"] = list(note.files[:FILES_MAX])
+    if note.topic:
+        row["topic"] = note.topic
     if note.state != "active":
         row["state"] = note.state
     if is_instruction(note):

@@ -156,6 +156,7 @@ def _store(
     scope: Scope | None = None,
     occurred_at: float | str | None = None,
     supersedes: tuple[str | int, ...] = (),
+    topic: str | None = None,
     id: str | int = "",  # noqa: A002 - its name on the wire
     state: State | None = None,
     operation_id: str = "",
@@ -177,6 +178,7 @@ def _store(
         "obs_type": obs_type,
         "scope": scope,
         "occurred_at": occurred_at,
+        "topic": topic,
     }
     changes: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     if id:

@@ -58,6 +58,14 @@ def _no_moment(value: object, what: str) -> str:
     return f"{what} is {str(value)[:80]!r}; pass epoch milliseconds or ISO 8601, like 2026-01-31T09:30:00Z."
 
 
+def format_age(moment: int, now: int) -> str:
+    """The time from a moment to `now`, in the largest whole unit: "3 days"."""
+    for unit, name in ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute")):
+        if (count := (now - moment) // unit) > 0:
+            return f"{count} {name}{'' if count == 1 else 's'}"
+    return "just now"
+
+
 def format_moment(moment: int) -> str:
     """ISO 8601 in UTC, whole seconds."""
     return datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -250,6 +250,11 @@ class Vectors:
         pairs = zip(self._numbers[places[order]].tolist(), values[order].tolist(), strict=True)
         return [(other, value) for other, value in pairs if other != number][:limit]
 
+    def likeness(self, text: str, other: str) -> float:
+        """The cosine of two texts."""
+        first, second = self._embedder.embed([text, other], "passage").astype(np.float32)
+        return float(first @ second)
+
     def against(self, numbers: Sequence[int], others: Sequence[int]) -> Array:
         """float32 [numbers, others]: the cosines between notes, 0 where one has no vector."""
         first, second = (self._vectors(group) for group in (numbers, others))

@@ -74,7 +74,7 @@ def read(file: Path) -> Life:
             life.questions.append(Question(what, cells[0], tuple(cells[1:])))
         else:
             wrong = tuple(cells[2].split(",")) if len(cells) > 2 else ()
-            life.questions.append(Question(what, cells[0], tuple(cells[1:2]), wrong))
+            life.questions.append(Question(what, cells[0], tuple("".join(cells[1:2]).split("+")), wrong))
     life.notes.sort(key=lambda note: note.day)
     return life
 
@@ -94,7 +94,7 @@ class Month:
         outdated: dict[str, set[str]] = {}
         for question in life.questions:
             if question.kind == "changed":
-                for at, name in enumerate(order := [*question.wrong, *question.right]):
+                for at, name in enumerate(order := [*question.wrong, question.right[0]]):
                     outdated.setdefault(name, set()).update(order[:at])
         counts: Counter[int] = Counter()
         for note in life.notes:
@@ -125,7 +125,7 @@ class Month:
         days = {note.name: note.day for note in self.life.notes}
         for question in self.life.questions:
             if question.kind == "changed":
-                then, after = [*question.wrong, *question.right][-2:]
+                then, after = [*question.wrong, question.right[0]][-2:]
                 yield question, BEGIN + days[after] * DAY_MS - DAY_MS - HOUR_MS, then
 
     def close(self) -> None:

@@ -1,0 +1,197 @@
+"""Judgement whether a newer note says that an older one is outdated, or may disagree with it. Pure.
+
+Words alone prove little: a newer note of the same form is mostly about something else, or about
+another aspect of the same thing. So a newer note precedes an older one only if it names the value
+that the older one gives beside a word of change, is about the same subject, and loses no subject of
+the question.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cortex.memory.note import Note
+from cortex.memory.text import question_words
+from cortex.terms import tokens
+
+#: kinds of notes that a newer note can outdate
+KINDS = frozenset(("fact", "decision", "preference", "goal"))
+#: characters of a body that are read: the change is at the start
+BODY_CHARS = 400
+#: share of the shorter title's stems from which on two notes are about one thing
+ALIKE = 0.3
+#: largest share of the older note's score that a newer one may lack to precede it, or to disagree
+PRECEDES, DISAGREES = 0.8, 0.5
+#: words of a value beside the word of change
+VALUE_WORDS = 6
+
+#: ends of a clause
+_CLAUSE = re.compile(
+    r"[,;:.!?()]+(?=\s|$)|\s[-–—]\s|\b(?:because|since|as|when|and|but|so|that|which|until)\b"
+)
+#: a word of change before the value that it ends
+_BEFORE_VALUE = re.compile(
+    r"\b(?:instead of|rather than|in place of|in lieu of|as opposed to|used to (?:be|use)|formerly|previously"
+    r"|replac(?:e|es|ed|ing)|supersed(?:e|es|ed|ing)|supplant(?:s|ed)?|abandon(?:s|ed|ing)?|retir(?:e|es|ed|ing)"
+    r"|cancel(?:s|led|ed|ling)?|dropp(?:ed|ing)|ditch(?:ed|ing)?|remov(?:e|es|ed|ing)|gave up|giv(?:en|ing) up"
+    r"|stop(?:s|ped)? (?:using|with)|got rid of|(?:moved|came|got|went) off|away from|no longer|no more|not any ?more"
+    r"|(?:mov|migrat|switch|chang|convert|port|upgrad|downgrad|rais|lower|reduc|increas|shift|transfer|shorten|extend"
+    r"|rewr|rewrit|translat)(?:e|es|ed|ing|ote|ten)?\b[^.;]{0,60}?\bfrom"
+    r"|(?:cut|went|goes|came|gone|took over|taken over|takes over|grew|fell|rose|switch)\b[^.;]{0,60}?\bfrom)\b"
+)
+#: "not" ends a value beside the new one only
+_NOT = re.compile(r",\s*(?:and |but )?not\s+(?!only\b|just\b|yet\b)")
+#: a word of change after the value that it ends
+_AFTER_VALUE = re.compile(
+    r"\b(?:(?:is|are|was|were|has been|have been|had been|will be|being|got|gets|became|proved)\s+"
+    r"(?:now\s+|since\s+|also\s+)?(?:replaced|superseded|retired|removed|deleted|dropped|cancell?ed|abandoned|given up"
+    r"|switched off|turned off|shut down|decommissioned|discontinued|deprecated|obsolete|gone|over|history|wrong|too \w+"
+    r"|(?:no longer|not) (?:used|needed|wanted|supported|valid|true|there)(?: any ?more)?)"
+    r"|no longer(?=\s*(?:[,;.!]|$))|need not\b[^.;,]{0,40}\bany ?more|any ?more(?=\s*(?:[,;.!]|$)))"
+)
+#: "need not … any more": the ended value is between the two
+_NEED_NOT = re.compile(r"\b(?:need not|not)\s+([^.;,]{1,40}?)\s+any ?more\b")
+#: the value that is true again
+_BACK = re.compile(r"\bback (?:to|on|with|at)\b(?:\s+\S+){1,3}")
+#: the end of a value after "from"
+_TO = re.compile(r"\b(?:to|into|onto|in favou?r of|with|by|up|down|over|was|were|is|are)\b")
+_WORD = re.compile(r"\S+")
+#: a noun after these names the kind of value that the question asks for, not its subject
+_ASKED = re.compile(
+    r"(?i)\b(?:which|what|whose)\s+(?:(?:kind|type|sort|version)s? of\s+)?([\w-]+)"
+    r"|\bhow\s+(many|much|long|often|old|far|big|large|soon|fast)\b"
+)
+#: a question that names a value and asks whether it is so
+_WHETHER = re.compile(
+    r"(?i)\s*(?:is|are|was|were|do|does|did|should|will|would|can|could|must|may|has|have|shall)\b"
+)
+#: the main verb of a passive sentence
+_PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:now\s+|only\s+|always\s+)?([\w-]+)")
+#: words that tell little of a subject
+_LIGHT = frozenset(
+    "use run live store keep hold go come get send make build write work serve handle carry happen sit reside host "
+    "need have put take read do plan decide want agree choose pick start mean".split()
+)
+#: forms of irregular verbs → the base form
+_IRREGULAR = {
+    "written": "write", "wrote": "write", "held": "hold", "built": "build", "sent": "send", "kept": "keep",
+    "made": "make", "drawn": "draw", "drew": "draw", "done": "do", "ran": "run", "chosen": "choose",
+    "chose": "choose", "bought": "buy", "sold": "sell", "paid": "pay", "given": "give", "gave": "give",
+    "taken": "take", "took": "take", "found": "find", "shown": "show", "spoken": "speak", "spoke": "speak",
+    "went": "go", "gone": "go", "began": "begin", "begun": "begin", "fed": "feed", "decided": "decide",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The stems of a note: of all of it, of its title, of its main verb, the first one that names
+    its subject, and of the values that it ends.
+    """
+
+    words: frozenset[str]
+    title: frozenset[str]
+    verbs: frozenset[str]
+    head: str
+    ended: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The stems of a question; of the nouns that name the kind of value; of its subjects; whether
+    it names a value and asks if it is so.
+    """
+
+    words: frozenset[str]
+    kinds: frozenset[str]
+    subjects: frozenset[str]
+    whether: bool
+
+
+def alike(title: str, other: str) -> float:
+    """The share of the shorter title's stems that both titles contain."""
+    first, second = stems(title), stems(other)
+    return len(first & second) / (min(len(first), len(second)) or 1)
+
+
+@lru_cache(4_096)
+def stems(text: str) -> frozenset[str]:
+    """The stems of the content words, irregular verbs in their base form."""
+    return frozenset(_ordered(text))
+
+
+def _ordered(text: str) -> list[str]:
+    words = tokens.words(text)
+    return question_words(" ".join(_IRREGULAR.get(word.lower(), word) for word in words)) if words else []
+
+
+_LIGHT_STEMS = stems(" ".join(sorted(_LIGHT)))
+
+
+def ended_values(text: str) -> frozenset[str]:
+    """The stems of the values that a text says are no longer so."""
+    lowered = text.lower()
+    after = [
+        lowered[match.end() :] for pattern in (_BEFORE_VALUE, _NOT) for match in pattern.finditer(lowered)
+    ]
+    phrases = [_first_words(rest) for rest in after]
+    phrases += [_last_words(lowered[: match.start()]) for match in _AFTER_VALUE.finditer(lowered)]
+    phrases += [match[1] for match in _NEED_NOT.finditer(lowered)]
+    phrases += [_BACK.sub(" ", lowered)] if _BACK.search(lowered) else []
+    return frozenset().union(*map(stems, phrases))
+
+
+def _first_words(text: str) -> str:
+    clause = _TO.split(_CLAUSE.split(text, maxsplit=1)[0], maxsplit=1)[0]
+    return " ".join(_WORD.findall(clause)[:VALUE_WORDS])
+
+
+def _last_words(text: str) -> str:
+    return " ".join(_WORD.findall(_CLAUSE.split(text)[-1])[-VALUE_WORDS:])
+
+
+def statement_of(note: Note) -> Statement:
+    return _statement(note.title, note.body[:BODY_CHARS])
+
+
+@lru_cache(1_024)
+def _statement(title: str, body: str) -> Statement:
+    text = f"{title}. {body}"
+    named = (stem for stem in _ordered(title) if stem not in _LIGHT_STEMS)
+    verbs = stems(" ".join(_PASSIVE.findall(title)))
+    return Statement(stems(text), stems(title), verbs, next(named, ""), ended_values(text))
+
+
+def read_question(query: str) -> Asked:
+    nouns = " ".join(group for match in _ASKED.finditer(query) for group in match.groups() if group)
+    words, kinds = stems(query), stems(nouns)
+    return Asked(words, kinds, words - kinds - _LIGHT_STEMS, bool(_WHETHER.match(query)))
+
+
+def outdates(newer: Statement, older: Statement, asked: Asked) -> bool:
+    """Whether the newer note says that the value is no longer so that the older one gives as an
+    answer to the question.
+    """
+    ended = newer.ended & older.title
+    return bool(ended - asked.words or (asked.whether and ended)) and _keeps_subject(
+        newer, older, asked, ended
+    )
+
+
+def may_disagree(newer: Statement, older: Statement, asked: Asked) -> bool:
+    """Whether two notes are about the same subject and each says something that the other lacks."""
+    shared = len(newer.title & older.title) / (min(len(newer.title), len(older.title)) or 1)
+    differ = bool(newer.title - older.words and older.title - newer.words)
+    lost = (asked.words - asked.kinds) & older.words - newer.words
+    return differ and shared >= ALIKE and not lost and older.head in newer.words
+
+
+def _keeps_subject(newer: Statement, older: Statement, asked: Asked, ended: frozenset[str]) -> bool:
+    """Whether the newer note names the subject of the older one, and each subject of the question
+    that the older one names.
+    """
+    lost = (asked.subjects & older.words) - newer.words - ended
+    if not asked.whether:
+        lost -= older.verbs
+    return not lost and (older.head in newer.words or older.head in ended)
