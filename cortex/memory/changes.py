@@ -9,10 +9,11 @@ the question.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from cortex.memory.note import Note
+from cortex.memory.note import Note, Trust
 from cortex.memory.text import question_words
 from cortex.terms import tokens
 
@@ -22,8 +23,10 @@ KINDS = frozenset(("fact", "decision", "preference", "goal"))
 BODY_CHARS = 400
 #: share of the shorter title's stems from which on two notes are about one thing
 ALIKE = 0.3
-#: largest share of the older note's score that a newer one may lack to precede it, or to disagree
+#: least score of a newer note, as a share of the older one's, to precede it and to disagree
 PRECEDES, DISAGREES = 0.8, 0.5
+#: authors whose notes precede no note of others
+_FOREIGN: frozenset[Trust] = frozenset(("import", "tool"))
 #: words of a value beside the word of change
 VALUE_WORDS = 6
 
@@ -195,3 +198,60 @@ def _keeps_subject(newer: Statement, older: Statement, asked: Asked, ended: froz
     if not asked.whether:
         lost -= older.verbs
     return not lost and (older.head in newer.words or older.head in ended)
+
+
+@dataclass(slots=True)
+class Arrangement:
+    """The order of notes, as indices; {index: number of the note that outdates it}; {index of a
+    newer note: numbers of the older ones that it may disagree with}.
+    """
+
+    order: list[int]
+    newer: dict[int, int] = field(default_factory=dict)
+    disagrees: dict[int, list[int]] = field(default_factory=dict)
+
+
+def arrange(notes: Sequence[Note], scores: Sequence[float], query: str) -> Arrangement:
+    """Put a newer note before the older ones that it outdates; `notes` by descending score. Only
+    pairs with the first note are examined for disagreement.
+    """
+    result = Arrangement(list(range(len(notes))))
+    places = [at for at, note in enumerate(notes) if note.kind in KINDS]
+    if len(places) < 2:
+        return result
+    asked, doubtful = read_question(query), list[tuple[int, int]]()
+    for newer in places:
+        for older in places:
+            if _age(notes[newer]) <= _age(notes[older]) or scores[newer] < DISAGREES * scores[older]:
+                continue
+            is_outdated = _is_outdated(notes[newer], notes[older], asked)
+            if is_outdated and scores[newer] >= PRECEDES * scores[older]:
+                result.newer[older] = notes[newer].number
+                _move_before(result.order, newer, older)
+            elif is_outdated or may_disagree(statement_of(notes[newer]), statement_of(notes[older]), asked):
+                doubtful.append((newer, older))
+    for newer, older in doubtful:
+        if result.order[0] in (newer, older) and older not in result.newer:
+            result.disagrees.setdefault(newer, []).append(notes[older].number)
+    return result
+
+
+def _is_outdated(newer: Note, older: Note, asked: Asked) -> bool:
+    """Whether the newer note supersedes the older one, is of the same topic, or says that it is
+    outdated.
+    """
+    if older.superseded_by == newer.number or (newer.topic and newer.topic == older.topic):
+        return True
+    if newer.source.trust in _FOREIGN and older.source.trust not in _FOREIGN:
+        return False
+    return outdates(statement_of(newer), statement_of(older), asked)
+
+
+def _age(note: Note) -> tuple[int, int]:
+    return note.happened_at, note.number
+
+
+def _move_before(order: list[int], newer: int, older: int) -> None:
+    if order.index(newer) > order.index(older):
+        order.remove(newer)
+        order.insert(order.index(older), newer)

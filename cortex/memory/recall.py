@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.catalog import Catalog, Selection
+from cortex.memory.changes import arrange
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased
 from cortex.memory.links import Links
@@ -17,7 +18,7 @@ from cortex.memory.note import Note
 from cortex.memory.observations.query_log import Queries
 from cortex.memory.postgresql import Server
 from cortex.memory.projects import Projects
-from cortex.memory.ranking import Lanes, Ranked, rank, similarities, with_neighbours
+from cortex.memory.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
 from cortex.memory.records import Point
 from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
@@ -36,17 +37,23 @@ CHANGES = 1_000
 INDEXES = ("words", "vectors", "edges")
 #: candidates of the word lane for each requested hit, and at least
 PROPOSED, PROPOSED_MIN = 5, 200
+#: best hits that are compared with each other
+COMPARED = 10
 #: best hits by similarity from which the graph is walked
 ANCHORS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledNote:
-    """A hit; `parts`: the contributions to its score."""
+    """A hit; `parts`: the contributions to its score; `newer`: the number of the note that outdates
+    it, 0 for none; `disagrees`: numbers of older hits that it may disagree with.
+    """
 
     note: Note
     score: float
     parts: dict[str, float]
+    newer: int = 0
+    disagrees: tuple[int, ...] = ()
 
 
 class Memory:
@@ -228,16 +235,25 @@ class Memory:
     def recall(
         self, query: str, selection: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()
     ) -> list[RecalledNote]:
-        """The notes that match the query, the best first; with `as_of` as they were at that moment.
-        The graph is walked from the best hits and the `anchors`.
+        """The notes that match the query, the best first, a newer note before those that it
+        outdates; with `as_of` as they were at that moment. The graph is walked from the best hits
+        and the `anchors`.
         """
         with self.store.database.moment():
             self.follow()
             past_notes = self.notes_at(selection.as_of)
-            best = self.rank_notes(query, selection, limit, alpha, anchors, past_notes)
+            most = max(limit, COMPARED)
+            best = self.rank_notes(query, selection, most, alpha, anchors, past_notes, floor=True)
             loaded = self.store.notes_by_number([hit.number for hit in best if hit.number not in past_notes])
         notes = {note.number: note for note in loaded} | past_notes
-        return [RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes]
+        hits = [RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes]
+        first = hits[:COMPARED]
+        found = arrange([hit.note for hit in first], [hit.score for hit in first], query)
+        arranged = [
+            replace(first[at], newer=found.newer.get(at, 0), disagrees=tuple(found.disagrees.get(at, ())))
+            for at in found.order
+        ]
+        return [*arranged, *hits[COMPARED:]][:limit]
 
     def rank_notes(  # noqa: PLR0917
         self,
@@ -247,8 +263,12 @@ class Memory:
         alpha: float,
         anchors: Sequence[int] = (),
         past_notes: Mapping[int, Note] = MappingProxyType({}),
+        *,
+        floor: bool = False,
     ) -> list[Ranked]:
-        """As `recall`, by number; `past_notes`: the notes that read otherwise at `as_of`."""
+        """As `recall`, by number; `past_notes`: the notes that read otherwise at `as_of`. `floor`:
+        none, if no note is about the subject of the query.
+        """
         mask = self.catalog.mask(selection, past_notes)
         query_words = question_words(query)
         speakers = self.catalog.speakers_in(query)
@@ -265,6 +285,8 @@ class Memory:
         )
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)
+        if floor and not is_noted(lanes, similar, self.catalog, mask, self.vectors.related):
+            return []
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
         if alpha < 1:
             starts = {hit.number: min(1.0, hit.score) for hit in best[:ANCHORS]}

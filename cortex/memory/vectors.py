@@ -26,6 +26,8 @@ from cortex.system.dot_products import products
 
 #: share of obsolete rows from which on the file is rewritten
 STALE_SHARE = 0.5
+#: deviations above the mean cosine of unrelated texts from which on a text is about a query
+RELATED_DEVIATIONS = 3.0
 #: number of cosines from which on their own mean and deviation are a reliable scale
 ENOUGH = 200
 #: number of vectors up to which each is compared (0.08 µs each, four times that if they are
@@ -64,6 +66,7 @@ class Vectors:
         self._embedder = embedder
         self._exact_max = exact_max
         self._others: Array | None = None
+        self._related: float | None = None
         files.make_private(folder)
         self._dtype = np.dtype(
             [
@@ -222,6 +225,17 @@ class Vectors:
         if self._others is None:
             self._others = self._embedder.embed(BACKGROUND, "passage").astype(np.float32)
         return self._others
+
+    @property
+    def related(self) -> float:
+        """The cosine from which on a text is about a query, by this embedder's cosines of unrelated
+        texts.
+        """
+        if self._related is None:
+            vectors = self._background()
+            cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+            self._related = float(cosines.mean() + RELATED_DEVIATIONS * cosines.std())
+        return self._related
 
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
         """The notes nearest to a text: by all vectors, or by the proposed ones only."""

@@ -175,8 +175,8 @@ def disputes(month: Month) -> Counter[str]:
     counts: Counter[str] = Counter()
     for question in month.life.questions:
         rows = month.library.recall(question.text, limit=LIMIT)
-        names = {month.names[other] for row in rows for other in row.get("disputes", ())}
-        names |= {month.names[row["number"]] for row in rows if row.get("disputes")}
+        names = {month.names[other] for row in rows for other in row.get("may_disagree", ())}
+        names |= {month.names[row["number"]] for row in rows if row.get("may_disagree")}
         relevant = bool(names.intersection(question.right))
         kind = question.kind if question.kind == "changed" else "others"
         counts[f"{kind} of"] += 1

@@ -13,6 +13,10 @@ from cortex.terms.observations import ROWS
 def draw_rows(page: Page, answer: Answer) -> None:
     for row in answer["results"]:
         draw_row(page, row)
+    for row in answer["results"]:
+        if others := row.get("may_disagree"):
+            numbers = " and ".join(map(str, (*others, row["number"])))
+            page.note(f"{numbers} may disagree; the newer is {row['number']}, of {row['created_at'][:10]}.")
     if not answer["results"]:
         page.note("No note is about this.")
 
