@@ -262,6 +262,10 @@ class Catalog:
         mask.flags.writeable = False
         return mask
 
+    def count_of(self, state: State) -> int:
+        """The number of notes in a state."""
+        return int(np.count_nonzero(self._columns["there"] & (self._columns["state"] == _STATE_AT[state])))
+
     def live(self) -> list[int]:
         """The numbers of the notes that are not deleted."""
         is_live = self._columns["there"] & (self._columns["state"] != _STATES.index("deleted"))

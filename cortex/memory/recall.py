@@ -37,6 +37,8 @@ CHANGES = 1_000
 INDEXES = ("words", "vectors", "edges")
 #: candidates of the word lane for each requested hit, and at least
 PROPOSED, PROPOSED_MIN = 5, 200
+#: share of a superseded note's score that its heir gets; heirs of heirs that are followed
+HEIR_SHARE, HEIR_STEPS = 0.95, 10
 #: best hits that are compared with each other
 COMPARED = 10
 #: best hits by similarity from which the graph is walked
@@ -242,11 +244,16 @@ class Memory:
         with self.store.database.moment():
             self.follow()
             past_notes = self.notes_at(selection.as_of)
-            most = max(limit, COMPARED)
-            best = self.rank_notes(query, selection, most, alpha, anchors, past_notes, floor=True)
+            wide = self._with_superseded(selection)
+            most = max(limit, COMPARED) * (2 if wide != selection else 1)
+            best = self.rank_notes(query, wide, most, alpha, anchors, past_notes, floor=True)
             loaded = self.store.notes_by_number([hit.number for hit in best if hit.number not in past_notes])
-        notes = {note.number: note for note in loaded} | past_notes
-        hits = [RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes]
+            notes = {note.number: note for note in loaded} | past_notes
+            hits = [
+                RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes
+            ]
+            if wide != selection:
+                hits = self._with_heirs(hits, selection)
         first = hits[:COMPARED]
         found = arrange([hit.note for hit in first], [hit.score for hit in first], query)
         arranged = [
@@ -254,6 +261,29 @@ class Memory:
             for at in found.order
         ]
         return [*arranged, *hits[COMPARED:]][:limit]
+
+    def _with_superseded(self, selection: Selection) -> Selection:
+        """The selection with superseded notes, if there are any, unless it is of a past moment."""
+        has_any = not selection.as_of and self.catalog.count_of("superseded")
+        if not has_any or "superseded" in selection.states:
+            return selection
+        return replace(selection, states=(*selection.states, "superseded"))
+
+    def _with_heirs(self, hits: Sequence[RecalledNote], selection: Selection) -> list[RecalledNote]:
+        """The hits with the note that superseded it in the place of each superseded note: a
+        question in the old note's words finds the new one.
+        """
+        mask, found = self.catalog.mask(selection), dict[int, RecalledNote]()
+        for hit in hits:
+            note, score, steps = hit.note, hit.score, 0
+            while note.state == "superseded" and note.superseded_by and steps < HEIR_STEPS:
+                heirs = self.store.notes_by_number([note.superseded_by])
+                note, score, steps = (heirs or [note])[0], score * HEIR_SHARE, steps + 1
+            known = found.get(note.number)
+            if mask[note.number] and (known is None or known.score < score):
+                parts = hit.parts if note is hit.note else {"superseded": score}
+                found[note.number] = RecalledNote(note, score, parts)
+        return sorted(found.values(), key=lambda hit: -hit.score)
 
     def rank_notes(  # noqa: PLR0917
         self,
