@@ -23,6 +23,7 @@ from cortex.memory.note import Scope, Source, State
 from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, run_observation, takes_number, writes
 from cortex.memory.relocation import migrate
+from cortex.memory.times import is_period, local_zone
 from cortex.memory.transcripts import sessions
 from cortex.memory.upkeep import run
 from cortex.system.errors import BadRequest
@@ -44,6 +45,8 @@ _COMMANDS = {"erase": "forget --hard"}
 _HIT_KEYS = ("results", "items", "observations", "explanations")
 #: end of the identity of a project's folder
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
+#: arguments that filter by time
+_DATES = ("as_of", "since", "until", "dateStart", "dateEnd", "date_start", "date_end")
 #: the channel of agents
 AGENTS = "mcp"
 
@@ -113,6 +116,10 @@ def carry_out(
         view.memory.queries.tally.last_call_at[source.channel] = view.memory.now()
     answer = operation.function(view, **checked)
     answer = {"results": answer} if isinstance(answer, list) else answer
+    if isinstance(answer, dict) and (
+        days := [checked[name] for name in _DATES if is_period(checked.get(name))]
+    ):
+        answer["dates"] = f"{' and '.join(dict.fromkeys(days))}: in local time, {local_zone()}"
     if checked.get("query") and isinstance(answer, dict):
         _log(view, operation.name.removeprefix(PREFIX), checked["query"], answer, began)
     return answer

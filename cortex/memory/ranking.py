@@ -17,6 +17,8 @@ from cortex.memory.vectors import Cosines, distinct
 from cortex.memory.words import WordBits
 from cortex.system.arrays import Array
 
+#: factors that decide between notes of equal similarity
+TIE_BREAKERS = ("importance", "relevance", "recency", "use")
 #: lane → its weight, for values from 0 to 1. words: of the note; window: share of the query's words
 #: in the note and its neighbours; answers: words of a question right before it; session: of its
 #: whole session; meaning: of the note with its neighbours; alone: of the note alone; opens: it is
@@ -79,6 +81,11 @@ class Ranked:
     number: int
     score: float
     parts: dict[str, float]
+
+    @property
+    def similarity(self) -> float:
+        """The score without the tie breakers."""
+        return self.score - sum(self.parts.get(name, 0.0) for name in TIE_BREAKERS)
 
 
 @dataclass(frozen=True, slots=True)

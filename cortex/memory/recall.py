@@ -322,6 +322,9 @@ class Memory:
             starts = {hit.number: min(1.0, hit.score) for hit in best[:ANCHORS]}
             reached = self._near(starts | dict.fromkeys(anchors, 1.0), selection, past_notes, now)
             near = {number: worth for number, worth in reached.items() if mask[number]}
+            own = {hit.number: hit.similarity for hit in best[:ANCHORS]}
+            most = max(own.values(), default=0.0) or 1.0
+            near |= {number: max(near.get(number, 0.0), value / most) for number, value in own.items()}
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
         return best[:limit]
 
