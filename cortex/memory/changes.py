@@ -27,6 +27,8 @@ ALIKE = 0.3
 PRECEDES, DISAGREES = 0.8, 0.5
 #: authors whose notes precede no note of others
 _FOREIGN: frozenset[Trust] = frozenset(("import", "tool"))
+#: share of the shorter title's stems from which on a change without the whole subject is a dispute
+DISPUTED = 0.5
 #: words of a value beside the word of change
 VALUE_WORDS = 6
 
@@ -198,6 +200,21 @@ def _keeps_subject(newer: Statement, older: Statement, asked: Asked, ended: froz
     if not asked.whether:
         lost -= older.verbs
     return not lost and (older.head in newer.words or older.head in ended)
+
+
+def compare(newer: Note, older: Note) -> str:
+    """How a newer note stands to an older one without a question: "outdates" if it says that the
+    older one's value is no longer so and keeps all of its subject, "disputes" if it says so and may
+    be about a part of it or about something else, "" otherwise.
+    """
+    if _is_outdated(newer, older, Asked(frozenset(), frozenset(), frozenset(), whether=False)):
+        now, then = statement_of(newer), statement_of(older)
+        subject = then.title - now.ended - then.verbs - _LIGHT_STEMS
+        if (newer.topic and newer.topic == older.topic) or not subject - now.words:
+            return "outdates"
+        shared = len(now.title & then.title) / (min(len(now.title), len(then.title)) or 1)
+        return "disputes" if shared >= DISPUTED else ""
+    return ""
 
 
 @dataclass(slots=True)

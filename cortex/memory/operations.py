@@ -25,6 +25,7 @@ from cortex.memory.observations.table import arguments_of, run_observation, take
 from cortex.memory.relocation import migrate
 from cortex.memory.times import is_period, local_zone
 from cortex.memory.transcripts import sessions
+from cortex.memory.unknown_names import explain_emptiness
 from cortex.memory.upkeep import run
 from cortex.system.errors import BadRequest
 from cortex.terms.arguments import parse_fault, struct_of
@@ -107,7 +108,8 @@ def carry_out(
     if operation.takes_number:
         checked[_OPERATION_ID] = operation_id
     _refuse_secrets(project=checked["project"], operation_id=operation_id)
-    project = checked.pop("project") or project
+    named = checked.pop("project")
+    project = named or project
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
     view = library.of(project="" if project == ALL else project, source=source)
@@ -120,9 +122,17 @@ def carry_out(
         days := [checked[name] for name in _DATES if is_period(checked.get(name))]
     ):
         answer["dates"] = f"{' and '.join(dict.fromkeys(days))}: in local time, {local_zone()}"
+    if isinstance(answer, dict) and not operation.writes and _is_empty(answer):
+        answer |= explain_emptiness(view, "" if named == ALL else named, checked)
     if checked.get("query") and isinstance(answer, dict):
         _log(view, operation.name.removeprefix(PREFIX), checked["query"], answer, began)
     return answer
+
+
+def _is_empty(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer with hits has none, and no sentence about it."""
+    hits = [answer[name] for name in _HIT_KEYS if isinstance(answer.get(name), list)]
+    return bool(hits) and not any(hits) and not answer.get("message")
 
 
 def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], began: float) -> None:

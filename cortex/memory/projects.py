@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from cortex.memory.project_joins import join, separate
 from cortex.memory.store import Store
-from cortex.memory.tables import JOINED, NOTE
+from cortex.memory.tables import FOLLOWED, JOINED, NOTE
 from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest
 
@@ -34,6 +34,15 @@ class Projects:
         self.home_of(project)
         joined = [name for name, home in (self._store.homes or {}).items() if home == project]
         return [project, *joined] if project else []
+
+    def known(self) -> list[str]:
+        """The projects with notes or a known folder."""
+        with self._store.database.read() as connection:
+            noted = connection.execute(
+                select(NOTE.c.project).where(NOTE.c.project != "").distinct()
+            ).scalars()
+            followed = connection.execute(select(FOLLOWED.c.project)).scalars()
+            return sorted({*noted, *followed})
 
     def with_notes(self) -> list[dict[str, Any]]:
         """[{"project", "notes", "newest"}] of all projects with notes, the newest first."""

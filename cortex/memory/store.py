@@ -511,8 +511,12 @@ def _of_topic(records: Records, note: Note) -> list[Note]:
 
 
 def _continues(newer: Note, older: Note) -> bool:
-    """Whether two notes of a topic share a word besides the topic."""
-    return bool((statement_of(newer).words & statement_of(older).words) - stems(newer.topic))
+    """Whether two notes of a topic share a word besides the topic; a stranger's note continues
+    none.
+    """
+    return newer.source.trust in ("user", "agent") and bool(
+        (statement_of(newer).words & statement_of(older).words) - stems(newer.topic)
+    )
 
 
 def _close(records: Records, references: Sequence[str | int], heir: Note) -> list[int]:
