@@ -148,9 +148,15 @@ class Memory:
             pass
 
     def _diverged_indexes(self) -> list[str]:
-        """The indexes that followed changes unknown to the store, which was restored."""
+        """The indexes that followed changes unknown to the store, which was restored, or lack a
+        note: a cut file ends at a whole row.
+        """
         reached = {"words": self.words.reached, "vectors": self.vectors.reached}
-        return [index for index, point in reached.items() if self.store.point_at(point.number) != point]
+        diverged = [index for index, point in reached.items() if self.store.point_at(point.number) != point]
+        if "vectors" not in diverged and self.vectors.reached == self.reached:
+            lost = set(self.catalog.live()) - self.vectors.numbers()
+            return diverged + ["vectors"] * bool(lost)
+        return diverged
 
     def _load(self) -> Iterator[None]:
         """Fill the catalog and the links from the store; changes meanwhile are followed later."""
@@ -315,7 +321,7 @@ class Memory:
         )
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)
-        if floor and not is_noted(lanes, similar, self.catalog, mask, self.vectors.related):
+        if floor and not is_noted(lanes, similar, self.catalog, mask, self.vectors.related(int(mask.sum()))):
             return []
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
         if alpha < 1:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from cortex.system.dot_products import products
 
 #: share of obsolete rows from which on the file is rewritten
 STALE_SHARE = 0.5
-#: deviations above the mean cosine of unrelated texts from which on a text is about a query
-RELATED_DEVIATIONS = 3.0
+#: deviations above the best cosine by chance from which on a text is about a query; the most notes
+#: that chance is computed for
+RELATED_DEVIATIONS, CHANCE_NOTES = 0.4, 1_000
 #: number of cosines from which on their own mean and deviation are a reliable scale
 ENOUGH = 200
 #: number of vectors up to which each is compared (0.08 µs each, four times that if they are
@@ -66,7 +68,7 @@ class Vectors:
         self._embedder = embedder
         self._exact_max = exact_max
         self._others: Array | None = None
-        self._related: float | None = None
+        self._unrelated: tuple[float, float] | None = None
         files.make_private(folder)
         self._dtype = np.dtype(
             [
@@ -226,16 +228,17 @@ class Vectors:
             self._others = self._embedder.embed(BACKGROUND, "passage").astype(np.float32)
         return self._others
 
-    @property
-    def related(self) -> float:
-        """The cosine from which on a text is about a query, by this embedder's cosines of unrelated
-        texts.
+    def related(self, count: int) -> float:
+        """The cosine from which on one of `count` notes is about a query: what the nearest of
+        unrelated texts reaches by chance, by this embedder, and somewhat more.
         """
-        if self._related is None:
+        if self._unrelated is None:
             vectors = self._background()
             cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
-            self._related = float(cosines.mean() + RELATED_DEVIATIONS * cosines.std())
-        return self._related
+            self._unrelated = float(cosines.mean()), float(cosines.std())
+        mean, deviation = self._unrelated
+        chance = NormalDist().inv_cdf(1 - 1 / min(max(2, count), CHANCE_NOTES))
+        return mean + (chance + RELATED_DEVIATIONS) * deviation
 
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
         """The notes nearest to a text: by all vectors, or by the proposed ones only."""
