@@ -8,8 +8,9 @@ the question.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -77,7 +78,8 @@ _PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:now\s+|only
 #: words that tell little of a subject
 _LIGHT = frozenset(
     "use run live store keep hold go come get send make build write work serve handle carry happen sit reside host "
-    "need have put take read do plan decide want agree choose pick start mean".split()
+    "need have put take read do plan decide want agree choose pick start mean rely depend base prefer "
+    "through via within per onto upon under over at most least out off still currently".split()
 )
 #: forms of irregular verbs → the base form
 _IRREGULAR = {
@@ -228,21 +230,30 @@ class Arrangement:
     disagrees: dict[int, list[int]] = field(default_factory=dict)
 
 
-def arrange(notes: Sequence[Note], scores: Sequence[float], query: str) -> Arrangement:
+def arrange(
+    notes: Sequence[Note], scores: Sequence[float], query: str, rescore: Callable[[str], Mapping[int, float]]
+) -> Arrangement:
     """Put a newer note before the older ones that it outdates; `notes` by descending score. Only
-    pairs with the first note are examined for disagreement.
+    pairs with the first note are examined for disagreement. `rescore`: {note: score} for a text,
+    asked for the subjects of the question, because an older note may owe its score to a light word.
     """
     result = Arrangement(list(range(len(notes))))
     places = [at for at, note in enumerate(notes) if note.kind in KINDS]
     if len(places) < 2:
         return result
     asked, doubtful = read_question(query), list[tuple[int, int]]()
+    by_subjects: dict[int, float] = {}
     for newer in places:
         for older in places:
             if _age(notes[newer]) <= _age(notes[older]) or scores[newer] < DISAGREES * scores[older]:
                 continue
             is_outdated = _is_outdated(notes[newer], notes[older], asked)
-            if is_outdated and scores[newer] >= PRECEDES * scores[older]:
+            share = scores[newer] / (scores[older] or 1.0)
+            if is_outdated and share < PRECEDES and asked.subjects:
+                by_subjects = by_subjects or dict(rescore(subject_text(query, asked)))
+                of_older = by_subjects.get(notes[older].number, 0.0)
+                share = by_subjects.get(notes[newer].number, 0.0) / (of_older or math.inf)
+            if is_outdated and share >= PRECEDES:
                 result.newer[older] = notes[newer].number
                 _move_before(result.order, newer, older)
             elif is_outdated or may_disagree(statement_of(notes[newer]), statement_of(notes[older]), asked):
@@ -251,6 +262,11 @@ def arrange(notes: Sequence[Note], scores: Sequence[float], query: str) -> Arran
         if result.order[0] in (newer, older) and older not in result.newer:
             result.disagrees.setdefault(newer, []).append(notes[older].number)
     return result
+
+
+def subject_text(query: str, asked: Asked) -> str:
+    """The words of the question that name its subjects."""
+    return " ".join(word for word in tokens.words(query) if stems(word) & asked.subjects)
 
 
 def _is_outdated(newer: Note, older: Note, asked: Asked) -> bool:

@@ -261,7 +261,12 @@ class Memory:
             if wide != selection:
                 hits = self._with_heirs(hits, selection)
         first = hits[:COMPARED]
-        found = arrange([hit.note for hit in first], [hit.score for hit in first], query)
+
+        def rescore(text: str) -> dict[int, float]:
+            ranked = self.rank_notes(text, selection, most, 1.0, (), past_notes)
+            return {hit.number: hit.score for hit in ranked}
+
+        found = arrange([hit.note for hit in first], [hit.score for hit in first], query, rescore)
         arranged = [
             replace(first[at], newer=found.newer.get(at, 0), disagrees=tuple(found.disagrees.get(at, ())))
             for at in found.order
