@@ -239,12 +239,12 @@ def _active_section(choice: _Choice, recent: Array) -> Iterator[Section]:
 
 def _changes(notes: Mapping[int, Note], pairs: Sequence[Edge]) -> _Changes:
     """The notes that others of these outdate or dispute; `pairs`: the known disputes."""
-    known = [
+    listed = [
         tuple(sorted((edge.source, edge.target)))
         for edge in pairs
         if {edge.source, edge.target} <= notes.keys()
     ]
-    found = _Changes({}, set(), [(first, second) for first, second in known])
+    changes = _Changes({}, set(), [(first, second) for first, second in listed])
     stated = sorted(
         (note for note in notes.values() if note.kind in KINDS),
         key=lambda note: (note.happened_at, note.number),
@@ -253,11 +253,11 @@ def _changes(notes: Mapping[int, Note], pairs: Sequence[Edge]) -> _Changes:
         for older in stated[:at]:
             relation = compare(newer, older)
             if relation == "outdates":
-                found.was[newer.number] = older
-                found.outdated.add(older.number)
-            elif relation and (older.number, newer.number) not in found.disputes:
-                found.disputes.append((older.number, newer.number))
-    return found
+                changes.was[newer.number] = older
+                changes.outdated.add(older.number)
+            elif relation and (older.number, newer.number) not in changes.disputes:
+                changes.disputes.append((older.number, newer.number))
+    return changes
 
 
 def _render(

@@ -65,7 +65,7 @@ _BACK = re.compile(r"\bback (?:to|on|with|at)\b(?:\s+\S+){1,3}")
 _TO = re.compile(r"\b(?:to|into|onto|in favou?r of|with|by|up|down|over|was|were|is|are)\b")
 _WORD = re.compile(r"\S+")
 #: a noun after these names the kind of value that the question asks for, not its subject
-_ASKED = re.compile(
+_VALUE_NOUN = re.compile(
     r"(?i)\b(?:which|what|whose)\s+(?:(?:kind|type|sort|version)s? of\s+)?([\w-]+)"
     r"|\bhow\s+(many|much|long|often|old|far|big|large|soon|fast)\b"
 )
@@ -105,7 +105,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """The stems of a question; of the nouns that name the kind of value; of its subjects; whether
     it names a value and asks if it is so.
     """
@@ -170,36 +170,36 @@ def _statement(title: str, body: str) -> Statement:
     return Statement(stems(text), stems(title), verbs, next(named, ""), ended_values(text))
 
 
-def read_question(query: str) -> Asked:
-    nouns = " ".join(group for match in _ASKED.finditer(query) for group in match.groups() if group)
+def read_question(query: str) -> Question:
+    nouns = " ".join(group for match in _VALUE_NOUN.finditer(query) for group in match.groups() if group)
     words, kinds = stems(query), stems(nouns)
-    return Asked(words, kinds, words - kinds - _LIGHT_STEMS, bool(_WHETHER.match(query)))
+    return Question(words, kinds, words - kinds - _LIGHT_STEMS, bool(_WHETHER.match(query)))
 
 
-def outdates(newer: Statement, older: Statement, asked: Asked) -> bool:
+def outdates(newer: Statement, older: Statement, question: Question) -> bool:
     """Whether the newer note says that the value is no longer so that the older one gives as an
     answer to the question.
     """
     ended = newer.ended & older.title
-    return bool(ended - asked.words or (asked.whether and ended)) and _keeps_subject(
-        newer, older, asked, ended
+    return bool(ended - question.words or (question.whether and ended)) and _keeps_subject(
+        newer, older, question, ended
     )
 
 
-def may_disagree(newer: Statement, older: Statement, asked: Asked) -> bool:
+def may_disagree(newer: Statement, older: Statement, question: Question) -> bool:
     """Whether two notes are about the same subject and each says something that the other lacks."""
     shared = len(newer.title & older.title) / (min(len(newer.title), len(older.title)) or 1)
     differ = bool(newer.title - older.words and older.title - newer.words)
-    lost = (asked.words - asked.kinds) & older.words - newer.words
+    lost = (question.words - question.kinds) & older.words - newer.words
     return differ and shared >= ALIKE and not lost and older.head in newer.words
 
 
-def _keeps_subject(newer: Statement, older: Statement, asked: Asked, ended: frozenset[str]) -> bool:
+def _keeps_subject(newer: Statement, older: Statement, question: Question, ended: frozenset[str]) -> bool:
     """Whether the newer note names the subject of the older one, and each subject of the question
     that the older one names.
     """
-    lost = (asked.subjects & older.words) - newer.words - ended
-    if not asked.whether:
+    lost = (question.subjects & older.words) - newer.words - ended
+    if not question.whether:
         lost -= older.verbs
     return not lost and (older.head in newer.words or older.head in ended)
 
@@ -209,7 +209,7 @@ def compare(newer: Note, older: Note) -> str:
     older one's value is no longer so and keeps all of its subject, "disputes" if it says so and may
     be about a part of it or about something else, "" otherwise.
     """
-    if _is_outdated(newer, older, Asked(frozenset(), frozenset(), frozenset(), whether=False)):
+    if _is_outdated(newer, older, Question(frozenset(), frozenset(), frozenset(), whether=False)):
         now, then = statement_of(newer), statement_of(older)
         subject = then.title - now.ended - then.verbs - _LIGHT_STEMS
         if (newer.topic and newer.topic == older.topic) or not subject - now.words:
@@ -241,22 +241,24 @@ def arrange(
     places = [at for at, note in enumerate(notes) if note.kind in KINDS]
     if len(places) < 2:
         return result
-    asked, doubtful = read_question(query), list[tuple[int, int]]()
+    question, doubtful = read_question(query), list[tuple[int, int]]()
     by_subjects: dict[int, float] = {}
     for newer in places:
         for older in places:
             if _age(notes[newer]) <= _age(notes[older]) or scores[newer] < DISAGREES * scores[older]:
                 continue
-            is_outdated = _is_outdated(notes[newer], notes[older], asked)
+            is_outdated = _is_outdated(notes[newer], notes[older], question)
             share = scores[newer] / (scores[older] or 1.0)
-            if is_outdated and share < PRECEDES and asked.subjects:
-                by_subjects = by_subjects or dict(rescore(subject_text(query, asked)))
+            if is_outdated and share < PRECEDES and question.subjects:
+                by_subjects = by_subjects or dict(rescore(subject_text(query, question)))
                 of_older = by_subjects.get(notes[older].number, 0.0)
                 share = by_subjects.get(notes[newer].number, 0.0) / (of_older or math.inf)
             if is_outdated and share >= PRECEDES:
                 result.newer[older] = notes[newer].number
                 _move_before(result.order, newer, older)
-            elif is_outdated or may_disagree(statement_of(notes[newer]), statement_of(notes[older]), asked):
+            elif is_outdated or may_disagree(
+                statement_of(notes[newer]), statement_of(notes[older]), question
+            ):
                 doubtful.append((newer, older))
     for newer, older in doubtful:
         if result.order[0] in (newer, older) and older not in result.newer:
@@ -264,12 +266,12 @@ def arrange(
     return result
 
 
-def subject_text(query: str, asked: Asked) -> str:
+def subject_text(query: str, question: Question) -> str:
     """The words of the question that name its subjects."""
-    return " ".join(word for word in tokens.words(query) if stems(word) & asked.subjects)
+    return " ".join(word for word in tokens.words(query) if stems(word) & question.subjects)
 
 
-def _is_outdated(newer: Note, older: Note, asked: Asked) -> bool:
+def _is_outdated(newer: Note, older: Note, question: Question) -> bool:
     """Whether the newer note supersedes the older one, is of the same topic, or says that it is
     outdated.
     """
@@ -277,7 +279,7 @@ def _is_outdated(newer: Note, older: Note, asked: Asked) -> bool:
         return True
     if newer.source.trust in _FOREIGN and older.source.trust not in _FOREIGN:
         return False
-    return outdates(statement_of(newer), statement_of(older), asked)
+    return outdates(statement_of(newer), statement_of(older), question)
 
 
 def _age(note: Note) -> tuple[int, int]:

@@ -35,7 +35,7 @@ class Projects:
         joined = [name for name, home in (self._store.homes or {}).items() if home == project]
         return [project, *joined] if project else []
 
-    def known(self) -> list[str]:
+    def names(self) -> list[str]:
         """The projects with notes or a known folder."""
         with self._store.database.read() as connection:
             noted = connection.execute(

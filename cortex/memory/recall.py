@@ -266,10 +266,14 @@ class Memory:
             ranked = self.rank_notes(text, selection, most, 1.0, (), past_notes)
             return {hit.number: hit.score for hit in ranked}
 
-        found = arrange([hit.note for hit in first], [hit.score for hit in first], query, rescore)
+        arrangement = arrange([hit.note for hit in first], [hit.score for hit in first], query, rescore)
         arranged = [
-            replace(first[at], newer=found.newer.get(at, 0), disagrees=tuple(found.disagrees.get(at, ())))
-            for at in found.order
+            replace(
+                first[at],
+                newer=arrangement.newer.get(at, 0),
+                disagrees=tuple(arrangement.disagrees.get(at, ())),
+            )
+            for at in arrangement.order
         ]
         return [*arranged, *hits[COMPARED:]][:limit]
 
@@ -284,17 +288,17 @@ class Memory:
         """The hits with the note that superseded it in the place of each superseded note: a
         question in the old note's words finds the new one.
         """
-        mask, found = self.catalog.mask(selection), dict[int, RecalledNote]()
+        mask, rows = self.catalog.mask(selection), dict[int, RecalledNote]()
         for hit in hits:
             note, score, steps = hit.note, hit.score, 0
             while note.state == "superseded" and note.superseded_by and steps < HEIR_STEPS:
                 heirs = self.store.notes_by_number([note.superseded_by])
                 note, score, steps = (heirs or [note])[0], score * HEIR_SHARE, steps + 1
-            known = found.get(note.number)
-            if mask[note.number] and (known is None or known.score < score):
+            previous = rows.get(note.number)
+            if mask[note.number] and (previous is None or previous.score < score):
                 parts = hit.parts if note is hit.note else {"superseded": score}
-                found[note.number] = RecalledNote(note, score, parts)
-        return sorted(found.values(), key=lambda hit: -hit.score)
+                rows[note.number] = RecalledNote(note, score, parts)
+        return sorted(rows.values(), key=lambda hit: -hit.score)
 
     def rank_notes(  # noqa: PLR0917
         self,
@@ -333,9 +337,9 @@ class Memory:
             starts = {hit.number: min(1.0, hit.score) for hit in best[:ANCHORS]}
             reached = self._near(starts | dict.fromkeys(anchors, 1.0), selection, past_notes, now)
             near = {number: worth for number, worth in reached.items() if mask[number]}
-            own = {hit.number: hit.similarity for hit in best[:ANCHORS]}
-            most = max(own.values(), default=0.0) or 1.0
-            near |= {number: max(near.get(number, 0.0), value / most) for number, value in own.items()}
+            similarity = {hit.number: hit.similarity for hit in best[:ANCHORS]}
+            most = max(similarity.values(), default=0.0) or 1.0
+            near |= {number: max(near.get(number, 0.0), value / most) for number, value in similarity.items()}
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
         return best[:limit]
 

@@ -506,8 +506,8 @@ def _of_topic(records: Records, note: Note) -> list[Note]:
     """The active notes of the note's topic in its scope."""
     if not note.topic:
         return []
-    asked = {"topic": note.topic, "scope": note.scope, "project": note.project}
-    return records.get(list(records.connection.execute(_OF_TOPIC, asked).scalars()))
+    values = {"topic": note.topic, "scope": note.scope, "project": note.project}
+    return records.get(list(records.connection.execute(_OF_TOPIC, values).scalars()))
 
 
 def _continues(newer: Note, older: Note) -> bool:

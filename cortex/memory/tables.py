@@ -239,8 +239,8 @@ FOLLOWED = Table(
     _text("git", 80),
 )
 
-#: sentences that rules propose as notes; `state`: open, taken, dropped or expired. `text` is "" unless
-#: open; `hash`: a keyed hash of project and text, by which none is proposed twice. `note`: the note
+#: sentences that rules propose as notes; `state`: open, taken, dropped or expired. `text` is ""
+#: unless open; `hash`: a keyed hash of project and text, by which none is proposed twice. `note`: the note
 #: that it was, or became
 CANDIDATE = Table(
     "candidate",

@@ -32,8 +32,9 @@ def just_now() -> int:
 
 
 def read_moment(value: float | str, what: str) -> int:
-    """Parse a year, month, week or day (the beginning of it, local time), ISO 8601 (UTC without a zone),
-    or seconds or milliseconds since 1970, to UTC milliseconds. Raises BadRequest, naming `what`.
+    """Parse a year, month, week or day (the beginning of it, local time), ISO 8601 (UTC without a
+    zone), or seconds or milliseconds since 1970, to UTC milliseconds. Raises BadRequest, naming
+    `what`.
     """
     period = _period(value, what)
     if period is not None:
@@ -59,9 +60,9 @@ def read_moment(value: float | str, what: str) -> int:
 
 
 def read_end(value: float | str, what: str) -> int:
-    """`read_moment` for the end of a period: a year, month, week or day means its end, and a text without
-    a fraction of a second the end of that second, because answers show whole seconds. Raises
-    BadRequest.
+    """`read_moment` for the end of a period: a year, month, week or day means its end, and a text
+    without a fraction of a second the end of that second, because answers show whole seconds.
+    Raises BadRequest.
     """
     if (period := _period(value, what)) is not None:
         return min(LATEST, period[1] - 1)

@@ -1,5 +1,5 @@
-"""A sentence for an empty answer whose filter names an unknown project, kind or type: a typing error
-would read as "nothing known".
+"""A sentence for an empty answer whose filter names an unknown project, kind or type: a typing
+error would read as "nothing known".
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _SEARCHED = ("observations", "sessions", "prompts")
 def explain_emptiness(library: Library, project: str, arguments: Mapping[str, Any]) -> dict[str, str]:
     """{"message": the sentence}, {} if all names are known. `project`: as the caller named it."""
     memory = library.memory
-    if project and project not in (known := memory.projects.known()):
-        return {"message": f"Memory has no project {project[:80]!r}{hint_for(project, known)}."}
+    if project and project not in (names := memory.projects.names()):
+        return {"message": f"Memory has no project {project[:80]!r}{hint_for(project, names)}."}
     kinds = {*KINDS, *memory.catalog.kinds()}
     for argument, noun in (("kind", "kind"), ("obs_type", "type"), ("type", "type")):
         values = split_values(arguments.get(argument) or "")

@@ -69,7 +69,7 @@ def remove_secrets(text: str) -> tuple[str, list[str]]:
 def _is_random(run: str) -> bool:
     """Whether small letters, capitals and digits alternate in the text as in random bytes."""
     kinds = ["a" if c.islower() else "A" if c.isupper() else "0" if c.isdigit() else "/" for c in run]
-    changes = sum(one != other for one, other in pairwise(kinds))
+    changes = sum(first != second for first, second in pairwise(kinds))
     return changes >= _CHANGES_MIN and {"a", "A", "0"} <= set(kinds)
 
 

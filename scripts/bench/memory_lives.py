@@ -33,8 +33,6 @@ BEGIN = int(datetime(2026, 3, 1, 8, tzinfo=UTC).timestamp() * 1000)
 DAY_MS, HOUR_MS = 86_400_000, 3_600_000
 #: rows of a recall, characters of a token
 LIMIT, TOKEN_CHARS = 10, 4
-#: questions whose first row is right or wrong
-ASKED = ("changed", "trap", "aspect", "stable", "repeated")
 PROJECT = "life"
 
 

@@ -15,7 +15,7 @@ from cortex.memory.serving import open_worker
 from cortex.memory.transcripts.reader import PORTION_BYTES
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
-from cortex.system.errors import BadQuery, BadRequest, Unavailable
+from cortex.system.errors import BadRequest, Unavailable
 from ipc.messages import MemoryCall
 from tests.sample_sessions import agent, user
 

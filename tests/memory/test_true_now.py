@@ -1,5 +1,5 @@
-"""Memory answers what is true now: it names what a new note may replace, keeps one note of a topic,
-puts a newer note before the value it ends, and is silent on what nobody noted.
+"""Memory answers by the newest facts: it names notes that a new one may replace, keeps one note of
+a topic, puts a newer note before the value that it ends, and is silent on subjects of no note.
 """
 
 from __future__ import annotations
@@ -79,24 +79,24 @@ def test_a_global_note_may_replace_global_ones_only(library):
 
 
 def test_the_newest_note_of_a_topic_replaces_the_older_and_the_answer_lists_it(library):
-    first = library.store("We release on Thursdays", topic="release day")
+    first = library.store("We release on Thursdays after lunch", topic="release day")
     moment = library.memory.now()
-    second = library.store("Releases happen on Tuesdays from now on", topic=" Release  Day ")
-    assert second["closed"] == [{"number": first["number"], "title": "We release on Thursdays"}]
+    second = library.store("We release on Tuesdays after lunch from now on", topic=" Release  Day ")
+    assert second["closed"] == [{"number": first["number"], "title": "We release on Thursdays after lunch"}]
     assert titles(library.recall("on which day do we release", limit=1)) == [
-        "Releases happen on Tuesdays from now on"
+        "We release on Tuesdays after lunch from now on"
     ]
     then = library.recall("on which day do we release", as_of=moment)
-    assert then[0]["title"] == "We release on Thursdays"
+    assert then[0]["title"] == "We release on Thursdays after lunch"
     library.undo()
     assert library.node(first["number"])["state"] == "active"
 
 
 def test_a_topic_of_another_scope_or_project_is_another(library):
-    one = library.store("We release on Thursdays", topic="release day")
+    release_note = library.store("We release on Thursdays after lunch", topic="release day")
     assert "closed" not in library.store("All release on Fridays", topic="release day", scope="global")
     assert "closed" not in library.of(project="there").store("They release on Mondays", topic="release day")
-    assert library.node(one["number"])["state"] == "active"
+    assert library.node(release_note["number"])["state"] == "active"
 
 
 def test_notes_of_a_topic_without_a_common_word_stay_and_are_asked_about(library):
@@ -108,10 +108,10 @@ def test_notes_of_a_topic_without_a_common_word_stay_and_are_asked_about(library
 
 
 def test_a_note_of_another_topic_is_not_merged_by_its_title(library):
-    one = library.store("The limit is twenty", topic="calls a second")
+    release_note = library.store("The limit is twenty", topic="calls a second")
     other = library.store("The limit is twenty", topic="passengers")
     assert "deduplicated" not in other
-    assert one["number"] != other["number"]
+    assert release_note["number"] != other["number"]
 
 
 def test_superseded_notes_are_listed_and_their_heir_is_found_by_their_words(library):
@@ -138,10 +138,10 @@ def test_two_texts_of_one_title_that_share_nothing_stay_two(library):
     assert any(str(monday["number"]) in warning for warning in tuesday["warnings"])
     assert library.recall("Stripe webhooks billing")[0]["number"] == monday["number"]
     assert library.recall("libvips")[0]["number"] == tuesday["number"]
-    again = library.store(
+    later = library.store(
         "Session summary", "Billing moved to Stripe webhooks; the cron job is deleted.", kind="event"
     )
-    assert (again["number"], again["deduplicated"]) == (monday["number"], True)
+    assert (later["number"], later["deduplicated"]) == (monday["number"], True)
 
 
 # Order

@@ -17,8 +17,8 @@ from cortex.memory.transcripts.rules import store_notes
 
 
 def search_sessions(library: Library, *, query: str, limit: int = 10, offset: int = 0) -> dict[str, Any]:
-    """Sessions with an exchange that matches the query, each with its best exchange; without a query
-    all of them, the newest first.
+    """Sessions with an exchange that matches the query, each with its best exchange; without a
+    query all of them, the newest first.
     """
     if not query.strip():
         return list_sessions(library, limit=limit, offset=offset) | {"query": query}
