@@ -240,8 +240,8 @@ FOLLOWED = Table(
 )
 
 #: sentences that rules propose as notes; `state`: open, taken, dropped or expired. `text` is ""
-#: unless open; `hash`: a keyed hash of project and text, by which none is proposed twice. `note`: the note
-#: that it was, or became
+#: unless open; `hash`: a keyed hash of project and text, by which none is proposed twice. `note`:
+#: the note that it was, or became
 CANDIDATE = Table(
     "candidate",
     METADATA,
