@@ -17,8 +17,9 @@ from cortex.engines.graph.completion import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
 from cortex.engines.graph.sources import SourceReader
+from cortex.engines.graph.steps import DIRECT, DISPATCH, STEP_NAMES
 from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
-from cortex.engines.graph.walks import FORWARD, Step, Walk, Walker, WalkLimits, WalkScope
+from cortex.engines.graph.walks import Step, Walk, Walker, WalkLimits, WalkScope
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.graph.facts.grammars import RULES
 from cortex.ranking.traces import looks_like_path
@@ -63,9 +64,6 @@ _PREFERRED_KINDS = {
     "dependencies": WHOLE_KINDS,
     "dependents": WHOLE_KINDS,
 }
-#: confidence of a call that reaches a method by dispatch, through a method that it implements or
-#: overrides
-DISPATCH = "dispatch"
 #: share of unsure results on a page from which on the answer warns of them
 _UNSURE_SHARE = 0.25
 
@@ -118,7 +116,7 @@ class GraphSnapshot:
         name = self.graph.names[meaning.nodes[0]]
         why = "" if walk.steps else self._explain_nothing(request, meaning.nodes[0])
         remarks = [meaning.suggestion, self._describe_unsure(page), why, describe_omitted(walk, limits)]
-        remarks.append(self._describe_dispatch(walk))
+        remarks.append(self._describe_dispatch(walk) if request.operation == "callers" else "")
         if walk.ended:
             remarks.append(
                 f"The walk ended after {len(walk.every)} definitions; a smaller depth is complete."
@@ -226,7 +224,8 @@ class GraphSnapshot:
 
     def _describe_dispatch(self, walk: Walk) -> str:
         """The sentence about calls of a method through methods that it implements or overrides."""
-        uppers = (strip_overload(self.graph.names[step.via]) for step in walk.every if step.via >= 0)
+        steps = (step for step in walk.every if step.kind == DISPATCH and step.depth == 1)
+        uppers = (strip_overload(self.graph.names[self.graph.edges[step.edge, 1]]) for step in steps)
         phrases = [f"{count} through {upper}" for upper, count in Counter(uppers).items()]
         if not phrases:
             return ""
@@ -265,10 +264,14 @@ class GraphSnapshot:
             edge = graph.edges[step.edge].tolist()
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
-            if step.via >= 0:
-                result |= {"confidence": DISPATCH, "via": strip_overload(graph.names[step.via])}
-            elif step.depth > 1 and request.operation != "path":
-                result["via"] = graph.names[edge[0 if request.operation in FORWARD else 1]]
+            if step.kind != DIRECT:
+                result["step"] = STEP_NAMES[step.kind]
+            if step.kind == DISPATCH:
+                result["confidence"] = STEP_NAMES[DISPATCH]
+            if step.depth > 1 and request.operation != "path":
+                result["via"] = graph.names[step.before]
+            elif step.kind == DISPATCH:
+                result["via"] = strip_overload(graph.names[edge[1]])
             if edge[7]:
                 result["candidates"] = graph.candidates(step.edge)
                 if len(result["candidates"]) == CANDIDATES_MAX:
@@ -294,8 +297,8 @@ class GraphSnapshot:
         confidence, file, line, column = edges[row, 3:7].tolist()
         site = {"file": self.graph.names[file], "line": line, "column": column}
         if row in step.dispatched:
-            site["confidence"] = DISPATCH
-        elif step.via < 0 and confidence != edges[step.edge, 3]:
+            site["confidence"] = STEP_NAMES[DISPATCH]
+        elif step.kind != DISPATCH and confidence != edges[step.edge, 3]:
             site["confidence"] = CONFIDENCES[confidence]
         if self.graph.is_unsure(row):
             site["unsure"] = True

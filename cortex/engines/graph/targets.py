@@ -278,7 +278,8 @@ class Targets:
 
     def _narrow(self, numbers: list[int], target: str) -> list[int]:
         """Remove unlikely meanings, unless none would be left: files if definitions have their
-        name, constructors if their class matches, and definitions inside of functions.
+        name, constructors if their class matches and the target does not repeat its name, and
+        definitions inside of functions.
         """
         graph = self._graph
         if self._folder_prefix:
@@ -288,9 +289,12 @@ class Targets:
         numbers = [n for n in numbers if graph.kind(n) in self._preferred] or numbers
         keys = set(graph.names.keys[numbers].tolist()) if numbers else set()
         outer = {n: self._enclosing_key(n) for n in numbers}
-        numbers = [
-            n for n in numbers if outer[n] not in keys or not _repeats_last_name(graph.names[n])
-        ] or numbers
+        if not _repeats_last_name(target):
+            numbers = [
+                n for n in numbers if outer[n] not in keys or not _repeats_last_name(graph.names[n])
+            ] or numbers
+        else:
+            numbers = [n for n in numbers if _repeats_last_name(graph.names[n].partition(":")[2])] or numbers
         enclosing = {n: graph.kind(int(graph.names.numbers(np.array([outer[n]]))[0])) for n in numbers}
         return [n for n in numbers if enclosing[n] not in ("function", "method")] or numbers
 

@@ -5,23 +5,24 @@ omitted results.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
-from cortex.engines.graph.members import IS_A, last_name
+from cortex.engines.graph.members import IS_A
+from cortex.engines.graph.steps import DIRECT, DISPATCH, StepFinder, Steps
 from cortex.engines.graph.targets import Targets
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.kinds import WHOLE_KINDS
-
-#: constructors: callers of their type count as callers of these methods
-CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"})
+from cortex.terms.paths import is_test
 
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
+#: numbers of the edge types whose source runs code
+_RUNNING = (_TYPE["calls"], _TYPE["references"])
 _KINDS: dict[str, tuple[str, ...]] = {
     "implementations": IS_A,
     "callers": ("calls", "references"),
@@ -29,10 +30,8 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "dependencies": ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references"),
     "dependents": ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references"),
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
-    "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "imports"),
+    "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type"),
 }
-#: kinds of types without method bodies: implementations cannot call those of their base
-_BODILESS = frozenset({"interface", "trait"})
 #: operations that follow edges forward; all others go backward
 FORWARD = ("callees", "dependencies")
 #: edge type → (impact type, severity at depth 1)
@@ -82,8 +81,8 @@ class WalkLimits:
 @dataclass(frozen=True, slots=True)
 class Step:
     """One result: the node `number`, `depth` levels away, reached by the edge in row `edge` (-1 at
-    the beginning of a path). `via`: the method that the edge calls, if the call may reach the
-    target by dispatch; else -1. `further`: rows of the edges at the other places of a
+    the beginning of a path). `kind`: of the step (steps.py); `before`: the definition that it leads
+    to, one level nearer, -1 for unknown. `further`: rows of the edges at the other places of a
     caller; `dispatched`: of those by dispatch, if the row itself is none.
     """
 
@@ -92,7 +91,8 @@ class Step:
     edge: int
     impact_type: str = ""
     severity: str = ""
-    via: int = -1
+    kind: int = DIRECT
+    before: int = -1
     further: tuple[int, ...] = ()
     dispatched: tuple[int, ...] = ()
 
@@ -101,7 +101,7 @@ class Step:
 class Walk:
     """The results of a walk from the first on; `page` selects some. `total` includes results beyond
     the limits, independent of the page. An impact visits up to WALKED_MAX definitions: `every`
-    holds them (of callers those by dispatch), and `ended` says that there were more.
+    holds them (of callers one step for each direct one by dispatch), and `ended` says that there were more.
     """
 
     steps: tuple[Step, ...] = ()
@@ -158,6 +158,8 @@ class Walker:
         self.graph = graph
         self.targets = targets
         self.members = targets.method_owners
+        self.finder = StepFinder(graph, self.members)
+        self._tests: dict[int, bool] = {}
 
     def walk(self, operation: str, start: Sequence[int], limits: WalkLimits, scope: WalkScope) -> Walk:
         """Run any operation but `path`. `start`: numbers of the target's nodes."""
@@ -173,67 +175,28 @@ class Walker:
         begin = list(start)
         if are_modules or operation in ("callees", "dependencies", "dependents", "impact"):
             begin = self.targets.members(start)
-        elif operation == "callers":
-            begin += self._owners_of_constructors(start)
         if operation == "impact":
             return self._impact_of(start, begin, limits, scope)
         if operation == "callers":
-            walk = self._walk_levels(begin, _KINDS[operation], limits, scope, backward=True, every_place=True)
-            return self._with_dispatch(begin, walk, limits, scope)
+            return self._walk_levels(begin, _KINDS[operation], limits, scope, backward=True, every_place=True)
         return self._walk_levels(begin, _KINDS[operation], limits, scope, backward=backward)
-
-    def _with_dispatch(
-        self, targets: Sequence[int], walk: Walk, limits: WalkLimits, scope: WalkScope
-    ) -> Walk:
-        """Append callers of the methods that `targets` implement or override, any overload of them.
-        Other overrides of the same base are left out: their calls reach the base's body. Interfaces
-        have no bodies: there a call by one implementation reaches another.
-        """
-        overridden = self.members.overridden(targets)
-        dispatching = [upper for upper, row in overridden.items() if self._may_dispatch(upper, row)]
-        uppers = [copy for upper in dispatching for copy in self.targets.copies(upper)]
-        if not uppers:
-            return walk
-        bases = [
-            method for method in dispatching if self.graph.kind(self.members.owner(method)) not in _BODILESS
-        ]
-        most = WalkLimits(1, WALKED_MAX)
-        calls = self._walk_levels(uppers, ("calls",), most, scope, backward=True, every_place=True).steps
-        direct = self._walk_levels(list(targets), _KINDS["callers"], most, scope, backward=True).steps
-        excluded = {*targets, *(step.number for step in (*direct, *walk.steps))}
-        excluded |= self.members.overriding(bases).keys()
-        sure = [step for step in calls if not self.graph.is_unsure(step.edge)]
-        steps = [
-            replace(step, via=int(self.graph.edges[step.edge, 1]))
-            for step in sure
-            if step.number not in excluded
-        ]
-        dispatched = {step.number: (step.edge, *step.further) for step in sure}
-        callers = (
-            replace(step, dispatched=dispatched.get(step.number, ())) if step.depth == 1 else step
-            for step in walk.steps
-        )
-        both = (*callers, *steps)[: limits.most]
-        return Walk(both, walk.total + len(steps), walk.truncated, tuple(steps))
-
-    def _may_dispatch(self, upper: int, row: int) -> bool:
-        """Whether a call of the method `upper` may reach an override. `row`: the edge between the
-        types. Calls of constructors name their type, and an embedded struct calls its methods
-        directly.
-        """
-        edge = self.graph.edges[row]
-        embedded = edge[2] == _TYPE["embeds"] and self.graph.kind(int(edge[1])) == "struct"
-        return not embedded and last_name(self.graph.names[upper]) not in CONSTRUCTORS
 
     def _impact_of(
         self, targets: Sequence[int], start: list[int], limits: WalkLimits, scope: WalkScope
     ) -> Walk:
-        """All definitions that a change may reach, the worst first, within the limits per level and
-        in all.
+        """All definitions that a change may reach, the worst first, tests behind shipped code and
+        importers last, within the limits per level and in all.
         """
         most = WalkLimits(limits.depth, WALKED_MAX - 1, WALKED_MAX)
-        walk = self._walk_levels(start, _KINDS["impact"], most, scope, backward=True, impact=True)
-        walk = self._with_overrides(targets, walk, scope)
+        overriding = self.members.overriding(targets)
+        overridden = self.members.overridden(targets)
+        walk = self._walk_levels(
+            start, _KINDS["impact"], most, scope, backward=True, impact=True, joining=tuple(overriding)
+        )
+        walk = self._with_overrides(overriding | overridden, targets, walk, scope)
+        walk = self._with_importers(start, walk, limits.depth, scope)
+        if len(walk.steps) > WALKED_MAX:
+            walk = replace(walk, steps=walk.steps[:WALKED_MAX], truncated=True)
         at_level = Counter[int]()
         steps: list[Step] = []
         for step in walk.steps:
@@ -243,18 +206,30 @@ class Walker:
         truncated = walk.truncated or len(steps) < walk.total
         return Walk(tuple(steps), walk.total, truncated, walk.steps, walk.truncated)
 
-    def _with_overrides(self, targets: Sequence[int], walk: Walk, scope: WalkScope) -> Walk:
+    def _with_overrides(
+        self, others: Mapping[int, int], targets: Sequence[int], walk: Walk, scope: WalkScope
+    ) -> Walk:
         """Put overrides and overridden methods of the targets before `walk`: a change of one
         signature changes all of them.
         """
-        others = self.members.overriding(targets) | self.members.overridden(targets)
-        visited = {step.number for step in walk.steps} | set(targets)
+        visited = {step.number for step in walk.steps if step.depth == 1} | set(targets)
         steps = tuple(
             Step(number, 1, edge, "override", "high")
             for number, edge in others.items()
             if number not in visited and scope.shows(self.graph, number)
         )
-        return Walk(steps + walk.steps, walk.total + len(steps), walk.truncated)
+        new = {step.number for step in steps}
+        walked = tuple(step for step in walk.steps if step.number not in new)
+        return Walk(steps + walked, walk.total + len(steps) + len(walked) - len(walk.steps), walk.truncated)
+
+    def _with_importers(self, start: list[int], walk: Walk, depth: int, scope: WalkScope) -> Walk:
+        """Append what only imports the targets, or imports an importer."""
+        most = WalkLimits(depth, WALKED_MAX - 1, WALKED_MAX)
+        imports = self._walk_levels(start, ("imports",), most, scope, backward=True, impact=True)
+        visited = {step.number for step in walk.steps}
+        steps = tuple(step for step in imports.steps if step.number not in visited)
+        truncated = walk.truncated or imports.truncated
+        return Walk((*walk.steps, *steps), walk.total + len(steps), truncated)
 
     def _walk_files(
         self, start: Sequence[int], limits: WalkLimits, scope: WalkScope, *, backward: bool
@@ -323,9 +298,12 @@ class Walker:
 
     def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope) -> Walk:
         """A shortest path from `start` to `end` over calls; without one, over any edges."""
+        begin = self.targets.members(start)
         goal = set(self.targets.members(end))
+        if both := [number for number in begin if number in goal]:
+            return Walk((Step(both[0], 0, -1),), 1)
         for kinds in (("calls",), tuple(EDGE_TYPES)):
-            steps = self._shortest_path(self.targets.members(start), goal, kinds, scope)
+            steps = self._shortest_path(begin, goal, kinds, scope)
             if steps:
                 return Walk(tuple(steps), len(steps))
         return Walk()
@@ -340,108 +318,162 @@ class Walker:
         backward: bool,
         impact: bool = False,
         every_place: bool = False,
+        joining: tuple[int, ...] = (),
     ) -> Walk:
-        lists, end_column = (self.graph.incoming, 0) if backward else (self.graph.outgoing, 1)
+        """Walk level by level. `joining`: definitions that the second level starts from, too."""
         ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])
         visited = np.zeros(len(self.graph.names), dtype=bool)
         frontier = np.array(start, dtype="<i8")
+        running = np.zeros(len(frontier), dtype=bool)
         visited[frontier] = not limits.recursive
         steps: list[Step] = []
-        total, cut = 0, False
+        total, cut, dispatched = 0, False, tuple[Step, ...]()
         for depth in range(1, limits.depth + 1):
-            rows = lists.of(frontier)
-            rows = rows[ranks[self.graph.edges[rows, 2]] >= 0]
-            entered = self._first_edges(rows, end_column, ranks, visited, scope)
-            visible, _ = scope.of(self.graph, self.graph.edges[entered, end_column])
-            fresh, passed = entered[visible], entered[~visible]
+            found = self._steps_from(frontier, running, ranks >= 0, backward=backward, every=every_place or impact)
+            entered = self._first_steps(found, ranks, visited, scope)
+            visible, _ = scope.of(self.graph, entered.sources)
+            fresh, passed = entered.take(visible), entered.take(~visible)
             if not len(entered) or len(steps) >= max(limits.most, WALKED_MAX):
                 cut = cut or len(fresh) > 0
                 break
             total += len(fresh)
-            selected = fresh[: limits.level]
+            if every_place and depth == 1:
+                rows = fresh.rows[fresh.kinds == DISPATCH]
+                dispatched = tuple(Step(-1, 1, row, kind=DISPATCH) for row in rows.tolist())
+            selected = fresh.take(np.arange(min(len(fresh), limits.level)))
             cut = cut or len(selected) < len(fresh)
-            further = self._further_places(rows, selected, end_column) if every_place else {}
-            for row in selected.tolist():
-                kind, severity = self._rate_impact(row, depth) if impact else ("", "")
-                number = int(self.graph.edges[row, end_column])
-                steps.append(Step(number, depth, row, kind, severity, further=further.get(row, ())))
-            visited[self.graph.edges[entered, end_column]] = True
-            frontier = self.graph.edges[np.concatenate((selected, passed)), end_column]
+            further = self._further_places(found, selected) if every_place else {}
+            unsure = self.finder.are_unsure[selected.rows] if impact else selected.rows
+            for row, number, before, kind, doubt in zip(
+                *(column.tolist() for column in (selected.rows, selected.sources, selected.ends, selected.kinds)),
+                unsure.tolist(),
+                strict=True,
+            ):
+                rated = self._rate_impact(row, depth, kind, unsure=doubt) if impact else ("", "")
+                steps.append(Step(number, depth, row, *rated, kind, before, *further.get(number, ())))
+            visited[entered.sources] = True
+            frontier = np.concatenate((selected.sources, passed.sources))
+            rows = np.concatenate((selected.rows, passed.rows))
+            running = np.isin(self.graph.edges[rows, 2], _RUNNING)
+            if depth == 1 and joining:
+                frontier = np.concatenate((frontier, [number for number in joining if not visited[number]]))
+                running = np.append(running, np.zeros(len(frontier) - len(running), dtype=bool))
+                visited[list(joining)] = True
         if impact:
-            steps.sort(key=lambda step: (_SEVERITIES.index(step.severity), step.depth))
-        return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most)
+            steps.sort(key=self._order_of_impact)
+        return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most, dispatched)
 
-    def _further_places(self, rows: Array, chosen: Array, end_column: int) -> dict[int, tuple[int, ...]]:
-        """For each of the edges `chosen`, those of `rows` with the same end at other places, by
-        file and line; of several edges at one place the surest.
+    def _steps_from(
+        self, frontier: Array, running: Array, wanted: Array, *, backward: bool, every: bool
+    ) -> Steps:
+        """The edges of the frontier. `every`: with constructions and calls by dispatch."""
+        if every:
+            return self.finder.into(frontier, running, wanted)
+        lists, near, far = (self.graph.incoming, 1, 0) if backward else (self.graph.outgoing, 0, 1)
+        rows = lists.of(frontier)
+        rows = rows[wanted[self.graph.edges[rows, 2]]]
+        edges = self.graph.edges[rows]
+        return Steps(rows, edges[:, far], edges[:, near], np.zeros(len(rows), "<i1"))
+
+    def _order_of_impact(self, step: Step) -> tuple[bool, int, int]:
+        return self._is_test(step.number), _SEVERITIES.index(step.severity), step.depth
+
+    def _is_test(self, number: int) -> bool:
+        """Whether a definition is in a file of tests."""
+        node = int(self.graph.node_of[number])
+        if node < 0:
+            return False
+        file = int(self.graph.nodes[node, 2])
+        if file not in self._tests:
+            self._tests[file] = is_test(self.graph.names[file])
+        return self._tests[file]
+
+    def _further_places(self, found: Steps, chosen: Steps) -> dict[int, tuple[tuple[int, ...], ...]]:
+        """For each source of `chosen` the rows of its edges at other places, by file and line, as
+        (further, dispatched); of several edges at one place the surest.
         """
-        edges = self.graph.edges
-        mates = rows[np.isin(edges[rows, end_column], edges[chosen, end_column])]
-        places = edges[mates][:, [end_column, 4, 5, 6]]
-        order = np.lexsort((edges[mates, 7] > 0, *places.T[::-1]))
+        mates = found.take(np.isin(found.sources, chosen.sources))
+        edges = self.graph.edges[mates.rows]
+        places = np.column_stack((mates.sources, edges[:, 4:7]))
+        order = np.lexsort((edges[:, 7] > 0, mates.kinds == DISPATCH, *places.T[::-1]))
         _, first = np.unique(places[order], axis=0, return_index=True)
-        by_end: dict[int, list[int]] = {}
-        for row in mates[order[first]].tolist():
-            by_end.setdefault(int(edges[row, end_column]), []).append(row)
+        mates = mates.take(order[first])
+        by_source: dict[int, list[tuple[int, bool]]] = {}
+        for source, row, kind in zip(
+            mates.sources.tolist(), mates.rows.tolist(), mates.kinds.tolist(), strict=True
+        ):
+            by_source.setdefault(source, []).append((row, kind == DISPATCH))
         further = {}
-        for row in chosen.tolist():
-            others = by_end[int(edges[row, end_column])]
-            place = edges[row, 4:7].tolist()
-            further[row] = tuple(other for other in others if edges[other, 4:7].tolist() != place)
+        for source, row, kind in zip(
+            chosen.sources.tolist(), chosen.rows.tolist(), chosen.kinds.tolist(), strict=True
+        ):
+            place = self.graph.edges[row, 4:7].tolist()
+            others = [pair for pair in by_source[source] if self.graph.edges[pair[0], 4:7].tolist() != place]
+            plain = tuple(other for other, by_dispatch in others if kind == DISPATCH or not by_dispatch)
+            further[source] = (plain, tuple(other for other, _ in others if other not in plain))
         return further
 
-    def _first_edges(
-        self, rows: Array, end_column: int, ranks: Array, visited: Array, scope: WalkScope
-    ) -> Array:
-        """The surest edge to each unvisited node; sure edges first, then by file and line."""
-        rows = rows[~visited[self.graph.edges[rows, end_column]]]
-        edges = self.graph.edges[rows]
-        order = np.lexsort((edges[:, 6], edges[:, 5], edges[:, 3], ranks[edges[:, 2]], edges[:, 7] > 0))
-        numbers, first = np.unique(edges[order, end_column], return_index=True)
-        rows = rows[order[first]]
-        rows = rows[scope.of(self.graph, numbers)[1]]
-        edges = self.graph.edges[rows]
-        places = (rows, edges[:, 6], edges[:, 5], self.graph.file_ranks[edges[:, 4]])
-        return rows[np.lexsort((*places, edges[:, 7] > 0, edges[:, 2] == _TYPE["references"]))]
+    def _first_steps(self, steps: Steps, ranks: Array, visited: Array, scope: WalkScope) -> Steps:
+        """The surest step to each unvisited node; steps by dispatch last, then unsure edges, then by
+        file and line.
+        """
+        steps = steps.take(~visited[steps.sources])
+        edges = self.graph.edges[steps.rows]
+        rank = np.where(steps.kinds == DIRECT, ranks[edges[:, 2]], 0) + 1.5 * (steps.kinds == DISPATCH)
+        order = np.lexsort((edges[:, 6], edges[:, 5], edges[:, 3], steps.kinds, rank, edges[:, 7] > 0))
+        _, first = np.unique(steps.sources[order], return_index=True)
+        steps = steps.take(order[first])
+        steps = steps.take(scope.of(self.graph, steps.sources)[1])
+        edges = self.graph.edges[steps.rows]
+        places = (steps.rows, edges[:, 6], edges[:, 5], self.graph.file_ranks[edges[:, 4]])
+        are_last = (edges[:, 2] == _TYPE["references"], steps.kinds == DISPATCH)
+        return steps.take(np.lexsort((*places, edges[:, 7] > 0, *are_last)))
 
-    def _rate_impact(self, row: int, depth: int) -> tuple[str, str]:
-        edge = self.graph.edges[row]
-        kind, severity = _IMPACT[EDGE_TYPES[int(edge[2])]]
-        unsure = self.graph.is_unsure(row) or CONFIDENCES[int(edge[3])] == "name"
+    def _rate_impact(self, row: int, depth: int, kind: int, *, unsure: bool) -> tuple[str, str]:
+        edge_type, confidence = self.graph.edges[row, 2:4].tolist()
+        impact_type, severity = _IMPACT["calls" if kind != DIRECT else EDGE_TYPES[edge_type]]
+        unsure = unsure or CONFIDENCES[confidence] == "name"
         lower = _SEVERITIES.index(severity) + (depth > 1) + (depth > 2) + unsure
-        return kind, _SEVERITIES[min(lower, len(_SEVERITIES) - 1)]
+        return impact_type, _SEVERITIES[min(lower, len(_SEVERITIES) - 1)]
 
     def _shortest_path(
         self, start: list[int], goal: set[int], kinds: tuple[str, ...], scope: WalkScope
     ) -> list[Step]:
-        edges = self.graph.edges
+        """Walk from the goal back to the start, over sure edges."""
         wanted = np.array([kind in kinds for kind in EDGE_TYPES])
-        # The edge by which a node was reached.
-        reached_by = np.full(len(self.graph.names), -2, dtype="<i8")
-        frontier = np.array(start, dtype="<i8")
-        reached_by[frontier] = -1
-        ends = np.zeros(len(reached_by), dtype=bool)
-        ends[list(goal)] = True
-        if (both := frontier[ends[frontier]]).size:
-            return [Step(int(both[0]), 0, -1)]
+        ranks = np.arange(len(EDGE_TYPES))
+        frontier = np.array(sorted(goal), dtype="<i8")
+        frontier = frontier[scope.of(self.graph, frontier)[0]]
+        visited = np.zeros(len(self.graph.names), dtype=bool)
+        visited[frontier] = True
+        begins = np.zeros(len(visited), dtype=bool)
+        begins[start] = True
+        running = np.zeros(len(frontier), dtype=bool)
+        levels: list[Steps] = []
         while frontier.size:
-            rows = self.graph.outgoing.of(frontier)
-            rows = rows[wanted[edges[rows, 2]] & (edges[rows, 7] == 0) & (reached_by[edges[rows, 1]] == -2)]
-            frontier, first = np.unique(edges[rows, 1], return_index=True)
-            rows = rows[first]
-            allowed, _ = scope.of(self.graph, frontier)
-            frontier, rows = frontier[allowed], rows[allowed]
-            reached_by[frontier] = rows
-            if (reached := frontier[ends[frontier]]).size:
-                return self._trace_path(int(reached[0]), reached_by)
+            steps = self.finder.into(frontier, running, wanted)
+            steps = steps.take(self.graph.edges[steps.rows, 7] == 0)
+            steps = self._first_steps(steps, ranks, visited, WalkScope())
+            shown, _ = scope.of(self.graph, steps.sources)
+            steps = steps.take(shown | begins[steps.sources])
+            levels.append(steps)
+            if begins[steps.sources].any():
+                return self._trace_path(levels, begins)
+            visited[steps.sources] = True
+            frontier = steps.sources
+            running = np.isin(self.graph.edges[steps.rows, 2], _RUNNING)
         return []
 
-    def _trace_path(self, end: int, reached_by: Array) -> list[Step]:
-        back = [(end, int(reached_by[end]))]
-        while back[-1][1] >= 0:
-            before = int(self.graph.edges[back[-1][1], 0])
-            back.append((before, int(reached_by[before])))
-        return [Step(number, depth, row) for depth, (number, row) in enumerate(reversed(back))]
+    @staticmethod
+    def _trace_path(levels: Sequence[Steps], begins: Array) -> list[Step]:
+        """The path through the steps of each level, from the last level's first beginning."""
+        number = int(levels[-1].sources[np.flatnonzero(begins[levels[-1].sources])[0]])
+        path = [Step(number, 0, -1)]
+        for depth, level in enumerate(reversed(levels), start=1):
+            at = int(np.flatnonzero(level.sources == number)[0])
+            number = int(level.ends[at])
+            path.append(Step(number, depth, int(level.rows[at]), kind=int(level.kinds[at])))
+        return path
 
     def _limit_steps(self, steps: list[Step], limits: WalkLimits, scope: WalkScope) -> Walk:
         allowed = [step for step in steps if scope.shows(self.graph, step.number)]
@@ -450,11 +482,3 @@ class Walker:
 
     def _are_modules(self, numbers: Iterable[int]) -> bool:
         return all(self.graph.kind(number) in WHOLE_KINDS for number in numbers)
-
-    def _owners_of_constructors(self, numbers: Iterable[int]) -> list[int]:
-        owners = [
-            self.members.owner(number)
-            for number in numbers
-            if last_name(self.graph.names[number]) in CONSTRUCTORS
-        ]
-        return [owner for owner in owners if owner >= 0]
