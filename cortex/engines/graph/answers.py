@@ -16,10 +16,11 @@ from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
 from cortex.engines.graph.completion import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
+from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
 from cortex.engines.graph.sources import SourceReader
 from cortex.engines.graph.steps import DIRECT, DISPATCH, STEP_NAMES
 from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
-from cortex.engines.graph.walks import Step, Walk, Walker, WalkLimits, WalkScope
+from cortex.engines.graph.walks import Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.graph.facts.grammars import RULES
 from cortex.ranking.traces import looks_like_path
@@ -118,9 +119,7 @@ class GraphSnapshot:
         remarks = [meaning.suggestion, self._describe_unsure(page), why, describe_omitted(walk, limits)]
         remarks.append(self._describe_dispatch(walk) if request.operation == "callers" else "")
         if walk.ended:
-            remarks.append(
-                f"The walk ended after {len(walk.every)} definitions; a smaller depth is complete."
-            )
+            remarks.append(f"The walk ended after {walk.total} definitions; a smaller depth is complete.")
         return GraphHits(
             generation=self._number,
             target=name,
@@ -131,7 +130,7 @@ class GraphSnapshot:
             suggestion=" ".join(filter(None, remarks)),
             candidates=meaning.candidates,
             unresolved=self._describe_unresolved(request, meaning.nodes[0]),
-            summary=self._summary(walk) if request.operation == "impact" else {},
+            summary=walk.summary | ({"complete": False} if walk.ended else {}),
             results=tuple(raw for _, raw in results),
         )
 
@@ -224,8 +223,7 @@ class GraphSnapshot:
 
     def _describe_dispatch(self, walk: Walk) -> str:
         """The sentence about calls of a method through methods that it implements or overrides."""
-        steps = (step for step in walk.every if step.kind == DISPATCH and step.depth == 1)
-        uppers = (strip_overload(self.graph.names[self.graph.edges[step.edge, 1]]) for step in steps)
+        uppers = (strip_overload(self.graph.names[number]) for number in walk.dispatched)
         phrases = [f"{count} through {upper}" for upper, count in Counter(uppers).items()]
         if not phrases:
             return ""
@@ -330,20 +328,6 @@ class GraphSnapshot:
     def _line(self, file: str, line: int) -> str:
         """The text of a line as it is now; "" if it cannot be read."""
         return "".join(text["text"].strip() for text in self._sources.lines(file, line, 0))
-
-    def _summary(self, walk: Walk) -> dict[str, Any]:
-        files = {
-            int(self.graph.nodes[row, 2])
-            for s in walk.every
-            if (row := int(self.graph.node_of[s.number])) >= 0
-        }
-        return {
-            "affected": len(walk.every),
-            "files": len(files),
-            "by_severity": dict(Counter(step.severity for step in walk.every)),
-            "by_type": dict(Counter(step.impact_type for step in walk.every)),
-            "max_depth": max((step.depth for step in walk.every), default=0),
-        } | ({"complete": False} if walk.ended else {})
 
 
 def describe_omitted(walk: Walk, limits: WalkLimits) -> str:

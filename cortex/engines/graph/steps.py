@@ -18,7 +18,7 @@ from cortex.engines.graph.arrays import Graph, Keyed, make_keyed
 from cortex.engines.graph.members import IS_A, Members
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
-from cortex.terms.ids import key_of, keys_of
+from cortex.terms.ids import keys_of
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import OTHER, language_of
 
@@ -136,8 +136,7 @@ class StepFinder:
             has_own[own] = True
             parts.append(self._base_calls(rows[own], constructors, above[own]))
             keys = self._mix(subtypes, above.astype("<u8"))
-            fresh = ~has_own & ~np.isin(keys, np.concatenate(known))
-            fresh[fresh] = _are_first(keys[fresh])
+            fresh = ~has_own & _are_new(keys, known)
             types, ends = subtypes[fresh], above[fresh]
             known.append(keys[fresh])
             made.append((types, ends))
@@ -184,10 +183,12 @@ class StepFinder:
 
     def _dispatching(self, reached: Array, runs: Array) -> Steps:
         """Steps from the code that calls a method to the methods that override it."""
-        methods, uppers = self.overridden(reached)
+        graph = self._graph
+        methods, uppers = self.overridden(reached, each=False)
         if not len(methods):
             return NO_STEPS
-        graph = self._graph
+        first = _are_first(uppers)
+        methods, uppers = methods[first], uppers[first]
         at, rows = graph.incoming.pairs(uppers)
         asked = runs[graph.edges[rows, 2]] & ~self.are_unsure[rows]
         at, rows = at[asked], rows[asked]
@@ -208,10 +209,10 @@ class StepFinder:
         overriding = self._mix(methods, uppers.astype("<u8"))
         return same & np.isin(self._mix(sources, called.astype("<u8")), overriding)
 
-    def overridden(self, numbers: Array) -> tuple[Array, Array]:
+    def overridden(self, numbers: Array, *, each: bool = True) -> tuple[Array, Array]:
         """Pairs (method, method that it implements or overrides), as two arrays; of a C++ method
         also its declaration and definition. Constructors and methods of embedded structs override
-        nothing.
+        nothing. Not `each`: of several methods that override one, the first is enough.
         """
         graph = self._graph
         nodes, present = self._nodes_of(numbers)
@@ -219,16 +220,16 @@ class StepFinder:
         owners = self._owners[graph.node_of[methods]]
         methods, owners = methods[owners >= 0], owners[owners >= 0]
         found = [self._twins(methods, owners)]
-        known = [self._mix(owners, methods.astype("<u8"))]
+        marks = methods.astype("<u8") if each else self._lasts[graph.node_of[methods]]
+        known = [self._mix(owners, marks)]
         while len(owners):
             at, rows = graph.outgoing.pairs(owners)
             is_a = _IS_A[graph.edges[rows, 2]]
             at, rows = at[is_a], rows[is_a]
             types, lower = graph.edges[rows, 1], methods[at]
-            keys = self._mix(types, lower.astype("<u8"))
-            fresh = ~np.isin(keys, np.concatenate(known))
-            fresh[fresh] = _are_first(keys[fresh])
-            rows, types, lower = rows[fresh], types[fresh], lower[fresh]
+            keys = self._mix(types, marks[at])
+            fresh = _are_new(keys, known)
+            rows, types, lower, marks = rows[fresh], types[fresh], lower[fresh], marks[at][fresh]
             known.append(keys[fresh])
             called = ~((graph.edges[rows, 2] == _EMBEDS) & self._are_structs(types))
             at, uppers = self._methods_of(types[called], lower[called])
@@ -376,6 +377,11 @@ class StepFinder:
         differ = np.minimum.reduceat(names, starts) != np.maximum.reduceat(names, starts)
         unsure[rows] = np.repeat(differ, np.diff(np.append(starts, len(rows))))
         return unsure
+
+
+def _are_new(keys: Array, known: list[Array]) -> Array:
+    """Bool [n]: whether a key is the first of its value, and none of `known`."""
+    return _are_first(np.concatenate((*known, keys)))[sum(map(len, known)) :]
 
 
 def _are_first(keys: Array) -> Array:

@@ -4,21 +4,20 @@ omitted results.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.impact import Files, Impact
 from cortex.engines.graph.members import IS_A
-from cortex.engines.graph.steps import DIRECT, DISPATCH, StepFinder, Steps
+from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
+from cortex.engines.graph.steps import DIRECT, DISPATCH, NO_STEPS, StepFinder, Steps
 from cortex.engines.graph.targets import Targets
-from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
+from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.kinds import WHOLE_KINDS
-from cortex.terms.paths import is_test
 
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
 #: numbers of the edge types whose source runs code
@@ -34,121 +33,22 @@ _KINDS: dict[str, tuple[str, ...]] = {
 }
 #: operations that follow edges forward; all others go backward
 FORWARD = ("callees", "dependencies")
-#: edge type → (impact type, severity at depth 1)
-_IMPACT = {
-    "calls": ("caller", "high"),
-    "implements": ("implementation", "high"),
-    "extends": ("subtype", "high"),
-    "embeds": ("subtype", "high"),
-    "uses_type": ("type_usage", "medium"),
-    "imports": ("importer", "low"),
-    "other": ("reference", "low"),
-    "references": ("reference", "medium"),
-}
-_SEVERITIES = ("high", "medium", "low")
-#: definitions that a walk for an impact visits, per level and in all: each takes 10 µs
+_NO_NUMBERS = np.zeros(0, "<i8")
+#: definitions that a walk for an impact visits, per level and in all
 WALKED_MAX = 25_000
 
 
 @dataclass(frozen=True, slots=True)
-class WalkLimits:
-    """Bounds of a walk: `offset` results are skipped, and `max_results` shown. With several levels
-    each contributes at most `max_per_level`. `recursive`: the walk may come back to its start.
+class Level:
+    """One level of a walk: every step into the level before, the new ones that the scope shows, and
+    of those the ones within the limit; `cut`: some are left out.
     """
 
-    depth: int = 1
-    max_results: int = 100
-    max_per_level: int = 50
-    offset: int = 0
-    recursive: bool = False
-
-    @property
-    def last(self) -> int:
-        """Results up to the end of the page."""
-        return self.offset + self.max_results
-
-    @property
-    def most(self) -> int:
-        """Results to collect: one after the page proves that another page exists."""
-        return self.last + 1
-
-    @property
-    def level(self) -> int:
-        """Results of one level; the bound per level applies only to several levels."""
-        return self.most if self.depth == 1 else self.max_per_level
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One result: the node `number`, `depth` levels away, reached by the edge in row `edge` (-1 at
-    the beginning of a path). `kind`: of the step (steps.py); `before`: the definition that it leads
-    to, one level nearer, -1 for unknown. `further`: rows of the edges at the other places of a
-    caller; `dispatched`: of those by dispatch, if the row itself is none.
-    """
-
-    number: int
     depth: int
-    edge: int
-    impact_type: str = ""
-    severity: str = ""
-    kind: int = DIRECT
-    before: int = -1
-    further: tuple[int, ...] = ()
-    dispatched: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """The results of a walk from the first on; `page` selects some. `total` includes results beyond
-    the limits, independent of the page. An impact visits up to WALKED_MAX definitions: `every`
-    holds them (of callers one step for each direct one by dispatch), and `ended` says that there were more.
-    """
-
-    steps: tuple[Step, ...] = ()
-    total: int = 0
-    truncated: bool = False
-    every: tuple[Step, ...] = ()
-    ended: bool = False
-
-    def page(self, limits: WalkLimits) -> tuple[Step, ...]:
-        return self.steps[limits.offset : limits.last]
-
-    def following(self, limits: WalkLimits) -> int:
-        """The offset of the next page; 0 without one."""
-        return limits.last if len(self.steps) > limits.last else 0
-
-
-@dataclass(frozen=True, slots=True)
-class WalkScope:
-    """The files that a walk shows and enters: it passes through files that are not in `inside`
-    (None: all are) without showing them, and does not enter files in `outside`.
-    """
-
-    inside: AbstractSet[str] | None = None
-    outside: AbstractSet[str] = frozenset()
-
-    @property
-    def is_limited(self) -> bool:
-        return self.inside is not None or bool(self.outside)
-
-    def of(self, graph: Graph, numbers: Array) -> tuple[Array, Array]:
-        """(shown, entered), bool [n] each, for the nodes `numbers`."""
-        if not self.is_limited:
-            every = np.ones(len(numbers), dtype=bool)
-            return every, every
-        rows = graph.node_of[numbers]
-        files = np.where(rows >= 0, graph.nodes[rows, 2], -1) if len(graph.nodes) else np.full(len(rows), -1)
-        files, at = np.unique(files, return_inverse=True)
-        paths = (graph.names[file] if file >= 0 else "" for file in files.tolist())
-        flags = np.array([self._file_flags(path) for path in paths], dtype=bool).reshape(-1, 2)[at.ravel()]
-        return flags[:, 0], flags[:, 1]
-
-    def shows(self, graph: Graph, number: int) -> bool:
-        return bool(self.of(graph, np.array([number]))[0][0])
-
-    def _file_flags(self, path: str) -> tuple[bool, bool]:
-        entered = path not in self.outside
-        return entered and (self.inside is None or path in self.inside), entered
+    found: Steps
+    fresh: Steps
+    selected: Steps
+    cut: bool
 
 
 class Walker:
@@ -159,7 +59,7 @@ class Walker:
         self.targets = targets
         self.members = targets.method_owners
         self.finder = StepFinder(graph, self.members)
-        self._tests: dict[int, bool] = {}
+        self._files = Files(graph)
 
     def walk(self, operation: str, start: Sequence[int], limits: WalkLimits, scope: WalkScope) -> Walk:
         """Run any operation but `path`. `start`: numbers of the target's nodes."""
@@ -178,58 +78,24 @@ class Walker:
         if operation == "impact":
             return self._impact_of(start, begin, limits, scope)
         if operation == "callers":
-            return self._walk_levels(begin, _KINDS[operation], limits, scope, backward=True, every_place=True)
+            return self._walk_levels(begin, _KINDS[operation], limits, scope, backward=True, calling=True)
         return self._walk_levels(begin, _KINDS[operation], limits, scope, backward=backward)
 
     def _impact_of(
         self, targets: Sequence[int], start: list[int], limits: WalkLimits, scope: WalkScope
     ) -> Walk:
-        """All definitions that a change may reach, the worst first, tests behind shipped code and
-        importers last, within the limits per level and in all.
-        """
+        """All definitions that a change may reach, up to WALKED_MAX."""
+        impact = Impact(self.graph, self.finder, self._files)
+        below, above = self.members.overriding(targets), self.members.overridden(targets)
+        others = {number: row for number, row in (below | above).items() if number not in targets}
         most = WalkLimits(limits.depth, WALKED_MAX - 1, WALKED_MAX)
-        overriding = self.members.overriding(targets)
-        overridden = self.members.overridden(targets)
-        walk = self._walk_levels(
-            start, _KINDS["impact"], most, scope, backward=True, impact=True, joining=tuple(overriding)
-        )
-        walk = self._with_overrides(overriding | overridden, targets, walk, scope)
-        walk = self._with_importers(start, walk, limits.depth, scope)
-        if len(walk.steps) > WALKED_MAX:
-            walk = replace(walk, steps=walk.steps[:WALKED_MAX], truncated=True)
-        at_level = Counter[int]()
-        steps: list[Step] = []
-        for step in walk.steps:
-            at_level[step.depth] += 1
-            if at_level[step.depth] <= limits.level and len(steps) < limits.most:
-                steps.append(step)
-        truncated = walk.truncated or len(steps) < walk.total
-        return Walk(tuple(steps), walk.total, truncated, walk.steps, walk.truncated)
-
-    def _with_overrides(
-        self, others: Mapping[int, int], targets: Sequence[int], walk: Walk, scope: WalkScope
-    ) -> Walk:
-        """Put overrides and overridden methods of the targets before `walk`: a change of one
-        signature changes all of them.
-        """
-        visited = {step.number for step in walk.steps if step.depth == 1} | set(targets)
-        steps = tuple(
-            Step(number, 1, edge, "override", "high")
-            for number, edge in others.items()
-            if number not in visited and scope.shows(self.graph, number)
-        )
-        new = {step.number for step in steps}
-        walked = tuple(step for step in walk.steps if step.number not in new)
-        return Walk(steps + walked, walk.total + len(steps) + len(walked) - len(walk.steps), walk.truncated)
-
-    def _with_importers(self, start: list[int], walk: Walk, depth: int, scope: WalkScope) -> Walk:
-        """Append what only imports the targets, or imports an importer."""
-        most = WalkLimits(depth, WALKED_MAX - 1, WALKED_MAX)
-        imports = self._walk_levels(start, ("imports",), most, scope, backward=True, impact=True)
-        visited = {step.number for step in walk.steps}
-        steps = tuple(step for step in imports.steps if step.number not in visited)
-        truncated = walk.truncated or imports.truncated
-        return Walk((*walk.steps, *steps), walk.total + len(steps), truncated)
+        for level in self._levels(start, _KINDS["impact"], most, scope, joining=tuple(below)):
+            impact.add(level.depth, level.selected, cut=level.cut)
+        shown = scope.of(self.graph, np.array(list(others), dtype="<i8"))[0].tolist()
+        impact.add_overrides({n: others[n] for n, visible in zip(others, shown, strict=True) if visible})
+        for level in self._levels(start, ("imports",), most, scope):
+            impact.add_importers(level.depth, level.selected, cut=level.cut)
+        return impact.walk(limits, WALKED_MAX)
 
     def _walk_files(
         self, start: Sequence[int], limits: WalkLimits, scope: WalkScope, *, backward: bool
@@ -316,77 +182,83 @@ class Walker:
         scope: WalkScope,
         *,
         backward: bool,
-        impact: bool = False,
-        every_place: bool = False,
-        joining: tuple[int, ...] = (),
+        calling: bool = False,
     ) -> Walk:
-        """Walk level by level. `joining`: definitions that the second level starts from, too."""
+        """Walk level by level. `calling`: backward with constructions and calls by dispatch, and
+        with every place of a caller.
+        """
+        steps: list[Step] = []
+        total, cut, dispatched = 0, False, tuple[int, ...]()
+        for level in self._levels(start, kinds, limits, scope, backward=backward, calling=calling):
+            chosen, fresh = level.selected, level.fresh
+            total, cut = total + len(fresh), cut or level.cut
+            further = self._further_places(level.found, chosen) if calling else {}
+            if level.depth == 1:
+                dispatched = tuple(self.graph.edges[fresh.rows[fresh.kinds == DISPATCH], 1].tolist())
+            columns = (chosen.sources, chosen.rows, chosen.ends, chosen.kinds)
+            for number, row, before, kind in zip(*(column.tolist() for column in columns), strict=True):
+                steps.append(Step(number, level.depth, row, "", "", kind, before, *further.get(number, ())))
+        return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most, dispatched)
+
+    def _levels(
+        self,
+        start: list[int],
+        kinds: tuple[str, ...],
+        limits: WalkLimits,
+        scope: WalkScope,
+        *,
+        backward: bool = True,
+        calling: bool = True,
+        joining: tuple[int, ...] = (),
+    ) -> Iterator[Level]:
+        """Yield each level of a walk. `joining`: definitions from which the second level starts,
+        too.
+        """
         ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])
         visited = np.zeros(len(self.graph.names), dtype=bool)
         frontier = np.array(start, dtype="<i8")
         running = np.zeros(len(frontier), dtype=bool)
         visited[frontier] = not limits.recursive
-        steps: list[Step] = []
-        total, cut, dispatched = 0, False, tuple[Step, ...]()
+        count = 0
         for depth in range(1, limits.depth + 1):
-            found = self._steps_from(frontier, running, ranks >= 0, backward=backward, every=every_place or impact)
+            found = self._steps_from(frontier, running, ranks >= 0, backward=backward, calling=calling)
             entered = self._first_steps(found, ranks, visited, scope)
             visible, _ = scope.of(self.graph, entered.sources)
             fresh, passed = entered.take(visible), entered.take(~visible)
-            if not len(entered) or len(steps) >= max(limits.most, WALKED_MAX):
-                cut = cut or len(fresh) > 0
-                break
-            total += len(fresh)
-            if every_place and depth == 1:
-                rows = fresh.rows[fresh.kinds == DISPATCH]
-                dispatched = tuple(Step(-1, 1, row, kind=DISPATCH) for row in rows.tolist())
-            selected = fresh.take(np.arange(min(len(fresh), limits.level)))
-            cut = cut or len(selected) < len(fresh)
-            further = self._further_places(found, selected) if every_place else {}
-            unsure = self.finder.are_unsure[selected.rows] if impact else selected.rows
-            for row, number, before, kind, doubt in zip(
-                *(column.tolist() for column in (selected.rows, selected.sources, selected.ends, selected.kinds)),
-                unsure.tolist(),
-                strict=True,
-            ):
-                rated = self._rate_impact(row, depth, kind, unsure=doubt) if impact else ("", "")
-                steps.append(Step(number, depth, row, *rated, kind, before, *further.get(number, ())))
+            is_full = count >= max(limits.most, WALKED_MAX)
+            selected = fresh.take(np.arange(0 if is_full else min(len(fresh), limits.level)))
             visited[entered.sources] = True
-            frontier = np.concatenate((selected.sources, passed.sources))
+            further = self._joining(joining, visited) if depth == 1 else _NO_NUMBERS
+            if is_full or not (len(entered) or len(further)):
+                if len(fresh):
+                    yield Level(depth, found, NO_STEPS, NO_STEPS, cut=True)
+                break
+            count += len(selected)
+            yield Level(depth, found, fresh, selected, cut=len(selected) < len(fresh))
+            frontier = np.concatenate((selected.sources, passed.sources, further))
             rows = np.concatenate((selected.rows, passed.rows))
-            running = np.isin(self.graph.edges[rows, 2], _RUNNING)
-            if depth == 1 and joining:
-                frontier = np.concatenate((frontier, [number for number in joining if not visited[number]]))
-                running = np.append(running, np.zeros(len(frontier) - len(running), dtype=bool))
-                visited[list(joining)] = True
-        if impact:
-            steps.sort(key=self._order_of_impact)
-        return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most, dispatched)
+            running = np.zeros(len(frontier), dtype=bool)
+            running[: len(rows)] = np.isin(self.graph.edges[rows, 2], _RUNNING)
+
+    @staticmethod
+    def _joining(numbers: tuple[int, ...], visited: Array) -> Array:
+        """Those of `numbers` that are not visited yet; now they are."""
+        joined = np.array(numbers, dtype="<i8")
+        joined = joined[~visited[joined]]
+        visited[joined] = True
+        return joined
 
     def _steps_from(
-        self, frontier: Array, running: Array, wanted: Array, *, backward: bool, every: bool
+        self, frontier: Array, running: Array, wanted: Array, *, backward: bool, calling: bool
     ) -> Steps:
-        """The edges of the frontier. `every`: with constructions and calls by dispatch."""
-        if every:
+        """The edges of the frontier. `calling`: with constructions and calls by dispatch."""
+        if calling:
             return self.finder.into(frontier, running, wanted)
         lists, near, far = (self.graph.incoming, 1, 0) if backward else (self.graph.outgoing, 0, 1)
         rows = lists.of(frontier)
         rows = rows[wanted[self.graph.edges[rows, 2]]]
         edges = self.graph.edges[rows]
         return Steps(rows, edges[:, far], edges[:, near], np.zeros(len(rows), "<i1"))
-
-    def _order_of_impact(self, step: Step) -> tuple[bool, int, int]:
-        return self._is_test(step.number), _SEVERITIES.index(step.severity), step.depth
-
-    def _is_test(self, number: int) -> bool:
-        """Whether a definition is in a file of tests."""
-        node = int(self.graph.node_of[number])
-        if node < 0:
-            return False
-        file = int(self.graph.nodes[node, 2])
-        if file not in self._tests:
-            self._tests[file] = is_test(self.graph.names[file])
-        return self._tests[file]
 
     def _further_places(self, found: Steps, chosen: Steps) -> dict[int, tuple[tuple[int, ...], ...]]:
         """For each source of `chosen` the rows of its edges at other places, by file and line, as
@@ -414,27 +286,31 @@ class Walker:
         return further
 
     def _first_steps(self, steps: Steps, ranks: Array, visited: Array, scope: WalkScope) -> Steps:
-        """The surest step to each unvisited node; steps by dispatch last, then unsure edges, then by
+        """The surest step to each unvisited node; steps by dispatch last, then unsure edges; by
         file and line.
         """
         steps = steps.take(~visited[steps.sources])
-        edges = self.graph.edges[steps.rows]
-        rank = np.where(steps.kinds == DIRECT, ranks[edges[:, 2]], 0) + 1.5 * (steps.kinds == DISPATCH)
-        order = np.lexsort((edges[:, 6], edges[:, 5], edges[:, 3], steps.kinds, rank, edges[:, 7] > 0))
-        _, first = np.unique(steps.sources[order], return_index=True)
-        steps = steps.take(order[first])
+        order = np.argsort(-self._doubts(steps, ranks), kind="stable")
+        surest = np.full(len(visited), -1, "<i8")
+        surest[steps.sources[order]] = order  # of several steps the last, which is the surest
+        steps = steps.take(surest[surest >= 0])
         steps = steps.take(scope.of(self.graph, steps.sources)[1])
         edges = self.graph.edges[steps.rows]
         places = (steps.rows, edges[:, 6], edges[:, 5], self.graph.file_ranks[edges[:, 4]])
         are_last = (edges[:, 2] == _TYPE["references"], steps.kinds == DISPATCH)
         return steps.take(np.lexsort((*places, edges[:, 7] > 0, *are_last)))
 
-    def _rate_impact(self, row: int, depth: int, kind: int, *, unsure: bool) -> tuple[str, str]:
-        edge_type, confidence = self.graph.edges[row, 2:4].tolist()
-        impact_type, severity = _IMPACT["calls" if kind != DIRECT else EDGE_TYPES[edge_type]]
-        unsure = unsure or CONFIDENCES[confidence] == "name"
-        lower = _SEVERITIES.index(severity) + (depth > 1) + (depth > 2) + unsure
-        return impact_type, _SEVERITIES[min(lower, len(_SEVERITIES) - 1)]
+    def _doubts(self, steps: Steps, ranks: Array) -> Array:
+        """Numbers (i64) that order the steps to one node, the surest first: by ambiguity, type of
+        edge, kind, confidence, line and column.
+        """
+        _, _, types, confidences, _, lines, columns, groups = self.graph.edges[steps.rows].T.astype("<i8")
+        rank = 2 * np.where(steps.kinds == DIRECT, ranks[types], 0) + 3 * (steps.kinds == DISPATCH)
+        parts = ((groups > 0, 0), (rank, 5), (steps.kinds, 2), (confidences, 3), (lines, 31))
+        key = np.zeros(len(steps), "<i8")
+        for values, bits in parts:
+            key = key << bits | values
+        return key << 16 | np.minimum(columns, 65_535)
 
     def _shortest_path(
         self, start: list[int], goal: set[int], kinds: tuple[str, ...], scope: WalkScope
