@@ -8,7 +8,7 @@ method that it implements or overrides is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -114,6 +114,12 @@ class StepFinder:
         return join_steps(
             (direct, self._constructing(reached, are_running, runs), self._dispatching(reached, runs))
         )
+
+    def without_constructors(self, numbers: Sequence[int]) -> list[int]:
+        """`numbers` without constructors: their signatures may differ from those of a base."""
+        nodes = self._graph.node_of[list(numbers)]
+        flags = (nodes >= 0) & self._are_constructors[nodes]
+        return [number for number, flag in zip(numbers, flags.tolist(), strict=True) if not flag]
 
     def _constructing(self, reached: Array, are_running: Array, runs: Array) -> Steps:
         """Steps from the code that makes objects of a type to the constructors that run then."""

@@ -86,7 +86,8 @@ class Walker:
     ) -> Walk:
         """All definitions that a change may reach, up to WALKED_MAX."""
         impact = Impact(self.graph, self.finder, self._files)
-        below, above = self.members.overriding(targets), self.members.overridden(targets)
+        methods = self.finder.without_constructors(targets)
+        below, above = self.members.overriding(methods), self.members.overridden(methods)
         others = {number: row for number, row in (below | above).items() if number not in targets}
         most = WalkLimits(limits.depth, WALKED_MAX - 1, WALKED_MAX)
         for level in self._levels(start, _KINDS["impact"], most, scope, joining=tuple(below)):
@@ -328,7 +329,7 @@ class Walker:
         levels: list[Steps] = []
         while frontier.size:
             steps = self.finder.into(frontier, running, wanted)
-            steps = steps.take(self.graph.edges[steps.rows, 7] == 0)
+            steps = steps.take(~self.finder.are_unsure[steps.rows])
             steps = self._first_steps(steps, ranks, visited, WalkScope())
             shown, _ = scope.of(self.graph, steps.sources)
             steps = steps.take(shown | begins[steps.sources])
