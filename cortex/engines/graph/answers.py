@@ -15,6 +15,7 @@ import orjson
 from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
 from cortex.engines.graph.completion import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
+from cortex.engines.graph.overloads import choose_overload
 from cortex.engines.graph.pattern import search_pattern
 from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
 from cortex.engines.graph.sources import SourceReader
@@ -93,7 +94,7 @@ class GraphSnapshot:
         limits = WalkLimits(
             depth=clamp(request.depth, 1, DEPTH_MAX),
             max_results=clamp(request.max_results, 1, RESULTS_MAX),
-            max_per_level=clamp(request.max_per_level, 1, LEVEL_MAX),
+            max_per_level=OFFSET_MAX if request.whole_levels else clamp(request.max_per_level, 1, LEVEL_MAX),
             offset=clamp(request.offset, 0, OFFSET_MAX),
             recursive=request.recursive,
         )
@@ -102,6 +103,7 @@ class GraphSnapshot:
             if not request.to:
                 raise BadRequest("The operation path needs `to`: the name where the path ends.")
             ends = self._targets.find(request.to, folder=request.within)
+            ends = choose_overload(self.graph, request.to, ends)
             if not ends.nodes:
                 return self._explain_unresolved(ends)
             walk = self._walker.path(meaning.nodes, ends.nodes, scope)
@@ -114,9 +116,16 @@ class GraphSnapshot:
         results = [
             self._make_result(step, request, nodes.get(row)) for step, row in zip(page, rows, strict=True)
         ]
-        name = self.graph.names[meaning.nodes[0]]
-        why = "" if walk.steps else self._explain_nothing(request, meaning.nodes[0])
-        remarks = [meaning.suggestion, self._describe_unsure(page), why, describe_omitted(walk, limits)]
+        name = meaning.folder or self.graph.names[meaning.nodes[0]]
+        why = "" if walk.steps else self._explain_nothing(request, meaning.nodes[0], name)
+        overloads = meaning.remark if request.operation != "path" else ""
+        remarks = [
+            meaning.suggestion,
+            overloads,
+            self._describe_unsure(page),
+            why,
+            describe_omitted(walk, limits),
+        ]
         remarks.append(self._describe_dispatch(walk) if request.operation == "callers" else "")
         if walk.ended:
             remarks.append(f"The walk ended after {walk.total} definitions; a smaller depth is complete.")
@@ -147,7 +156,7 @@ class GraphSnapshot:
         """Resolve the target, or reuse the last one: agents ask for callees and callers in turn."""
         key = (target, kinds, folder)
         if self._target is None or self._target[0] != key:
-            self._target = (key, self._targets.find(*key))
+            self._target = (key, choose_overload(self.graph, target, self._targets.find(*key)))
         return self._target[1]
 
     def outline(self, request: OutlineSearch) -> GraphHits:
@@ -229,8 +238,7 @@ class GraphSnapshot:
             return ""
         return f"Calls that may reach it by dispatch come last: {', '.join(phrases[:LISTED])}."
 
-    def _explain_nothing(self, request: GraphSearch, number: int) -> str:
-        name = self.graph.names[number]
+    def _explain_nothing(self, request: GraphSearch, number: int, name: str) -> str:
         if request.scope or request.exclude_patterns:
             return f"Nothing for {name} within `scope` and `exclude_patterns`; loosen them."
         if request.operation == "path":

@@ -14,7 +14,7 @@ from cortex.engines.graph.results import Step, Walk, WalkLimits
 from cortex.engines.graph.steps import DIRECT, NO_STEPS, StepFinder, Steps, join_steps
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.system.arrays import Array
-from cortex.terms.paths import is_test
+from cortex.terms.paths import is_test, is_unshipped
 
 #: folders that a summary names, those with the most results
 FOLDERS_MAX = 8
@@ -34,6 +34,8 @@ _IMPACT = {
 _TYPES = np.array([IMPACT_TYPES.index(_IMPACT[kind][0]) for kind in EDGE_TYPES])
 _RATES = np.array([SEVERITIES.index(_IMPACT[kind][1]) for kind in EDGE_TYPES])
 _OVERRIDE, _CALLER, _IMPORTER = (IMPACT_TYPES.index(name) for name in ("override", "caller", "importer"))
+#: rank of a file of tests
+_TESTS = 2
 _BY_NAME = CONFIDENCES.index("name")
 
 
@@ -42,8 +44,8 @@ class Files:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        #: number of a path → 1 for a test, -1 for unknown; number of its folder
-        self._are_tests = np.full(len(graph.names), -1, "<i1")
+        #: number of a path → rank of the file, -1 for unknown; number of its folder
+        self._ranks = np.full(len(graph.names), -1, "<i1")
         self._folders = np.zeros(len(graph.names), "<i4")
         self._folder_numbers: dict[str, int] = {}
 
@@ -51,15 +53,16 @@ class Files:
         """The number of each definition's file; -1 without one."""
         nodes = self._graph.node_of[numbers]
         files = np.where(nodes >= 0, self._graph.nodes[nodes, 2], -1)
-        unknown = np.unique(files[(files >= 0) & (self._are_tests[files] < 0)])
+        unknown = np.unique(files[(files >= 0) & (self._ranks[files] < 0)])
         for file, path in zip(unknown.tolist(), self._graph.names.texts(unknown), strict=True):
             folder = path.rpartition("/")[0] or "."
             self._folders[file] = self._folder_numbers.setdefault(folder, len(self._folder_numbers))
-            self._are_tests[file] = is_test(path)
+            self._ranks[file] = _TESTS if is_test(path) else is_unshipped(path)
         return files
 
-    def are_tests(self, files: Array) -> Array:
-        return (files >= 0) & (self._are_tests[files] > 0)
+    def ranks(self, files: Array) -> Array:
+        """0 for shipped code, 1 for examples and scripts, 2 for tests."""
+        return np.where(files >= 0, self._ranks[files], 0)
 
     def folders(self, files: Array) -> list[tuple[str, int]]:
         """(folder, number of definitions in it), the largest number first."""
@@ -119,19 +122,19 @@ class Impact:
         steps = join_steps((NO_STEPS, *(steps for steps, _ in self._parts)))
         notes = np.concatenate([np.zeros((0, 3), "<i8"), *(notes for _, notes in self._parts)])
         files = self._files.of(steps.sources)
-        are_tests = self._files.are_tests(files)
-        keys = (notes[:, 1] != _OVERRIDE, notes[:, 0], notes[:, 2], are_tests, notes[:, 1] == _IMPORTER)
+        ranks = self._files.ranks(files)
+        keys = (notes[:, 1] != _OVERRIDE, notes[:, 0], notes[:, 2], ranks, notes[:, 1] == _IMPORTER)
         order = np.lexsort(keys)
         ended = self._is_cut or len(order) > most
         order = order[:most]
-        steps, notes, are_tests = steps.take(order), notes[order], are_tests[order]
+        steps, notes, ranks = steps.take(order), notes[order], ranks[order]
         levels = notes[:, 0]
         within = np.zeros(len(order), dtype=bool)
         for depth in np.unique(levels).tolist():
             within[np.flatnonzero(levels == depth)[: limits.level]] = True
         selected = np.flatnonzero(within)[: limits.most]
         shown = tuple(self._make_step(steps, notes, at) for at in selected.tolist())
-        summary = self._summarise(files[order], notes, are_tests)
+        summary = self._summarise(files[order], notes, ranks == _TESTS)
         return Walk(shown, len(order), ended or len(shown) < len(order), (), summary, ended)
 
     def _make_step(self, steps: Steps, notes: Array, at: int) -> Step:
