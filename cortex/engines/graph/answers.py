@@ -21,6 +21,7 @@ from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
 from cortex.engines.graph.sources import SourceReader
 from cortex.engines.graph.steps import DIRECT, DISPATCH, STEP_NAMES
 from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
+from cortex.engines.graph.value_calls import describe_value_calls
 from cortex.engines.graph.walks import Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.graph.facts.grammars import RULES
@@ -126,6 +127,8 @@ class GraphSnapshot:
             why,
             describe_omitted(walk, limits),
         ]
+        if request.operation == "callees" or (request.operation == "path" and not walk.steps):
+            remarks.append(describe_value_calls(self.graph, self._sources, meaning.nodes[0]))
         remarks.append(self._describe_dispatch(walk) if request.operation == "callers" else "")
         if walk.ended:
             remarks.append(f"The walk ended after {walk.total} definitions; a smaller depth is complete.")
