@@ -248,7 +248,8 @@ class QueryContext:
         if error.absent:
             return error
         return Silent(
-            f"The {worker} worker did not answer within {waited_s:.1f} s; see `cortex status`.", sent=error.sent
+            f"The {worker} worker did not answer within {waited_s:.1f} s; see `cortex status`.",
+            sent=error.sent,
         )
 
     def scope_filters(self, filters: Filters) -> Filters:

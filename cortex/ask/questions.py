@@ -208,7 +208,7 @@ class Graph:
             max_per_level=self.max_per_level,
             offset=self.offset,
             generation=generation,
-            whole_levels=self.brief,
+            tests_last=self.brief,
         )
 
 

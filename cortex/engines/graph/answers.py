@@ -95,9 +95,10 @@ class GraphSnapshot:
         limits = WalkLimits(
             depth=clamp(request.depth, 1, DEPTH_MAX),
             max_results=clamp(request.max_results, 1, RESULTS_MAX),
-            max_per_level=OFFSET_MAX if request.whole_levels else clamp(request.max_per_level, 1, LEVEL_MAX),
+            max_per_level=OFFSET_MAX if request.tests_last else clamp(request.max_per_level, 1, LEVEL_MAX),
             offset=clamp(request.offset, 0, OFFSET_MAX),
             recursive=request.recursive,
+            tests_last=request.tests_last,
         )
         scope = self._scope(request)
         if request.operation == "path":

@@ -118,12 +118,18 @@ class Impact:
         self._is_cut = self._is_cut or cut
 
     def walk(self, limits: WalkLimits, most: int) -> Walk:
-        """The worst first: shipped code before tests, importers last. At most `most` count."""
+        """The worst first, importers last. At most `most` count."""
         steps = join_steps((NO_STEPS, *(steps for steps, _ in self._parts)))
         notes = np.concatenate([np.zeros((0, 3), "<i8"), *(notes for _, notes in self._parts)])
         files = self._files.of(steps.sources)
         ranks = self._files.ranks(files)
-        keys = (notes[:, 1] != _OVERRIDE, notes[:, 0], notes[:, 2], ranks, notes[:, 1] == _IMPORTER)
+        keys = (
+            notes[:, 1] != _OVERRIDE,
+            notes[:, 0],
+            notes[:, 2],
+            ranks * limits.tests_last,
+            notes[:, 1] == _IMPORTER,
+        )
         order = np.lexsort(keys)
         ended = self._is_cut or len(order) > most
         order = order[:most]

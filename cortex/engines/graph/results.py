@@ -17,6 +17,7 @@ from cortex.system.arrays import Array
 class WalkLimits:
     """Bounds of a walk: `offset` results are skipped, and `max_results` shown. With several levels
     each contributes at most `max_per_level`. `recursive`: the walk may come back to its start.
+    `tests_last`: in an impact, examples and tests come behind shipped code.
     """
 
     depth: int = 1
@@ -24,6 +25,7 @@ class WalkLimits:
     max_per_level: int = 50
     offset: int = 0
     recursive: bool = False
+    tests_last: bool = False
 
     @property
     def last(self) -> int:

@@ -8,7 +8,7 @@ method that it implements or overrides is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -121,6 +121,17 @@ class StepFinder:
         flags = (nodes >= 0) & self._are_constructors[nodes]
         return [number for number, flag in zip(numbers, flags.tolist(), strict=True) if not flag]
 
+    def dispatching(self, related: Mapping[int, int]) -> dict[int, int]:
+        """Those of `related` (method → edge between the types) that calls by dispatch reach: a
+        struct that embeds another hides its methods and overrides none.
+        """
+        rows = np.array(list(related.values()), dtype="<i8")
+        edges = self._graph.edges[rows]
+        hidden = (edges[:, 2] == _EMBEDS) & self._are_structs(edges[:, 1])
+        return {
+            number: row for (number, row), hides in zip(related.items(), hidden, strict=True) if not hides
+        }
+
     def _constructing(self, reached: Array, are_running: Array, runs: Array) -> Steps:
         """Steps from the code that makes objects of a type to the constructors that run then."""
         nodes, _ = self._nodes_of(reached)
@@ -208,12 +219,14 @@ class StepFinder:
         other override. Methods of interfaces have no bodies.
         """
         nodes, of_called = self._graph.node_of[sources], self._graph.node_of[called]
-        same = (nodes >= 0) & (self._lasts[nodes] == self._lasts[of_called]) & self._have_bodies[of_called]
+        named: Array = self._lasts[nodes] == self._lasts[of_called]
+        same: Array = (nodes >= 0) & named & self._have_bodies[of_called]
         if not same.any():
             return same
         methods, uppers = self.overridden(np.unique(sources[same]))
         overriding = self._mix(methods, uppers.astype("<u8"))
-        return same & np.isin(self._mix(sources, called.astype("<u8")), overriding)
+        calling: Array = same & np.isin(self._mix(sources, called.astype("<u8")), overriding)
+        return calling
 
     def overridden(self, numbers: Array, *, each: bool = True) -> tuple[Array, Array]:
         """Pairs (method, method that it implements or overrides), as two arrays; of a C++ method
@@ -274,7 +287,8 @@ class StepFinder:
 
     def _are_structs(self, numbers: Array) -> Array:
         nodes, present = self._nodes_of(numbers)
-        return present & (self._graph.nodes[nodes, 1] == self._graph.kinds.get("struct", -1))
+        structs: Array = present & (self._graph.nodes[nodes, 1] == self._graph.kinds.get("struct", -1))
+        return structs
 
     @cached_property
     def _lasts(self) -> Array:
@@ -353,7 +367,8 @@ class StepFinder:
             named |= self._are_in((language,)) & np.isin(self._lasts, keys_of(names))
         nodes = np.where(self._owners >= 0, self._graph.node_of[self._owners], -1)
         like_type = self._are_in(_NAMED_LIKE_TYPE) & (nodes >= 0) & (self._lasts[nodes] == self._lasts)
-        return self._are_methods & (self._owners >= 0) & (named | like_type)
+        constructors: Array = self._are_methods & (self._owners >= 0) & (named | like_type)
+        return constructors
 
     @cached_property
     def _constructors_by_owner(self) -> Keyed:

@@ -87,7 +87,8 @@ class Walker:
         """All definitions that a change may reach, up to WALKED_MAX."""
         impact = Impact(self.graph, self.finder, self._files)
         methods = self.finder.without_constructors(targets)
-        below, above = self.members.overriding(methods), self.members.overridden(methods)
+        below = self.finder.dispatching(self.members.overriding(methods))
+        above = self.finder.dispatching(self.members.overridden(methods))
         others = {number: row for number, row in (below | above).items() if number not in targets}
         most = WalkLimits(limits.depth, WALKED_MAX - 1, WALKED_MAX)
         for level in self._levels(start, _KINDS["impact"], most, scope, joining=tuple(below)):
@@ -244,7 +245,7 @@ class Walker:
     @staticmethod
     def _joining(numbers: tuple[int, ...], visited: Array) -> Array:
         """Those of `numbers` that are not visited yet; now they are."""
-        joined = np.array(numbers, dtype="<i8")
+        joined: Array = np.array(numbers, dtype="<i8")
         joined = joined[~visited[joined]]
         visited[joined] = True
         return joined
@@ -276,7 +277,7 @@ class Walker:
             mates.sources.tolist(), mates.rows.tolist(), mates.kinds.tolist(), strict=True
         ):
             by_source.setdefault(source, []).append((row, kind == DISPATCH))
-        further = {}
+        further: dict[int, tuple[tuple[int, ...], ...]] = {}
         for source, row, kind in zip(
             chosen.sources.tolist(), chosen.rows.tolist(), chosen.kinds.tolist(), strict=True
         ):
@@ -308,10 +309,11 @@ class Walker:
         _, _, types, confidences, _, lines, columns, groups = self.graph.edges[steps.rows].T.astype("<i8")
         rank = 2 * np.where(steps.kinds == DIRECT, ranks[types], 0) + 3 * (steps.kinds == DISPATCH)
         parts = ((groups > 0, 0), (rank, 5), (steps.kinds, 2), (confidences, 3), (lines, 31))
-        key = np.zeros(len(steps), "<i8")
+        key: Array = np.zeros(len(steps), "<i8")
         for values, bits in parts:
             key = key << bits | values
-        return key << 16 | np.minimum(columns, 65_535)
+        doubts: Array = key << 16 | np.minimum(columns, 65_535)
+        return doubts
 
     def _shortest_path(
         self, start: list[int], goal: set[int], kinds: tuple[str, ...], scope: WalkScope
