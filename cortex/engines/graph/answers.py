@@ -24,7 +24,7 @@ from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
 from cortex.engines.graph.value_calls import describe_value_calls
 from cortex.engines.graph.walks import Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.components import family_of
 from cortex.ranking.traces import looks_like_path
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
@@ -180,6 +180,8 @@ class GraphSnapshot:
             return hits
         roots = self._targets.path_index.roots(path)
         roots = [root for root in roots if root.lower() == path.strip("/").lower()] or roots
+        if path in roots:
+            return replace(hits, suggestion=f"The graph has no definitions in {path}.")
         meaning = None if roots else self._targets.find(request.path)
         if meaning is not None and meaning.nodes:
             roots = [self.graph.file_of(meaning.nodes[0])]
@@ -329,8 +331,8 @@ class GraphSnapshot:
         if request.operation not in _NAMING or narrowed or self.graph.kind(number) in WHOLE_KINDS:
             return {}
         name = split_id(strip_overload(self.graph.names[number]))[-1]
-        family = _family_of(self.graph.file_of(number))
-        rows = [row for row in self.graph.unresolved(name) if _family_of(row[0]) == family]
+        family = family_of(self.graph.file_of(number))
+        rows = [row for row in self.graph.unresolved(name) if family_of(row[0]) == family]
         if not rows:
             return {}
         places = sorted((is_built(file), is_test(file), file, line) for file, line, _ in rows if line)
@@ -356,12 +358,6 @@ def describe_omitted(walk: Walk, limits: WalkLimits) -> str:
     if len(walk.steps) < walk.total and not walk.ended:
         return f"max_per_level left out {walk.total - len(walk.steps)} of {walk.total}; raise it."
     return ""
-
-
-def _family_of(path: str) -> str:
-    """The family of languages that can call one another."""
-    name = language_of(path).name
-    return RULES[name].family if name in RULES else name
 
 
 def _select_fields(node: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cortex.graph.facts.components import component_name, is_component
 from cortex.graph.facts.facts import OVERLOAD, TESTED, Binding, Definition, Extension, Facts
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import (
@@ -101,6 +102,8 @@ class Project:
         self.homes = self._shared.homes
         #: stem of ids → the files with it, in order
         self.stems: dict[str, list[str]] = {}
+        #: name of a component → its files, in order
+        self.components: dict[str, list[str]] = {}
         #: (package, scope, name) → cache of `package_names` for a name that many files define
         self.frequent_names: dict[tuple[str, str, str], tuple[list[Ref], list[Ref]]] = {}
         #: last name of a type → (path, extension of it)
@@ -303,6 +306,8 @@ class Project:
         index = self.index(path)
         facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
         add_sorted(self.stems, stem_of(path, packed.language), path)
+        if is_component(path):
+            add_sorted(self.components, component_name(path), path)
         self.known_names.add(index)
         for at, definition in enumerate(facts.definitions):
             ref, name = (path, at), sys.intern(definition.name)
@@ -329,6 +334,8 @@ class Project:
         packed = self.packed[path]
         facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
         remove_sorted(self.stems, stem_of(path, packed.language), path)
+        if is_component(path):
+            remove_sorted(self.components, component_name(path), path)
         for at, definition in enumerate(facts.definitions):
             ref = (path, at)
             if definition.kind in _NAMED_KINDS:

@@ -6,6 +6,7 @@ import dataclasses
 import logging
 from collections.abc import Sequence
 
+from cortex.graph.facts.components import may_hold_scripts, read_component
 from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import RULES, SYNTAX
@@ -15,10 +16,11 @@ from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
 from cortex.graph.sweep.extract import extract
+from cortex.indexer.store.component_facts import component_facts
 from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
 from cortex.indexer.syntax.source import Source
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
-from cortex.terms.languages import Language, sniff
+from cortex.terms.languages import Language, language_of, sniff
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +29,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     """Return the facts of a file. None for a language without a graph, an empty file that makes no
     package, one that is nested too deeply, or one on which the extraction fails.
     """
+    if may_hold_scripts(source.path):
+        return _facts_of_component(source, sha256)
     language = sniff(source.path, source.lines)
     if language.name not in RULES or language.grammar is None:
         return None
@@ -52,6 +56,24 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
     except NoGrammar:  # the remark of its chunks reports it
+        return None
+    except Exception:  # the file's chunks are indexed anyway
+        log.exception("%s has no graph", source.path)
+        return None
+
+
+def may_have_facts(path: str) -> bool:
+    """Return True if a file of this name may be in the graph."""
+    return language_of(path).name in RULES or may_hold_scripts(path)
+
+
+def _facts_of_component(source: Source, sha256: str) -> Packed | None:
+    """Return the facts of a component or HTML page; None for a page without scripts."""
+    raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
+    try:
+        component = read_component(source.path, raw)
+        return pack(component_facts(source, component, sha256)) if component is not None else None
+    except NoGrammar:
         return None
     except Exception:  # the file's chunks are indexed anyway
         log.exception("%s has no graph", source.path)
