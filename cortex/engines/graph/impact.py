@@ -99,8 +99,8 @@ class Impact:
         numbers, edges = (np.array(list(ends), dtype="<i8") for ends in (rows.keys(), rows.values()))
         steps = Steps(edges, numbers, np.full(len(numbers), -1), np.full(len(numbers), DIRECT, "<i1"))
         for at, (walked, notes) in enumerate(self._parts):  # those further away go by their new type
-            kept = ~np.isin(walked.sources, numbers) | (notes[:, 0] == 1)
-            self._parts[at] = walked.take(kept), notes[kept]
+            remain = ~np.isin(walked.sources, numbers) | (notes[:, 0] == 1)
+            self._parts[at] = walked.take(remain), notes[remain]
         present = [walked.sources for walked, _ in self._parts]
         steps = steps.take(~np.isin(numbers, np.concatenate(present) if present else numbers[:0]))
         rated = np.tile(np.array([1, _OVERRIDE, 0]), (len(steps), 1))
@@ -171,5 +171,5 @@ class Impact:
 
 
 def _count(values: Array) -> list[tuple[int, int]]:
-    found, counts = np.unique(values, return_counts=True)
-    return list(zip(found.tolist(), counts.tolist(), strict=True))
+    distinct, counts = np.unique(values, return_counts=True)
+    return list(zip(distinct.tolist(), counts.tolist(), strict=True))

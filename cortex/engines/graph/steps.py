@@ -105,8 +105,8 @@ class StepFinder:
         `are_running`: types whose initialisers run the code behind them, bool [n].
         """
         at, rows = self._graph.incoming.pairs(reached)
-        asked = wanted[self._graph.edges[rows, 2]]
-        at, rows = at[asked], rows[asked]
+        are_wanted = wanted[self._graph.edges[rows, 2]]
+        at, rows = at[are_wanted], rows[are_wanted]
         direct = _make_steps(rows, self._graph.edges[rows, 0], reached[at], DIRECT)
         if not wanted[_CALLS]:
             return direct
@@ -142,25 +142,27 @@ class StepFinder:
         some = np.flatnonzero(are_constructors | are_types)
         ends = reached[some]
         types = np.where(are_constructors[some], self._owners[nodes[some]], ends)
-        known = [self._mix(types, ends.astype("<u8"))]
-        made, parts = [(types[are_constructors[some]], ends[are_constructors[some]])], list[Steps]()
+        seen_keys = [self._mix(types, ends.astype("<u8"))]
+        type_ends, parts = [(types[are_constructors[some]], ends[are_constructors[some]])], list[Steps]()
         while len(types):
             at, rows = self._graph.incoming.pairs(types)
             is_a = _IS_A[self._graph.edges[rows, 2]]
             subtypes, above, rows = self._graph.edges[rows[is_a], 0], ends[at[is_a]], rows[is_a]
-            own, constructors = self._constructors_of(subtypes, above)
+            at_own, constructors = self._constructors_of(subtypes, above)
             has_own = np.zeros(len(subtypes), dtype=bool)
-            has_own[own] = True
-            parts.append(self._base_calls(rows[own], constructors, above[own]))
+            has_own[at_own] = True
+            parts.append(self._base_calls(rows[at_own], constructors, above[at_own]))
             keys = self._mix(subtypes, above.astype("<u8"))
-            fresh = ~has_own & _are_new(keys, known)
+            fresh = ~has_own & _are_new(keys, seen_keys)
             types, ends = subtypes[fresh], above[fresh]
-            known.append(keys[fresh])
-            made.append((types, ends))
-        types, ends = (np.concatenate([pair[column] for pair in made]) for column in (0, 1))
+            seen_keys.append(keys[fresh])
+            type_ends.append((types, ends))
+        types, ends = (np.concatenate([pair[column] for pair in type_ends]) for column in (0, 1))
         at, rows = self._graph.incoming.pairs(types)
-        asked = runs[self._graph.edges[rows, 2]]
-        makers = _make_steps(rows[asked], self._graph.edges[rows[asked], 0], ends[at[asked]], CONSTRUCTS)
+        are_wanted = runs[self._graph.edges[rows, 2]]
+        makers = _make_steps(
+            rows[are_wanted], self._graph.edges[rows[are_wanted], 0], ends[at[are_wanted]], CONSTRUCTS
+        )
         return join_steps((makers, *parts))
 
     def _constructors_of(self, types: Array, above: Array) -> tuple[Array, Array]:
@@ -207,12 +209,12 @@ class StepFinder:
         first = _are_first(uppers)
         methods, uppers = methods[first], uppers[first]
         at, rows = graph.incoming.pairs(uppers)
-        asked = runs[graph.edges[rows, 2]] & ~self.are_unsure[rows]
-        at, rows = at[asked], rows[asked]
+        are_wanted = runs[graph.edges[rows, 2]] & ~self.are_unsure[rows]
+        at, rows = at[are_wanted], rows[are_wanted]
         sources, ends, called = graph.edges[rows, 0], methods[at], uppers[at]
-        kept = sources != ends
-        kept[kept] = ~self._call_base(sources[kept], called[kept])
-        return _make_steps(rows[kept], sources[kept], ends[kept], DISPATCH)
+        reaches = sources != ends
+        reaches[reaches] = ~self._call_base(sources[reaches], called[reaches])
+        return _make_steps(rows[reaches], sources[reaches], ends[reaches], DISPATCH)
 
     def _call_base(self, sources: Array, called: Array) -> Array:
         """Bool [n]: whether a method calls the body that it overrides itself: that call reaches no
@@ -238,23 +240,23 @@ class StepFinder:
         methods = numbers[present & self._are_methods[nodes] & ~self._are_constructors[nodes]]
         owners = self._owners[graph.node_of[methods]]
         methods, owners = methods[owners >= 0], owners[owners >= 0]
-        found = [self._twins(methods, owners)]
+        pairs = [self._twins(methods, owners)]
         marks = methods.astype("<u8") if each else self._lasts[graph.node_of[methods]]
-        known = [self._mix(owners, marks)]
+        seen_keys = [self._mix(owners, marks)]
         while len(owners):
             at, rows = graph.outgoing.pairs(owners)
             is_a = _IS_A[graph.edges[rows, 2]]
             at, rows = at[is_a], rows[is_a]
             types, lower = graph.edges[rows, 1], methods[at]
             keys = self._mix(types, marks[at])
-            fresh = _are_new(keys, known)
+            fresh = _are_new(keys, seen_keys)
             rows, types, lower, marks = rows[fresh], types[fresh], lower[fresh], marks[at][fresh]
-            known.append(keys[fresh])
+            seen_keys.append(keys[fresh])
             called = ~((graph.edges[rows, 2] == _EMBEDS) & self._are_structs(types))
             at, uppers = self._methods_of(types[called], lower[called])
-            found.append((lower[called][at], uppers))
+            pairs.append((lower[called][at], uppers))
             methods, owners = lower, types
-        lower, upper = (np.concatenate([pair[column] for pair in found]) for column in (0, 1))
+        lower, upper = (np.concatenate([pair[column] for pair in pairs]) for column in (0, 1))
         return lower, upper
 
     def _twins(self, methods: Array, owners: Array) -> tuple[Array, Array]:
@@ -400,9 +402,9 @@ class StepFinder:
         return unsure
 
 
-def _are_new(keys: Array, known: list[Array]) -> Array:
+def _are_new(keys: Array, seen_keys: list[Array]) -> Array:
     """Bool [n]: whether a key is the first of its value, and none of `known`."""
-    return _are_first(np.concatenate((*known, keys)))[sum(map(len, known)) :]
+    return _are_first(np.concatenate((*seen_keys, keys)))[sum(map(len, seen_keys)) :]
 
 
 def _are_first(keys: Array) -> Array:

@@ -45,7 +45,7 @@ class Level:
     """
 
     depth: int
-    found: Steps
+    reaching: Steps
     fresh: Steps
     selected: Steps
     cut: bool
@@ -194,7 +194,7 @@ class Walker:
         for level in self._levels(start, kinds, limits, scope, backward=backward, calling=calling):
             chosen, fresh = level.selected, level.fresh
             total, cut = total + len(fresh), cut or level.cut
-            further = self._further_places(level.found, chosen) if calling else {}
+            further = self._further_places(level.reaching, chosen) if calling else {}
             if level.depth == 1:
                 dispatched = tuple(self.graph.edges[fresh.rows[fresh.kinds == DISPATCH], 1].tolist())
             columns = (chosen.sources, chosen.rows, chosen.ends, chosen.kinds)
@@ -223,8 +223,8 @@ class Walker:
         visited[frontier] = not limits.recursive
         count = 0
         for depth in range(1, limits.depth + 1):
-            found = self._steps_from(frontier, running, ranks >= 0, backward=backward, calling=calling)
-            entered = self._first_steps(found, ranks, visited, scope)
+            reaching = self._steps_from(frontier, running, ranks >= 0, backward=backward, calling=calling)
+            entered = self._first_steps(reaching, ranks, visited, scope)
             visible, _ = scope.of(self.graph, entered.sources)
             fresh, passed = entered.take(visible), entered.take(~visible)
             is_full = count >= max(limits.most, WALKED_MAX)
@@ -233,10 +233,10 @@ class Walker:
             further = self._joining(joining, visited) if depth == 1 else _NO_NUMBERS
             if is_full or not (len(entered) or len(further)):
                 if len(fresh):
-                    yield Level(depth, found, NO_STEPS, NO_STEPS, cut=True)
+                    yield Level(depth, reaching, NO_STEPS, NO_STEPS, cut=True)
                 break
             count += len(selected)
-            yield Level(depth, found, fresh, selected, cut=len(selected) < len(fresh))
+            yield Level(depth, reaching, fresh, selected, cut=len(selected) < len(fresh))
             frontier = np.concatenate((selected.sources, passed.sources, further))
             rows = np.concatenate((selected.rows, passed.rows))
             running = np.zeros(len(frontier), dtype=bool)
@@ -262,11 +262,11 @@ class Walker:
         edges = self.graph.edges[rows]
         return Steps(rows, edges[:, far], edges[:, near], np.zeros(len(rows), "<i1"))
 
-    def _further_places(self, found: Steps, chosen: Steps) -> dict[int, tuple[tuple[int, ...], ...]]:
+    def _further_places(self, reaching: Steps, chosen: Steps) -> dict[int, tuple[tuple[int, ...], ...]]:
         """For each source of `chosen` the rows of its edges at other places, by file and line, as
         (further, dispatched); of several edges at one place the surest.
         """
-        mates = found.take(np.isin(found.sources, chosen.sources))
+        mates = reaching.take(np.isin(reaching.sources, chosen.sources))
         edges = self.graph.edges[mates.rows]
         places = np.column_stack((mates.sources, edges[:, 4:7]))
         order = np.lexsort((edges[:, 7] > 0, mates.kinds == DISPATCH, *places.T[::-1]))
