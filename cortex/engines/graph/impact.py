@@ -85,6 +85,9 @@ class Impact:
 
     def add(self, depth: int, steps: Steps, *, cut: bool) -> None:
         """Add a level of references."""
+        if not len(steps):
+            self._is_cut = self._is_cut or cut
+            return
         edges = self._graph.edges[steps.rows]
         types = np.where(steps.kinds == DIRECT, _TYPES[edges[:, 2]], _CALLER)
         rates = np.where(steps.kinds == DIRECT, _RATES[edges[:, 2]], 0)
@@ -108,6 +111,9 @@ class Impact:
 
     def add_importers(self, depth: int, steps: Steps, *, cut: bool) -> None:
         """Add what only imports the target."""
+        if not len(steps):
+            self._is_cut = self._is_cut or cut
+            return
         steps = steps.take(~self._seen[steps.sources])
         notes = np.tile(np.array([depth, _IMPORTER, len(SEVERITIES) - 1]), (len(steps), 1))
         self._append(steps, notes, cut=cut)

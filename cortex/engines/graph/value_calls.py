@@ -27,21 +27,26 @@ def describe_value_calls(graph: Graph, sources: SourceReader, number: int) -> st
     if graph.kind(number) not in CALLABLE_KINDS:
         return ""
     _, _, _, first, last, _ = graph.nodes[graph.node_of[number]].tolist()
+    middle, around = (first + last) // 2, min(LINES_MAX, last - first) // 2 + 1
+    lines = sources.lines(graph.file_of(number), middle, around)
+    matches = [
+        (row["line"], match["receiver"] or match["held"], match["word"] or match["field"])
+        for row in lines
+        if first < row["line"] <= last or first == last
+        for match in _CALL.finditer(row["text"])
+    ]
+    if not matches:
+        return ""
     edges = graph.edges[graph.outgoing.of(np.array([number]))]
     resolved = {
         (line, last_name(graph.names[end])) for end, line in zip(*edges[:, [1, 5]].T.tolist(), strict=True)
     }
-    middle, around = (first + last) // 2, min(LINES_MAX, last - first) // 2 + 1
-    calls, text = list[str](), sources.text(graph.file_of(number))
-    for row in sources.lines(graph.file_of(number), middle, around):
-        line = row["line"]
-        if not first < line <= last and first != last:
-            continue
-        for match in _CALL.finditer(row["text"]):
-            word = match["word"] or match["field"]
-            receiver = match["receiver"] or match["held"]
-            if (line, word) not in resolved and _is_assigned(word, text):
-                calls.append(f"{receiver}{word}(…) on line {line}")
+    text = sources.text(graph.file_of(number))
+    calls = [
+        f"{receiver}{word}(…) on line {line}"
+        for line, receiver, word in matches
+        if (line, word) not in resolved and _is_assigned(word, text)
+    ]
     if not calls:
         return ""
     more = f" and {len(calls) - NAMED_MAX} more" if len(calls) > NAMED_MAX else ""

@@ -33,6 +33,8 @@ _KINDS: dict[str, tuple[str, ...]] = {
 }
 #: operations that follow edges forward; all others go backward
 FORWARD = ("callees", "dependencies")
+#: share of the names below which steps are sorted, not spread over an array of all names
+_FEW = 16
 _NO_NUMBERS = np.zeros(0, "<i8")
 #: definitions that a walk for an impact visits, per level and in all
 WALKED_MAX = 25_000
@@ -291,11 +293,17 @@ class Walker:
         """The surest step to each unvisited node; steps by dispatch last, then unsure edges; by
         file and line.
         """
-        steps = steps.take(~visited[steps.sources])
+        steps = steps.take(~visited[steps.sources]) if len(steps) else steps
+        if not len(steps):
+            return NO_STEPS
         order = np.argsort(-self._doubts(steps, ranks), kind="stable")
-        surest = np.full(len(visited), -1, "<i8")
-        surest[steps.sources[order]] = order  # of several steps the last, which is the surest
-        steps = steps.take(surest[surest >= 0])
+        if len(steps) < len(visited) // _FEW:
+            surest = order[::-1][np.unique(steps.sources[order[::-1]], return_index=True)[1]]
+        else:
+            surest = np.full(len(visited), -1, "<i8")
+            surest[steps.sources[order]] = order  # of several steps the last, which is the surest
+            surest = surest[surest >= 0]
+        steps = steps.take(surest)
         steps = steps.take(scope.of(self.graph, steps.sources)[1])
         edges = self.graph.edges[steps.rows]
         places = (steps.rows, edges[:, 6], edges[:, 5], self.graph.file_ranks[edges[:, 4]])
