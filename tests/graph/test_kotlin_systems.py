@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -26,7 +27,7 @@ _FILES = {
 
 def edges(files: dict[str, str], path: str) -> list[tuple[int, str]]:
     """Return (line, target) of the calls of a file."""
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(
         {file: facts_of(decode(file, text.encode()), digest(text.encode())) for file, text in files.items()}
     )

@@ -20,7 +20,6 @@ from cortex.engines.graph.sources import SourceReader
 from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
 from cortex.engines.graph.walks import FORWARD, Step, Walk, Walker, WalkLimits, WalkScope
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
-from cortex.graph.facts.grammars import RULES
 from cortex.ranking.traces import looks_like_path
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
@@ -28,7 +27,7 @@ from cortex.terms.bounds import clamp
 from cortex.terms.globs import matching_paths
 from cortex.terms.ids import split_id, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
-from cortex.terms.languages import canonical, language_of
+from cortex.terms.languages import canonical, family_of, language_of
 from cortex.terms.paths import is_built, is_test
 from cortex.terms.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
@@ -361,8 +360,7 @@ def describe_omitted(walk: Walk, limits: WalkLimits) -> str:
 
 def _family_of(path: str) -> str:
     """The family of languages that can call one another."""
-    name = language_of(path).name
-    return RULES[name].family if name in RULES else name
+    return family_of(language_of(path).name)
 
 
 def _select_fields(node: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import msgspec
 
 from cortex.graph.facts.chains import split_chain
 from cortex.graph.facts.facts import TYPE_ONLY, Binding, Reference
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.links import module_of
 from cortex.graph.resolution.argument_lookup import associated_functions
 from cortex.graph.resolution.common_names import COMMON, OWN_NAMES
@@ -47,7 +46,7 @@ class Calls:
         self._index = project.index(path)
         self._definitions = self._index.facts.definitions
         self._language = self._index.facts.language
-        self._rules = RULES[self._language]
+        self._rules = self._index.rules
 
     def edges_of(self, reference: Reference) -> Iterator[Edge]:
         receiver, name = split_chain(reference.chain)

@@ -15,8 +15,7 @@ from cortex.graph.facts.blocks import BLOCK_MARKS
 from cortex.graph.facts.callback_types import CONTEXT_MARK
 from cortex.graph.facts.chains import POINTED, narrowed_name, union_chains
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding
-from cortex.graph.facts.generics import GENERIC_LANGUAGES, split_generic
-from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.generics import split_generic
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, generic_names
@@ -154,7 +153,7 @@ class Evaluator:
             values = self.drop_pure_types(values)
             if link[0] == "(" and link[1:2] in BLOCK_MARKS:
                 place = (path, scope)
-                passed_to = self.scala if self.project.language(path) == "scala" else self.kotlin
+                passed_to = self.scala if self.project.language(path).name == "scala" else self.kotlin
                 values = merge_values(passed_to.passed_to(value, link, owners, place) for value in values)
                 continue
             if link[0] == "<":
@@ -200,7 +199,7 @@ class Evaluator:
 
         The name may consist of several links, which become one.
         """
-        language, first = self.project.language(path), links[0]
+        language, first = self.project.language(path).name, links[0]
         values = self._root_values(first, path, scope, at)
         if language == "ruby" and links[1:2] != ["()"]:
             values = tuple(bare_value for value in values for bare_value in self._bare_values(value, first))
@@ -236,9 +235,9 @@ class Evaluator:
         Ruby calls a method before a further link; Scala calls it if its receiver decides the
         result.
         """
-        if links and links[0][0] != "(" and self.project.language(place[0]) == "ruby":
+        if links and links[0][0] != "(" and self.project.language(place[0]).name == "ruby":
             return tuple(bare_value for value in values for bare_value in self._bare_values(value, ""))
-        if self.project.language(place[0]) != "scala" or (links and links[0][0] == "("):
+        if self.project.language(place[0]).name != "scala" or (links and links[0][0] == "("):
             return values
         results = self.results
         return tuple(
@@ -258,7 +257,7 @@ class Evaluator:
             return narrowed_values
         if links[0] != "self":
             return ()
-        if scope < 0 and not values and self.project.language(path) == "ruby":
+        if scope < 0 and not values and self.project.language(path).name == "ruby":
             return self._file_field(links[1], path)
         return self.exports.crates.bounded_field(values, links[1], path, scope)
 
@@ -276,10 +275,10 @@ class Evaluator:
         result.
         """
         result_number = 0 if link[1] == "_" else int(link[1:-1] or 0)
-        if len(values) > 1 and SYNTAX[self.project.language(place[0])].counts:
+        if len(values) > 1 and self.project.language(place[0]).syntax.counts:
             values = self._of_arity(values, place[0], int(link.strip("(_)") or 0))
         results = self.results
-        scala = link[1:2] == "_" and len(values) == 1 and self.project.language(place[0]) == "scala"
+        scala = link[1:2] == "_" and len(values) == 1 and self.project.language(place[0]).name == "scala"
         if scala and (applied := self.scala.applied_values(values[0], int(link.strip("(_)")))):
             return applied
         outcomes = merge_values(
@@ -302,11 +301,11 @@ class Evaluator:
         spaces = (
             any(owner.tag == "mod" and owner.path[-1:] == "/" for owner in owners) if not values else False
         )
-        if spaces and dotted and self.project.language(path) == "python":
+        if spaces and dotted and self.project.language(path).name == "python":
             return (EXTERNAL,)  # of a name-space package, which other roots have as well
         if len(values) > 1 and self.project.home(path) == C_HOME:
             values = visible_values(self.project, values, path)
-        language = self.project.language(path)
+        language = self.project.language(path).name
         if call.startswith(GIVEN_TO[:-1]) and language == "scala" and owners:
             return self.scala.function_takers(owners, values)
         if not values and language in ("kotlin", "scala") and link.startswith(COMPONENT):
@@ -322,7 +321,7 @@ class Evaluator:
 
     def _of_arity(self, values: tuple[Value, ...], path: str, count: int) -> tuple[Value, ...]:
         """Return the functions that take `count` arguments; all if none does."""
-        language = self.project.language(path)
+        language = self.project.language(path).name
         defined = (value for value in values if value.tag == "def")
         fitting = tuple(v for v in defined if accepts_count(signature(self.project, v.ref), language, count))
         return fitting or values
@@ -353,7 +352,7 @@ class Evaluator:
             for value in values
             if value.tag != "def"
             or self.project.definition(value.ref).kind not in PURE_TYPES
-            or RULES[self.project.language(value.path)].family != "script"
+            or self.project.rules(value.path).family != "script"
         )
         return remaining or values
 
@@ -361,14 +360,14 @@ class Evaluator:
         """Return the values of a name with its full package, `app.model.Disk`, and the remaining
         links.
         """
-        if RULES[self.project.language(path)].family in _QUALIFIED:
+        if self.project.rules(path).family in _QUALIFIED:
             names = next((at for at, link in enumerate(links) if link[0] in "(["), len(links))
             for count in range(names - 1, 0, -1):
                 name = ".".join(links[:count])
                 keys = [self.project.find_module(name.lstrip("\\"), path)]
-                if self.project.language(path) == "scala":
+                if self.project.language(path).name == "scala":
                     keys += self.scala.keys_around(name, path)
-                if self.project.language(path) == "php" and name[0] != "\\":  # in this name space
+                if self.project.language(path).name == "php" and name[0] != "\\":  # in this name space
                     keys.insert(0, name_space_below(self.project, self.project.home(path), name))
                 for key in filter(None, keys):
                     if values := self.exports.exported(key, links[count]):
@@ -390,24 +389,24 @@ class Evaluator:
             return (Value("mod", key),) if key else (EXTERNAL,)
         if chains := union_chains(name):
             branches = [self.evaluate(branch, path, scope, at) for branch in chains]
-            if self.project.language(path) == "kotlin":  # only if all branches agree
+            if self.project.language(path).name == "kotlin":  # only if all branches agree
                 return branches[0] if all(branch == branches[0] for branch in branches) else ()
             return merge_values(branches)
-        if name == "#" or (name[0] == "#" and self.project.language(path) == "csharp"):
+        if name == "#" or (name[0] == "#" and self.project.language(path).name == "csharp"):
             return (EXTERNAL,)
         if name == OBJECT:  # an object literal that a script's function returns
             return (Value("inst", path, scope),) if scope >= 0 else ()
         owner = self.owners.receiver(name, path, scope)
         if owner is not None:
             return (owner,)
-        if name == "super" and self.project.language(path) == "rust":
+        if name == "super" and self.project.language(path).name == "rust":
             return self.exports.crates.outer_module(path, scope)
         values, how = self.scopes.lookup(name, path, scope, at)
         if inner := self.implicit_receivers.members(name, path, scope, at, values):
             return inner
-        if values and self.project.language(path) == "swift":
+        if values and self.project.language(path).name == "swift":
             return merge_values(self._property_values(value) for value in values)
-        if (how == "receiver" or not values) and self.project.language(path) in GENERIC_LANGUAGES:
+        if (how == "receiver" or not values) and self.project.rules(path).type_arguments:
             own_values = self.generics.own_field(name, path, scope)
             return (*(value for value in values if value.tag == "def"), *own_values) if own_values else values
         return values
@@ -423,7 +422,7 @@ class Evaluator:
         """Return instances of a declared type, with `type_arguments` in place of its type
         parameters.
         """
-        if "->" in text and self.project.language(path) == "kotlin" and (gives := function_result(text)):
+        if "->" in text and self.project.language(path).name == "kotlin" and (gives := function_result(text)):
             return tuple(
                 as_function(instance) for instance in self.declared(gives, path, scope, type_arguments)
             )
@@ -433,13 +432,13 @@ class Evaluator:
                 container._replace(tag="iter") for container in containers if container.tag == "list"
             ):
                 return over
-        if "=>" in text and self.project.language(path) == "scala":
+        if "=>" in text and self.project.language(path).name == "scala":
             text, gives = split_arrow(text)
             if gives:
                 return tuple(
                     as_function(instance) for instance in self.declared(gives, path, scope, type_arguments)
                 )
-        typed = self.project.language(path) in GENERIC_LANGUAGES
+        typed = self.project.rules(path).type_arguments
         if not typed and (holders := self._project_containers(text, path, scope)):
             return (*holders, *self._deref_values(holders, text, path, scope))
         values: list[Value] = []
@@ -479,7 +478,7 @@ class Evaluator:
     def _deref_values(self, values: Sequence[Value], text: str, path: str, scope: int) -> tuple[Value, ...]:
         """Return the content of Rust's `Padded<Disk>` if its `deref` returns the type parameter."""
         name, arguments = split_generic(text)
-        if not arguments or self.project.language(path) != "rust":
+        if not arguments or self.project.language(path).name != "rust":
             return ()
         for value in values:
             if value.tag == "inst" and self.project.definition(value.ref).name == _LAST.sub("", name):

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from cortex.graph.facts.facts import OBJECT, Import
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.commonjs import HOPS_MAX, ChainEvaluator, CommonJs
 from cortex.graph.resolution.crates import Crates
@@ -101,7 +100,7 @@ class Exports:
         local = facts.exports.get(name, name)
         if local == OBJECT:
             return (Value("mod", key),)
-        script = RULES[facts.language].family == "script"
+        script = project.index(key).rules.family == "script"
         if script and (assigned := self.commonjs.assigned_export(key, name)):
             return assigned
         resolved = self._names.local(local, key, -1, ANYWHERE)
@@ -185,8 +184,8 @@ class Exports:
 
     def imported(self, statement: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
         key = self._module_of(statement, path)
-        family = RULES[self._project.language(path)].family
-        if not key and self._project.language(path) == "kotlin":  # companion: `Disk.Companion.make`
+        family = self._project.rules(path).family
+        if not key and self._project.language(path).name == "kotlin":  # companion: `Disk.Companion.make`
             outer = self._project.find_module(statement.module.rpartition(".")[0], path)
             if values := self.exported(outer, statement.member, hops) if outer and statement.member else ():
                 return values
@@ -206,7 +205,7 @@ class Exports:
         if not key:
             members = (
                 self._value_import(statement, path, statement.member)
-                if self._project.language(path) == "scala"
+                if self._project.language(path).name == "scala"
                 else ()
             )
             return members or (EXTERNAL,)
@@ -234,7 +233,7 @@ class Exports:
         Scala's may import members of a value from an earlier import: only those before byte `at`
         count.
         """
-        if self._project.language(path) == "scala":
+        if self._project.language(path).name == "scala":
             return self._star_import_values(name, path) or self._star_import_before(name, path, at)
         values = self._star_memo.get((path, name))
         if values is None:

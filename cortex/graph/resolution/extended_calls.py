@@ -26,7 +26,7 @@ class ExtendedCalls:
         self._evaluator = evaluator
         self._overloads = overloads
         self._path = path
-        self._language = project.language(path)
+        self._language = project.language(path).name
 
     def may_be_extension(self, refs: Sequence[Ref], reference: Reference) -> bool:
         """Return True if a call may mean an extension.

@@ -117,7 +117,7 @@ class Extensions:
 
     def is_evident(self, receiver: str, path: str) -> bool:
         """Return True if the text of Kotlin's or Swift's receiver shows its type."""
-        return receiver in _EVIDENT and self._project.language(path) in ("kotlin", "swift")
+        return receiver in _EVIDENT and self._project.language(path).name in ("kotlin", "swift")
 
     def has_extension(self, name: str, path: str) -> bool:
         """Return True if `path` sees a Kotlin extension of that name."""
@@ -264,7 +264,7 @@ class Extensions:
 
     def is_extension(self, value: Value) -> bool:
         """Return True for an extension function of Kotlin."""
-        if value.tag != "def" or self._project.language(value.path) != "kotlin":
+        if value.tag != "def" or self._project.language(value.path).name != "kotlin":
             return False
         definition = self._project.definition(value.ref)
         return definition.parent < 0 and bool(definition.scope) and definition.kind not in TYPE_KINDS

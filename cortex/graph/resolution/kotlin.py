@@ -200,7 +200,7 @@ class Kotlin:
         if (
             value.tag != "inst"
             or not number.isdecimal()
-            or self._project.language(value.path) not in _IN_PARTS
+            or self._project.language(value.path).name not in _IN_PARTS
         ):
             return name
         facts = self._project.index(value.path).facts

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from cortex.graph.facts.facts import ANY_NAME, CASE, HOLDER, SPREAD, Binding
-from cortex.graph.facts.generics import GENERIC_LANGUAGES
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.arity import leading_parameters
 from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME, SAME_AS, SECOND
@@ -74,9 +72,9 @@ class Members:
         if value.tag == "def" and not (
             (definition := self._project.definition(value.ref)).has_members or definition.kind == "module"
         ):
-            if self._project.language(value.path) == "rust" and name.isdigit():
+            if self._project.language(value.path).name == "rust" and name.isdigit():
                 return self._variant_values(value, name)
-            if self._project.language(value.path) == "scala" and not leading_parameters(definition):
+            if self._project.language(value.path).name == "scala" and not leading_parameters(definition):
                 return merge_values(
                     self.attribute(returned, name) for returned in self._results.returned(value.ref)
                 )
@@ -86,25 +84,25 @@ class Members:
         members = self.member(value.ref, name, past=value.tag == "super") or self._index_signature_values(
             value, name
         )
-        if not members and value.tag == "def" and self._project.language(value.path) == "scala":
+        if not members and value.tag == "def" and self._project.language(value.path).name == "scala":
             members = self.member(object_of(self._project, value).ref, name)  # inherited by the object
-        if not members and value.tag == "def" and self._project.language(value.path) == "php":
+        if not members and value.tag == "def" and self._project.language(value.path).name == "php":
             # A name space may have a class's name: `Node\Expr` of the class `Node`.
             key = name_space_below(
                 self._project, self._project.home(value.path), self._project.definition(value.ref).qualified
             )
             return self._exports.exported(key, name) if key else ()
-        if value.tag == "inst" and self._project.language(value.path) in GENERIC_LANGUAGES:
+        if value.tag == "inst" and self._project.rules(value.path).type_arguments:
             if field_values := self._generics.field(value, name):
                 members = (*(member for member in members if member.tag == "def"), *field_values)
             elif not members and (elements := self._generics.element(value)):
                 return merge_values(self.attribute(_container_of(element), name) for element in elements)
-        if len(members) > 1 and self._project.language(value.path) in _OWN_METHODS:
+        if len(members) > 1 and self._project.language(value.path).name in _OWN_METHODS:
             members = self._scopes.of_kind(members, static=value.tag == "def")
         if (
             not members
             and name == "new"
-            and self._project.language(value.path) == "ruby"
+            and self._project.language(value.path).name == "ruby"
             and value.tag == "def"
         ):
             return (value,)
@@ -122,11 +120,15 @@ class Members:
             and CASE in self._project.definition(value.ref).flags
         ):
             return (value._replace(tag="def"),)  # Scala generates it
-        if not members and value.tag == "inst" and self._project.language(value.path) == "rust":
+        if not members and value.tag == "inst" and self._project.language(value.path).name == "rust":
             members = self._deref_members(value, name)
-        if not members and value.tag == "inst" and name in SAME.get(self._project.language(value.path), ()):
+        if (
+            not members
+            and value.tag == "inst"
+            and name in SAME.get(self._project.language(value.path).name, ())
+        ):
             return (Value("elem", value.path, value.at, 1),)
-        if value.tag == "inst" or RULES[self._project.language(value.path)].family in ("script", "swift"):
+        if value.tag == "inst" or self._project.rules(value.path).family in ("script", "swift"):
             results = (
                 self._results.returned(member.ref)
                 if member.tag == "def"
@@ -220,7 +222,7 @@ class Members:
         """Return the values of a script type's index signature, `Record<string, Disk>`, for an
         instance.
         """
-        script = RULES[self._project.language(value.path)].family == "script"
+        script = self._project.rules(value.path).family == "script"
         if value.tag != "inst" or not script or name in _OF_OBJECTS:
             return ()
         above = self._supertypes.of(value.ref)
@@ -233,7 +235,7 @@ class Members:
     def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
         project, path = self._project, owner[0]
         home, qualified = project.home(path), project.definition(owner).qualified
-        rules = RULES[project.language(path)]
+        rules = project.rules(path)
         near = path if rules.family in _SINGLE_FILE else ""
         refs = project.members_of(home, qualified).get(name, [])
         if rules.family == "script" and project.definition(owner).kind != "module":

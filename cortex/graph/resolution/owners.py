@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cortex.graph.facts.facts import BOUND, EXPORTED, Binding
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.reaching_bindings import BindingSite
 from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.commonjs import ChainEvaluator
@@ -26,7 +25,7 @@ class Owners:
         """Return the value of `self`, `this`, `cls`, `super` in `scope`; None for other names."""
         index = self._project.index(path)
         facts = index.facts
-        rules = RULES[facts.language]
+        rules = index.rules
         is_super = name in rules.super_names
         may_be = name in (index.first_parameters if facts.language == "python" else rules.self_names)
         if not (may_be or is_super or name in rules.type_names or name == "new"):
@@ -77,9 +76,9 @@ class Owners:
         if not definition.scope:
             return None
         types = list(self._project.types_named(self._project.home(path), definition.scope))
-        if len(types) > 1 and RULES[self._project.language(path)].family == "c":
+        if len(types) > 1 and self._project.rules(path).family == "c":
             types = reachable_definitions(self._project, types, path)
-        if len(types) > 1 and self._project.language(path) == "go":
+        if len(types) > 1 and self._project.language(path).name == "go":
             types = built_with(self._project, types, path)
         if types:
             return types[0]

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.graph.facts.facts import OVERLOAD, TESTED, Binding, Definition, Extension, Facts
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.facts import OVERLOAD, TESTED, Binding, Definition, Extension
+from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import (
     GoModules,
     IncludedFiles,
@@ -30,6 +30,7 @@ from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.defined_names import KnownNames
 from cortex.graph.resolution.extension_index import ExtensionIndex
 from cortex.graph.resolution.includes import Includes
+from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.package_index import NO_MEMBERS, PackageIndex
 from cortex.graph.resolution.sorted_lists import add_sorted, remove_sorted
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -42,7 +43,6 @@ UNPACKED_MAX = 20_000
 MODULES_MAX = 100_000
 
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
-_OPEN = frozenset(rules.family for rules in RULES.values() if rules.open_types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,20 @@ class Files(Mapping[str, FileIndex]):
 
 
 class Project:
-    """The facts of all files. Only `update` changes it."""
+    """The facts of all files. Only `update` changes it.
 
-    def __init__(self, roots: Roots | None = None) -> None:
+    `languages`: each language of the files by name.
+    """
+
+    def __init__(self, languages: Mapping[str, Language], roots: Roots | None = None) -> None:
+        self.languages = languages
         self.roots = roots or Roots()
         self.packed: dict[str, Packed] = {}
+        self._languages: dict[str, Language] = {}
+        self._rules: dict[str, Rules] = {}
+        self._open = frozenset(
+            language.rules.family for language in languages.values() if language.rules.open_types
+        )
         self.files = Files(self)
         #: (family, name) → every method of that name, in order
         self.methods: dict[tuple[str, str], list[Ref]] = {}
@@ -127,7 +136,7 @@ class Project:
         return file_index if file_index is not None else self._unpack(path)
 
     def _unpack(self, path: str) -> FileIndex:
-        file_index = self._old.get(path) or FileIndex(self.packed[path])
+        file_index = self._old.get(path) or FileIndex(self.packed[path], self._rules[path])
         self._weight += 4 + len(file_index.facts.definitions) + len(file_index.facts.imports)
         if self._weight > UNPACKED_MAX:
             self._old, self._young, self._weight = self._young, {}, 0
@@ -163,15 +172,21 @@ class Project:
             index.ids += ids
         return index.ids
 
-    def language(self, path: str) -> str:
-        return self.packed[path].language
+    def language(self, path: str) -> Language:
+        return self._languages[path]
+
+    def rules(self, path: str) -> Rules:
+        return self._rules[path]
+
+    def rules_of(self, language: str) -> Rules:
+        return self.languages[language].rules
 
     def home(self, path: str) -> str:
-        return home_of(self.packed[path])
+        return home_of(self.packed[path], self._rules[path])
 
     def module_id(self, path: str) -> str:
         """Return the id of a file's node."""
-        stem = stem_of(path, self.packed[path].language)
+        stem = stem_of(path, self._rules[path])
         return stem if path == self.stems[stem][0] else path
 
     def shared_stems(self) -> dict[str, str]:
@@ -222,7 +237,7 @@ class Project:
         return self._modules[key]
 
     def _find_module(self, module: str, importer: str) -> str:
-        match RULES[self.language(importer)].family:
+        match self._rules[importer].family:
             case "python":
                 return self.python.find(module, importer)
             case "go":
@@ -299,10 +314,11 @@ class Project:
     def _add(self, packed: Packed) -> None:
         path = packed.path
         self._forget(path)
-        self.packed[path] = packed
+        language = self.languages[packed.language]
+        self.packed[path], self._languages[path], self._rules[path] = packed, language, language.rules
         index = self.index(path)
-        facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
-        add_sorted(self.stems, stem_of(path, packed.language), path)
+        facts, home, family = index.facts, home_of(packed, language.rules), language.rules.family
+        add_sorted(self.stems, stem_of(path, language.rules), path)
         self.known_names.add(index)
         for at, definition in enumerate(facts.definitions):
             ref, name = (path, at), sys.intern(definition.name)
@@ -311,7 +327,7 @@ class Project:
             # Always in order: of several definitions the first counts in some places.
             if _is_found_by_name(definition, family):
                 add_sorted(self.methods, (family, name), ref)
-                if family in _OPEN:
+                if family in self._open:
                     add_sorted(
                         self.open_methods,
                         (family, name, sys.intern(definition.scope.rpartition(".")[2])),
@@ -326,16 +342,16 @@ class Project:
 
     def _remove(self, path: str) -> None:
         index = self.index(path)
-        packed = self.packed[path]
-        facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
-        remove_sorted(self.stems, stem_of(path, packed.language), path)
+        packed, rules = self.packed[path], self._rules[path]
+        facts, home, family = index.facts, home_of(packed, rules), rules.family
+        remove_sorted(self.stems, stem_of(path, rules), path)
         for at, definition in enumerate(facts.definitions):
             ref = (path, at)
             if definition.kind in _NAMED_KINDS:
                 self.named[family, definition.name] -= 1
             if _is_found_by_name(definition, family):
                 remove_sorted(self.methods, (family, definition.name), ref)
-                if family in _OPEN:
+                if family in self._open:
                     remove_sorted(
                         self.open_methods, (family, definition.name, definition.scope.rpartition(".")[2]), ref
                     )
@@ -344,7 +360,7 @@ class Project:
             self.extensions[extension.type.rpartition(".")[2]].remove((path, extension))
         if home != path:
             self._shared.remove(path, home, index, nested=family == "c")
-        del self.packed[path]
+        del self.packed[path], self._languages[path], self._rules[path]
         self._forget(path)
 
     def rename(self) -> None:
@@ -366,16 +382,15 @@ def _is_found_by_name(definition: Definition, family: str) -> bool:
     return definition.kind == "method" or (family == "rust" and "macro" in definition.flags)
 
 
-def stem_of(path: str, language: str) -> str:
+def stem_of(path: str, rules: Rules) -> str:
     """Return a path without its language's ending: the beginning of ids."""
-    for suffix in RULES[language].suffixes:
+    for suffix in rules.suffixes:
         if path.endswith(suffix):
             return path[: -len(suffix)]
     return path
 
 
-def home_of(facts: Facts | Packed) -> str:
-    rules = RULES[facts.language]
+def home_of(facts: Packed, rules: Rules) -> str:
     match rules.shared:
         case "folder":
             return f"{rules.family}:{folder_of(facts.path)}/"

@@ -14,7 +14,6 @@ import msgspec
 
 from cortex.graph.facts.chains import split_chain
 from cortex.graph.facts.facts import ALIAS, TYPE_ONLY, Definition, Import, Reference
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.calls import Calls
@@ -53,7 +52,7 @@ class _Resolver:
         self.path = path
         self.index = project.index(path)
         self.facts = self.index.facts
-        self.rules = RULES[self.facts.language]
+        self.rules = self.index.rules
         self.stages = Stages(self.index)
         self._leading: dict[tuple[str, str], bool] = {}
         #: name that the project defines → lines of its uses that are not resolved
@@ -132,7 +131,7 @@ class _Resolver:
     def _fixture_edges(self) -> Iterator[Edge]:
         """Yield the calls of fixtures that pytest makes for a test's parameters."""
         for at, definition in enumerate(self.facts.definitions):
-            if takes_fixtures(self.facts.language, definition):
+            if takes_fixtures(self.rules, definition):
                 for parameter in definition.parameters:
                     ref = fixture_of(self.project, parameter.name, self.path, at)
                     if ref is not None:

@@ -7,8 +7,6 @@ from __future__ import annotations
 from typing import Protocol
 
 from cortex.graph.facts.facts import ALIAS, CALLED, COMPANION, DECORATED, YIELDING, Binding, Definition
-from cortex.graph.facts.generics import GENERIC_LANGUAGES
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import result_type
 from cortex.graph.resolution.commonjs import ChainEvaluator, CommonJs
 from cortex.graph.resolution.extensions import Extensions
@@ -94,9 +92,9 @@ class Results:
             return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
         if self._values.extensions.is_extension(value):  # Kotlin's `fun <T : Disk> T.add(): T`
             return self._values.kotlin.extension_result(definition, owners)
-        if self._project.language(value.path) in GENERIC_LANGUAGES:
+        if self._project.rules(value.path).type_arguments:
             return self.generics.method_result(value, owners, place)
-        if RULES[self._project.language(value.path)].family != "script":
+        if self._project.rules(value.path).family != "script":
             return ()
         if not self._is_parameter(returns[1:], value.ref):
             return ()
@@ -117,7 +115,7 @@ class Results:
 
     def call_of(self, value: Value) -> tuple[Value, ...]:
         """Return the functions that a call of an instance calls."""
-        language = self._project.language(value.path)
+        language = self._project.language(value.path).name
         if language == "python":
             return self._values.member(value.ref, "__call__")
         if language in _OPERATORS:
@@ -128,7 +126,7 @@ class Results:
             )
             at_object = COMPANION in self._project.definition(value.ref).flags
             return tuple(member for member in members if at_object or not is_of_object(self._project, member))
-        if RULES[language].family != "script":
+        if self._project.rules(value.path).family != "script":
             return ()
         members = (member for member in self._values.member(value.ref, CALLED) if member.tag == "def")
         return tuple(member for member in members if CALLED in self._project.definition(member.ref).flags)
@@ -159,7 +157,7 @@ class Results:
         """Return True if a script's function returns its own type parameter, which each call
         binds.
         """
-        script = RULES[self._project.language(ref[0])].family == "script"
+        script = self._project.rules(ref[0]).family == "script"
         return script and bool(name) and bool(self._project.index(ref[0]).places(ref[1], name))
 
     def decorated(self, ref: Ref) -> tuple[Value, ...]:
@@ -178,7 +176,7 @@ class Results:
 
     def _by_operator(self, value: Value) -> tuple[Value, ...]:
         """Return the result of Kotlin's `operator fun get`, for a type that is not iterable."""
-        if self._project.language(value.path) != "kotlin" or self._values.member(value.ref, "iterator"):
+        if self._project.language(value.path).name != "kotlin" or self._values.member(value.ref, "iterator"):
             return ()
         getters = (getter for getter in self._values.member(value.ref, "get") if getter.tag == "def")
         return merge_values(self.returned(getter.ref) for getter in getters)
@@ -212,7 +210,7 @@ class Results:
         if value.tag == "def":
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]
-        if value.tag == "inst" and RULES[self._project.language(value.path)].family == "c":
+        if value.tag == "inst" and self._project.rules(value.path).family == "c":
             return (value,)  # of an array: its type is the element's
         if value.tag == "inst":
             return self.generics.element(value) or self._by_operator(value)

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.blocks import BLOCKS
 from cortex.graph.facts.chains import ROOT_MARK
 from cortex.graph.facts.facts import BRANCH, COMPANION, EXPORTED, OVERLOAD, Binding, Definition, Import
-from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.reaching_bindings import ANYWHERE, BindingSite
 from cortex.graph.facts.tables import is_hidden
 from cortex.graph.resolution.builds import of_package
@@ -59,7 +57,7 @@ class Scopes:
 
     def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
         """Return the values of a bare name in `scope` at byte `at`, and the confidence."""
-        if self.project.index(path).may_bind(name) or self.project.language(path) == "scala":
+        if self.project.index(path).may_bind(name) or self.project.language(path).name == "scala":
             return self._search_scopes(name, path, scope, at)
         key = (path, self._visible_scope(path, scope), name)  # the place in the scope does not matter
         cached = self._foreign.get(key)
@@ -79,8 +77,8 @@ class Scopes:
         current = self._visible_scopes.get((path, scope))
         if current is None:
             current = scope
-            language, home = self.project.language(path), self.project.home(path)
-            rules = RULES[language]
+            language, home = self.project.language(path).name, self.project.home(path)
+            rules = self.project.rules(path)
             # In other languages it matters if the place is a type, or a method of one.
             if rules.implicit_self and language != "ruby" and (rules.shared != "project" or home == C_HOME):
                 definitions = self.project.index(path).facts.definitions
@@ -100,7 +98,7 @@ class Scopes:
     def _search_scopes(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How]:
         index = self.project.index(path)
         facts = index.facts
-        rules = RULES[facts.language]
+        rules = index.rules
         if name.startswith(ROOT_MARK) and rules.family == "c":
             outer = find_name_space(self.project, C_HOME, "", name[1:])
             return in_scope(self.project, C_HOME, "", name[1:], path) or ((outer,) if outer else ()), "exact"
@@ -120,7 +118,7 @@ class Scopes:
             ):
                 return inner
             if kind in TYPE_KINDS:
-                if facts.language in BLOCKS and (block_values := self._block_values(name, path, current, at)):
+                if rules.blocks and (block_values := self._block_values(name, path, current, at)):
                     return block_values, "exact"
                 if rules.implicit_self and facts.definitions[current].name == name:
                     return (
@@ -151,7 +149,7 @@ class Scopes:
         """Return Ruby's class methods or instance methods of one name, the kind of the method
         around.
         """
-        if len(values) < 2 or self.project.language(path) != "ruby":
+        if len(values) < 2 or self.project.language(path).name != "ruby":
             return values
         return self.of_kind(
             values, static="static" in self.project.index(path).facts.definitions[scope].flags
@@ -255,7 +253,7 @@ class Scopes:
 
     def _parameter_values(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
         """Return the values of a Python parameter without a type."""
-        if self.project.language(path) != "python":
+        if self.project.language(path).name != "python":
             return ()
         if ref := fixture_of(self.project, name, path, scope):
             return self._meanings.called(Value("def", *ref))
@@ -266,12 +264,12 @@ class Scopes:
         """Return True for an import of an external name: Python's `from _fast import f` after a
         `def f` in the module itself.
         """
-        return self.project.language(path) == "python" and self.exports.imported(statement, path) == (
+        return self.project.language(path).name == "python" and self.exports.imported(statement, path) == (
             EXTERNAL,
         )
 
     def _is_script(self, path: str) -> bool:
-        return RULES[self.project.language(path)].family == "script"
+        return self.project.rules(path).family == "script"
 
     def _script_constant(
         self, path: str, scope: int, name: str, last: BindingSite | None = None
@@ -280,7 +278,7 @@ class Scopes:
         for calls.
         """
         index = self.project.index(path)
-        if RULES[index.facts.language].family != "script":
+        if index.rules.family != "script":
             return ()
         definitions = index.facts.definitions
         constants = (at for at in index.children.get((scope, name), ()) if definitions[at].kind == "constant")
@@ -291,7 +289,7 @@ class Scopes:
         earlier ones.
         """
         definitions = self.project.index(path).facts.definitions
-        if RULES[self.project.language(path)].family in ("python", "script"):
+        if self.project.rules(path).family in ("python", "script"):
             # TypeScript's name space may have a function's name.
             spaces = [index for index in indices if definitions[index].kind == "module"][-1:]
             others = [index for index in indices if definitions[index].kind != "module"]
@@ -309,7 +307,7 @@ class Scopes:
             if last and BRANCH in definitions[last[0]].flags:  # `if TYPE_CHECKING: … else: …`
                 return [index for index in primary if BRANCH in definitions[index].flags] or last
             return [*spaces, *last]
-        if self.project.language(path) == "scala":
+        if self.project.language(path).name == "scala":
             return [index for index in indices if COMPANION not in definitions[index].flags] or indices
         return indices
 
@@ -332,7 +330,7 @@ class Scopes:
             return ()
         value = binding.value
         at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
-        if binding.until and SYNTAX[self.project.language(path)].hoisted:
+        if binding.until and self.project.language(path).syntax.hoisted:
             at = ANYWHERE  # it begins with the block
         return self._meanings.evaluate(value, path, binding.scope, at)
 
@@ -342,7 +340,7 @@ class Scopes:
         """
         project = self.project
         home = project.home(path)
-        rules = RULES[project.language(path)]
+        rules = project.rules(path)
         scopes = [inside] if home != path or (inside and name in project.index(path).names) else []
         while scopes and scopes[-1]:
             scopes.append(scopes[-1].rpartition(".")[0])
@@ -361,12 +359,12 @@ class Scopes:
             values = self.exports.star_imported(name, path, at) if "|" in key else ()
             return values or (Value("mod", key),), "import"
         values = self.exports.star_imported(name, path, at)
-        if not values and self.project.language(path) == "scala":
+        if not values and self.project.language(path).name == "scala":
             return self._outer_package_values(name, path, home), "exact"
         return values, "import" if values else "exact"
 
     def _is_type(self, home: str, scope: str, path: str) -> bool:
-        if self.project.language(path) == "rust":
+        if self.project.language(path).name == "rust":
             return self.exports.crates.is_type(path, scope)
         return any(self.project.types_named(home, scope))
 
@@ -391,7 +389,7 @@ class Scopes:
         They come from outer name spaces (for PHP's functions the global one), from the name space
         of that name, or from bindings in other files.
         """
-        project, rules = self.project, RULES[self.project.language(path)]
+        project, rules = self.project, self.project.rules(path)
         if rules.family in ("csharp", "php") and (values := self._outer_package_values(name, path, home)):
             return values
         if home == C_HOME and (name_space := find_name_space(project, home, inside, name)):

@@ -4,7 +4,6 @@ Pure.
 
 from __future__ import annotations
 
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
@@ -76,9 +75,7 @@ def _interfaces_and_types(
     """Return the interfaces, and method name → other types that have it, own or inherited."""
     interfaces: list[Ref] = []
     having: dict[str, list[Ref]] = {}
-    for path in sorted(
-        path for path, packed in project.packed.items() if RULES[packed.language].family == family
-    ):
+    for path in sorted(path for path in project.packed if project.rules(path).family == family):
         for index, definition in enumerate(project.index(path).facts.definitions):
             ref = (path, index)
             if definition.kind == "interface":

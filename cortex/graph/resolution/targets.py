@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from cortex.graph.facts import labels
 from cortex.graph.facts.chains import union_chains
 from cortex.graph.facts.facts import CALLED, HOLDER, LABELS, PLATFORM, TYPE_ONLY, Reference
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.builds import built_with
@@ -44,8 +43,8 @@ class Targets:
         self._evaluator = evaluator
         self._path = path
         self._edges = edges
-        self._language = project.language(path)
-        self._rules = RULES[self._language]
+        self._language = project.language(path).name
+        self._rules = project.rules(path)
         self.overloads = Overloads(project, evaluator, path)
         self.extended = ExtendedCalls(project, evaluator, self.overloads, path)
         #: whether the arguments of a call decided its targets

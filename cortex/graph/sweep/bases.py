@@ -14,7 +14,7 @@ from cortex.graph.facts.chains import (
     type_text,
 )
 from cortex.graph.facts.facts import ALIAS, ANY_NAME, Base, Extension
-from cortex.graph.facts.generics import GENERIC_LANGUAGES, arguments_text
+from cortex.graph.facts.generics import arguments_text
 from cortex.graph.facts.scripts import record_value_type
 from cortex.graph.facts.types import ITSELF, alternatives
 from cortex.graph.sweep.sweep import Sweep
@@ -34,7 +34,7 @@ def read_base(sweep: Sweep, relation: str, node: Node) -> None:
         return
     chain = _base_chain(sweep, relation, node)
     if chain is not None:
-        arguments = arguments_text(node) if sweep.language in GENERIC_LANGUAGES else ""
+        arguments = arguments_text(node) if sweep.rules.type_arguments else ""
         row, column = node.start_point
         _add_base(sweep, Base(relation, chain, row + 1, column, arguments))
 

@@ -153,7 +153,7 @@ def _open_definition(
     returns = ":Self" if written == "variant" else ""
     if types := captures.get("computed.type"):
         returns = f":{type_text(types[0])}"
-    flags = (*place.flags, *flags_of(node), *("declared",) * (written == "declared"))
+    flags = (*place.flags, *flags_of(node, sweep.syntax), *("declared",) * (written == "declared"))
     if "fixture" in flags and (fixture := fixture_name(node)):
         sweep.exports[fixture] = place.name
     if name_node.parent is not None and name_node.parent.type == "template_type":

@@ -12,13 +12,14 @@ from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.function_values import value_references
+from cortex.graph.facts.grammars import Grammar
 from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, script, signatures
 from cortex.graph.sweep.sweep import Sweep
 
 
-def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
-    """Return the facts of a parsed file in a language that has a row in grammars.py."""
-    root, sweep = tree.root_node, Sweep(path, language)
+def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
+    """Return the facts of a parsed file in a language that has a syntax."""
+    root, sweep, language = tree.root_node, Sweep(path, grammar), grammar.name
     stack = sweep.stack
     for start, _, _, capture, captures in ordered_matches(
         root, query_of(tree.language, sweep.syntax.queries)
@@ -30,7 +31,8 @@ def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
         bindings.bind_typedefs(sweep, text_of(root))
     builds = builds_of(root, path) if language == "go" else ""
     facts = sweep.facts(sha256, root.end_point[0] + 1, definitions.finish_definitions(sweep), builds)
-    values = value_references(tree, facts, [opened.node.byte_range for opened in sweep.opened])
+    spans = [opened.node.byte_range for opened in sweep.opened]
+    values = value_references(tree, facts, spans, sweep.rules, sweep.syntax)
     return msgspec.structs.replace(facts, references=(*facts.references, *values))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.blocks import BLOCKS, IT, has_parameters, implicit_names
+from cortex.graph.facts.blocks import IT, has_parameters, implicit_names
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.scripts import FUNCTIONS
 from cortex.graph.facts.swift_types import extended_type
@@ -47,7 +47,7 @@ def enter_block(sweep: Sweep, node: Node) -> None:
             function=node.type in FUNCTIONS,
         )
     )
-    if sweep.language in BLOCKS:
+    if sweep.rules.blocks:
         for name, chain in implicit_names(node, sweep.syntax):
             if name == IT and has_parameters(node):
                 continue

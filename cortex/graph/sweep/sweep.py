@@ -12,7 +12,7 @@ from cortex.graph.facts.arguments import CallArguments
 from cortex.graph.facts.chains import LITERAL, UNKNOWN
 from cortex.graph.facts.comments import Comments
 from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Reference
-from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.imports import enclosing_module, is_rare, path_from_file
 from cortex.graph.facts.jsdoc import doc_above
 from cortex.graph.sweep.frames import Frame, OpenDefinition, bound_from, name_span
@@ -25,11 +25,12 @@ _END = 1 << 60
 
 
 class Sweep:
-    def __init__(self, path: str, language: str) -> None:
+    def __init__(self, path: str, grammar: Grammar) -> None:
         self.path = path
-        self.language = language
-        self.syntax = SYNTAX[language]
-        self.rules = RULES[language]
+        self.grammar = grammar
+        self.language = grammar.name
+        self.syntax = grammar.syntax
+        self.rules = grammar.rules
         self.is_script = self.rules.family == "script"
         self.stack: list[Frame] = [Frame(0, _END, -1, "", "", block=False)]
         self.opened: list[OpenDefinition] = []

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.facts import Definition, Facts
-from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.kotlin_lines import join_broken_lines
 from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
 from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
 from cortex.indexer.syntax.source import Source
@@ -28,14 +28,15 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     package, one that is nested too deeply, or one on which the extraction fails.
     """
     language = sniff(source.path, source.lines)
-    if language.name not in RULES or language.grammar is None:
+    grammar = LANGUAGES.get(language.name)
+    if grammar is None or language.grammar is None:
         return None
     if not source.lines:  # an empty package file makes its folder a package
         package = source.path.rpartition("/")[2] in PACKAGE_FILES
-        return pack(Facts(source.path, language.name, sha256)) if package else None
+        return pack(Facts(source.path, language.name, sha256), grammar.rules) if package else None
     try:
-        if language.name not in SYNTAX:
-            return pack(_outline_facts(source, language, sha256))
+        if not grammar.syntax.queries:
+            return pack(_outline_facts(source, language, sha256), grammar.rules)
         if language.name == "rust":
             source = _remove_macros(source, language)
         elif language.name in ("c", "cpp"):
@@ -50,7 +51,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         elif language.name == "typescript" and syntax_tree(source, language)[1].root_node.has_error:
             lines = tuple(end_signatures(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
-        return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
+        facts = extract(syntax_tree(source, language)[1], source.path, grammar, sha256)
+        return pack(facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it
         return None
     except Exception:  # the file's chunks are indexed anyway

@@ -1,0 +1,66 @@
+"""C and C++."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.resolution.language import Language
+from cortex.terms.languages import family_of
+
+_SYNTAX: dict[str, Any] = {
+    "names": frozenset(
+        "identifier field_identifier type_identifier namespace_identifier this preproc_arg".split()
+    ),
+    "members": {"field_expression": ("argument", "field"), "qualified_identifier": ("scope", "name")},
+    "calls": {"call_expression": "function"},
+    "news": {"new_expression": "type", "compound_literal_expression": "type"},
+    "elements": {"subscript_expression": "argument"},
+    "wraps": {
+        "parenthesized_expression": "",
+        "pointer_expression": "argument",
+        "template_function": "name",
+        "template_type": "name",
+        "template_method": "name",
+        "dependent_name": "",
+    },
+    "casts": {"cast_expression": "type"},
+    "literals": frozenset({"string_literal", "number_literal", "true", "false", "null", "lambda_expression"}),
+}
+
+C = Language(
+    "c",
+    rules=Rules(
+        family_of("c"),
+        (".c",),
+        self_names=frozenset(),
+        super_names=frozenset(),
+        shared="project",
+        includes=True,
+    ),
+    syntax=Syntax(queries=("c",), **_SYNTAX),
+)
+
+CPP = Language(
+    "cpp",
+    rules=Rules(
+        family_of("cpp"),
+        (".cpp", ".cc", ".cxx"),
+        super_names=frozenset(),
+        implicit_self=True,
+        shared="project",
+        includes=True,
+        overloads=True,
+    ),
+    syntax=Syntax(
+        queries=("cpp",),
+        passes=frozenset({"std.move", "std.forward", "std.ref", "std.cref", "std.as_const"}),
+        values=("c", "cpp"),
+        casters={
+            **dict.fromkeys(("static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"), "cast"),
+            **dict.fromkeys(("dynamic_pointer_cast", "static_pointer_cast", "down_cast"), "cast"),
+            **dict.fromkeys(("make_unique", "make_shared"), "made"),
+        },
+        **_SYNTAX,
+    ),
+)

@@ -1,0 +1,52 @@
+"""Rust."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.resolution.language import Language
+from cortex.terms.languages import family_of
+
+RUST = Language(
+    "rust",
+    rules=Rules(
+        family_of("rust"),
+        (".rs",),
+        self_names=frozenset({"self"}),
+        super_names=frozenset(),
+        type_names=frozenset({"Self"}),
+        open_types=True,
+    ),
+    syntax=Syntax(
+        queries=("rust",),
+        names=frozenset(
+            "identifier type_identifier field_identifier self super crate shorthand_field_identifier".split()
+        ),
+        members={
+            "field_expression": ("value", "field"),
+            "scoped_identifier": ("path", "name"),
+            "scoped_type_identifier": ("path", "name"),
+        },
+        calls={"call_expression": "function"},
+        news={"struct_expression": "name"},
+        elements={"index_expression": "0"},
+        wraps={
+            "parenthesized_expression": "",
+            "await_expression": "",
+            "try_expression": "",
+            "unsafe_block": "",
+            "reference_expression": "value",
+            "unary_expression": "",
+            "generic_function": "function",
+            "generic_type": "type",
+            "bracketed_type": "",
+        },
+        casts={"type_cast_expression": "type"},
+        passes=frozenset(
+            "Some Ok Box.new Rc.new Arc.new Pin.new Mutex.new RwLock.new RefCell.new Cow.Borrowed Cow.Owned "
+            "ManuallyDrop.new Box.pin Arc.clone Rc.clone".split()
+        ),
+        literals=frozenset(
+            {"string_literal", "integer_literal", "float_literal", "boolean_literal", "closure_expression"}
+        ),
+    ),
+)

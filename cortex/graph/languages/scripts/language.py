@@ -1,0 +1,73 @@
+"""TypeScript, TSX and JavaScript."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.resolution.language import Language
+from cortex.terms.languages import family_of
+
+_JS_MEMBERS = {"member_expression": ("object", "property")}
+_JS: dict[str, Any] = {
+    "requires": True,
+    "members": _JS_MEMBERS,
+    "calls": {"call_expression": "function"},
+    "news": {"new_expression": "constructor"},
+    "elements": {"subscript_expression": "object"},
+    "wraps": {
+        "parenthesized_expression": "",
+        "await_expression": "",
+        "non_null_expression": "",
+        "satisfies_expression": "",
+        "assignment_expression": "right",
+    },
+    "either": {
+        "ternary_expression": ("consequence", "alternative"),
+        "binary_expression": ("left", "right"),
+    },
+    "literals": frozenset(
+        "string template_string number array object regex true false null arrow_function".split()
+    ),
+}
+_TS: dict[str, Any] = {**_JS, "wraps": {**_JS["wraps"], "type_query": ""}}
+_JS_NAMES = frozenset(
+    "identifier this super property_identifier private_property_identifier type_identifier undefined".split()
+)
+_RULES = Rules(
+    family_of("typescript"),
+    (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs"),
+    members_of_values=True,
+    public_parameters=True,
+    renamed_calls=frozenset({"call", "apply", "default"}),
+)
+
+TYPESCRIPT = Language(
+    "typescript",
+    rules=_RULES,
+    syntax=Syntax(
+        queries=("typescript",),
+        values=("script", "typescript"),
+        names=_JS_NAMES,
+        casts={"as_expression": "", "type_assertion": "0"},
+        **_TS,
+    ),
+)
+
+TSX = Language(
+    "tsx",
+    rules=_RULES,
+    syntax=Syntax(
+        queries=("typescript", "jsx"),
+        values=("script", "typescript", "jsx"),
+        names=_JS_NAMES,
+        casts={"as_expression": "", "type_assertion": "0"},
+        **_TS,
+    ),
+)
+
+JAVASCRIPT = Language(
+    "javascript",
+    rules=_RULES,
+    syntax=Syntax(queries=("javascript",), values=("script", "javascript", "jsx"), names=_JS_NAMES, **_JS),
+)

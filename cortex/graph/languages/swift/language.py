@@ -1,0 +1,41 @@
+"""Swift."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.resolution.language import Language
+from cortex.terms.languages import family_of
+
+SWIFT = Language(
+    "swift",
+    rules=Rules(
+        family_of("swift"),
+        (".swift",),
+        self_names=frozenset({"self"}),
+        implicit_self=True,
+        shared="project",
+        type_names=frozenset({"Self"}),
+    ),
+    syntax=Syntax(
+        queries=("swift",),
+        counts=True,
+        all_of="&",
+        names=frozenset(
+            "simple_identifier type_identifier self_expression super_expression bound_identifier".split()
+        ),
+        members={"navigation_expression": ("target", "suffix")},
+        calls={"call_expression": "0"},
+        wraps={
+            "navigation_suffix": "suffix",
+            "try_expression": "-1",
+            "await_expression": "-1",
+            "user_type": "",
+            "optional_chain_marker": "",
+            "postfix_expression": "0",
+            "directly_assignable_expression": "",
+            "tuple_expression": "",
+        },
+        casts={"as_expression": "-1"},
+        literals=frozenset({"line_string_literal", "integer_literal", "boolean_literal", "array_literal"}),
+    ),
+)
