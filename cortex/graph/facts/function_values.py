@@ -131,8 +131,8 @@ class _FileNames:
         if dot:
             last = tail.rpartition(".")[2]
             return last in self._methods or last not in self._fields
-        if self._rules.family == "c" and root.isupper():
-            return False  # a constant
+        if self._rules.capital_macros and root.isupper():
+            return False
         return root in self._names or self._star or bool(self._rules.shared)
 
     def is_local(self, name: str, scope: int) -> bool:

@@ -6,8 +6,25 @@ graph (docs/GRAPH.md lists them).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+if TYPE_CHECKING:
+    from cortex.graph.facts.facts import Parameter
+    from cortex.graph.facts.imports import Imported
+    from cortex.graph.sweep.sweep import Sweep
+
+
+def as_declared(_name: Node, declared: str) -> str:
+    """Return a parameter's type as written."""
+    return declared
+
+
+def no_import(_node: Node, _imported: Imported) -> None:
+    """Read nothing: files share their names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +71,51 @@ class Syntax:
     values: tuple[str, ...] = ()
     #: bytes in every file that has functions as values; "" for no such test
     values_hold: bytes = b""
+    #: node → function for its chain, which returns None where the common rules apply
+    readers: Mapping[str, Callable[[Node, Syntax, int], str | None]] = field(default_factory=dict)
+    #: literals on which extensions are called → their chains
+    extended_literals: Mapping[str, str] = field(default_factory=dict)
+    #: the first of several arguments may be passed on (`passes`); it may be a type (`casters`)
+    passes_first: bool = False
+    casts_first: bool = False
+    #: the mark of a call holds the class in its first argument: `make(Disk::class)`
+    class_arguments: bool = False
+    #: arguments have labels that select the function
+    labels: bool = False
+    #: reads an argument (arguments.py) at a depth; None where the common rules apply
+    argument: Callable[[Node, Syntax, int], str | None] | None = None
+    #: reads the type of a parameter, with its marks, from its name and its type as written
+    parameter_type: Callable[[Node, str], str] = as_declared
+    #: read the type of a value from its text, in this order; "" if it is not evident
+    value_types: tuple[Callable[[Node], str], ...] = ()
+    #: reads the value of a bound name from the context
+    value_of_name: Callable[[Node, Syntax], str] | None = None
+    #: reads an import
+    imports: Callable[[Node, Imported], None] = no_import
+    #: reads flags of a definition that only this language has, from its node, the node that names
+    #: its type, and its scope
+    flags: Callable[[Node, Node | None, str], tuple[str, ...]] | None = None
+    #: (node of a type with parameters in its head, their reader)
+    head_parameters: tuple[str, Callable[[Node], Iterable[Parameter]]] | None = None
+    #: reads the build constraints of a file from its root and path
+    builds: Callable[[Node, str], str] | None = None
+    #: tells names in patterns that are constants, and bind nothing
+    is_constant_pattern: Callable[[Node], bool] | None = None
+    #: reads (suite, test) from a macro that defines a test, and its first argument
+    test_name: Callable[[Node, str], tuple[str, str] | None] | None = None
+    #: reads the receiver of a mocked call, "" for any other
+    mocked: Callable[[Node, Syntax], str] | None = None
+    #: reads the type that a container extends, "" if the common rules apply
+    extended_type: Callable[[Node], str] | None = None
+    #: reads a package; the default takes the first of a file
+    package: Callable[[Sweep, Node], None] | None = None
+    #: reads the types of a result
+    result_type: Callable[[Node], str] | None = None
+    #: node in which a call only names its function
+    selector: str = ""
+    #: comments have types of variables and functions: JSDoc, and PHPDoc with members
+    jsdoc: bool = False
+    phpdoc: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +162,34 @@ class Rules:
     partial_types: bool = False
     #: a file sees the names of the files that it includes
     includes: bool = False
+    #: an assignment defines a constant only if its name is in capitals
+    capital_constants: bool = False
+    #: a name in capitals is no function
+    capital_macros: bool = False
+    #: values define, export and extend (sweep/script.py)
+    scripts: bool = False
+    #: ends the names of macros
+    macro_mark: str = ""
+    #: a container is a name space, and its functions are no methods
+    name_spaces: bool = False
+    #: bases by alias lose their pointers
+    pointer_aliases: bool = False
+    #: a base in this method belongs to the type that includes the module
+    included_hook: str = ""
+    #: a declared name is bound after its value
+    bound_after_value: bool = False
+    #: imports may be in modules inside the file, or rarely compiled
+    inner_modules: bool = False
+    #: functions without bodies outside of types have no parameters that count
+    prototypes: bool = False
+    #: results have names, which are no parameters
+    named_results: bool = False
+    #: macros define tests, and their arguments are no parameters
+    test_macros: bool = False
+    #: aliases of function types count
+    function_aliases: bool = False
+    #: separates the parts of a type's name, if not a dot
+    path_mark: str = ""
     #: called names whose target has another name: Ruby's `Disk.new`, `save.call(disk)`
     renamed_calls: frozenset[str] = frozenset()
     #: all of `self_names`, `super_names` and `type_names`

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from tree_sitter import Node
+
+from cortex.graph.facts.generics import constructed_type, parameters_flag
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_dotted
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
+
+
+def _flags(node: Node, _receiver: Node | None, _scope: str) -> tuple[str, ...]:
+    return parameters_flag(node)
+
 
 JAVA = Language(
     "java",
@@ -20,6 +29,9 @@ JAVA = Language(
     ),
     syntax=Syntax(
         queries=("java",),
+        imports=read_dotted,
+        value_types=(constructed_type,),
+        flags=_flags,
         counts=True,
         values_hold=b"::",
         names=frozenset({"identifier", "type_identifier", "this", "super"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_php
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -11,6 +12,7 @@ PHP = Language(
     rules=Rules(
         family_of("php"),
         (".php",),
+        path_mark="\\",
         self_names=frozenset({"$this"}),
         super_names=frozenset({"parent"}),
         shared="package",
@@ -18,6 +20,9 @@ PHP = Language(
     ),
     syntax=Syntax(
         queries=("php",),
+        imports=read_php,
+        class_arguments=True,
+        phpdoc=True,
         names=frozenset({"name", "variable_name", "relative_scope", "qualified_name", "namespace_name"}),
         members={
             "member_access_expression": ("object", "name"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_python
+from cortex.graph.facts.results import python_value
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -11,12 +13,17 @@ PYTHON = Language(
     rules=Rules(
         family_of("python"),
         (".py",),
+        capital_constants=True,
         self_names=frozenset(),
         fixtures=True,
         first_parameter=True,
     ),
     syntax=Syntax(
         queries=("python",),
+        passes_first=True,
+        casts_first=True,
+        imports=read_python,
+        value_of_name=python_value,
         members={"attribute": ("object", "attribute")},
         calls={"call": "function"},
         elements={"subscript": "value"},

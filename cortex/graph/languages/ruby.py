@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_ruby
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -11,6 +12,7 @@ RUBY = Language(
     rules=Rules(
         family_of("ruby"),
         (".rb",),
+        included_hook="included",
         self_names=frozenset({"self"}),
         implicit_self=True,
         shared="project",
@@ -19,6 +21,7 @@ RUBY = Language(
     ),
     syntax=Syntax(
         queries=("ruby",),
+        imports=read_ruby,
         names=frozenset({"identifier", "constant", "self", "instance_variable", "super"}),
         members={"scope_resolution": ("scope", "name")},
         methods={"call": ("receiver", "method")},

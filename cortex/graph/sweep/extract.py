@@ -7,7 +7,6 @@ from __future__ import annotations
 import msgspec
 from tree_sitter import Node, Tree
 
-from cortex.graph.facts.builds import builds_of
 from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import Facts
@@ -19,7 +18,7 @@ from cortex.graph.sweep.sweep import Sweep
 
 def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
     """Return the facts of a parsed file in a language that has a syntax."""
-    root, sweep, language = tree.root_node, Sweep(path, grammar), grammar.name
+    root, sweep = tree.root_node, Sweep(path, grammar)
     stack = sweep.stack
     for start, _, _, capture, captures in ordered_matches(
         root, query_of(tree.language, sweep.syntax.queries)
@@ -27,9 +26,9 @@ def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
         while stack[-1].end <= start:
             stack.pop()
         _take(sweep, capture, captures[capture][0], captures)
-    if language == "javascript":
+    if sweep.syntax.jsdoc:
         bindings.bind_typedefs(sweep, text_of(root))
-    builds = builds_of(root, path) if language == "go" else ""
+    builds = sweep.syntax.builds(root, path) if sweep.syntax.builds is not None else ""
     facts = sweep.facts(sha256, root.end_point[0] + 1, definitions.finish_definitions(sweep), builds)
     spans = [opened.node.byte_range for opened in sweep.opened]
     values = value_references(tree, facts, spans, sweep.rules, sweep.syntax)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_c
+from cortex.graph.facts.macros import mocked_chain, read_test_macro
+from cortex.graph.languages.c.syntax import describe_argument, parameter_type, pointee_chain
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -33,12 +36,14 @@ C = Language(
     rules=Rules(
         family_of("c"),
         (".c",),
+        capital_macros=True,
+        prototypes=True,
         self_names=frozenset(),
         super_names=frozenset(),
         shared="project",
         includes=True,
     ),
-    syntax=Syntax(queries=("c",), **_SYNTAX),
+    syntax=Syntax(queries=("c",), imports=read_c, **_SYNTAX),
 )
 
 CPP = Language(
@@ -46,6 +51,11 @@ CPP = Language(
     rules=Rules(
         family_of("cpp"),
         (".cpp", ".cc", ".cxx"),
+        capital_macros=True,
+        prototypes=True,
+        name_spaces=True,
+        pointer_aliases=True,
+        test_macros=True,
         super_names=frozenset(),
         implicit_self=True,
         shared="project",
@@ -54,6 +64,12 @@ CPP = Language(
     ),
     syntax=Syntax(
         queries=("cpp",),
+        imports=read_c,
+        argument=describe_argument,
+        parameter_type=parameter_type,
+        readers={"pointer_expression": pointee_chain},
+        test_name=read_test_macro,
+        mocked=mocked_chain,
         passes=frozenset({"std.move", "std.forward", "std.ref", "std.cref", "std.as_const"}),
         values=("c", "cpp"),
         casters={

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.generics import constructed_type
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_csharp
+from cortex.graph.languages.csharp.syntax import (
+    LITERAL_CHAINS,
+    describe_argument,
+    literal_type,
+    parameter_type,
+    read_package,
+)
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -20,6 +29,12 @@ CSHARP = Language(
     ),
     syntax=Syntax(
         queries=("csharp",),
+        imports=read_csharp,
+        value_types=(literal_type, constructed_type),
+        argument=describe_argument,
+        parameter_type=parameter_type,
+        extended_literals=LITERAL_CHAINS,
+        package=read_package,
         counts=True,
         names=frozenset(
             {"identifier", "this", "base", "this_expression", "base_expression", "predefined_type"}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.builds import builds_of
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_go
+from cortex.graph.facts.results import go_value, types_of
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -11,12 +14,17 @@ GO = Language(
     rules=Rules(
         family_of("go"),
         (".go",),
+        named_results=True,
         self_names=frozenset(),
         super_names=frozenset(),
         shared="folder",
     ),
     syntax=Syntax(
         queries=("go",),
+        imports=read_go,
+        value_of_name=go_value,
+        result_type=types_of,
+        builds=builds_of,
         names=frozenset({"identifier", "field_identifier", "type_identifier", "package_identifier"}),
         members={"selector_expression": ("operand", "field"), "qualified_type": ("package", "name")},
         calls={"call_expression": "function"},

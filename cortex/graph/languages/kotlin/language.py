@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.blocks import block_parameter
+from cortex.graph.facts.generics import constructed_type
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_dotted
+from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, VALUES, parameters_of_class
+from cortex.graph.languages.kotlin.syntax import (
+    branches_chain,
+    describe_argument,
+    flags,
+    operator_chain,
+    parameter_type,
+    text_type,
+)
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -11,6 +23,7 @@ KOTLIN = Language(
     rules=Rules(
         family_of("kotlin"),
         (".kt",),
+        function_aliases=True,
         implicit_self=True,
         shared="package",
         open_types=True,
@@ -24,6 +37,15 @@ KOTLIN = Language(
     ),
     syntax=Syntax(
         queries=("kotlin",),
+        imports=read_dotted,
+        value_types=(text_type, constructed_type),
+        value_of_name=block_parameter,
+        flags=flags,
+        head_parameters=("class_declaration", parameters_of_class),
+        argument=describe_argument,
+        parameter_type=parameter_type,
+        readers={"binary_expression": operator_chain, **dict.fromkeys(VALUES, branches_chain)},
+        extended_literals={**dict.fromkeys(KOTLIN_TEXTS, "String()"), "character_literal": "Char()"},
         counts=True,
         values_hold=b"::",
         names=frozenset({"identifier", "this_expression", "super_expression"}),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_rust
+from cortex.graph.facts.results import rust_value
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -11,6 +13,9 @@ RUST = Language(
     rules=Rules(
         family_of("rust"),
         (".rs",),
+        macro_mark="!",
+        bound_after_value=True,
+        inner_modules=True,
         self_names=frozenset({"self"}),
         super_names=frozenset(),
         type_names=frozenset({"Self"}),
@@ -18,6 +23,8 @@ RUST = Language(
     ),
     syntax=Syntax(
         queries=("rust",),
+        imports=read_rust,
+        value_of_name=rust_value,
         names=frozenset(
             "identifier type_identifier field_identifier self super crate shorthand_field_identifier".split()
         ),

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.generics import constructed_type
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_dotted
+from cortex.graph.facts.scala_values import is_constant_pattern, parameters_of_scala
+from cortex.graph.languages.scala.syntax import (
+    describe_argument,
+    flags,
+    infix_chain,
+    parameter_type,
+    placeholder_chain,
+    read_package,
+    value_of_name,
+)
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -20,6 +32,16 @@ SCALA = Language(
     ),
     syntax=Syntax(
         queries=("scala",),
+        imports=read_dotted,
+        value_types=(constructed_type,),
+        value_of_name=value_of_name,
+        flags=flags,
+        head_parameters=("class_definition", parameters_of_scala),
+        argument=describe_argument,
+        parameter_type=parameter_type,
+        readers={"infix_expression": infix_chain, "wildcard": placeholder_chain},
+        is_constant_pattern=is_constant_pattern,
+        package=read_package,
         counts=True,
         casters={"asInstanceOf": "cast"},
         names=frozenset({"identifier", "type_identifier"}),

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_script
+from cortex.graph.languages.scripts.syntax import parameter_type
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
 _JS_MEMBERS = {"member_expression": ("object", "property")}
 _JS: dict[str, Any] = {
     "requires": True,
+    "imports": read_script,
+    "parameter_type": parameter_type,
     "members": _JS_MEMBERS,
     "calls": {"call_expression": "function"},
     "news": {"new_expression": "constructor"},
@@ -37,6 +41,7 @@ _JS_NAMES = frozenset(
 _RULES = Rules(
     family_of("typescript"),
     (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs"),
+    scripts=True,
     members_of_values=True,
     public_parameters=True,
     renamed_calls=frozenset({"call", "apply", "default"}),
@@ -69,5 +74,7 @@ TSX = Language(
 JAVASCRIPT = Language(
     "javascript",
     rules=_RULES,
-    syntax=Syntax(queries=("javascript",), values=("script", "javascript", "jsx"), names=_JS_NAMES, **_JS),
+    syntax=Syntax(
+        queries=("javascript",), jsdoc=True, values=("script", "javascript", "jsx"), names=_JS_NAMES, **_JS
+    ),
 )

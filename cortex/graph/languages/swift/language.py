@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.swift_types import extended_type
+from cortex.graph.languages.defaults import with_default
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -18,6 +20,11 @@ SWIFT = Language(
     ),
     syntax=Syntax(
         queries=("swift",),
+        labels=True,
+        parameter_type=with_default,
+        extended_literals=dict.fromkeys(("line_string_literal", "multi_line_string_literal"), "String()"),
+        extended_type=extended_type,
+        selector="selector_expression",
         counts=True,
         all_of="&",
         names=frozenset(
