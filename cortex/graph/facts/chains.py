@@ -110,6 +110,11 @@ def dotted_name(text: str) -> str:
     return prefix + text.replace("\\", ".").strip(".")
 
 
+def package_name(node: Node) -> str:
+    """Return the name of a package with dots."""
+    return text_of(node).strip().replace("\\", ".")
+
+
 def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     """Return the chain of an expression; `?` for an unsupported shape."""
     if node is None or depth > 2 * LINKS_MAX:

@@ -6,16 +6,13 @@ graph (docs/GRAPH.md lists them).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tree_sitter import Node
 
-if TYPE_CHECKING:
-    from cortex.graph.facts.facts import Parameter
-    from cortex.graph.facts.imports import Imported
-    from cortex.graph.sweep.sweep import Sweep
+from cortex.graph.facts.facts import Parameter
 
 
 def as_declared(_name: Node, declared: str) -> str:
@@ -23,7 +20,7 @@ def as_declared(_name: Node, declared: str) -> str:
     return declared
 
 
-def no_import(_node: Node, _imported: Imported) -> None:
+def no_import(_node: Node, _imported: object) -> None:
     """Read nothing: files share their names."""
 
 
@@ -90,8 +87,8 @@ class Syntax:
     value_types: tuple[Callable[[Node], str], ...] = ()
     #: reads the value of a bound name from the context
     value_of_name: Callable[[Node, Syntax], str] | None = None
-    #: reads an import
-    imports: Callable[[Node, Imported], None] = no_import
+    #: reads an import into an `Imported`
+    imports: Callable[[Node, Any], None] = no_import
     #: reads flags of a definition that only this language has, from its node, the node that names
     #: its type, and its scope
     flags: Callable[[Node, Node | None, str], tuple[str, ...]] | None = None
@@ -107,8 +104,9 @@ class Syntax:
     mocked: Callable[[Node, Syntax], str] | None = None
     #: reads the type that a container extends, "" if the common rules apply
     extended_type: Callable[[Node], str] | None = None
-    #: reads a package; the default takes the first of a file
-    package: Callable[[Sweep, Node], None] | None = None
+    #: returns (name, bytes) of a file's package from a further clause and those so far; the default
+    #: takes the first clause
+    package: Callable[[Node, str, int], tuple[str, int]] | None = None
     #: reads the types of a result
     result_type: Callable[[Node], str] | None = None
     #: node in which a call only names its function
@@ -190,6 +188,146 @@ class Rules:
     function_aliases: bool = False
     #: separates the parts of a type's name, if not a dot
     path_mark: str = ""
+    # --- names in scopes and packages
+    #: a later definition of a name replaces earlier ones
+    last_definition: bool = False
+    #: an object and a class may share a name
+    companions: bool = False
+    #: an import may take members of a value or of an object
+    value_imports: bool = False
+    #: names of outer packages are visible: "first", or "last" after star imports
+    outer_packages: str = ""
+    #: packages have objects whose members are names of the package
+    package_objects: bool = False
+    #: a type may be written with its full package anywhere
+    qualified_names: bool = False
+    #: scopes may be inside others without definitions
+    nested_scopes: bool = False
+    #: files belong to some builds only (resolution/builds.py)
+    conditional_files: bool = False
+    #: a folder's package may have further parts under other roots
+    split_packages: bool = False
+    #: declarations of a module may be in a stub beside it
+    stubs: bool = False
+    #: an import of an external name may replace a definition of the file
+    optional_imports: bool = False
+    #: `module.exports = …` exports a value as a whole
+    whole_exports: bool = False
+    #: functions may be declared in a declaration file beside a script
+    declaration_files: bool = False
+    #: constants are targets of calls besides their values
+    constants_with_values: bool = False
+    #: a name in capitals that nothing binds is the only external one; else every global name is
+    global_names: bool = False
+    #: a function may be passed by its path, which begins with no import
+    functions_by_path: bool = False
+    # --- types and members
+    #: types are values
+    types_are_values: bool = False
+    #: types share names with values, and have call and index signatures, `this` as a parameter, and
+    #: interfaces that promise members without giving them
+    erased_types: bool = False
+    #: an interface with a class's name adds members to the class
+    merged_interfaces: bool = False
+    #: structural types: confidence of a match, "exact" if the types of parameters count
+    structural: str = ""
+    #: bases that make a type an interface
+    abstract_bases: frozenset[str] = frozenset()
+    #: each part of a type has bases of the whole type
+    bases_in_parts: bool = False
+    #: supertypes of the first base precede the second base
+    ordered_bases: bool = False
+    #: members of traits precede those of the base class
+    traits_first: bool = False
+    #: a type of the same name in another file is another type
+    types_in_one_file: bool = False
+    #: a field and a method of a type may share a name
+    fields_beside_methods: bool = False
+    #: a class method and an instance method may share a name; in `self` they are apart
+    kinds_of_methods: bool = False
+    class_methods: bool = False
+    #: computed properties are called where they are named, in types and as bare names
+    computed_members: bool = False
+    computed_names: bool = False
+    #: a method is called where it is named, before a further link, or if it takes nothing
+    calls_by_name: bool = False
+    calls_without_arguments: bool = False
+    #: `new` on a type makes an instance
+    makes_by_new: bool = False
+    #: `super` alone calls the overridden method
+    bare_super: bool = False
+    #: variants and tuples have fields with numbers
+    numbered_fields: bool = False
+    #: patterns destructure a class by the parameters of its constructor
+    components: bool = False
+    #: a type may act as the content that its `deref` returns
+    derefs: bool = False
+    #: fields have types that the bounds around decide
+    bounded_fields: bool = False
+    #: an array has the type of its elements
+    typed_by_element: bool = False
+    #: method that `x[0]` calls
+    element_operator: str = ""
+    #: a name space may share its name with a class
+    classes_as_spaces: bool = False
+    #: parameters without types get those of the overridden method, or of fixtures
+    untyped_parameters: bool = False
+    #: alternatives of a value count only if all agree
+    branches_agree: bool = False
+    #: a name in capitals that nothing defines is an external type
+    capital_types: bool = False
+    # --- calls
+    #: parameters have marks of defaults and of variadic ones
+    default_arguments: bool = False
+    #: overrides inherit the defaults of parameters, and are known by the names of these
+    inherited_defaults: bool = False
+    #: a declaration has the defaults of its body
+    declared_defaults: bool = False
+    #: a call on an unknown receiver needs a method with exactly so many parameters
+    exact_arguments: bool = False
+    #: a call needs a function that takes so many arguments; any number is accepted
+    strict_arity: bool = False
+    any_arguments: bool = False
+    #: type arguments select the definition
+    arity_of_types: bool = False
+    #: arguments have labels that select the function
+    labels: bool = False
+    #: a type is no target of a call that a function may have
+    uncallable_types: bool = False
+    #: overloads of a base are beside those of a type, or are hidden by them
+    inherits_overloads: bool = False
+    hides_overloads: bool = False
+    #: one function may have variants for several systems, known by parameters or by the name alone
+    twins: bool = False
+    untyped_twins: bool = False
+    #: variants are declared for platforms: `expect` and `actual`
+    platform_variants: bool = False
+    #: twins among the methods of one name on an unknown receiver are one function
+    named_twins: bool = False
+    #: extensions are functions with a receiver, or static methods with a first argument for it
+    extension_functions: bool = False
+    extension_methods: bool = False
+    #: extensions are called on literals: of a type that their text shows, or of outside types
+    evident_literals: bool = False
+    outside_literals: bool = False
+    #: methods of a function that call it
+    calling_methods: frozenset[str] = frozenset()
+    #: names of the language's library besides COMMON: a call of one on an unknown receiver says
+    #: nothing about the project
+    library_methods: frozenset[str] = frozenset()
+    # --- overloads
+    #: a call must match the number of parameters
+    counted_arguments: bool = False
+    #: arguments have no names
+    positional_arguments: bool = False
+    #: the fit of a call is the sum of its arguments' fits
+    summed_fits: bool = False
+    #: types may be abstract: an unknown fit is none
+    abstract_types: bool = False
+    #: type of forwarded variadic arguments
+    argument_list: str = ""
+    #: library type → its supertypes
+    library_supertypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: called names whose target has another name: Ruby's `Disk.new`, `save.call(disk)`
     renamed_calls: frozenset[str] = frozenset()
     #: all of `self_names`, `super_names` and `type_names`

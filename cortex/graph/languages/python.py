@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_python
 from cortex.graph.facts.results import python_value
+from cortex.graph.resolution.commonjs import ChainEvaluator
+from cortex.graph.resolution.exports import Exports
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.values import Value
 from cortex.terms.languages import family_of
+
+
+def _find_module(project: Project, module: str, importer: str) -> str:
+    return project.python.find(module, importer)
+
+
+def _submodule(project: Project, key: str, name: str) -> str:
+    return project.python.child(key, name)
+
+
+def _import_module(
+    exports: Exports, statement: Import, path: str, key: str, _hops: int
+) -> tuple[Value, ...] | None:
+    """Return a module in another root of a name-space package; None if there is none."""
+    if key and not key.endswith("/"):
+        return None
+    inner = exports.project.find_module(f"{statement.module}.{statement.member}", path)
+    return (Value("mod", inner),) if inner else None
+
+
+def _imported_module(project: Project, statement: Import, _path: str, key: str) -> str:
+    return project.python.child(key, statement.member)
+
+
+def _call_operator(_project: Project, values: ChainEvaluator, value: Value) -> tuple[Value, ...]:
+    return values.member(value.ref, "__call__")
+
 
 PYTHON = Language(
     "python",
     rules=Rules(
         family_of("python"),
         (".py",),
+        abstract_bases=frozenset({"Protocol", "ABC"}),
+        types_are_values=True,
+        split_packages=True,
+        stubs=True,
+        optional_imports=True,
+        untyped_parameters=True,
+        last_definition=True,
+        ordered_bases=True,
+        twins=True,
+        untyped_twins=True,
+        global_names=True,
         capital_constants=True,
         self_names=frozenset(),
         fixtures=True,
@@ -42,4 +85,9 @@ PYTHON = Language(
         ),
         hoisted=True,
     ),
+    find_module=_find_module,
+    submodule=_submodule,
+    import_first=_import_module,
+    import_last=_imported_module,
+    call_operator=_call_operator,
 )

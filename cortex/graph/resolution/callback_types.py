@@ -61,7 +61,7 @@ class Contexts:
         self, chain: str, path: str, scope: int, at: int, hops: int = 0
     ) -> Iterator[tuple[str, str, int]]:
         """Yield the declared types of a value as (text, file, scope)."""
-        if hops > HOPS_MAX or self._project.rules(path).family != "script":
+        if hops > HOPS_MAX or not self._project.rules(path).whole_exports:
             return
         if chain.endswith("()"):
             for value in self._meanings.evaluate(chain[:-2], path, scope, at):

@@ -32,15 +32,8 @@ SAME_AS = frozenset(
 #: such a pair is treated as its value
 ITERATORS = frozenset("begin end cbegin cend rbegin rend crbegin crend find lower_bound upper_bound".split())
 SECOND = "second"
-#: methods of Rust's Option, Result, Rc and similar types, which types.py replaces by their content
-_UNWRAPS = frozenset(
-    {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
-)
 #: the trait of Rust's types that act as another type
 DEREF = "Deref"
-#: language → members that return their receiver, or a value of the same type
-SAME = {"rust": _UNWRAPS, "ruby": frozenset("freeze dup clone tap itself".split())}
-
 #: methods of library types: a call of one on an unknown receiver says nothing about the project
 COMMON = frozenset(
     name
@@ -65,87 +58,6 @@ COMMON = frozenset(
     "exit abort system binding caller freeze dup tap method define_method private public protected "
     "attr_reader attr_accessor attr_writer include extend prepend assert refute describe context it before "
     "after expect".split()
-)
-
-#: methods of Rust's containers, strings, pointers, iterators and locks
-RUST = frozenset(
-    (
-        "abs add add_extension addr align align_offset align_to align_to_mut all alternate ancestors "
-        "and and_then any append as_ascii as_bytes as_bytes_mut as_deref as_deref_mut as_mut "
-        "as_mut_os_str as_mut_os_string as_mut_ptr as_mut_ptr_range as_mut_slice as_mut_slices "
-        "as_mut_str as_mut_vec as_non_null as_non_null_ptr as_os_str as_path as_pin_mut as_pin_ref "
-        "as_ptr as_ptr_range as_raw_fd as_ref as_slice as_slice_of_cells as_slices as_str assume_init "
-        "assume_init_drop assume_init_mut assume_init_ref back back_mut binary_search binary_search_by "
-        "borrow borrow_mut branch by_ref bytes call call_mut call_once canonicalize capacity cause "
-        "chain char_indices chars checked_add checked_sub chunks clamp classify clear clear_poison "
-        "clone clone_from clone_from_ref clone_from_slice clone_into cloned cmp cmp_by collect "
-        "collect_into compare_and_swap compare_exchange compare_exchange_weak components concat connect "
-        "connect_timeout contains contains_key copied copy_from copy_from_nonoverlapping "
-        "copy_from_slice copy_to copy_to_nonoverlapping copy_within count create create_new current_dir "
-        "cycle dangling data_ptr debug_list debug_map debug_set debug_struct debug_tuple dedup default "
-        "deref deref_mut description difference display downcast downgrade drain drop drop_in_place "
-        "duration_since elapsed element_offset encode_utf8 ends_with entry enumerate env env_clear "
-        "env_remove eq_by err escape_ascii escape_debug escape_default escape_unicode exec exists "
-        "extend extend_from_slice extend_from_within extend_front extend_one extend_reserve extension "
-        "extract_bits file_name file_prefix file_stem fill fill_with filter filter_map find find_map "
-        "finish first first_entry first_key_value first_mut flags flat_map flatten flatten_mut "
-        "flatten_ref flush fmt fold for_each force_quotes format_into from from_raw front front_mut "
-        "fuse get get_cloned get_current_dir get_key_value get_mut get_mut_slice get_or_insert "
-        "get_or_insert_default get_or_insert_with get_or_try_insert_with get_program get_ref "
-        "get_unchecked grow grow_zeroed guaranteed_eq guaranteed_ne has_data_left has_root hash "
-        "hash_slice hasher index index_mut insert insert_mut insert_str inspect inspect_err "
-        "intersection intersperse intersperse_with into into_boxed_bytes into_boxed_path "
-        "into_boxed_slice into_boxed_str into_bytes into_chars into_err into_flat_iter into_flattened "
-        "into_future into_inner into_iter into_keys into_non_null into_ok into_os_string into_parts "
-        "into_pin into_raw into_ref into_string into_values into_vec is_absolute is_alphabetic "
-        "is_alphanumeric is_ascii is_control is_digit is_dir is_empty is_err is_err_and is_file "
-        "is_lowercase is_none is_none_or is_null is_numeric is_ok is_ok_and is_poisoned "
-        "is_read_vectored is_relative is_some is_some_and is_sorted is_sorted_by is_terminal "
-        "is_uppercase is_whitespace is_write_vectored is_zero iter iter_mut join keys last last_entry "
-        "last_key_value last_mut leak len len_utf8 lines load local_addr lock log make_ascii_lowercase "
-        "make_ascii_uppercase make_contiguous make_mut map map_addr map_err map_or map_or_default "
-        "map_or_else map_while match_indices matches max max_by max_by_key merge min min_by min_by_key "
-        "new new_cyclic new_zeroed new_zeroed_slice next next_back normalize_lexically notify_all "
-        "notify_one now nth nth_back offset offset_from offset_from_unsigned ok_or ok_or_else open "
-        "options or_else output pad pad_integral parent parse partial_cmp partial_cmp_by partition "
-        "partition_in_place partition_point peek peek_mut peekable peer_addr pin poll poll_next pop "
-        "pop_back pop_back_if pop_first pop_front pop_front_if pop_if pop_last position precision "
-        "product ptr_eq push push_back push_back_mut push_front push_front_mut push_mut push_str "
-        "push_within_capacity range read read_dir read_exact read_line read_link read_timeout "
-        "read_to_end read_to_string read_until read_vectored read_volatile recv recv_deadline "
-        "recv_timeout recycle reduce remove remove_entry remove_matches repeat replace replace_first "
-        "replace_last replace_range replace_with replacen report reserve resize resize_with resume "
-        "retain retain_mut rev reverse rewind rfind rfold rmatch_indices rmatches rposition rsplit "
-        "rsplit_mut rsplit_once rsplit_terminator rsplitn rsplitn_mut sample saturating_add "
-        "saturating_sub scan seek seek_read seek_relative seek_write select send set set_extension "
-        "set_file_name set_len set_nonblocking set_read_timeout set_ttl set_write_timeout setsid "
-        "shift_left shift_right show_window shrink shrink_to shrink_to_fit shutdown sign "
-        "sign_aware_zero_pad sign_minus sign_plus size_hint skip skip_until skip_while sort sort_by "
-        "sort_by_cached_key sort_by_key sort_floats sort_unstable sort_unstable_by source "
-        "spare_capacity_mut spawn splice split split_ascii_whitespace split_at_checked split_at_mut "
-        "split_at_mut_checked split_at_spare_mut split_first split_first_mut split_inclusive "
-        "split_inclusive_mut split_last split_last_mut split_mut split_off split_off_first "
-        "split_off_first_mut split_off_last split_off_last_mut split_off_mut split_once "
-        "split_terminator split_whitespace splitn splitn_mut starts_with startupinfo_force_feedback "
-        "startupinfo_fullscreen startupinfo_untrusted_source static_mut static_ref step_by "
-        "steps_between store stream_len stream_position strip_circumfix strip_prefix strip_prefix_of "
-        "strip_suffix strip_suffix_of sub_one subslice_range substr_range sum swap swap_remove "
-        "swap_remove_back swap_remove_front swap_with_slice symmetric_difference sync_all sync_data "
-        "take take_error take_if take_while thread to_be to_be_bytes to_digit to_le to_le_bytes "
-        "to_lowercase to_ne_bytes to_owned to_str to_string to_uppercase to_vec transpose trim "
-        "trim_ascii trim_ascii_end trim_ascii_start trim_end trim_end_matches trim_left "
-        "trim_left_matches trim_matches trim_prefix trim_right trim_right_matches trim_start "
-        "trim_start_matches trim_suffix ttl undo_leak union unlock unwrap unwrap_err unwrap_or "
-        "unwrap_or_clone unwrap_or_default unwrap_or_else unzip update values values_mut wait "
-        "wait_timeout wait_timeout_ms wait_timeout_while wait_while weak_count width windows "
-        "with_added_extension with_addr with_capacity with_capacity_and_hasher with_exposed_provenance "
-        "with_extension with_file_name with_hasher with_options without_provenance wrapping_add "
-        "wrapping_sub write write_all write_all_vectored write_bytes write_char write_clone_of_slice "
-        "write_copy_of_slice write_filled write_fmt write_i128 write_i16 write_i32 write_i64 write_i8 "
-        "write_isize write_iter write_length_prefix write_str write_timeout write_u128 write_u16 "
-        "write_u32 write_u64 write_u8 write_usize write_vectored write_volatile write_with xor zip "
-        "zip_with "
-    ).split()
 )
 
 #: methods of Ruby's objects, containers, strings, files and modules
@@ -256,11 +168,3 @@ SCRIPT = frozenset(
         "writeProcessing "
     ).split()
 )
-
-#: language → names of its library besides COMMON: a call of one on an unknown receiver says nothing
-#: about the project
-OWN_NAMES = {
-    "rust": RUST,
-    "ruby": RUBY,
-    **dict.fromkeys(("javascript", "typescript", "tsx"), SCRIPT),
-}

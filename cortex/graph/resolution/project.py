@@ -92,9 +92,10 @@ class Project:
         self.packed: dict[str, Packed] = {}
         self._languages: dict[str, Language] = {}
         self._rules: dict[str, Rules] = {}
-        self._open = frozenset(
-            language.rules.family for language in languages.values() if language.rules.open_types
-        )
+        every = [language.rules for language in languages.values()]
+        self._open = frozenset(rules.family for rules in every if rules.open_types)
+        #: families with package objects
+        self.package_objects = frozenset(rules.family for rules in every if rules.package_objects)
         self.files = Files(self)
         #: (family, name) → every method of that name, in order
         self.methods: dict[tuple[str, str], list[Ref]] = {}
@@ -237,28 +238,12 @@ class Project:
         return self._modules[key]
 
     def _find_module(self, module: str, importer: str) -> str:
-        match self._rules[importer].family:
-            case "python":
-                return self.python.find(module, importer)
-            case "go":
-                return self.go.find(module, importer)
-            case "script":
-                return self.script.find(module, importer)
-            case "rust":
-                return self.rust.find(module, importer)
-            case "c":
-                return self.c.find(module, importer) or self._name_space("c:", module)
-            case "ruby":
-                return self.ruby.find(module, importer)
-            case "csharp":  # `using Results;` in a namespace is relative to those around it as well
-                spaces = self.home(importer).partition(":")[2].split(".")
-                around = (".".join((*spaces[:count], module)) for count in range(len(spaces), 0, -1))
-                keys = (self._package("csharp", name) for name in (module, *around))
-                return next(filter(None, keys), "")
-            case family:
-                return self._package(family, module)
+        find = self._languages[importer].find_module
+        if find is not None:
+            return find(self, module, importer)
+        return self.package_key(self._rules[importer].family, module)
 
-    def _package(self, family: str, module: str) -> str:
+    def package_key(self, family: str, module: str) -> str:
         """Return `@package|scope` for a package, or for a type in one whose members are
         imported.
         """
@@ -269,7 +254,7 @@ class Project:
                 return f"@{home}|{inner}"
         return ""
 
-    def _name_space(self, home: str, module: str) -> str:
+    def name_space_key(self, home: str, module: str) -> str:
         """Return `@package|scope` for a namespace of the project."""
         return f"@{home}|{module}" if self.has_scope(home, module) else ""
 
@@ -315,6 +300,7 @@ class Project:
         path = packed.path
         self._forget(path)
         language = self.languages[packed.language]
+        rules = language.rules
         self.packed[path], self._languages[path], self._rules[path] = packed, language, language.rules
         index = self.index(path)
         facts, home, family = index.facts, home_of(packed, language.rules), language.rules.family
@@ -325,7 +311,7 @@ class Project:
             if definition.kind in _NAMED_KINDS:
                 self.named[family, name] += 1
             # Always in order: of several definitions the first counts in some places.
-            if _is_found_by_name(definition, family):
+            if _is_found_by_name(definition, rules):
                 add_sorted(self.methods, (family, name), ref)
                 if family in self._open:
                     add_sorted(
@@ -333,33 +319,34 @@ class Project:
                         (family, name, sys.intern(definition.scope.rpartition(".")[2])),
                         ref,
                     )
-            self.extension_index.add(definition, ref, home, packed.language)
+            self.extension_index.add(definition, ref, home, language)
         for extension in facts.extensions:
             extensions = self.extensions.setdefault(extension.type.rpartition(".")[2], [])
             bisect.insort(extensions, (path, extension), key=lambda item: item[0])
         if home != path:
-            self._shared.add(path, home, index, nested=family == "c")
+            self._shared.add(path, home, index, nested=language.rules.nested_scopes)
 
     def _remove(self, path: str) -> None:
         index = self.index(path)
-        packed, rules = self.packed[path], self._rules[path]
+        packed, language = self.packed[path], self._languages[path]
+        rules = language.rules
         facts, home, family = index.facts, home_of(packed, rules), rules.family
         remove_sorted(self.stems, stem_of(path, rules), path)
         for at, definition in enumerate(facts.definitions):
             ref = (path, at)
             if definition.kind in _NAMED_KINDS:
                 self.named[family, definition.name] -= 1
-            if _is_found_by_name(definition, family):
+            if _is_found_by_name(definition, rules):
                 remove_sorted(self.methods, (family, definition.name), ref)
                 if family in self._open:
                     remove_sorted(
                         self.open_methods, (family, definition.name, definition.scope.rpartition(".")[2]), ref
                     )
-            self.extension_index.remove(definition, ref, home, packed.language)
+            self.extension_index.remove(definition, ref, home, language)
         for extension in facts.extensions:
             self.extensions[extension.type.rpartition(".")[2]].remove((path, extension))
         if home != path:
-            self._shared.remove(path, home, index, nested=family == "c")
+            self._shared.remove(path, home, index, nested=language.rules.nested_scopes)
         del self.packed[path], self._languages[path], self._rules[path]
         self._forget(path)
 
@@ -375,11 +362,11 @@ class Project:
                 yield ref
 
 
-def _is_found_by_name(definition: Definition, family: str) -> bool:
+def _is_found_by_name(definition: Definition, rules: Rules) -> bool:
     """Return True for methods, and for Rust's macros, whose scope is their place in the text."""
     if TESTED in definition.flags:
         return False
-    return definition.kind == "method" or (family == "rust" and "macro" in definition.flags)
+    return definition.kind == "method" or (bool(rules.macro_mark) and "macro" in definition.flags)
 
 
 def stem_of(path: str, rules: Rules) -> str:

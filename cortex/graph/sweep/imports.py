@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.chains import package_name
 from cortex.graph.facts.imports import Imported
 from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.sweep import script
@@ -30,11 +30,6 @@ def read_import(sweep: Sweep, node: Node) -> None:
 
 def read_package(sweep: Sweep, node: Node) -> None:
     if sweep.syntax.package is not None:
-        sweep.syntax.package(sweep, node)
+        sweep.package, sweep.package_bytes = sweep.syntax.package(node, sweep.package, sweep.package_bytes)
     elif not sweep.package:
         sweep.package = package_name(node)
-
-
-def package_name(node: Node) -> str:
-    """Return the name of a package with dots."""
-    return text_of(node).strip().replace("\\", ".")

@@ -7,7 +7,22 @@ from typing import Any
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.macros import mocked_chain, read_test_macro
+from cortex.graph.languages.c.steps import (
+    find_module,
+    fit,
+    literal_type,
+    outside_type,
+    own_members,
+    parameter_types,
+    plain_type,
+    reachable_methods,
+    take_associated,
+    take_from_other_files,
+    value_of_pair,
+    visible,
+)
 from cortex.graph.languages.c.syntax import describe_argument, parameter_type, pointee_chain
+from cortex.graph.resolution.conversions import ARGUMENT_LIST
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -36,6 +51,15 @@ C = Language(
     rules=Rules(
         family_of("c"),
         (".c",),
+        functions_by_path=True,
+        nested_scopes=True,
+        types_in_one_file=True,
+        typed_by_element=True,
+        inherits_overloads=True,
+        hides_overloads=True,
+        uncallable_types=True,
+        twins=True,
+        untyped_twins=True,
         capital_macros=True,
         prototypes=True,
         self_names=frozenset(),
@@ -44,6 +68,11 @@ C = Language(
         includes=True,
     ),
     syntax=Syntax(queries=("c",), imports=read_c, **_SYNTAX),
+    find_module=find_module,
+    own_members=own_members,
+    missing_member=(value_of_pair,),
+    methods_by_name=(reachable_methods,),
+    visible=visible,
 )
 
 CPP = Language(
@@ -51,6 +80,17 @@ CPP = Language(
     rules=Rules(
         family_of("cpp"),
         (".cpp", ".cc", ".cxx"),
+        functions_by_path=True,
+        nested_scopes=True,
+        types_in_one_file=True,
+        typed_by_element=True,
+        inherits_overloads=True,
+        hides_overloads=True,
+        twins=True,
+        default_arguments=True,
+        declared_defaults=True,
+        summed_fits=True,
+        argument_list=ARGUMENT_LIST,
         capital_macros=True,
         prototypes=True,
         name_spaces=True,
@@ -79,4 +119,15 @@ CPP = Language(
         },
         **_SYNTAX,
     ),
+    find_module=find_module,
+    own_members=own_members,
+    missing_member=(value_of_pair,),
+    bare_call=(take_associated, take_from_other_files),
+    methods_by_name=(reachable_methods,),
+    visible=visible,
+    bare_type=plain_type,
+    literal_type=literal_type,
+    parameter_types=parameter_types,
+    fit=fit,
+    outside_type=outside_type,
 )

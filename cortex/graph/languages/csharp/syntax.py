@@ -5,13 +5,11 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from cortex.graph.facts.arguments import INTEGERS, LITERALS, REALS
-from cortex.graph.facts.chains import LITERAL
+from cortex.graph.facts.chains import LITERAL, package_name
 from cortex.graph.facts.facts import MANY
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import has_more_types_outside
 from cortex.graph.languages.defaults import with_default
-from cortex.graph.sweep.imports import package_name
-from cortex.graph.sweep.sweep import Sweep
 
 _NAMED_TYPES = {"String": "string", "boolean": "bool", "char": "char"}
 #: literals → the names of their types, as arguments have them
@@ -54,12 +52,10 @@ def parameter_type(name: Node, declared: str) -> str:
     return with_default(name, declared)
 
 
-def read_package(sweep: Sweep, node: Node) -> None:
+def read_package(node: Node, name: str, size: int) -> tuple[str, int]:
     """Read a name space; of several in a file the longest is the file's package."""
-    around, size = node.parent, 0
-    if around is not None:
-        if has_more_types_outside(around):  # the file itself has no package
-            return
-        size = around.end_byte - around.start_byte
-    if not sweep.package or size > sweep.package_bytes:
-        sweep.package, sweep.package_bytes = package_name(node), size
+    around = node.parent
+    if around is not None and has_more_types_outside(around):  # the file itself has no package
+        return name, size
+    own_size = around.end_byte - around.start_byte if around is not None else 0
+    return (name, size) if name and own_size <= size else (package_name(node), own_size)

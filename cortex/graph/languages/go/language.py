@@ -6,6 +6,7 @@ from cortex.graph.facts.builds import builds_of
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_go
 from cortex.graph.facts.results import go_value, types_of
+from cortex.graph.languages.go.steps import find_module, own_members, visible
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -14,6 +15,10 @@ GO = Language(
     rules=Rules(
         family_of("go"),
         (".go",),
+        structural="exact",
+        conditional_files=True,
+        types_in_one_file=True,
+        twins=True,
         named_results=True,
         self_names=frozenset(),
         super_names=frozenset(),
@@ -38,4 +43,7 @@ GO = Language(
             "nil rune_literal func_literal binary_expression".split()
         ),
     ),
+    find_module=find_module,
+    own_members=own_members,
+    visible=visible,
 )

@@ -5,6 +5,15 @@ from __future__ import annotations
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_rust
 from cortex.graph.facts.results import rust_value
+from cortex.graph.languages.rust.library import RUST_METHODS
+from cortex.graph.languages.rust.steps import (
+    deref_member,
+    find_module,
+    imported_module,
+    methods_of_crate,
+    submodule,
+    unwrapped,
+)
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -13,6 +22,12 @@ RUST = Language(
     rules=Rules(
         family_of("rust"),
         (".rs",),
+        functions_by_path=True,
+        numbered_fields=True,
+        bounded_fields=True,
+        derefs=True,
+        twins=True,
+        library_methods=RUST_METHODS,
         macro_mark="!",
         bound_after_value=True,
         inner_modules=True,
@@ -56,4 +71,9 @@ RUST = Language(
             {"string_literal", "integer_literal", "float_literal", "boolean_literal", "closure_expression"}
         ),
     ),
+    find_module=find_module,
+    submodule=submodule,
+    import_last=imported_module,
+    missing_member=(deref_member, unwrapped),
+    methods_by_name=(methods_of_crate,),
 )

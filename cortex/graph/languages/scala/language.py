@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from cortex.graph.facts.generics import constructed_type
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.facts.scala_values import is_constant_pattern, parameters_of_scala
+from cortex.graph.languages.scala.steps import (
+    applied,
+    call_apply,
+    call_bare_apply,
+    copied,
+    function_takers,
+    function_type,
+    import_value,
+    keys_around,
+    member_of_object,
+    parameter_types,
+    passed_to,
+    plain_type,
+    special_fit,
+    take_constructor,
+    uncalled,
+)
 from cortex.graph.languages.scala.syntax import (
     describe_argument,
     flags,
@@ -15,6 +34,7 @@ from cortex.graph.languages.scala.syntax import (
     read_package,
     value_of_name,
 )
+from cortex.graph.languages.steps import called_by_method, take_block_member
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -23,6 +43,19 @@ SCALA = Language(
     rules=Rules(
         family_of("scala"),
         (".scala",),
+        types_in_one_file=True,
+        fields_beside_methods=True,
+        inherits_overloads=True,
+        default_arguments=True,
+        counted_arguments=True,
+        qualified_names=True,
+        components=True,
+        companions=True,
+        value_imports=True,
+        outer_packages="last",
+        package_objects=True,
+        calls_without_arguments=True,
+        abstract_types=True,
         implicit_self=True,
         shared="package",
         overloads=True,
@@ -63,4 +96,18 @@ SCALA = Language(
             "character_literal null_literal unit".split()
         ),
     ),
+    import_first=import_value,
+    keys_around=keys_around,
+    applied=applied,
+    uncalled=uncalled,
+    passed_to=passed_to,
+    function_takers=function_takers,
+    function_type=function_type,
+    missing_member=(member_of_object, copied),
+    call_operator=partial(called_by_method, "apply"),
+    bare_call=(take_constructor, take_block_member, call_bare_apply),
+    called_member_values=(call_apply,),
+    bare_type=plain_type,
+    parameter_types=parameter_types,
+    special_fit=special_fit,
 )

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.arguments import NAME_MARK
 from cortex.graph.facts.arguments import describe_argument as describe_any
-from cortex.graph.facts.chains import chain_of, infix_of, text_of
+from cortex.graph.facts.chains import chain_of, infix_of, package_name, text_of
 from cortex.graph.facts.facts import LATER, MANY
 from cortex.graph.facts.generics import parameters_flag
 from cortex.graph.facts.grammars import Syntax
@@ -18,8 +18,6 @@ from cortex.graph.facts.scala_values import (
     wildcard_chain,
 )
 from cortex.graph.languages.defaults import with_default
-from cortex.graph.sweep.imports import package_name
-from cortex.graph.sweep.sweep import Sweep
 
 
 def infix_chain(node: Node, syntax: Syntax, depth: int) -> str:
@@ -62,9 +60,10 @@ def flags(node: Node, _receiver: Node | None, _scope: str) -> tuple[str, ...]:
     return (*scala_flags(node), *parameters_flag(node))
 
 
-def read_package(sweep: Sweep, node: Node) -> None:
+def read_package(node: Node, name: str, size: int) -> tuple[str, int]:
     """Read a package clause; each further clause is a package inside the last."""
-    if not sweep.package:
-        sweep.package = package_name(node)
-    elif node.parent is not None and node.parent.child_by_field_name("body") is None:
-        sweep.package += f".{text_of(node).strip()}"
+    if not name:
+        return package_name(node), size
+    if node.parent is not None and node.parent.child_by_field_name("body") is None:
+        return f"{name}.{text_of(node).strip()}", size
+    return name, size

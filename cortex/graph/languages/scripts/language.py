@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
+from cortex.graph.languages.scripts.steps import call_signatures, find_module, own_members
 from cortex.graph.languages.scripts.syntax import parameter_type
+from cortex.graph.resolution.common_names import SCRIPT
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -42,14 +45,29 @@ _RULES = Rules(
     family_of("typescript"),
     (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs"),
     scripts=True,
+    types_are_values=True,
+    erased_types=True,
+    structural="name",
+    whole_exports=True,
+    declaration_files=True,
+    constants_with_values=True,
+    global_names=True,
+    last_definition=True,
+    kinds_of_methods=True,
+    computed_members=True,
+    any_arguments=True,
+    named_twins=True,
+    calling_methods=frozenset({"call", "apply"}),
+    library_methods=SCRIPT,
     members_of_values=True,
     public_parameters=True,
     renamed_calls=frozenset({"call", "apply", "default"}),
 )
+_TYPESCRIPT = replace(_RULES, merged_interfaces=True)
 
 TYPESCRIPT = Language(
     "typescript",
-    rules=_RULES,
+    rules=_TYPESCRIPT,
     syntax=Syntax(
         queries=("typescript",),
         values=("script", "typescript"),
@@ -57,11 +75,14 @@ TYPESCRIPT = Language(
         casts={"as_expression": "", "type_assertion": "0"},
         **_TS,
     ),
+    find_module=find_module,
+    own_members=own_members,
+    call_operator=call_signatures,
 )
 
 TSX = Language(
     "tsx",
-    rules=_RULES,
+    rules=_TYPESCRIPT,
     syntax=Syntax(
         queries=("typescript", "jsx"),
         values=("script", "typescript", "jsx"),
@@ -69,6 +90,9 @@ TSX = Language(
         casts={"as_expression": "", "type_assertion": "0"},
         **_TS,
     ),
+    find_module=find_module,
+    own_members=own_members,
+    call_operator=call_signatures,
 )
 
 JAVASCRIPT = Language(
@@ -77,4 +101,7 @@ JAVASCRIPT = Language(
     syntax=Syntax(
         queries=("javascript",), jsdoc=True, values=("script", "javascript", "jsx"), names=_JS_NAMES, **_JS
     ),
+    find_module=find_module,
+    own_members=own_members,
+    call_operator=call_signatures,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.swift_types import extended_type
 from cortex.graph.languages.defaults import with_default
+from cortex.graph.languages.swift.steps import call_extension, methods_with_labels, take_where_clause
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -13,6 +14,15 @@ SWIFT = Language(
     rules=Rules(
         family_of("swift"),
         (".swift",),
+        inherits_overloads=True,
+        hides_overloads=True,
+        default_arguments=True,
+        computed_members=True,
+        computed_names=True,
+        evident_literals=True,
+        labels=True,
+        twins=True,
+        named_twins=True,
         self_names=frozenset({"self"}),
         implicit_self=True,
         shared="project",
@@ -45,4 +55,7 @@ SWIFT = Language(
         casts={"as_expression": "-1"},
         literals=frozenset({"line_string_literal", "integer_literal", "boolean_literal", "array_literal"}),
     ),
+    bare_call=(take_where_clause,),
+    member_call=(call_extension,),
+    methods_by_name=(methods_with_labels,),
 )
