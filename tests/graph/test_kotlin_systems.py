@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.kotlin.source_sets import sees
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.source_sets import sees
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 

@@ -33,7 +33,7 @@ def value_references(
     """
     if syntax.values_hold and syntax.values_hold not in (tree.root_node.text or b""):
         return  # a walk over the tree costs a tenth of the extraction
-    query = query_of(tree.language, syntax.values or syntax.queries, "values")
+    query = query_of(tree.language, syntax.package, syntax.values or syntax.queries, "values")
     cursor = QueryCursor(query, match_limit=MATCHES_MAX)
     captures = cursor.captures(tree.root_node)
     nodes = captures.get("value", [])

@@ -34,7 +34,9 @@ class Syntax:
     `literals` have a type without definitions. A field that is a number is that named child.
     """
 
-    queries: tuple[str, ...]
+    #: package with the query files, and their names
+    package: str = ""
+    queries: tuple[str, ...] = ()
     names: frozenset[str] = frozenset({"identifier"})
     members: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     calls: Mapping[str, str] = field(default_factory=dict)
@@ -106,7 +108,7 @@ class Syntax:
     extended_type: Callable[[Node], str] | None = None
     #: returns (name, bytes) of a file's package from a further clause and those so far; the default
     #: takes the first clause
-    package: Callable[[Node, str, int], tuple[str, int]] | None = None
+    read_package: Callable[[Node, str, int], tuple[str, int]] | None = None
     #: reads the types of a result
     result_type: Callable[[Node], str] | None = None
     #: node in which a call only names its function
@@ -337,7 +339,7 @@ class Rules:
         object.__setattr__(self, "reserved", self.self_names | self.super_names | self.type_names)
 
 
-NO_SYNTAX = Syntax(())
+NO_SYNTAX = Syntax()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -126,15 +126,6 @@ class Exports:
         beyond, _ = self._names.beyond(name, paths[0], ANYWHERE)
         return beyond or (self._names.local(name, paths[0], -1, ANYWHERE) or ((),))[0]
 
-    def _child(self, key: str, name: str, language: str) -> str:
-        """Return the key of the submodule of that name; "" if none exists."""
-        if language == "python":
-            return self._project.python.child(key, name)
-        if language != "rust":
-            return ""
-        inside = self._project.has_scope(key, name)
-        return f"{key}|{name}" if inside else self._project.rust.child(key, name)
-
     def _from_scope(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
         """Return a name of `@package|scope` or `file|scope`."""
         project = self._project

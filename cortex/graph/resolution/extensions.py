@@ -17,8 +17,8 @@ from cortex.graph.resolution.extension_index import (
     of_companion,
     receiver_name,
 )
+from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.source_sets import sees, visible_refs
 from cortex.graph.resolution.supertypes import Supers
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import TYPE_KINDS
@@ -210,7 +210,9 @@ class Extensions:
         places = dict.fromkeys((*imported, *((home, name) for home in self._homes[path])))
         maps = (self._project.extension_index.by_name(home, member) for home, member in places)
         visible_maps = tuple(
-            visible for receivers in maps if (visible := _visible_receivers(path, receivers))
+            visible
+            for receivers in maps
+            if (visible := _visible_receivers(self._project.language(path), path, receivers))
         )
         if self._homes[path]:
             self._visible_memo[path, name] = visible_maps
@@ -289,9 +291,12 @@ def add_platform_variants(project: Project, selected: Sequence[Ref], refs: Seque
     return [ref for ref in refs if signature_shape(project, ref) in shapes]
 
 
-def _visible_receivers(path: str, receivers: Mapping[str, Sequence[Ref]]) -> Mapping[str, Sequence[Ref]]:
+def _visible_receivers(
+    language: Language, path: str, receivers: Mapping[str, Sequence[Ref]]
+) -> Mapping[str, Sequence[Ref]]:
     """Return `receivers` with the extensions that `path` sees, without empty ones."""
-    if all(sees(path, ref[0]) for refs in receivers.values() for ref in refs):
+    sees = language.sees
+    if sees is None or all(sees(path, ref[0]) for refs in receivers.values() for ref in refs):
         return receivers
-    visible = {receiver: visible_refs(path, refs) for receiver, refs in receivers.items()}
+    visible = {receiver: [ref for ref in refs if sees(path, ref[0])] for receiver, refs in receivers.items()}
     return {receiver: refs for receiver, refs in visible.items() if refs}

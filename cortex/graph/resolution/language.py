@@ -92,6 +92,8 @@ class Language(Grammar):
     methods_by_name: tuple[Callable[[Calls, Reference, list[Ref]], list[Ref]], ...] = ()
     #: definitions that a file can mean, among the callees
     visible: Callable[[Project, Evaluator, list[Ref], str], list[Ref]] | None = None
+    #: tells whether code in a file can see definitions in another
+    sees: Callable[[str, str], bool] | None = None
     # --- extensions
     #: receiver type of an extension, None for other definitions
     extended: Callable[[Definition], str | None] | None = None

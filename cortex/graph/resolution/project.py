@@ -94,6 +94,7 @@ class Project:
         self._rules: dict[str, Rules] = {}
         every = [language.rules for language in languages.values()]
         self._open = frozenset(rules.family for rules in every if rules.open_types)
+        self._by_folder = tuple(dict.fromkeys(rules.family for rules in every if rules.shared == "folder"))
         #: families with package objects
         self.package_objects = frozenset(rules.family for rules in every if rules.package_objects)
         self.files = Files(self)
@@ -271,7 +272,8 @@ class Project:
         key = key.partition("|")[0]
         if not key.endswith("/"):
             return [key] if key in self.packed else []
-        return self.homes.get(f"go:{key}", [])
+        homes = (self.homes.get(f"{family}:{key}") for family in self._by_folder)
+        return next(filter(None, homes), [])
 
     def update(self, changes: Mapping[str, Packed | None]) -> set[str]:
         """Replace facts (None: the file is removed). Return the files with references to be

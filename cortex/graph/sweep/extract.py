@@ -21,7 +21,7 @@ def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
     root, sweep = tree.root_node, Sweep(path, grammar)
     stack = sweep.stack
     for start, _, _, capture, captures in ordered_matches(
-        root, query_of(tree.language, sweep.syntax.queries)
+        root, query_of(tree.language, sweep.syntax.package, sweep.syntax.queries)
     ):
         while stack[-1].end <= start:
             stack.pop()

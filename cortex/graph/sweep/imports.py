@@ -29,7 +29,9 @@ def read_import(sweep: Sweep, node: Node) -> None:
 
 
 def read_package(sweep: Sweep, node: Node) -> None:
-    if sweep.syntax.package is not None:
-        sweep.package, sweep.package_bytes = sweep.syntax.package(node, sweep.package, sweep.package_bytes)
+    if sweep.syntax.read_package is not None:
+        sweep.package, sweep.package_bytes = sweep.syntax.read_package(
+            node, sweep.package, sweep.package_bytes
+        )
     elif not sweep.package:
         sweep.package = package_name(node)

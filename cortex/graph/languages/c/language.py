@@ -67,7 +67,7 @@ C = Language(
         shared="project",
         includes=True,
     ),
-    syntax=Syntax(queries=("c",), imports=read_c, **_SYNTAX),
+    syntax=Syntax(package=__package__, queries=("c",), imports=read_c, **_SYNTAX),
     find_module=find_module,
     own_members=own_members,
     missing_member=(value_of_pair,),
@@ -103,6 +103,7 @@ CPP = Language(
         overloads=True,
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("cpp",),
         imports=read_c,
         argument=describe_argument,

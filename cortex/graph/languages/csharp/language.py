@@ -52,13 +52,14 @@ CSHARP = Language(
         partial_types=True,
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("csharp",),
         imports=read_csharp,
         value_types=(literal_type, constructed_type),
         argument=describe_argument,
         parameter_type=parameter_type,
         extended_literals=LITERAL_CHAINS,
-        package=read_package,
+        read_package=read_package,
         counts=True,
         names=frozenset(
             {"identifier", "this", "base", "this_expression", "base_expression", "predefined_type"}

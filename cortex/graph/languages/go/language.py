@@ -25,6 +25,7 @@ GO = Language(
         shared="folder",
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("go",),
         imports=read_go,
         value_of_name=go_value,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cortex.graph.facts.facts import BOUND, OUTER, Binding, Definition, Import, Reference
 from cortex.graph.languages.kotlin.calls import Kotlin, function_result
+from cortex.graph.languages.kotlin.source_sets import visible_refs
 from cortex.graph.languages.kotlin.types import FUNCTION_RESULTS, METHOD_RESULTS
 from cortex.graph.resolution.calls import Callee, Calls
 from cortex.graph.resolution.evaluate import Evaluator
@@ -17,7 +18,6 @@ from cortex.graph.resolution.extension_index import (
 )
 from cortex.graph.resolution.plain_types import bare_type
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.source_sets import visible_refs
 from cortex.graph.resolution.values import Value
 
 #: links of the receiver that a chain's second link has

@@ -26,6 +26,7 @@ from cortex.graph.languages.kotlin.extensions import (
     take_invoked,
     visible,
 )
+from cortex.graph.languages.kotlin.source_sets import sees
 from cortex.graph.languages.kotlin.syntax import (
     branches_chain,
     describe_argument,
@@ -74,6 +75,7 @@ KOTLIN = Language(
         renamed_calls=frozenset({"copy"}),
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("kotlin",),
         imports=read_dotted,
         value_types=(text_type, constructed_type),
@@ -107,6 +109,7 @@ KOTLIN = Language(
     called_member_values=(take_invoked,),
     is_member_called=is_member_called,
     visible=visible,
+    sees=sees,
     extended=extended,
     extensions_called=nearest_extensions,
     bare_type=plain_type,

@@ -37,6 +37,7 @@ RUST = Language(
         open_types=True,
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("rust",),
         imports=read_rust,
         value_of_name=rust_value,

@@ -64,6 +64,7 @@ SCALA = Language(
         renamed_calls=frozenset({"copy"}),
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("scala",),
         imports=read_dotted,
         value_types=(constructed_type,),
@@ -74,7 +75,7 @@ SCALA = Language(
         parameter_type=parameter_type,
         readers={"infix_expression": infix_chain, "wildcard": placeholder_chain},
         is_constant_pattern=is_constant_pattern,
-        package=read_package,
+        read_package=read_package,
         counts=True,
         casters={"asInstanceOf": "cast"},
         names=frozenset({"identifier", "type_identifier"}),

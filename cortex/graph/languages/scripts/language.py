@@ -69,6 +69,7 @@ TYPESCRIPT = Language(
     "typescript",
     rules=_TYPESCRIPT,
     syntax=Syntax(
+        package=__package__,
         queries=("typescript",),
         values=("script", "typescript"),
         names=_JS_NAMES,
@@ -84,6 +85,7 @@ TSX = Language(
     "tsx",
     rules=_TYPESCRIPT,
     syntax=Syntax(
+        package=__package__,
         queries=("typescript", "jsx"),
         values=("script", "typescript", "jsx"),
         names=_JS_NAMES,
@@ -99,7 +101,12 @@ JAVASCRIPT = Language(
     "javascript",
     rules=_RULES,
     syntax=Syntax(
-        queries=("javascript",), jsdoc=True, values=("script", "javascript", "jsx"), names=_JS_NAMES, **_JS
+        package=__package__,
+        queries=("javascript",),
+        jsdoc=True,
+        values=("script", "javascript", "jsx"),
+        names=_JS_NAMES,
+        **_JS,
     ),
     find_module=find_module,
     own_members=own_members,

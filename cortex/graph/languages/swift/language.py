@@ -29,6 +29,7 @@ SWIFT = Language(
         type_names=frozenset({"Self"}),
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("swift",),
         labels=True,
         parameter_type=with_default,

@@ -70,6 +70,7 @@ JAVA = Language(
         renamed_calls=frozenset({"copy"}),
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("java",),
         imports=read_dotted,
         value_types=(constructed_type,),

@@ -84,6 +84,7 @@ RUBY = Language(
         renamed_calls=frozenset({"new"}),
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("ruby",),
         imports=read_ruby,
         names=frozenset({"identifier", "constant", "self", "instance_variable", "super"}),

@@ -62,6 +62,7 @@ PYTHON = Language(
         first_parameter=True,
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("python",),
         passes_first=True,
         casts_first=True,

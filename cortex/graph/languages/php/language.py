@@ -60,6 +60,7 @@ PHP = Language(
         type_names=frozenset({"self", "static"}),
     ),
     syntax=Syntax(
+        package=__package__,
         queries=("php",),
         imports=read_php,
         class_arguments=True,
