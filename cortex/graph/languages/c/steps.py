@@ -103,9 +103,9 @@ def parameter_types(
 
 def fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
     """Return the fit of an argument's type, by conversions or by supertypes of the project."""
-    known = cpp_fit(wanted, actual)
-    if known != UNDECIDED:
-        return known
+    converted = cpp_fit(wanted, actual)
+    if converted != UNDECIDED:
+        return converted
     return overloads.supertype_fit(wanted.rstrip("*"), actual.rstrip("*"))
 
 
