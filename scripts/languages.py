@@ -46,6 +46,13 @@ Column `graph`: either the code graph resolves calls and types ([GRAPH.md](GRAPH
 
 HTML, Vue and Svelte have the definitions of their embedded scripts and style sheets, each read in its own language.
 
+The graph reads the scripts and templates of Vue, Svelte, Astro and MDX, and HTML pages that have a script. Scripts follow the
+rules of JavaScript and TypeScript; several scripts of a file share their names. A component is the default export of its file and
+has the file's name (`MyCard` of `my-card.vue`). `<MyCard>` and `<my-card>` are calls, without an import of the only component of that
+name. Expressions of templates are read: `{{{{ f() }}}}`, `@click="f"`, `v-for`, `{{f()}}`, `{{#each f() as x}}`, `use:f`. `$lib` is SvelteKit's
+`src/lib`, and `/src/main.ts` is searched from the page's folder upwards. *Not read:* methods of Vue's options objects, scripts in other
+languages, handlers such as `onclick`.
+
 The grammar of SQL takes 14 MB and is an extra (in the clone: `uv tool install '.[sql]'`). Without it SQL files are cut into windows
 of lines, with a remark in the report; after its installation they are cut again.
 
@@ -151,7 +158,7 @@ def _kinds(language: Language) -> tuple[str, str, str]:
     text = folder.joinpath(f"{language.query}.scm").read_text("utf-8")
     kinds = dict.fromkeys(re.findall(r"@definition\.(\w+)", text))
     if language.query == "html":
-        return "of its parts", "of its parts", ""
+        return "of its parts", "of its parts", "resolved"
     definitions = ", ".join(kind for kind in kinds if kind not in DATA_KINDS)
     return definitions, ", ".join(kind for kind in kinds if kind in DATA_KINDS), _graph(language.name)
 

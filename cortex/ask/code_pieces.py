@@ -165,14 +165,16 @@ def choose_pieces(
     """
     own_lines = body.own_lines
     view = _View(body, (), bounds.outline, _doc_ends(body))
-    all_lines = _show_all(view)
-    if len(own_lines) <= WHOLE_LINES and all_lines.size <= max_bytes:
-        return all_lines
+    if len(own_lines) <= WHOLE_LINES and _least_bytes(body, own_lines.keys() - view.doc_ends) <= max_bytes:
+        all_lines = _show_all(view)
+        if all_lines.size <= max_bytes:
+            return all_lines
     blocks = [
         block for block in body.blocks if any(line in own_lines for line in range(block[0], block[1] + 1))
     ]
     blocks = blocks or find_blocks(own_lines, body.head)
     if not blocks:
+        all_lines = _show_all(view)
         return all_lines if all_lines.size <= max_bytes else Pieces()
     worth = _worth_of(body, own_lines, blocks, words, wanted)
     least = bounds.share * max(worth)
@@ -218,8 +220,9 @@ def _add_blocks(
         if numbers & (shown - signature):
             continue
         numbers |= shown | _lines_around(view.body, view.blocks, block)
-        outlines = (outline for outline in SHORT_OUTLINES if outline < view.outline and not count)
-        for outline in (view.outline, *outlines):
+        outlines = [outline for outline in SHORT_OUTLINES if outline < view.outline and not count]
+        fits = _least_bytes(view.body, numbers) <= max_bytes
+        for outline in (view.outline, *outlines) if fits else ():
             shorter = view._replace(outline=outline)
             larger = shorter.show(numbers)
             if larger.size <= max_bytes:
@@ -487,6 +490,11 @@ def _runs(lines: Mapping[int, str], numbers: Iterable[int]) -> Iterable[tuple[in
             run = []
         if number >= 0 and (run or lines[number].strip()):
             run.append(number)
+
+
+def _least_bytes(body: Body, numbers: Iterable[int]) -> int:
+    """Return the bytes of these lines without blank ones: what their pieces have at least."""
+    return sum(_bytes_of(line) for number in numbers if (line := body.lines[number]).strip())
 
 
 def _bytes_of(line: str) -> int:

@@ -12,6 +12,7 @@ import orjson
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import Graph
 from cortex.terms.ids import strip_overload
+from cortex.terms.paths import EMPTY_STEMS
 from ipc.messages import ExactHits, ExactSearch, GraphHits
 
 #: operations with an empty answer that would read as "unused"
@@ -32,9 +33,11 @@ async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str
     if hits.total_found or not hits.target or narrowed or question.operation not in _USED:
         return ""
     stem, _, name = strip_overload(hits.target).partition(":")
-    word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
+    word = name.rpartition(".")[2].removesuffix("=") or _module_word(
+        stem
+    )  # Ruby calls its setters without it
     plain = word.strip("!?$")
-    if not plain.isidentifier():
+    if not (plain.isidentifier() if name else re.search(r"\w", plain)):
         return ""
     request = ExactSearch(
         plain, "exact", limit=LINES_MAX, detail="location", generation=turn.generation.number, lines=LINES_MAX
@@ -45,12 +48,21 @@ async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str
     places: dict[str, str] = {}
     own_lines: set[int] = set()
     for path, line in _lines_with(word, exact_hits):
-        if path == stem or path.startswith(f"{stem}."):
+        if path == stem or path.startswith((f"{stem}.", f"{stem}/")):
             own_lines.add(line)
         else:
             places.setdefault(path, f"{path}:{line}")
     what = "call" if question.operation == "callers" else "use"
-    return f"No {what} of {word} is resolved{_describe_places(places, own_lines, more=exact_hits.truncated)}"
+    subject, called = (word, "the word") if name else (stem, f"the word {word}")
+    ending = _describe_places(places, own_lines if name else set(), called, more=exact_hits.truncated)
+    return f"No {what} of {subject} is resolved{ending}"
+
+
+def _module_word(stem: str) -> str:
+    """Return the name of a file or folder in other files: for an index file that of its folder."""
+    folder, _, last = stem.rpartition("/")
+    word = last.partition(".")[0] or last
+    return folder.rpartition("/")[2] if word in EMPTY_STEMS and folder else word
 
 
 def _lines_with(word: str, exact_hits: ExactHits) -> Iterator[tuple[str, int]]:
@@ -65,13 +77,13 @@ def _lines_with(word: str, exact_hits: ExactHits) -> Iterator[tuple[str, int]]:
                 yield hit.path, int(number) if number.isdecimal() else hit.start_line
 
 
-def _describe_places(places: dict[str, str], own_lines: set[int], *, more: bool) -> str:
-    """Return the end of the sentence; `more`: not all lines were read."""
+def _describe_places(places: dict[str, str], own_lines: set[int], called: str, *, more: bool) -> str:
+    """Return the end of the sentence. `called`: the word in it; `more`: not all lines were read."""
     inside = sorted(own_lines)[:PLACES_MAX]
     also = f" In its own file it is on lines {', '.join(map(str, inside))}." if len(inside) > 1 else ""
     if places:
         count = f"{'at least ' if more else ''}{len(places)} other file{'s' * (len(places) > 1)}"
-        return f"; the word occurs in {count}: {', '.join(list(places.values())[:PLACES_MAX])}.{also}"
+        return f"; {called} occurs in {count}: {', '.join(list(places.values())[:PLACES_MAX])}.{also}"
     if more:
-        return f"; not all lines were read, so ask cortex_exact where the word occurs.{also}"
-    return f", and the word occurs in no other file of the index.{also}"
+        return f"; not all lines were read, so ask cortex_exact where {called} occurs.{also}"
+    return f", and {called} occurs in no other file of the index.{also}"

@@ -1,7 +1,8 @@
 """The answer of cortex_read: definitions, lines, files and folders, numbered as in the files now.
 
 What fits is whole; a long definition is its signature, an outline of its blocks, and the blocks
-that hold the line or the words in question.
+that hold the line or the words in question. A long file is its outline, and the definitions with
+those words.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import orjson
 
 from cortex.ask.code_pieces import Body, Bounds, Pieces, choose_pieces, show_whole
@@ -22,13 +24,14 @@ from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN
 from cortex.ask.read_outlines import outline_document, outline_file, outline_folder
-from cortex.ask.read_places import LISTED_MAX, Resolved, Target, find_targets
+from cortex.ask.read_places import LISTED_MAX, Resolved, Target, find_targets, make_definition_target
 from cortex.query.check import check_text
+from cortex.ranking.units import WEIGHTS
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.kinds import CALLABLE_KINDS
 from cortex.terms.paths import question_words
-from ipc.messages import GraphSearch, Place, UnitHits, UnitsAt
+from ipc.messages import Filters, GraphSearch, Place, UnitHits, UnitsAt, UnitSearch
 
 #: tokens of an answer where the caller sets none
 TOKENS = 2_500
@@ -50,6 +53,9 @@ BLOCKS_MAX, ALL_BLOCKS, OUTLINES = 6, 1_000, (60, 24, 8, 3)
 DOCUMENT_LINES_MAX = 5_000
 #: called definitions that are listed; their share of the answer; calls of one definition
 CALLS_MAX, CALLS_SHARE, CALLEES_MAX = 12, 0.12, 60
+#: definitions of an outlined file that the query wants, and the share of the best one's score that
+#: they need
+WANTED_MAX, WANTED_SHARE = 3, 0.6
 #: bytes of the outline of a folder, at least
 FOLDER_BYTES_MIN = 800
 #: bytes of an entry's first line without its path and name
@@ -124,6 +130,8 @@ async def _answer(turn: Turn, question: Read) -> Answer:
     if left := len(question.places) - PLACES_MAX:
         notes += [f"{left} of {len(question.places)} places are left out: ask for them again."] * (left > 0)
     turn = turn.renewed()
+    if question.query.strip():
+        resolved.targets += await _find_wanted(turn, resolved, question.query)
     units = await _find_units(turn, resolved.targets)
     items, callees = await asyncio.gather(
         _read_items(turn, resolved, units), _find_callees(turn, resolved.targets)
@@ -150,6 +158,41 @@ async def _answer(turn: Turn, question: Read) -> Answer:
     if notes:
         answer["notes"] = list(dict.fromkeys(notes))
     return answer | {"index": turn.index()}
+
+
+async def _find_wanted(turn: Turn, resolved: Resolved, query: str) -> list[Target]:
+    """Return the definitions of the files to outline whose words answer the query best."""
+    files = [target for target in resolved.targets if target.form == "file" and not _needs_lines(target)]
+    replies = await asyncio.gather(
+        *(
+            turn.lane("text", _search_file(target, query, turn.generation.number), UnitHits, ours=True)
+            for target in files
+        )
+    )
+    wanted: list[Target] = []
+    for target, reply in zip(files, replies, strict=True):
+        if reply is None or not reply.units:
+            continue
+        scores = np.array([getattr(WEIGHTS, name) for name in reply.names]) @ reply.values
+        best = [
+            unit
+            for raw, score in zip(reply.units, scores.tolist(), strict=True)
+            if score >= WANTED_SHARE * scores.max() and (unit := orjson.loads(raw)).get("symbol")
+        ]
+        heads = {unit.get("head", unit["start"]) for unit in best[:WANTED_MAX]}
+        definitions = resolved.outlines.get(target.file, [])
+        wanted += [
+            make_definition_target(definition, definitions)
+            for definition in definitions
+            if definition.start in heads
+        ]
+    read = {(target.file, target.start, target.end) for target in resolved.targets}
+    return [target for target in wanted if (target.file, target.start, target.end) not in read]
+
+
+def _search_file(target: Target, query: str, generation: int) -> UnitSearch:
+    filters = Filters(tags=(target.file,))
+    return UnitSearch(query, WANTED_MAX, filters, generation, WANTED_MAX)
 
 
 def _map_line(function: Function) -> Answer:

@@ -282,7 +282,7 @@ def _line_target(resolved: Resolved, path: str, line: int, last: int, changed: _
         first = changed.spans.get((path, definition.start, definition.end), (definition.start, 0))[0]
         # in a changed file, the same distance from the beginning: good enough to choose a block
         focus = line - first + definition.start
-        return _definition_target(definition, definitions, range(focus, focus + 1))
+        return make_definition_target(definition, definitions, range(focus, focus + 1))
     first = max(
         [
             1,
@@ -300,11 +300,11 @@ def _line_target(resolved: Resolved, path: str, line: int, last: int, changed: _
     if end - first < NEAR_LINES and (
         below := [definition for definition in definitions if definition.start == end + 1]
     ):
-        return _definition_target(max(below, key=lambda definition: definition.end), definitions)
+        return make_definition_target(max(below, key=lambda definition: definition.end), definitions)
     return Target("around", path, first, end, focus=range(line, line + 1), now=now)
 
 
-def _definition_target(
+def make_definition_target(
     definition: Function, definitions: Sequence[Function], focus: range = range(0)
 ) -> Target:
     members = (
@@ -408,7 +408,7 @@ def _with_overloads(definition: Function, definitions: Sequence[Function]) -> li
         if is_near and copy.end - targets[-1].start < TOGETHER_LINES and copy.kind not in TYPE_KINDS:
             targets[-1] = replace(targets[-1], end=max(copy.end, targets[-1].end))
         else:
-            targets.append(replace(_definition_target(copy, definitions), id=definition.id))
+            targets.append(replace(make_definition_target(copy, definitions), id=definition.id))
     return targets
 
 

@@ -25,8 +25,9 @@ from cortex.ask.meanings import (
     read_meaning,
     short_name,
 )
+from cortex.ask.other_mentions import describe_mentions
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.questions import TOKEN_BYTES
+from cortex.ask.questions import TOKEN_BYTES, Graph
 from cortex.ask.use_sites import OVERLOADS_SHOWN, UNRESOLVED_SHOWN, Site, Uses, cut, render
 from cortex.query.check import check_text
 from cortex.ranking.traces import looks_like_path
@@ -178,11 +179,15 @@ async def find_uses_of(
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
     blocks: list[dict[str, Any]] = []
     unresolved: list[dict[str, Any]] = []
+    mentions: list[str] = []
     for meaning in meanings:
         overloads = await find_overloads(turn, meaning)
         selected = choose_overload(meaning, overloads)
         of_all = replace(meaning, id=overloads[0].id) if len(overloads) > 1 else meaning
         usage = await _find_uses_of(turn, of_all, direction, depth)
+        if direction == "callers" and not (usage.sites or usage.unresolved):
+            nothing = GraphHits(target=meaning.id)
+            mentions.append(await describe_mentions(turn, Graph("dependents", meaning.id), nothing))
         head: dict[str, Any] = {
             "of": meaning.name,
             "at": (selected or overloads[0]).place,
@@ -198,8 +203,8 @@ async def find_uses_of(
     following = [block["next_offset"] for block in blocks if "next_offset" in block]
     for block in (block for block in blocks if "next_offset" in block):
         block["next_offset"] = min(following)
-    notes = list(dict.fromkeys(filter(None, (meaning.remark for meaning in meanings))))
-    return {"sites": blocks, "notes": notes}
+    remarks = (*(meaning.remark for meaning in meanings), *mentions)
+    return {"sites": blocks, "notes": list(dict.fromkeys(filter(None, remarks)))}
 
 
 def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import pytest
 
 from cortex.ask.questions import Graph
 from cortex.ask.structure import graph
+from cortex.ask.uses import UsesQuestion, uses
 
 FILES = {
     "jobs.py": "def late_job():\n    return 1\n\n\ndef lonely_job():\n    return 2\n\n\ndef used_job():\n    return 3\n",
@@ -16,6 +17,11 @@ FILES = {
     "disk.rb": "class Disk\n  def wipe!\n    1\n  end\nend\n",
     "run.rb": "wipe = 2\ndisk.public_send(:wipe!)\n",
     "plain.rb": "wipe = 3\n",
+    "web/toast.ts": "export function showToast() {}\n",
+    "web/date-utils.ts": "export function day() {}\n",
+    "web/parts/index.ts": "export const part = 1;\n",
+    "web/unused.ts": "export const nothing = 1;\n",
+    "web/page.pug": "script.\n  import { showToast } from './toast'\n  import './date-utils'\n  import '../parts'\n",
 }
 
 
@@ -23,6 +29,7 @@ FILES = {
 def served(tmp_path_factory, serve):
     root = tmp_path_factory.mktemp("elsewhere")
     for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     return serve(root)
 
@@ -38,6 +45,31 @@ def test_a_function_mentioned_elsewhere_is_not_called_unused(served, operation):
     assert sentence.startswith(f"No {what} of late_job is resolved; the word occurs in 2 other files: ")
     assert "table.py:3" in sentence
     assert "setup.cfg:2" in sentence
+
+
+@pytest.mark.parametrize("operation", ["dependents", "impact"])
+@pytest.mark.parametrize(
+    ("target", "place"),
+    [
+        ("web/toast.ts", "toast is resolved; the word toast occurs in 1 other file: web/page.pug:2."),
+        (
+            "web/date-utils.ts",
+            "date-utils is resolved; the word date-utils occurs in 1 other file: web/page.pug:3.",
+        ),
+        ("web/parts/index.ts", "index is resolved; the word parts occurs in 1 other file: web/page.pug:4."),
+        ("web/unused.ts", "unused is resolved, and the word unused occurs in no other file of the index."),
+    ],
+)
+def test_a_file_named_in_a_language_without_a_graph_is_not_called_unused(served, operation, target, place):
+    sentence = suggestion(served, operation, target)
+    assert sentence.startswith("No use of web/")
+    assert place in sentence
+
+
+@pytest.mark.parametrize("symbol", ["web/toast.ts", "own_job"])
+def test_no_uses_come_with_the_other_places_of_the_word(served, symbol):
+    answer = asyncio.run(uses(served.context(), UsesQuestion(symbol)))
+    assert any("the word" in note for note in answer["notes"])
 
 
 def test_a_word_without_other_mentions_is_reported_as_such(served):

@@ -290,6 +290,40 @@ def test_a_file_is_its_outline_and_a_folder_lists_its_files(shop):
     assert ask(shop, ".")["map"]
 
 
+def shop_of(parts):
+    """A file of `parts` functions, each with a word of its own."""
+    return "import json\n\n\n" + "\n\n".join(
+        f"def part_{number}(goods):\n" + f"    goods.append('{word}')\n" * 6 + "    return goods\n"
+        for number, word in enumerate(parts)
+    )
+
+
+def test_a_long_file_with_a_query_is_its_outline_and_the_functions_that_fit(tmp_path, serve):
+    fruits = ["apple", "pear", "plum", "cherry", "quince", "medlar", "grape", "lemon", "fig"]
+    write(tmp_path, {"fruit.py": shop_of(fruits), "other.py": shop_of(["quince"] * 9)})
+    served = serve(tmp_path)
+    outline, match = ask(served, "fruit.py", query="which goods get a quince?")["code"]
+    assert len(outline["outline"]) == len(fruits)
+    assert match["name"] == "part_4"
+    assert shown(match)[match["start"]] == "def part_4(goods):"
+    (entry,) = ask(served, "fruit.py", query="zebra")["code"]
+    assert "outline" in entry
+    # a function that is asked for as well is there once
+    answer = ask(served, "fruit.py", "part_4", query="quince")
+    assert sum(entry["file"] == "fruit.py" and entry["name"] == "part_4" for entry in answer["code"]) == 1
+
+
+def test_the_functions_of_a_changed_file_that_fit_have_their_new_lines(tmp_path, serve):
+    text = shop_of(["apple", "pear", "plum", "cherry", "quince", "medlar", "grape", "lemon", "fig"])
+    write(tmp_path, {"fruit.py": text})
+    served = serve(tmp_path)
+    text = "import os\nimport sys\n" + text
+    write(tmp_path, {"fruit.py": text})
+    match = ask(served, "fruit.py", query="quince")["code"][1]
+    assert match["name"] == "part_4"
+    check_numbers({"code": [match]}, {"fruit.py": text})
+
+
 def test_a_line_of_a_document_and_one_outside_of_definitions_have_lines_around(shop):
     (entry,) = ask(shop, "docs/guide.md:20")["code"]
     assert entry["start"] <= 20 <= entry["end"]

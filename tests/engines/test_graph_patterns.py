@@ -6,6 +6,7 @@ import pytest
 from cortex.engines.graph import pattern as pattern_search
 from cortex.system.errors import BadRequest
 from ipc.messages import OutlineSearch, PatternSearch
+from tests.engines.small_graph import serve_graph
 
 
 def test_an_outline_shows_signatures_and_the_most_used_first(worker):
@@ -99,3 +100,10 @@ def test_an_outline_understands_any_end_of_a_path_and_names(worker, path, read):
     assert hits.target == read
     assert hits.results
     assert ("is not a path in the graph; this is" in hits.suggestion) == (path != "./app")
+
+
+def test_a_file_without_definitions_is_not_read_as_another(config):
+    worker = serve_graph(config, [("app/run", "module", "app/run.ts"), ("app/two", "module", "app/two.ts")])
+    hits = worker.handlers[OutlineSearch](OutlineSearch("app/run.ts"))
+    assert hits.target == "app/run.ts"
+    assert hits.suggestion == "The graph has no definitions in app/run.ts."

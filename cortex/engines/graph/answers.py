@@ -24,10 +24,11 @@ from cortex.ranking.traces import looks_like_path
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
+from cortex.terms.components import family_of
 from cortex.terms.globs import matching_paths
 from cortex.terms.ids import split_id, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
-from cortex.terms.languages import canonical, family_of, language_of
+from cortex.terms.languages import canonical, language_of
 from cortex.terms.paths import is_built, is_test
 from cortex.terms.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
@@ -169,6 +170,8 @@ class GraphSnapshot:
             return hits
         roots = self._targets.path_index.roots(path)
         roots = [root for root in roots if root.lower() == path.strip("/").lower()] or roots
+        if path in roots:
+            return replace(hits, suggestion=f"The graph has no definitions in {path}.")
         meaning = None if roots else self._targets.find(request.path)
         if meaning is not None and meaning.nodes:
             roots = [self.graph.file_of(meaning.nodes[0])]
@@ -315,8 +318,8 @@ class GraphSnapshot:
         if request.operation not in _NAMING or narrowed or self.graph.kind(number) in WHOLE_KINDS:
             return {}
         name = split_id(strip_overload(self.graph.names[number]))[-1]
-        family = _family_of(self.graph.file_of(number))
-        rows = [row for row in self.graph.unresolved(name) if _family_of(row[0]) == family]
+        family = family_of(self.graph.file_of(number))
+        rows = [row for row in self.graph.unresolved(name) if family_of(row[0]) == family]
         if not rows:
             return {}
         places = sorted((is_built(file), is_test(file), file, line) for file, line, _ in rows if line)
@@ -356,11 +359,6 @@ def describe_omitted(walk: Walk, limits: WalkLimits) -> str:
     if len(walk.steps) < walk.total and not walk.ended:
         return f"max_per_level left out {walk.total - len(walk.steps)} of {walk.total}; raise it."
     return ""
-
-
-def _family_of(path: str) -> str:
-    """The family of languages that can call one another."""
-    return family_of(language_of(path).name)
 
 
 def _select_fields(node: dict[str, Any]) -> dict[str, Any]:

@@ -208,13 +208,13 @@ Cortex answers from a local index of this project's code and documents that foll
 grep or read files.
 
 Choose by intent:
-- "how does …", "trace …", "which tests …", "what breaks if …", a diff: cortex_explore first (the whole picture)
 - natural language question ("how", "why", "explain"): cortex_search (semantic understanding)
 - exact identifier, its definition or uses: cortex_exact (faster for exact matches)
 - exact identifier, its behaviour: cortex_search (semantic context)
 - boolean operators, a phrase, a wildcard, a likely typo: cortex_exact (boolean, prefix and fuzzy matching)
 - asks about architecture, dependencies, relationships ("who calls", "what implements"), impact: cortex_graph (structural query)
 - contents of a file or folder: cortex_outline
+- "trace …", "which tests …", a diff, the callers and documents of an answer: cortex_explore (the whole picture)
 - code that you will change: find_related
 - code by its syntax: cortex_pattern
 - ambiguous: cortex_search (safest for ambiguous queries)

@@ -37,7 +37,7 @@ OFFERS = {
     ),
     "cortex_read": Offer(
         "Read definitions or lines, whole and numbered, several at once: a symbol, `path:line`, `path:a-b`. A "
-        "file or folder gives its outline.",
+        "file or folder gives its outline; a file with `query`, its functions that fit, too.",
         {"places": 'As ["Store.save", "src/app.py:40-90"].', "query": "What to look for in long ones."},
     ),
     "cortex_uses": Offer(
@@ -66,7 +66,7 @@ OFFERS = {
 INSTRUCTIONS = """\
 Cortex answers from an index of this project that follows every saved file. Lines are numbered as in the file.
 - cortex_search: where something is, how it works
-- cortex_read: whole functions, by the names and places of an answer
+- cortex_read: whole functions, by the names and places of an answer, all in one call; instead of whole files
 - cortex_uses: what breaks if a symbol changes, who calls it
 - cortex_exact: a literal text"""
 

@@ -12,12 +12,15 @@ from tree_sitter import Node
 
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of, type_text
 from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.links import module_of
 
 #: begins such a value, and separates its fields
 CONTEXT_MARK, _SEPARATOR = "^", "\x07"
 #: depth of nested objects in which a function is found
 KEYS_MAX = 3
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "method_definition"})
+#: the method of a promise that passes its value on
+_THEN = "then"
 
 
 class Context(NamedTuple):
@@ -105,6 +108,9 @@ def _argument_context(node: Node, arguments: Node, context: Context, syntax: Syn
     if chain.rpartition(".")[2] in (UNKNOWN, LITERAL) or chain[:1] in "?#:~^":
         return UNKNOWN
     at = next((at for at, child in enumerate(listed) if child.start_byte == node.start_byte), 0)
+    receiver, _, method = chain.rpartition(".")
+    if method == _THEN and module_of(receiver) and "." not in receiver:  # `import("./x").then((x) => …)`
+        return receiver if (at, context.number, context.keys) == (0, 0, ()) else UNKNOWN
     context = context._replace(argument=at, source=chain)
     for distance, other in enumerate(reversed(listed[:at]), 1):
         if (sibling_chain := chain_of(other, syntax))[:1] not in "?#:~^":

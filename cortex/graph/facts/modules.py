@@ -11,12 +11,21 @@ import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from cortex.terms.components import COMPONENT_ENDINGS
+
 #: endings that JavaScript's and TypeScript's resolution tries, in order
 SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs")
+
+#: all endings that such an import may leave out: those of components last
+_ENDINGS_LEFT_OUT = (*SCRIPT_ENDINGS, *COMPONENT_ENDINGS)
 
 #: ending of a declaration file, and endings of the scripts that it can declare
 DECLARATIONS, _PLAIN_ENDINGS = ".d.ts", (".js", ".mjs", ".cjs", ".jsx")
 
+#: folder of the files that a site serves as they are
+_PUBLIC = "public"
+#: SvelteKit's name of a folder, which only a generated tsconfig.json declares
+_SVELTE_LIBRARY, _SVELTE_FOLDER = "$lib", "src/lib"
 #: endings of build products of a script, which an import may name instead
 _BUILT_ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
 
@@ -219,7 +228,7 @@ class ScriptModules:
         aliases: Mapping[str, Mapping[str, tuple[str, ...]]],
         packages: Mapping[str, Package],
     ) -> None:
-        self.files = {path for path in paths if path.endswith(SCRIPT_ENDINGS)}
+        self.files = {path for path in paths if path.endswith(_ENDINGS_LEFT_OUT)}
         self._aliases = aliases
         self._packages = packages
         self._folders: dict[str, str] = {}
@@ -227,8 +236,15 @@ class ScriptModules:
             self._folders.setdefault(packages[folder].name, folder)
 
     def find(self, module: str, importer: str) -> str:
+        module = module.partition("?")[0]  # a loader's options: `./icon.vue?raw`
         if module.startswith("."):
             return self._file_at(posixpath.normpath(posixpath.join(folder_of(importer), module)))
+        if module.startswith("/"):
+            return self._below_site(module[1:], importer)
+        if module.partition("/")[0] == _SVELTE_LIBRARY and (
+            path := self._below_site(_SVELTE_FOLDER + module[len(_SVELTE_LIBRARY) :], importer)
+        ):
+            return path
         if module.startswith("#"):
             nearest = _nearest(self._packages, importer)
             entries = self._packages[nearest].imports if nearest is not None else {}
@@ -238,6 +254,18 @@ class ScriptModules:
         if config is not None and (path := self._entry(self._aliases[config], module, "")):
             return path
         return self._in_package(module)
+
+    def _below_site(self, place: str, importer: str) -> str:
+        """Return the file of `/src/main.ts`: a site's root is the importer's folder, or one around
+        it.
+        """
+        folder = importer
+        while folder:
+            folder = folder_of(folder)
+            for root in (folder, posixpath.join(folder, _PUBLIC)):
+                if path := self._file_at(posixpath.join(root, place)):
+                    return path
+        return ""
 
     def counterpart(self, path: str) -> str:
         """Return the declaration file of a script, or the script of such a file; "" without one."""
@@ -298,10 +326,10 @@ class ScriptModules:
             return place
         bare = next((place.removesuffix(ending) for ending in _BUILT_ENDINGS if place.endswith(ending)), "")
         for stem in filter(None, (place, bare)):
-            for ending in SCRIPT_ENDINGS:
+            for ending in _ENDINGS_LEFT_OUT:
                 if f"{stem}{ending}" in self.files:
                     return f"{stem}{ending}"
-        for ending in SCRIPT_ENDINGS:
+        for ending in _ENDINGS_LEFT_OUT:
             index = f"{place}/index{ending}" if place not in ("", ".") else f"index{ending}"
             if index in self.files:
                 return index

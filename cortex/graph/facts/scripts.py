@@ -158,16 +158,33 @@ def is_destructured(node: Node) -> bool:
 
 
 def destructured_member(node: Node) -> tuple[str, Node | None]:
-    """Return (member, value) for a name in `const { a, b: name } = value`; ("", None) elsewhere."""
-    pattern, member = node.parent, text_of(node)
-    if pattern is not None and pattern.type == "pair_pattern":
-        member, pattern = _field_text(pattern, "key"), pattern.parent
-    elif pattern is not None and pattern.type == "object_assignment_pattern":
-        pattern = pattern.parent
-    around = pattern.parent if pattern is not None and pattern.type == "object_pattern" else None
+    """Return (member, value) for a name in `const { a, b: name } = value`; (member, None)
+    elsewhere.
+    """
+    member = text_of(node)
+    if node.parent is not None and node.parent.type == "pair_pattern":
+        member = _field_text(node.parent, "key")
+    pattern = _pattern_around(node)
+    around = pattern.parent if pattern is not None else None
     if around is None or around.type != "variable_declarator" or around.child_by_field_name("type"):
-        return "", None
+        return member, None
     return member, around.child_by_field_name("value")
+
+
+def parameter_pattern(node: Node) -> Node | None:
+    """Return the pattern `{ a, b: name }` of a parameter that holds a name; None for others."""
+    pattern = _pattern_around(node)
+    around = pattern.parent if pattern is not None else None
+    is_parameter = around is not None and around.type in ("formal_parameters", "required_parameter")
+    return pattern if is_parameter else None
+
+
+def _pattern_around(node: Node) -> Node | None:
+    """Return the innermost object pattern around a name in it."""
+    pattern = node.parent
+    if pattern is not None and pattern.type in ("pair_pattern", "object_assignment_pattern"):
+        pattern = pattern.parent
+    return pattern if pattern is not None and pattern.type == "object_pattern" else None
 
 
 def read_mixins(call: Node) -> Iterator[tuple[Owner, Node]]:
@@ -231,6 +248,16 @@ def record_value_type(base: Node) -> Node | None:
         return None
     arguments = base.child_by_field_name("type_arguments")
     return arguments.named_children[-1] if arguments is not None and arguments.named_child_count else None
+
+
+def is_loader(call: Node) -> bool:
+    """Return True if a function without a name returns `import("./Page")` to its caller, which uses
+    the default export: `lazy(() => import("./Page"))`, `{ component: () => import("./Page") }`.
+    """
+    function = call.parent
+    if function is None or function.type != "arrow_function" or function.parent is None:
+        return False
+    return function.parent.type in ("arguments", "pair", "array", "variable_declarator")
 
 
 def default_export_value(export: Node) -> Node | None:

@@ -6,12 +6,12 @@
 
 * `syntax` (facts/grammars.py): node types of expressions, the package with the queries, readers of
   arguments, parameters, imports and packages;
-* `rules` (facts/grammars.py): rows of data, such as the words for a receiver and the scopes that are
-  visible without an import;
-* steps (resolution/language.py): ordered functions for the call of a bare name (`bare_call`), a call
-  on a receiver (`member_call`, `called_member_values`), a call by name (`methods_by_name`), and a
-  member that a type lacks (`missing_member`). A step changes the callee, or returns edges and ends
-  the call;
+* `rules` (facts/grammars.py): rows of data, such as the words for a receiver and the scopes that
+  are visible without an import;
+* steps (resolution/language.py): ordered functions for the call of a bare name (`bare_call`), a
+  call on a receiver (`member_call`, `called_member_values`), a call by name (`methods_by_name`),
+  and a member that a type lacks (`missing_member`). A step changes the callee, or returns edges
+  and ends the call;
 * hooks (resolution/language.py): single functions for modules, imports, chains, extensions and
   overloads. Their defaults do nothing.
 

@@ -1,21 +1,23 @@
-"""Parts of a value that a pattern destructures by the parameters of its class's constructor."""
+"""Components that a template uses without an import: a framework registers them by their name."""
 
 from __future__ import annotations
 
-from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.values import Value
-
-#: begins the names of the functions that destructure a value
-COMPONENT = "component"
+from cortex.graph.facts.facts import Reference
+from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.components import is_component
 
 
-def component_name(project: Project, value: Value, name: str) -> str:
-    """Return the name of the part that `val (a, b) = x` takes: `component2` is the second
-    constructor parameter.
+def registered_component(project: Project, path: str, reference: Reference) -> Ref | None:
+    """Return the only component of the project with the name that a component calls; None if the
+    file binds the name, or for several.
     """
-    number = name.removeprefix(COMPONENT)
-    if value.tag != "inst" or not number.isdecimal() or not project.rules(value.path).components:
-        return name
-    facts = project.index(value.path).facts
-    names = [binding.name for binding in facts.bindings if binding.scope == value.at][: int(number)]
-    return names[-1] if names and len(names) == int(number) else name
+    name = reference.chain
+    if not is_component(path) or not name[:1].isupper() or project.index(path).may_bind(name):
+        return None
+    paths = project.components.get(name, ())
+    if len(paths) != 1:
+        return None
+    definitions = project.index(paths[0]).facts.definitions
+    return next(
+        ((paths[0], at) for at, definition in enumerate(definitions) if definition.name == name), None
+    )

@@ -22,7 +22,7 @@ from cortex.graph.facts.types import ITSELF, alternatives, generic_names
 from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.callback_types import Contexts
 from cortex.graph.resolution.common_names import DEREF
-from cortex.graph.resolution.components import COMPONENT, component_name
+from cortex.graph.resolution.destructuring import COMPONENT, component_name
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
 from cortex.graph.resolution.implicit_receivers import ImplicitReceivers

@@ -33,6 +33,7 @@ from cortex.graph.resolution.includes import Includes
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.package_index import NO_MEMBERS, PackageIndex
 from cortex.graph.resolution.sorted_lists import add_sorted, remove_sorted
+from cortex.terms.components import component_name, is_component
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
@@ -112,6 +113,8 @@ class Project:
         self.homes = self._shared.homes
         #: stem of ids → the files with it, in order
         self.stems: dict[str, list[str]] = {}
+        #: name of a component → its files, in order
+        self.components: dict[str, list[str]] = {}
         #: (package, scope, name) → cache of `package_names` for a name that many files define
         self.frequent_names: dict[tuple[str, str, str], tuple[list[Ref], list[Ref]]] = {}
         #: last name of a type → (path, extension of it)
@@ -307,6 +310,8 @@ class Project:
         index = self.index(path)
         facts, home, family = index.facts, home_of(packed, language.rules), language.rules.family
         add_sorted(self.stems, stem_of(path, language.rules), path)
+        if is_component(path):
+            add_sorted(self.components, component_name(path), path)
         self.known_names.add(index)
         for at, definition in enumerate(facts.definitions):
             ref, name = (path, at), sys.intern(definition.name)
@@ -334,6 +339,8 @@ class Project:
         rules = language.rules
         facts, home, family = index.facts, home_of(packed, rules), rules.family
         remove_sorted(self.stems, stem_of(path, rules), path)
+        if is_component(path):
+            remove_sorted(self.components, component_name(path), path)
         for at, definition in enumerate(facts.definitions):
             ref = (path, at)
             if definition.kind in _NAMED_KINDS:

@@ -14,9 +14,11 @@ import msgspec
 
 from cortex.graph.facts.chains import split_chain
 from cortex.graph.facts.facts import ALIAS, TYPE_ONLY, Definition, Import, Reference
+from cortex.graph.facts.links import MODULE
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.calls import Calls
+from cortex.graph.resolution.components import registered_component
 from cortex.graph.resolution.defined_names import PLAIN_NAME
 from cortex.graph.resolution.edges import Edge, Edges, Location
 from cortex.graph.resolution.evaluate import Evaluator
@@ -57,6 +59,13 @@ class _Resolver:
         self._leading: dict[tuple[str, str], bool] = {}
         #: name that the project defines → lines of its uses that are not resolved
         self.unresolved: dict[str, list[int]] = {}
+        #: names of modules that the file loads as it runs: `import("./x").then((x) => …)`
+        self._loaded_modules = {
+            binding.name
+            for bindings in (self.facts.bindings, self.index.local_bindings)
+            for binding in bindings
+            if binding.value.startswith(MODULE)
+        }
         self._edges = Edges(project, path)
         self._targets = Targets(project, evaluator, path, self._edges)
         self._calls = Calls(project, evaluator, path, self._edges, self._targets)
@@ -216,6 +225,8 @@ class _Resolver:
         # No table of methods: each would refer to this object, which would then hold the whole
         # unpacked file until a garbage collection.
         match reference.kind:
+            case "call" if (ref := registered_component(self.project, self.path, reference)) is not None:
+                return iter([self._edges.call(reference, ref, "name")])
             case "call":
                 return self._calls.edges_of(reference)
             case "type":
@@ -255,7 +266,8 @@ class _Resolver:
         if not receiver:
             values, confidence = self.evaluator.scopes.lookup(name, self.path, reference.scope, reference.at)
         elif reference.types == TYPE_ONLY or self._may_be_member(reference.chain, name):
-            owners = self.evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
+            scope = self._scope_of_name(receiver, reference.scope)
+            owners = self.evaluator.evaluate(receiver, self.path, scope, reference.at)
             values = tuple(v for owner in owners for v in self.evaluator.attribute(owner, name))
             confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
             if not owners and reference.chain.startswith("\\"):  # PHP: a function with its full name
@@ -275,13 +287,22 @@ class _Resolver:
             if edge.target != edge.source:
                 yield msgspec.structs.replace(edge, type="references")
 
+    def _scope_of_name(self, name: str, scope: int) -> int:
+        """Return the scope that binds the parameter of a function within a constant's value."""
+        definitions = self.facts.definitions
+        while scope >= 0 and name in self._loaded_modules and definitions[scope].kind == "constant":
+            scope = definitions[scope].parent
+        return scope
+
     def _may_be_member(self, chain: str, name: str) -> bool:
         """Return True if the project has a method of that name, or the chain begins with a
         module.
         """
         if (self.rules.family, name) in self.project.methods or self.rules.functions_by_path:
             return True
-        if chain.startswith("\\"):
+        if chain.startswith(("\\", MODULE)):
             return True
         root = chain.partition(".")[0]
+        if root in self._loaded_modules:
+            return True
         return any(isinstance(place, Import) for place in self.index.places(-1, root))

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from tree_sitter import Node
 
 from cortex.graph.facts import scripts
+from cortex.graph.facts.callback_types import callback_parameter
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required_module, text_of
 from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, OBJECT, Base, Extension
 from cortex.graph.facts.jsdoc import doc_above
-from cortex.graph.facts.links import module_of
+from cortex.graph.facts.links import module_link, module_of
 from cortex.graph.facts.scripts import EXPORTS, MODULE_EXPORTS
 from cortex.graph.facts.wrapped_values import FUNCTIONS, own_name, wrapped_functions
 from cortex.graph.sweep import scopes
@@ -287,6 +288,12 @@ def _take_apart(sweep: Sweep, node: Node) -> None:
     """Bind a name in `const { a, b: name } = value`."""
     member, value = scripts.destructured_member(node)
     chain = chain_of(value, sweep.syntax) if value is not None else UNKNOWN
+    if value is None and (pattern := scripts.parameter_pattern(node)) is not None:
+        chain = callback_parameter(pattern, sweep.syntax)
+        if module_of(chain):  # `import("./x").then(({ save }) => …)`
+            sweep.add_binding(text_of(node), f"{chain}.{member}", node)
+            return
+        chain = UNKNOWN
     if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
         sweep.add_binding(text_of(node), UNKNOWN, node)
     elif module := module_of(chain) if "." not in chain else "":
@@ -299,6 +306,8 @@ def read_callee(sweep: Sweep, call: Node, callee: Node) -> Node:
     """Return the callee without its wrapping nodes; read imports and inheritance from the call."""
     if module := required_module(call):
         sweep.add_import(("", module, "", False), call)
+        if callee.type == "import" and scripts.is_loader(call):
+            sweep.add_reference("value", f"{module_link(module)}.default", call)
     elif (inheritance := scripts.read_inheritance(call)) is not None:
         _inherit(sweep, *inheritance, "extends")
     else:

@@ -13,12 +13,15 @@ from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
+from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
+from cortex.indexer.store.component_facts import component_facts
 from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
 from cortex.indexer.syntax.source import Source
+from cortex.terms.components import may_hold_scripts
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
-from cortex.terms.languages import Language, sniff
+from cortex.terms.languages import Language, language_of, sniff
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +30,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     """Return the facts of a file. None for a language without a graph, an empty file that makes no
     package, one that is nested too deeply, or one on which the extraction fails.
     """
+    if may_hold_scripts(source.path):
+        return _facts_of_component(source, sha256)
     language = sniff(source.path, source.lines)
     grammar = LANGUAGES.get(language.name)
     if grammar is None or language.grammar is None:
@@ -54,6 +59,27 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         facts = extract(syntax_tree(source, language)[1], source.path, grammar, sha256)
         return pack(facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it
+        return None
+    except Exception:  # the file's chunks are indexed anyway
+        log.exception("%s has no graph", source.path)
+        return None
+
+
+def may_have_facts(path: str) -> bool:
+    """Return True if a file of this name may be in the graph."""
+    return language_of(path).name in LANGUAGES or may_hold_scripts(path)
+
+
+def _facts_of_component(source: Source, sha256: str) -> Packed | None:
+    """Return the facts of a component or HTML page; None for a page without scripts."""
+    raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
+    try:
+        component = read_component(source.path, raw)
+        if component is None:
+            return None
+        facts = component_facts(source, component, sha256)
+        return pack(facts, LANGUAGES[facts.language].rules)
+    except NoGrammar:
         return None
     except Exception:  # the file's chunks are indexed anyway
         log.exception("%s has no graph", source.path)

@@ -26,7 +26,7 @@ from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.structural_types import structural_edges
 from cortex.indexer.store import graph_shards
 from cortex.indexer.store.graph_bodies import Bodies, Tools
-from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_facts import facts_of, may_have_facts
 from cortex.indexer.store.graph_roots import is_root, read_roots
 from cortex.indexer.store.graph_shards import FACTS, State
 from cortex.indexer.store.graph_tasks import GraphTask, make_rounds
@@ -35,7 +35,6 @@ from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
 from cortex.system import allocator, files
-from cortex.terms.languages import language_of
 
 log = logging.getLogger(__name__)
 
@@ -154,8 +153,7 @@ class GraphStore:
 
     def _extract(self, path: str, sha256: str) -> Packed | None:
         """Return the facts of a file that was indexed without (an older index, a lost folder)."""
-        name = language_of(path).name
-        if name not in LANGUAGES:
+        if not may_have_facts(path):
             return None
         try:
             raw = files.read_plain(self._config.root / path, self._config.indexing.max_file_kb * 1024 + 1)

@@ -30,16 +30,20 @@ CALL_S = 300
 
 @dataclass(frozen=True)
 class Arm:
-    """`tools`: the programs and servers that it may use; `tree`: the folder of its trees."""
+    """`tools`: the programs and servers that it may use; `tree`: the folder of its trees; `maps`:
+    whether the hook of prompts adds its map to each task.
+    """
 
     tools: tuple[str, ...]
     tree: str
+    maps: bool = False
 
 
 ARMS = {
     "rg": Arm(("rg", "sed"), "plain"),
     "rg_cortex": Arm(("rg", "sed", "cortex"), "cortex"),
     "cortex": Arm(("cortex", "sed"), "cortex"),
+    "cortex_hook": Arm(("cortex", "sed"), "cortex", maps=True),
     "codegraph": Arm(("codegraph", "sed"), "codegraph"),
 }
 SERVERS = ("cortex", "codegraph")
@@ -94,6 +98,21 @@ def cortex_environment(work: Path) -> dict[str, str]:
     }
     inherited = {name: os.environ[name] for name in ("PYTHONPATH", "LANG") if name in os.environ}
     return variables | inherited
+
+
+def prompt_map(work: Path, tree: Path, prompt: str) -> str:
+    """Return what the hook of prompts prints for a prompt; its workers must be running."""
+    done = run(
+        [Path(sys.executable).parent / "cortex-hook", "prompt", "--map"],
+        input=json.dumps({"prompt": prompt, "cwd": str(tree), "session_id": "bench"}),
+        env=cortex_environment(work),
+        cwd=tree,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=CALL_S,
+    )
+    return done.stdout.strip()
 
 
 def installed_rules(work: Path) -> str:

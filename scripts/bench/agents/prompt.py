@@ -23,7 +23,7 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(BENCH), str(BENCH / "agents")]
 
-from arms import ARMS, catalogue, count_tokens, server_of, tree_of  # noqa: E402 - scripts are no package
+from arms import ARMS, call, catalogue, count_tokens, prompt_map, server_of, tree_of  # noqa: E402 - scripts are no package
 from gold import check_seal  # noqa: E402
 from records import KINDS, Task, read_tasks  # noqa: E402
 
@@ -67,14 +67,29 @@ def groups(tasks: Sequence[Task]) -> list[list[Task]]:
     return [mixed[at : at + GROUP] for at in range(0, len(mixed), GROUP)]
 
 
-def text_of(arm: str, tasks: Sequence[Task], look: str, listed: str) -> str:
+def maps_of(arm: str, work: Path, tasks: Sequence[Task]) -> list[str]:
+    """Return what the hook of prompts adds to each task, "" for nothing."""
+    if not ARMS[arm].maps:
+        return [""] * len(tasks)
+    maps = []
+    for task in tasks:
+        tree = tree_of(work, arm, task.repo, task.revision)
+        asyncio.run(call(arm, work, tree, "cortex_exact", {"query": task.repo}))  # its workers run now
+        maps.append(prompt_map(work, tree, task.question))
+    return maps
+
+
+def text_of(arm: str, tasks: Sequence[Task], look: str, listed: str, maps: Sequence[str]) -> str:
     programs = [PROGRAMS[tool].format(look=look) for tool in ARMS[arm].tools if tool in PROGRAMS]
     if server_of(arm):
         programs.append(
             f"    {look} TASK TOOL '{{\"key\": …}}'    a tool of the list below, with JSON arguments"
         )
     server = f"# Tools, and their instructions\n\n{listed}\n\n" if listed else ""
-    rows = [f"{task.id} ({task.kind}; {task.repo}): {task.question}" for task in tasks]
+    rows = [
+        "\n".join(filter(None, (f"{task.id} ({task.kind}; {task.repo}): {task.question}", shown)))
+        for task, shown in zip(tasks, maps, strict=True)
+    ]
     return TEXT.format(
         count=len(tasks), look=look, programs="\n".join(programs), server=server, tasks="\n\n".join(rows)
     )
@@ -94,8 +109,9 @@ def make_run(work: Path, arm: str, repetition: int, number: int, tasks: Sequence
         first = tasks[0]
         tree = tree_of(work, arm, first.repo, first.revision)
         listed = asyncio.run(catalogue(arm, work.resolve(), tree))
-    text = text_of(arm, tasks, str(look), listed)
-    list_tokens, prompt_tokens = count_tokens([listed, text])
+    maps = maps_of(arm, work.resolve(), tasks)
+    text = text_of(arm, tasks, str(look), listed, maps)
+    list_tokens, prompt_tokens = count_tokens(["\n".join([listed, *filter(None, maps)]), text])
     (folder / "prompt.txt").write_text(text)
     (folder / "run.json").write_text(
         json.dumps(

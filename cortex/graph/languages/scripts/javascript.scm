@@ -40,6 +40,7 @@
 (formal_parameters (assignment_pattern left: (identifier) @param.name right: (_) @param.value))
 (formal_parameters (rest_pattern (identifier) @param.name))
 (formal_parameters (object_pattern (shorthand_property_identifier_pattern) @bind.name))
+(formal_parameters (object_pattern (pair_pattern value: (identifier) @bind.name)))
 (arrow_function parameter: (identifier) @param.name)
 
 (variable_declarator name: (identifier) @bind.name value: (_)? @bind.value)

@@ -79,6 +79,7 @@
 (optional_parameter pattern: (identifier) @param.name type: (type_annotation (_) @param.type)?)
 (required_parameter pattern: (rest_pattern (identifier) @param.name) type: (type_annotation (_) @param.type)?)
 (required_parameter pattern: (object_pattern (shorthand_property_identifier_pattern) @bind.name))
+(required_parameter pattern: (object_pattern (pair_pattern value: (identifier) @bind.name)))
 (arrow_function parameter: (identifier) @param.name)
 
 (variable_declarator name: (identifier) @bind.name type: (type_annotation (_) @bind.type)? value: (_)? @bind.value)
