@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import DEFAULT, MANY, Parameter, Reference
-from cortex.graph.resolution.argument_lookup import associated_functions
+from cortex.graph.languages.c.argument_lookup import associated_functions
 from cortex.graph.resolution.calls import Callee, Calls
 from cortex.graph.resolution.common_names import SECOND
 from cortex.graph.resolution.conversions import ELEMENTS, UNDECIDED, bare_cpp_type, cpp_fit

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import Definition, Parameter, Reference
+from cortex.graph.languages.csharp.library import CSHARP_TYPES, LINQ
 from cortex.graph.resolution.arity import type_parameter_names
 from cortex.graph.resolution.calls import Calls
-from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
+from cortex.graph.resolution.common_names import COMMON
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.extended_calls import ExtendedCalls
 from cortex.graph.resolution.extension_index import ANY_RECEIVER, extension_home, receiver_name

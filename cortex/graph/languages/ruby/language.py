@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
+from cortex.graph.languages.ruby.library import RUBY_METHODS
 from cortex.graph.resolution.calls import Callee, Calls
 from cortex.graph.resolution.common_names import COMMON
-from cortex.graph.resolution.common_names import RUBY as RUBY_METHODS
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.language import Language

@@ -7,9 +7,9 @@ from typing import Any
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
+from cortex.graph.languages.scripts.library import SCRIPT_METHODS
 from cortex.graph.languages.scripts.steps import call_signatures, find_module, own_members
 from cortex.graph.languages.scripts.syntax import parameter_type
-from cortex.graph.resolution.common_names import SCRIPT
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -58,7 +58,7 @@ _RULES = Rules(
     any_arguments=True,
     named_twins=True,
     calling_methods=frozenset({"call", "apply"}),
-    library_methods=SCRIPT,
+    library_methods=SCRIPT_METHODS,
     members_of_values=True,
     public_parameters=True,
     renamed_calls=frozenset({"call", "apply", "default"}),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cortex.graph.facts.grammars import Rules, Syntax
-from cortex.graph.facts.swift_types import extended_type
 from cortex.graph.languages.defaults import with_default
 from cortex.graph.languages.swift.steps import call_extension, methods_with_labels, take_where_clause
+from cortex.graph.languages.swift.types import extended_type
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
