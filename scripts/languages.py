@@ -102,6 +102,8 @@ the place that splits the fewest syntax nodes. Only a line that is longer than a
   `indexing.ignore`; `.cortexignore`; git's index, since a file that git tracks belongs to the project although a rule of git matches; git's rules.
   `cortex why FILE` names the one that decided. Where git does not list its index (another user's folder, no answer in 10 s, damage), the rules
   decide alone, and `cortex status` says so. `indexing.respect_gitignore: false` ignores both git's rules and its index.
+* A file is read again when its size is another. Another mtime, ctime or inode (no inodes on network folders and FUSE), or a save less than two seconds
+  before it was read, means that its content is compared, and nothing more if that is the same.
 * Left out, and named: everything below a folder that is a git repository itself (a bare clone, `.bare`, a fixture; tracked or not), another worktree
   of the same repository, and a clone in a repository unless it is a submodule. In a folder without git its clones belong to it.
 * Left out: symbolic links (no loop can arise), unreadable files and folders, files that a chunker stumbles over, files over `indexing.max_file_kb`, binary files,

@@ -107,6 +107,19 @@ def test_the_tests_run_on_three_systems_and_four_versions_of_python() -> None:
     assert commands(job) == [".ci/run"]
 
 
+def test_what_ci_draws_small_is_drawn_large_by_night() -> None:
+    night = workflow("night")
+    assert night[True]["schedule"]  # YAML 1.1 takes "on" for true
+    assert "scripts/night" in commands(night["jobs"]["draw"])
+    script = (ROOT / "scripts" / "night").read_text()
+    for drawn in (
+        "fuzz_ignores.py --number 10000",
+        "--hypothesis-profile=night",
+        "torture.py --seconds 1800",
+    ):
+        assert drawn in script
+
+
 def test_a_release_is_published_with_provenance_and_without_a_password() -> None:
     build, publish = (workflow("release")["jobs"][name] for name in ("build", "publish"))
     assert 'python scripts/release.py "$GITHUB_REF_NAME"' in commands(build)

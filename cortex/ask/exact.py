@@ -70,7 +70,13 @@ async def _count_inside_words(turn: Turn, question: Exact, hits: ExactHits) -> i
     `open`. The index finds words, a reader of grep expects parts of them too.
     """
     by_lines = question.as_text and question.detail == "auto" and not question.offset
-    if not by_lines or question.match_type or not _WORD.fullmatch(question.query) or hits.truncated:
+    if (
+        not turn.generation.number
+        or not by_lines
+        or question.match_type
+        or not _WORD.fullmatch(question.query)
+        or hits.truncated
+    ):
         return 0
     request = replace(
         question.request(turn.generation.number), match_type="substring", lines=1, alike=False, every=False

@@ -1,7 +1,7 @@
 """The freshness of an answer: its `index` block, and the hits that no longer match their files.
 
 Reads the files that the watcher and the indexer publish (CURRENT, run/indexer.json, manifest.json)
-and the sizes and times of the sources; writes nothing. Silent staleness is the worst fault that a
+and the sources of an answer; writes nothing. Silent staleness is the worst fault that a
 search tool can have.
 """
 
@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from cortex.ask.saved_files import MANIFEST_BYTES_MAX, SavedFiles
 from cortex.generation.contract import chunk_folders
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
 from cortex.generation.damage import UNREADABLE
@@ -27,6 +28,7 @@ from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
 from cortex.system import files, git_files, hosts, path_names
 from cortex.system.errors import Damaged
+from cortex.terms.encodings import BY_GUESS
 from cortex.terms.ids import stem_of
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.locks import namespace
@@ -37,12 +39,12 @@ T = TypeVar("T")
 
 #: pending files that an answer names; the others are a number
 PENDING_NAMED = 5
+#: sentences on files that were read with a reservation
+RESERVATIONS_MAX = 3
 #: seconds without a heartbeat (there is one in ten) after which an indexer counts as gone
 HEARTBEAT_MAX_S = 30.0
 #: bytes free on the disk of the index below which nothing new can be written
 FREE_BYTES_MIN = 1 << 20
-#: fronts do not read a larger manifest: hits are then not compared with their files
-MANIFEST_BYTES_MAX = 64 * 1024 * 1024
 
 
 class _Cached(Generic[T]):
@@ -130,6 +132,7 @@ class Freshness:
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
         self._manifest = _Cached[Listing[FileState]](config.manifest, Listing())
+        self._saved_files = SavedFiles(self._root, config.manifest)
         #: paths of the manifest without their endings; None: not computed yet
         self._stems: frozenset[str] | None = None
         #: files of the manifest that have no chunks
@@ -249,12 +252,26 @@ class Freshness:
         """
         records = self._listing().files
         dirty = self.progress().dirty
-        stale_paths = set()
-        for path in set(paths):
-            record = records.get(path)
-            if dirty.get(path, 0) > generation.sequence or (record and self._differs(path, record)):
-                stale_paths.add(path)
-        return frozenset(stale_paths)
+        distinct = set(paths)
+        dirty_paths = {path for path in distinct if dirty.get(path, 0) > generation.sequence}
+        return frozenset(dirty_paths | self._saved_files.changed(records, distinct - dirty_paths))
+
+    def reservations(self, paths: Iterable[str]) -> list[str]:
+        """Return sentences on those of `paths` that were read by a guess or not understood, for the
+        first of them.
+        """
+        records = self._listing().files
+        sentences = [
+            sentence
+            for path in sorted(set(paths))
+            if (record := records.get(path)) is not None
+            for remark in record.remarks
+            if (sentence := _reservation(path, remark))
+        ]
+        if len(sentences) <= RESERVATIONS_MAX:
+            return sentences
+        more = len(sentences) - RESERVATIONS_MAX
+        return [*sentences[:RESERVATIONS_MAX], f"{more} more such remarks: `cortex index --verbose`."]
 
     def listed(self) -> Collection[str]:
         """Return the paths that the indexer has read; none where chunk files of another program are
@@ -301,17 +318,9 @@ class Freshness:
             return self._manifest.empty
         read = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[FileState])
         self._stems = None
+        self._saved_files.forget()
         self._nothing_in = sum(not record.chunks for record in read.files.values())
         return read
-
-    def _differs(self, path: str, record: FileState) -> bool:
-        if not _is_inside(path):
-            return False  # an index must not make us look outside of the project
-        try:
-            info = os.stat(f"{self._root}/{path}")
-        except OSError:
-            return True
-        return (info.st_size, info.st_mtime_ns) != (record.size, record.mtime_ns)
 
     def explain_nothing(self) -> str:
         """Return why nothing is published yet and what to do, in one or two sentences."""
@@ -367,6 +376,14 @@ class Freshness:
         if generation.number or not has_other(self._config.index_dir):
             return ""
         return "The index is being rebuilt after an upgrade."
+
+
+def _reservation(path: str, remark: str) -> str:
+    """Return a remark as a sentence; "" for one that casts no doubt on the shown text."""
+    kind, _, rest = remark.partition(": ")
+    if kind == "syntax errors" and rest:
+        return f"{path}: {rest}."
+    return f"{path} is {remark}." if kind == "not UTF-8" and rest.endswith(BY_GUESS) else ""
 
 
 def _is_inside(path: str) -> bool:

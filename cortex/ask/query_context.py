@@ -283,6 +283,8 @@ class Turn:
     silent: dict[str, CortexError] = field(default_factory=dict)
     #: files of the answer that differ from this generation
     changed: set[str] = field(default_factory=set)
+    #: files of the answer, for sentences on those that were read with a reservation
+    shown: set[str] = field(default_factory=set)
     #: facts on the state of the index that `suggestion` states, so that `index` does not repeat
     #: them
     reported: set[str] = field(default_factory=set)
@@ -359,7 +361,9 @@ class Turn:
         raise no_answer_error(errors.values())
 
     def stale(self, paths: Iterable[str]) -> frozenset[str]:
-        """Return those of `paths` that differ from this generation."""
+        """Return those of `paths`, files of the answer, that differ from this generation."""
+        paths = set(paths)
+        self.shown.update(paths)
         stale_paths = self.context.freshness.stale(paths, self.generation)
         self.changed.update(stale_paths)
         return stale_paths
@@ -368,7 +372,8 @@ class Turn:
         """Return the answer's `index` block: silent workers, their reasons, and the sentences
         `notes`.
         """
-        sentences = (*map(str, self.silent.values()), *notes)
+        reservations = self.context.freshness.reservations(self.shown)
+        sentences = (*map(str, self.silent.values()), *notes, *reservations)
         return self.context.freshness.block(
             self.generation, sorted(self.silent), sentences, self.changed, share_reported=bool(self.reported)
         )

@@ -35,6 +35,9 @@ from ipc.messages import Filters, GraphSearch, Place, UnitHits, UnitsAt, UnitSea
 
 #: tokens of an answer where the caller sets none
 TOKENS = 2_500
+#: bytes of lines that are asked for by number, where the caller sets no size: an agent reads again
+#: what an answer cuts off, and pays twice
+LINES_BYTES = 24_000
 #: places of one call; letters of a place
 PLACES_MAX, PLACE_CHARS_MAX = 24, 4_096
 #: lines up to which a definition and a file are whole; bytes up to which a longer definition is,
@@ -140,7 +143,10 @@ async def _answer(turn: Turn, question: Read) -> Answer:
     answer: Answer = {}
     if resolved.listed:
         answer["map"] = [_map_line(function) for function in resolved.listed[:LISTED_MAX]]
-    left_bytes = question.max_tokens * TOKEN_BYTES - len("\n".join(notes).encode())
+    left_bytes = question.max_tokens * TOKEN_BYTES
+    if question.max_tokens == TOKENS:
+        left_bytes = max(left_bytes, min(LINES_BYTES, _bytes_of_lines(items)))
+    left_bytes -= len("\n".join(notes).encode())
     folders = [target for target in resolved.targets if target.form == "folder"]
     for target in folders:
         share = max(FOLDER_BYTES_MIN, left_bytes // len(resolved.targets))
@@ -197,6 +203,13 @@ def _search_file(target: Target, query: str, generation: int) -> UnitSearch:
 
 def _map_line(function: Function) -> Answer:
     return {"file": function.file, "start": function.start, "end": function.end, "name": function.name}
+
+
+def _bytes_of_lines(items: Iterable[_Item]) -> int:
+    """Return the bytes of the answer, if the lines that were asked for by number are all of it."""
+    by_number = [item for item in items if item.target.form == "lines"]
+    shown = sum(show_whole(item.body).size + item.header_bytes for item in by_number)
+    return int(shown / (1 - CALLS_SHARE)) + 1 if by_number else 0
 
 
 def _gone(items: Iterable[_Item]) -> list[str]:

@@ -11,7 +11,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +200,8 @@ class OpenProjects:
 
     def _load_config(self, project: ProjectEntry) -> Config:
         memory = {"data_dir": self._own_link.config.memory.data_dir}
-        return configuration.load(project.root, {"memory": memory})
+        config = configuration.load(project.root, {"memory": memory})
+        return replace(config, explicit_root=project.root not in self._roots)  # of the client's choice
 
     async def _close_others(self) -> None:
         """Close the least recently used projects without running calls, down to OPEN_MAX."""

@@ -80,7 +80,7 @@ def _find_sockets(payload: dict[str, Any]) -> tuple[Path | None, str]:
     """Return (the folder of sockets of the project around the session's folder, that folder's path
     below the project); None without a running text worker.
     """
-    from cortex.settings.home import PROJECT_FOLDER, root_id, runtime_base, too_high
+    from cortex.settings.home import PROJECT_FOLDER, runtime_base, runtime_id, too_high
 
     start = os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
     if not isinstance(start, str) or not os.path.isabs(start):
@@ -89,7 +89,7 @@ def _find_sockets(payload: dict[str, Any]) -> tuple[Path | None, str]:
     for root in (folder, *folder.parents):
         if too_high(root):
             break
-        paths = sorted(base.glob(f"{root_id(root)}-p*/text.*.sock"), key=lambda path: path.stat().st_mtime)
+        paths = sorted(base.glob(f"{runtime_id(root)}-p*/text.*.sock"), key=lambda path: path.stat().st_mtime)
         if paths:
             within = folder.relative_to(root).as_posix()
             return paths[-1], "" if within == "." else within

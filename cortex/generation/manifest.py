@@ -15,12 +15,18 @@ import msgspec
 #: is ignored
 MANIFEST_VERSION = 2
 
+#: nanoseconds, longer than a tick of a file system's clock: two saves within a tick have the same
+#: times
+TICK_NS = 2_000_000_000
+
 E = TypeVar("E")
+#: the values of stat that show a change: size, mtime_ns, ctime_ns, inode (0: not to be compared)
+Stat = tuple[int, int, int, int]
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One source file. `skipped` gives the reason why it has no chunks, "" when it is indexed;
-    `remarks` list its peculiarities.
+    `remarks` list its peculiarities; `encoding` is the codec of a text that is not UTF-8.
 
     `ids` is a digest of the ids of its `chunks` (indexer/store/manifest.py, `name_of`): the
     manifest is written and read at every save.
@@ -33,16 +39,36 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     ids: str = ""
     skipped: str = ""
     remarks: tuple[str, ...] = ()
+    encoding: str = ""
+    #: 0 in a manifest of an earlier version, and for an inode that does not name a file for long
+    ctime_ns: int = 0
+    inode: int = 0
+    #: when the file was read first with these times, if that was less than TICK_NS after them: a
+    #: later save may have the same ones; else 0
+    racy_ns: int = 0
+
+    @property
+    def stat(self) -> Stat:
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
 class FileState(msgspec.Struct, frozen=True):
-    """The fields of an Entry that show whether the file is unchanged since it was indexed, and
-    whether it has chunks.
+    """The fields of an Entry that show whether the file is unchanged since it was indexed, whether
+    it has chunks, and its remarks.
     """
 
     size: int
     mtime_ns: int
     chunks: int = 0
+    remarks: tuple[str, ...] = ()
+    ctime_ns: int = 0
+    inode: int = 0
+
+
+class FileDigest(msgspec.Struct, frozen=True):
+    """The digest of an Entry alone."""
+
+    sha256: str
 
 
 class FileRemarks(msgspec.Struct, frozen=True):
@@ -77,3 +103,28 @@ class Manifest(Listing[Entry]):
     """
 
     chunk_files: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+
+
+def is_unchanged(record: Entry | FileState, stat: Stat) -> bool | None:
+    """Return whether a file is as it was recorded; None if only its content can tell: its times or
+    its inode are others, or the record has no ctime.
+    """
+    size, mtime_ns, ctime_ns, inode = stat
+    if record.size != size:
+        return False
+    is_same = record.mtime_ns == mtime_ns and record.ctime_ns == ctime_ns
+    return True if is_same and (record.inode == inode or not (record.inode and inode)) else None
+
+
+def stamp(entry: Entry, stat: Stat, read_ns: int) -> Entry:
+    """Return the entry of a file that had this stat before it was read at `read_ns`."""
+    racy_ns = 0
+    if max(stat[1], stat[2]) > read_ns - TICK_NS:
+        is_known = entry.racy_ns and entry.stat == stat and entry.racy_ns <= read_ns
+        racy_ns = entry.racy_ns if is_known else read_ns
+        if read_ns - racy_ns >= TICK_NS:  # times in the future: no clock stood still for so long
+            racy_ns = 0
+    size, mtime_ns, ctime_ns, inode = stat
+    return msgspec.structs.replace(
+        entry, size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns, inode=inode, racy_ns=racy_ns
+    )

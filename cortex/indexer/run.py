@@ -18,7 +18,7 @@ import msgspec
 
 from cortex.embedders import Embedder, copies_max, open_embedder
 from cortex.generation.contract import chunk_ending
-from cortex.generation.manifest import Entry, Manifest
+from cortex.generation.manifest import Entry, Manifest, is_unchanged, stamp
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.inline_builds import mark_building, may_build_inline, remove_note
 from cortex.indexer.pool import Pool, count_children, count_run_children
@@ -29,16 +29,32 @@ from cortex.indexer.store.embeddings import cache_folder
 from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.graph_tasks import GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
-from cortex.indexer.store.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
+from cortex.indexer.store.shards import (
+    FACTS,
+    Built,
+    Settings,
+    Task,
+    build,
+    read_source,
+    shard_count,
+    shard_of,
+)
 from cortex.indexer.store.writer import Writer, writer_lock
+from cortex.indexer.syntax.repair import REPAIRED
+from cortex.indexer.syntax.source import BINARY, digest
 from cortex.settings.config import Config
+from cortex.settings.encodings import ENCODING_FILES
 from cortex.settings.home import open_home
 from cortex.system import allocator
 from cortex.system.errors import Misconfigured
 from cortex.terms.ignores import NO_GLOB
+from cortex.terms.languages import language_of
 from cortex.terms.records import Skipped
 
 log = logging.getLogger(__name__)
+
+#: remarks without a reason, of versions that read fewer encodings and repaired no syntax
+OLD_ENCODING, OLD_ERRORS = "not UTF-8: read as Latin-1", "syntax errors"
 
 #: called with (files done, files to do, chunks so far)
 Progress = Callable[[int, int, int], None]
@@ -147,18 +163,20 @@ class Indexer:
         self,
         scan: Scan | None = None,
         manifest: Manifest | None = None,
+        changes: dict[str, Candidate | None] | None = None,
         *,
         force: bool = False,
         on_progress: Progress | None = None,
     ) -> Report:
-        """Do a complete run: walk the tree and load the manifest (unless passed), then index the
-        changes.
+        """Do a complete run: walk the tree, load the manifest and find the `differences` (unless
+        passed), then index these.
         """
         started = time.monotonic()
         scan = scan or Scanner(self.config).walk()
         manifest = manifest or self.load()
-        fresh, gone = differences(manifest, scan.files)
-        plan = self._run(manifest, scan.files if force else fresh, gone, force=force, on_progress=on_progress)
+        changes = self.differences(manifest, scan.files) if changes is None else changes
+        fresh, gone = scan.files if force else _present(changes), _absent(changes)
+        plan = self._run(manifest, fresh, gone, force=force, on_progress=on_progress)
         self._record_left_out(manifest, scan.skipped)
         left_out = [Skipped(path, entry.skipped) for path, entry in manifest.files.items() if entry.skipped]
         files = sum(_has_chunks(manifest, path) for path in manifest.files)
@@ -197,6 +215,8 @@ class Indexer:
         wanted = manifests.recipe(self.config, self.embedder.identity)
         if manifest.recipe != wanted:
             manifest = Manifest(recipe=wanted, sequence=manifest.sequence)
+        for path in [path for path, entry in manifest.files.items() if _is_outdated(path, entry)]:
+            del manifest.files[path]
         manifest.model, manifest.dimensions = self.embedder.identity, self.embedder.dimensions
         return manifest
 
@@ -206,15 +226,55 @@ class Indexer:
         changes: dict[str, Candidate | None],
         on_progress: Progress | None = None,
     ) -> Plan:
-        """Run for some files only: None means removed. Updates `manifest`."""
-        present = {path: candidate for path, candidate in changes.items() if candidate is not None}
-        gone = [path for path in changes.keys() - present.keys() if path in manifest.files]
-        fresh = {
-            path: candidate
-            for path, candidate in present.items()
-            if _differs(manifest.files.get(path), candidate)
-        }
-        return self._run(manifest, fresh, gone, force=False, on_progress=on_progress)
+        """Run for these `changes_among` some files only. Updates `manifest`."""
+        return self._run(manifest, _present(changes), _absent(changes), force=False, on_progress=on_progress)
+
+    def differences(self, manifest: Manifest, files: Mapping[str, Candidate]) -> dict[str, Candidate | None]:
+        """As `changes_among`, for all files of a walk: the others were removed."""
+        changes = self.changes_among(manifest, files)
+        return changes | dict.fromkeys(path for path in manifest.files if path not in files)
+
+    def changes_among(
+        self, manifest: Manifest, files: Mapping[str, Candidate | None]
+    ) -> dict[str, Candidate | None]:
+        """Return those of `files` that are new, changed or removed (None).
+
+        A file whose stat leaves it open is hashed. If its content is the same, `manifest` gets its
+        new stat, and is saved unless the changes will be written to it anyway.
+        """
+        changes: dict[str, Candidate | None] = {}
+        confirmed: dict[str, Entry] = {}
+        for path, candidate in files.items():
+            entry = manifest.files.get(path)
+            if entry is None or candidate is None:
+                if entry is not None or candidate is not None:
+                    changes[path] = candidate
+            elif (entry.stat != candidate or entry.racy_ns) and not self._stop.is_set():
+                confirmed_entry = self.confirm(path, entry, candidate)
+                if confirmed_entry is None:
+                    changes[path] = candidate
+                elif confirmed_entry != entry:
+                    confirmed[path] = confirmed_entry
+        manifest.files.update(confirmed)
+        if confirmed and not changes:
+            with contextlib.suppress(OSError):  # an unwritable folder was reported before
+                manifests.save(self.config.manifest, manifest)
+        return changes
+
+    def confirm(self, path: str, entry: Entry, candidate: Candidate) -> Entry | None:
+        """Return the entry of a file, with its present stat if that had to be confirmed by its
+        content; None if the file was changed.
+        """
+        is_settled = not (entry.racy_ns and entry.sha256)
+        by_stat = is_unchanged(entry, candidate)
+        if by_stat and is_settled:
+            return entry
+        if by_stat is False or not entry.sha256:
+            return None
+        read_ns = time.time_ns()
+        raw = read_source(path, self.settings)
+        is_same = isinstance(raw, bytes) and digest(raw) == entry.sha256
+        return stamp(entry, candidate, read_ns) if is_same else None
 
     def _run(
         self,
@@ -231,7 +291,10 @@ class Indexer:
             manifest.sequence = writer.last_sequence()
             manifest.shards = shard_count(len(fresh), self._limits.shard_files)
         shard_files = self._limits.shard_files
-        plan = make_plan(manifest, fresh, gone, shard_files, stale=writer.stale(), force=force)
+        otherwise = _read_otherwise(manifest, fresh, gone)
+        plan = make_plan(
+            manifest, otherwise | fresh, gone, shard_files, stale=writer.stale(), force=force, anew=otherwise
+        )
         if first and len(fresh) >= 2 * self._limits.first_files:
             plan.groups = group_by_priority(self.config.root, fresh, self._limits.first_files)
         if not plan.tasks and not first:
@@ -368,17 +431,39 @@ class Indexer:
                 return
 
 
-def differences(manifest: Manifest, files: dict[str, Candidate]) -> tuple[dict[str, Candidate], list[str]]:
-    """Compare a walk over the tree with the manifest: return the new and changed files, and the
-    removed ones.
+def _present(changes: Mapping[str, Candidate | None]) -> dict[str, Candidate]:
+    return {path: candidate for path, candidate in changes.items() if candidate is not None}
+
+
+def _absent(changes: Mapping[str, Candidate | None]) -> list[str]:
+    return [path for path, candidate in changes.items() if candidate is None]
+
+
+def _is_outdated(path: str, entry: Entry) -> bool:
+    """Return whether a version of Cortex that read fewer encodings, or repaired no syntax, has read
+    the file: its remark then has no reason.
     """
-    entries = manifest.files
-    fresh = {path: candidate for path, candidate in files.items() if _differs(entries.get(path), candidate)}
-    return fresh, [path for path in entries if path not in files]
+    if not entry.remarks:
+        return False
+    return OLD_ENCODING in entry.remarks or (
+        OLD_ERRORS in entry.remarks and language_of(path).name in REPAIRED
+    )
 
 
-def _differs(entry: Entry | None, candidate: Candidate) -> bool:
-    return entry is None or (entry.size, entry.mtime_ns) != (candidate.size, candidate.mtime_ns)
+def _read_otherwise(
+    manifest: Manifest, fresh: Collection[str], gone: Collection[str]
+) -> dict[str, Candidate]:
+    """Return the unchanged files whose text may differ because a file that names encodings has
+    changed: those that are not UTF-8.
+    """
+    if not any(path.rpartition("/")[2] in ENCODING_FILES for path in (*fresh, *gone)):
+        return {}
+    changed = {*fresh, *gone}
+    return {
+        path: Candidate(*entry.stat)
+        for path, entry in manifest.files.items()
+        if (entry.encoding or entry.skipped == BINARY) and path not in changed
+    }
 
 
 def _has_chunks(manifest: Manifest, path: str) -> bool:
@@ -394,19 +479,18 @@ def make_plan(
     *,
     stale: set[int],
     force: bool,
+    anew: Collection[str] = (),
 ) -> Plan:
     """Return the work after which the chunk files hold the manifest's files with `fresh` and
     without `gone`. `stale` shards have chunk files that are not as they were written: their files
-    are read again. `force`: ignore the entries of `fresh`.
+    are read again. `force`: ignore the entries of `fresh`; `anew`: of these files.
     """
     entries, old_shards = manifest.files, manifest.shards
     total = len(entries) - len(gone) + sum(path not in entries for path in fresh)
     shards = shard_count(total, shard_files)
     plan = Plan(shards=shards, moves=shards != old_shards, sequence=manifest.sequence + 1)
     lost = {path for path in entries if shard_of(path, old_shards) in stale} if stale else set()
-    fresh = {
-        path: Candidate(entries[path].size, entries[path].mtime_ns) for path in lost.difference(gone)
-    } | fresh
+    fresh = {path: Candidate(*entries[path].stat) for path in lost.difference(gone)} | fresh
     plan.indexed, plan.removed = len(fresh), len(gone)
     plan.bytes = sum(candidate.size for candidate in fresh.values())
     for path in gone:
@@ -426,8 +510,8 @@ def make_plan(
             task.kept[path] = entry
     for path, candidate in fresh.items():
         task = plan.tasks[shard_of(path, shards)]
-        task.fresh[path] = (candidate.size, candidate.mtime_ns)
-        if path in entries and path not in lost and not force:
+        task.fresh[path] = candidate
+        if path in entries and path not in lost and path not in anew and not force:
             task.known[path] = entries[path]
     return plan
 

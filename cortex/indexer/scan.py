@@ -14,20 +14,22 @@ import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from cortex.indexer import checkouts
 from cortex.indexer.checkouts import GIT_LINK, Checkout
 from cortex.indexer.rules import Rules, common_rules, faults_of, read_rules
 from cortex.indexer.syntax import documents
 from cortex.settings.config import Config
+from cortex.settings.home import NAMED
 from cortex.system import git_files
 from cortex.system.errors import Misconfigured
+from cortex.system.mounts import has_lasting_inodes
 from cortex.terms.ignores import read_lines, read_setting
 from cortex.terms.languages import expand_language, language_of
 from cortex.terms.records import Skipped
 
-#: most files of a project that the user did not name explicitly; a folder with more is rather a
-#: disk
+#: most files of a project that no person has named; a folder with more is rather a disk
 FILES_MAX = 100_000
 #: folders that never hold a project's own source
 FOLDERS_SKIPPED = frozenset(
@@ -52,13 +54,13 @@ GENERATED = frozenset(
 GENERATED_SUFFIXES = (
     ".min.js", ".min.css", ".map", ".svg", ".csv", ".tsv", ".lock", ".log", ".patch", ".diff", ".po",
 )  # fmt: skip
-#: suffixes of files that are not text
+#: suffixes of pictures, sounds, archives and the like, which are never text. The bytes of all
+#: other files decide: a library of circuits is called `.lib`, too, a model of Modelica `.mo`
 BINARY_SUFFIXES = frozenset(
     ".png .jpg .jpeg .gif .ico .bmp .webp .tif .tiff .zip .gz .tgz .bz2 .xz .zst .7z .rar "
-    ".tar .jar .war .class .so .dylib .dll .exe .o .a .lib .obj .pyc .pyo .pyd .whl .egg .wasm "
-    ".bin .dat .db .sqlite .sqlite3 .npy .npz .pt .pth .onnx .safetensors .pkl .parquet .woff "
-    ".woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm .flac .psd .doc .xls "
-    ".ppt .mo .icns .deb .rpm .dmg .iso .snap".split()
+    ".tar .jar .war .so .dylib .dll .exe .pyc .pyo .pyd .whl .egg .wasm .sqlite .sqlite3 .npy .npz "
+    ".onnx .safetensors .parquet .woff .woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm "
+    ".flac .psd .icns .deb .rpm .dmg .iso".split()
 )
 #: files that decide which others are ignored
 IGNORE_FILES = frozenset({".gitignore", ".cortexignore"})
@@ -66,12 +68,14 @@ IGNORE_FILES = frozenset({".gitignore", ".cortexignore"})
 UNLISTED = "files that git tracks are unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A file to index, with its values of stat."""
+class Candidate(NamedTuple):
+    """A file to index: the values of stat that show a change."""
 
     size: int
     mtime_ns: int
+    ctime_ns: int
+    #: 0 where the file system may give the file another one
+    inode: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,9 @@ class Scanner:
         """Raises Misconfigured for a malformed glob in a setting."""
         self._root = str(config.root)
         self._settings = config.indexing
-        self._limit = 0 if config.explicit_root else FILES_MAX
+        self._has_inodes = has_lasting_inodes(config.root)
+        #: whether a project with more than FILES_MAX files is refused
+        self.is_limited = not (config.explicit_root or (config.home / NAMED).exists())
         self._ignore = read_setting(config.indexing.ignore, "indexing.ignore")
         self._include = read_setting(config.indexing.include, "indexing.include")
         self._languages = frozenset(
@@ -136,8 +142,7 @@ class Scanner:
         """Return the tree as it is. `enter` is called with each folder before it is listed: a watch
         that it sets then misses no later change.
 
-        Raises Misconfigured for more than FILES_MAX files in a project that the user did not name
-        explicitly.
+        Raises Misconfigured for more than FILES_MAX files in a project that no person has named.
         """
         scan = Scan(skipped=faults_of(self._outer.git))
         checkouts_met = [CheckoutAt("", self._outer.checkout)]
@@ -201,17 +206,17 @@ class Scanner:
             return None
         reason = self._skip_reason(path, os.path.basename(path), scope, info.st_size, is_link=is_link)
         if reason is None:
-            return Candidate(info.st_size, info.st_mtime_ns)
+            return self._candidate(info)
         return Skipped(path, reason) if reason else None
 
     def exclusion_reason(self, path: str) -> str:
         """Return the reason why a file, or a folder above it, is left out; "" for none."""
-        scope, name = self._scope_of(path), os.path.basename(path)
-        if isinstance(scope, str):
-            return scope
         full = os.path.join(self._root, path)
         if not os.path.lexists(full):
             return "there is no such file"
+        scope, name = self._scope_of(path), os.path.basename(path)
+        if isinstance(scope, str):
+            return scope
         if os.path.isdir(full) and not os.path.islink(full):
             inside = self._inside(path, name, scope)
             return inside if isinstance(inside, str) else ""
@@ -367,9 +372,13 @@ class Scanner:
             return
         reason = self._skip_reason(path, entry.name, scope, info.st_size, is_link=is_link)
         if reason is None:
-            scan.files[path] = Candidate(info.st_size, info.st_mtime_ns)
+            scan.files[path] = self._candidate(info)
         elif reason:
             scan.skipped.append(Skipped(path, reason))
+
+    def _candidate(self, info: os.stat_result) -> Candidate:
+        inode = info.st_ino if self._has_inodes else 0
+        return Candidate(info.st_size, info.st_mtime_ns, info.st_ctime_ns, inode)
 
     def _skip_reason(self, path: str, name: str, scope: Scope, size: int, *, is_link: bool) -> str | None:
         """Return the reason why a file is left out: None if it is not, "" if a rule or setting
@@ -409,9 +418,9 @@ class Scanner:
         return read_rules(self._root, path, depth=len(folder) + 1 if folder else 0, folds=folds)
 
     def _check_limit(self, scan: Scan) -> None:
-        if self._limit and len(scan.files) > self._limit:
+        if self.is_limited and len(scan.files) > FILES_MAX:
             raise Misconfigured(
-                f"{self._root} holds more than {self._limit:,} files to index; if it is the right folder, pass "
+                f"{self._root} holds more than {FILES_MAX:,} files to index; if it is the right folder, pass "
                 f'--project "{self._root}" or set CORTEX_PROJECT="{self._root}"; else narrow it with indexing.include '
                 "or indexing.ignore in .cortex/config.yml."
             )

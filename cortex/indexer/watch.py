@@ -31,7 +31,7 @@ from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
 from cortex.indexer.store.graph_shards import FACTS
 from cortex.indexer.store.writer import claiming_files, writer_lock
 from cortex.settings.config import Config
-from cortex.settings.home import open_home, open_runtime
+from cortex.settings.home import NAMED, open_home, open_runtime
 from cortex.system import allocator, files
 from cortex.system.errors import ANEW, EXIT_OK, CortexError, NotFound, Occupied
 from cortex.system.mounts import FOREIGN, file_system
@@ -130,6 +130,9 @@ class _Follower:
         #: the scanner of the last sweep, and the files that git tracked then
         self._scanner: Scanner | None = None
         self._tracked: object = None
+        #: whether the last walk had an end: a project that is refused as too large is not indexed
+        #: file by file either
+        self._has_walked = False
         self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, time of writing; 0: not yet)
         self._sweep_at = 0.0
         #: seconds of processor time of the last check of the written files
@@ -152,7 +155,10 @@ class _Follower:
                 break
             self._changes.clear_touched()
             began_s = time.thread_time()
-            if not self._is_intact() or self._tracks_others():
+            if self._is_named_now():
+                self._report(state="looking", message="")
+                self._changes.add_all()
+            elif not self._is_intact() or self._tracks_others():
                 self._changes.add_all()
             self._look_took_s = time.thread_time() - began_s
             state = _stat(self._config.indexer_state)
@@ -163,7 +169,7 @@ class _Follower:
             paths, sweep = self._changes.take()
             if sweep or time.monotonic() >= self._sweep_at or any(_changes_rules(path) for path in paths):
                 self._guard(self._sweep)
-            elif paths:
+            elif paths and self._has_walked:
                 self._guard(functools.partial(self._update, paths))
             self._forget_served()
             if self._worked_at and time.monotonic() - self._worked_at >= self._pace.rest_s:
@@ -198,6 +204,11 @@ class _Follower:
         """
         return self._scanner is not None and self._scanner.tracked_paths() != self._tracked
 
+    def _is_named_now(self) -> bool:
+        """Return whether a person has named the project since the last sweep: it may be large."""
+        is_limited = self._scanner is not None and self._scanner.is_limited
+        return is_limited and (self._config.home / NAMED).exists()
+
     def _note_work(self) -> None:
         self._worked_at = time.monotonic()
         if self._growth is not None:
@@ -225,7 +236,10 @@ class _Follower:
         all.
         """
         config = self._config
-        state_files = {path.parent: (path.name,) for path in (config.manifest, config.indexer_state)}
+        state_files = {
+            config.home: (config.manifest.name, NAMED),
+            config.run_dir: (config.indexer_state.name,),
+        }
         return state_files | {config.chunks_dir: (), config.graph_dir: (), config.graph_dir / FACTS: ()}
 
     def _debounce(self) -> None:
@@ -244,10 +258,17 @@ class _Follower:
         if manifest is None or self._state.state == "stopped" or len(paths) > ANNOUNCED_MAX:
             return
         scanner = Scanner(self._config)
-        new = [path for path in paths if path not in self._dirty and _differs(scanner, manifest, path)]
+        new = [path for path in paths if path not in self._dirty and self._differs(scanner, manifest, path)]
         if new:
             self._mark_dirty(new, manifest)
             self._report()
+
+    def _differs(self, scanner: Scanner, manifest: Manifest, path: str) -> bool:
+        """Return whether a file must be read or removed."""
+        candidate, entry = _current_candidate(scanner, path), manifest.files.get(path)
+        if entry is None or candidate is None:
+            return entry is not None or candidate is not None
+        return self._indexer.confirm(path, entry, candidate) is None
 
     def _guard(self, work: Callable[[], None]) -> None:
         """Do `work`; report any error, and let the next sweep try again."""
@@ -277,7 +298,9 @@ class _Follower:
         self._sweep_at = started + self._pace.sweep_s  # also when it fails
         self._scanner = Scanner(self._config)
         self._tracked = self._scanner.tracked_paths()
+        self._has_walked = False
         scan = self._scanner.walk(self._folders.enter)
+        self._has_walked = True
         self._check_root()  # moved meanwhile
         self._folders.follow(scan.folders)
         took, spent_s = time.monotonic() - started, time.thread_time() - began_s
@@ -286,14 +309,13 @@ class _Follower:
         with self._locked_manifest() as manifest:
             if self._has_foreign_files(manifest):
                 return
-            changed = [path for path, stat in scan.files.items() if not _is_same(manifest, path, stat)]
-            changed += manifest.files.keys() - scan.files.keys()
-            if self._unmark_dirty(self._dirty.keys() - set(changed)) and not changed:
+            changed = self._indexer.differences(manifest, scan.files)
+            if self._unmark_dirty(self._dirty.keys() - changed.keys()) and not changed:
                 self._report()
-            self._mark_dirty(changed if manifest.files else [], manifest)
+            self._mark_dirty(changed if manifest.files else (), manifest)
             if changed or not manifest.files:
                 self._report(state="indexing", done=0, total=len(changed), files=len(scan.files), message="")
-            self._indexer.run(scan, manifest, on_progress=self._progress)
+            self._indexer.run(scan, manifest, changed, on_progress=self._progress)
             self._settle(changed, manifest)
         if changed:
             self._note_work()
@@ -311,11 +333,8 @@ class _Follower:
         with self._locked_manifest() as manifest:
             if self._has_foreign_files(manifest):
                 return
-            changes: dict[str, Candidate | None] = {}
-            for path in paths:
-                candidate = _current_candidate(scanner, path)
-                if not _is_same(manifest, path, candidate):
-                    changes[path] = candidate
+            candidates = {path: _current_candidate(scanner, path) for path in paths}
+            changes = self._indexer.changes_among(manifest, candidates)
             if self._unmark_dirty(paths - changes.keys()) and not changes:
                 self._report()
             if not changes:
@@ -425,15 +444,3 @@ def _changes_rules(path: str) -> bool:
 def _current_candidate(scanner: Scanner, path: str) -> Candidate | None:
     outcome = scanner.check_path(path)
     return outcome if isinstance(outcome, Candidate) else None
-
-
-def _differs(scanner: Scanner, manifest: Manifest, path: str) -> bool:
-    """Return whether a file must be read or removed."""
-    return not _is_same(manifest, path, _current_candidate(scanner, path))
-
-
-def _is_same(manifest: Manifest, path: str, candidate: Candidate | None) -> bool:
-    entry = manifest.files.get(path)
-    if entry is None or candidate is None:
-        return entry is None and candidate is None
-    return (entry.size, entry.mtime_ns) == (candidate.size, candidate.mtime_ns)

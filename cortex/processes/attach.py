@@ -30,6 +30,7 @@ from cortex.processes.starting import (
     spec_of,
 )
 from cortex.processes.supervisor import LINE_BYTES_MAX, UPGRADED, Supervisor, socket_path
+from cortex.settings.relied_settings import say_differences
 from cortex.system import files, hosts, re_exec, sockets
 from cortex.system.errors import ANEW, EXIT_HOME_GONE, CortexError, Unavailable
 from cortex.system.loaded_code import RESTART, code_of_process
@@ -337,7 +338,9 @@ def set_status(owner: Owner) -> dict[str, Any]:
     for folder in set_folders(owner):
         answer = _ask_supervisor(folder, "status")
         if answer:
-            return answer | {"running": True, "problem": mismatch(owner, answer)}
+            problem = mismatch(owner, answer)
+            answer.pop("settings", None)
+            return answer | {"running": True, "problem": problem}
     return {"running": False, "problem": "", "processes": []}
 
 
@@ -402,7 +405,10 @@ def set_folders(owner: Owner) -> list[Path]:
     first.
     """
     ours = owner.runtime_dir
-    return [ours, *sorted(path for path in ours.parent.glob(f"{owner.root_id}-p*") if path != ours)]
+    return [
+        ours,
+        *sorted(path for path in ours.parent.glob(f"{ours.name.rpartition('-p')[0]}-p*") if path != ours),
+    ]
 
 
 def other_protocol(owner: Owner) -> Path | None:
@@ -419,10 +425,11 @@ def mismatch(owner: Owner, hello: dict[str, Any]) -> str:
     ours = expected_hello(owner)
     if all(hello.get(key) == value for key, value in ours.items()):
         return ""
+    differences = say_differences(hello.get("settings"), owner.relied_settings())
     return (
         f"The running workers of {owner.root} are {_describe(hello)}, but this is "
-        f"{_describe({'version': __version__} | ours)}: close the other agent windows or run "
-        f"`{kind_of(owner).command} down`, then ask again."
+        f"{_describe({'version': __version__} | ours)}{differences and f', with another {differences}'}: close the "
+        f"other agent windows or run `{kind_of(owner).command} down`, then ask again."
     )
 
 

@@ -21,6 +21,7 @@ from typing import Any, Literal
 from cortex.processes.fork_client import Forked, ForkServer
 from cortex.processes.names import KINDS, Kind
 from cortex.sealing.places import VARIABLE as KEY_VARIABLE
+from cortex.settings.home import IN_SET
 from cortex.system import files, hosts
 from cortex.system.errors import ANEW, EXIT_OCCUPIED, EXIT_USAGE
 from ipc.locks import holder_of
@@ -75,6 +76,8 @@ class SetSpec:
     plain: str = ""
     #: names of the processes that a fork server forks, if it can
     forked: tuple[str, ...] = ()
+    #: the settings behind `config`, for a front that has others
+    settings: dict[str, str] = dataclasses.field(default_factory=dict)
     #: name → argument list in place of the kind's (tests of the supervisor itself)
     commands: dict[str, list[str]] | None = None
 
@@ -109,7 +112,7 @@ def child_environment() -> dict[str, str]:
     """
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "PYTHONUNBUFFERED"), "1")
     theirs = {name: value for name, value in os.environ.items() if name != KEY_VARIABLE}
-    return {"MALLOC_ARENA_MAX": _ARENAS} | theirs | single
+    return {"MALLOC_ARENA_MAX": _ARENAS} | theirs | single | {IN_SET: "1"}
 
 
 def trim_log(path: str) -> None:

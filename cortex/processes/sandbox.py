@@ -24,6 +24,7 @@ from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import (
     EMBED_TOKEN,
+    IN_SET,
     OLD_TOKEN,
     TOKEN,
     cache_base,
@@ -177,7 +178,7 @@ def environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if name.startswith(VARIABLES) and name not in SECRETS
     }
-    return variables | {"CORTEX_SECURITY_SANDBOX": "0"}
+    return variables | {"CORTEX_SECURITY_SANDBOX": "0", IN_SET: "1"}
 
 
 def _memory_options() -> list[str]:

@@ -102,6 +102,7 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
         sandbox=owner.sandbox,
         plain=str(owner.sealing.base) if owner.sealing else "",
         forked=_forked(owner),
+        settings=owner.relied_settings(),
     )
 
 

@@ -336,6 +336,7 @@ class Supervisor:
             "version": __version__,
             "protocol": self.spec.protocol,
             "config": self.spec.config,
+            "settings": self.spec.settings,
             "pid": os.getpid(),
             "born": self._born,
             "sandbox": self.spec.sandbox,

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import msgspec
-import orjson
 
 from cortex.sealing.master_key import take_from_environment
 from cortex.sealing.places import FILE_VARIABLE, VARIABLE, SealedPlace, is_sealed, permit_disk
@@ -27,6 +26,7 @@ from cortex.settings.config_files import parse_settings, read_raw, read_settings
 from cortex.settings.data import DataFolder, find_data
 from cortex.settings.home import (
     EMBED_TOKEN,
+    IN_SET,
     PROJECT_FOLDER,
     REALLY,
     SSE_PORT,
@@ -38,10 +38,12 @@ from cortex.settings.home import (
     real,
     root_id,
     runtime_base,
+    runtime_id,
     user_config,
 )
 from cortex.settings.milvus_names import place_key, project_of
 from cortex.settings.projects import resolve_project
+from cortex.settings.relied_settings import flatten, hash_of
 from cortex.settings.subfolder import enclosing_project
 from cortex.settings.table import (
     SECTIONS,
@@ -80,7 +82,8 @@ class Config:
     security: Security = field(default_factory=Security)
     engines: Engines = field(default_factory=Engines)
     milvus: Milvus = field(default_factory=Milvus)
-    #: True when --project, CORTEX_PROJECT or CLAUDE_PROJECT_DIR named the root
+    #: True when --project, CORTEX_PROJECT or CLAUDE_PROJECT_DIR named the root; False in the
+    #: processes of a set
     explicit_root: bool = False
     #: True when server.chunks_dir was set
     explicit_chunks: bool = False
@@ -174,18 +177,22 @@ class Config:
     @property
     def runtime_dir(self) -> Path:
         """The folder of this project's sockets and locks: short, private, a separate folder for
-        each protocol.
+        each protocol and each cache folder.
         """
-        return runtime_base() / f"{self.root_id}-p{PROTOCOL}"
+        return runtime_base() / f"{runtime_id(self.root)}-p{PROTOCOL}"
 
     @property
     def root_id(self) -> str:
         return root_id(self.root)
 
     def hash(self) -> str:
-        """Return 12 hex digits over all settings that workers depend on; processes with equal
-        hashes may share workers.
+        """Return 12 hex digits over the `relied_settings`; processes with equal hashes may share
+        workers.
         """
+        return hash_of(self.relied_settings())
+
+    def relied_settings(self) -> dict[str, str]:
+        """Return all settings that workers depend on, by name."""
         body = {
             "embedding": self.embedding,
             "server": dataclasses.replace(
@@ -201,10 +208,11 @@ class Config:
             "format": INDEX_FORMAT,
             "sealed": self.security.encrypt_index,
             "engines": self.engines,
-            "milvus": (self.milvus, project_of(self.root, self.milvus)) if self.remote else None,
+            "milvus": self.milvus if self.remote else None,
+            "milvus_project": project_of(self.root, self.milvus) if self.remote else None,
             "cache": os.fspath(cache_base()),
         }
-        return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
+        return flatten(body)
 
 
 #: environment variables with short names, besides the CORTEX_<SECTION>_<FIELD> forms
@@ -226,6 +234,7 @@ OWN_VARIABLES = {
     "CORTEX_PROJECT",
     EMBED_TOKEN,
     FILE_VARIABLE,
+    IN_SET,
     REALLY,
     SSE_PORT,
     TOKEN,
@@ -267,7 +276,7 @@ def load(
     config = Config(
         root=root,
         subfolder=subfolder,
-        explicit_root=explicit,
+        explicit_root=explicit and not os.environ.get(IN_SET),
         explicit_chunks=bool(sections["server"].chunks_dir),
         kept_sealed=kept_sealed,
         ignored=ignored,

@@ -9,10 +9,9 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import orjson
-
 from cortex.sealing.places import SealedPlace, plain_of, sealed_base
 from cortex.settings.home import cache_base, real, refusal, runtime_base, user_home
+from cortex.settings.relied_settings import flatten, hash_of
 from cortex.settings.table import Memory, Security, Server
 from cortex.system import files
 from cortex.system.errors import Misconfigured
@@ -78,14 +77,18 @@ class DataFolder:
         return hashlib.sha256(b"memory\0" + os.fsencode(self.root)).hexdigest()[:16]
 
     def hash(self) -> str:
-        """Return 12 hex digits over all settings that its workers depend on: of `memory` alone, for
-        all projects share them.
+        """Return 12 hex digits over the `relied_settings`."""
+        return hash_of(self.relied_settings())
+
+    def relied_settings(self) -> dict[str, str]:
+        """Return all settings that its workers depend on, by name: of `memory` alone, for all
+        projects share them.
         """
         settings = dataclasses.asdict(self.settings) | {"data_dir": os.fspath(self.root)}
         settings["sealed"] = self.seals or self.is_sealed
         for name in ("remotes", "git"):  # only fronts use them
             del settings[name]
-        return hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
+        return flatten(settings)
 
     def make(self) -> Path:
         """Make and check the folder and its log folder. Raises Misconfigured if it cannot be

@@ -21,6 +21,10 @@ from cortex.system.errors import CortexError, Misconfigured, Unavailable
 
 #: set by `--yes-really` and inherited by child processes: / or the home folder may be a project
 REALLY = "CORTEX_YES_REALLY"
+#: set for the processes of a set: they get the project's folder with --project, whoever named it
+IN_SET = "CORTEX_IN_SET"
+#: an empty file in the cache folder of a project that a person has named: it may be large
+NAMED = "named"
 #: token for embedding servers; ours is started with it
 EMBED_TOKEN = "CORTEX_EMBED_TOKEN"  # noqa: S105 - the name of a variable
 #: token of `cortex serve` and of its clients; the second is its name in older set-ups
@@ -54,6 +58,9 @@ class Folders(Protocol):
 
     @property
     def root_id(self) -> str: ...
+
+    @property
+    def explicit_root(self) -> bool: ...
 
     @property
     def sealing(self) -> SealedPlace | None: ...
@@ -108,8 +115,10 @@ def cache_base() -> Path:
 
 def _usual_cache() -> str:
     cache = os.environ.get("XDG_CACHE_HOME") or ""
-    if path_names.is_absolute(cache):
-        return os.path.join(cache, "cortex")
+    return os.path.join(cache, "cortex") if path_names.is_absolute(cache) else _own_cache()
+
+
+def _own_cache() -> str:
     if hosts.WINDOWS:
         return path_names.own_folder("cache", user_home())
     return os.path.join(user_home(), ".cache", "cortex")
@@ -132,6 +141,16 @@ def cache_home(root: Path, root_id: str) -> Path:
 def root_id(root: Path) -> str:
     """Return the identifier of a project: 16 hex digits of a hash of its folder's path."""
     return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+
+
+def runtime_id(root: Path) -> str:
+    """Return the identifier of a project in the names of runtime folders: one for each cache folder
+    that the user sets, for the processes of a set write into one cache.
+    """
+    cache = cache_base()
+    if cache == real(_own_cache()):
+        return root_id(root)
+    return hashlib.sha256(os.fsencode(root) + b"\0" + os.fsencode(cache)).hexdigest()[:16]
 
 
 def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool]:
@@ -255,6 +274,10 @@ def open_home(project: Folders) -> Path:
         note = json.dumps({"root": os.fspath(project.root)}).encode()
         if not _holds(home / "project.json", note):
             files.replace(home / "project.json", note)
+        if project.explicit_root and not (home / NAMED).exists():
+            with contextlib.suppress(FileExistsError):
+                files.create(home / NAMED, b"")
+            files.remove(project.run_dir / "indexer.json")  # its indexer may have refused the folder
     except OSError as error:
         raise refusal(error)(
             f"Cannot write {home}: {_fault_text(error)}; free some space, make it a writable folder "

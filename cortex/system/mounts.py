@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
 #: file systems on which locks, mapped files or events cannot be relied on
 FOREIGN = frozenset(("nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "drvfs", "vboxsf", "afs", "smbfs"))
+#: file systems that may give an unchanged file another inode, besides FOREIGN and all of FUSE
+PASSING_INODES = frozenset(("vfat", "msdos", "exfat"))
 #: the table of this process: number, parent, device, root, place, options, …, "-", kind, …
 TABLE = Path("/proc/self/mountinfo")
 
@@ -29,3 +32,10 @@ def file_system(path: Path, table: Path = TABLE) -> str:
         ):  # a later mount at the same place hides the earlier ones
             best, kind = len(place), fields[0]
     return kind
+
+
+@functools.lru_cache(maxsize=64)
+def has_lasting_inodes(path: Path) -> bool:
+    """Return whether an unchanged file below `path` keeps its inode."""
+    kind = file_system(path)
+    return not (kind in FOREIGN or kind in PASSING_INODES or kind.startswith("fuse"))

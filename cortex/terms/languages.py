@@ -388,6 +388,7 @@ _BY_ALIAS: dict[str, str] = {
 }
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*[\"']?([^\s\"'>]+)")
 _SCRIPTS = {"javascript": "js", "typescript": "ts"}
+_TRANSLATIONS = re.compile(r"\s*<(?:\?xml|!DOCTYPE\s+TS)\b")
 _SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([a-z]+)[\d.]*(?:\s|$)")
 
 
@@ -454,13 +455,15 @@ def embedded_language(tag: str) -> Language | None:
 
 def sniff(path: str, lines: Sequence[str]) -> Language:
     """As `language_of`, with a look at the lines if the name is not enough: scripts without a
-    suffix, C++ in `.h`.
+    suffix, C++ in `.h`, Qt's translations in `.ts`.
     """
     language = language_of(path)
     if language is OTHER and lines:
         match = _SHEBANG.match(lines[0])
         suffix = _INTERPRETERS.get(match[1].rpartition("/")[2]) if match else None
         return _BY_SUFFIX[suffix] if suffix else OTHER
+    if path.endswith(".ts") and lines and _TRANSLATIONS.match(lines[0]):
+        return _BY_SUFFIX[".xml"]
     if path.endswith(".h") and is_cpp(lines):
         return _BY_SUFFIX[".hpp"]
     return language

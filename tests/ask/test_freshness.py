@@ -1,15 +1,18 @@
 """The age of an answer: pending and stale files, and an indexer that is gone."""
 
 import asyncio
+import hashlib
 import os
 import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import orjson
 import pytest
 
+from cortex.ask import saved_files
 from cortex.ask.freshness import Freshness, say_progress
 from cortex.front.tools import TOOLS
 from cortex.generation import current as generations
@@ -34,9 +37,11 @@ def indexed(config, **files):
         path.write_text(body)
         info = path.stat()
         records[f"{name}.py"] = {
-            "sha256": "",
+            "sha256": hashlib.sha256(body.encode()).hexdigest(),
             "size": info.st_size,
             "mtime_ns": info.st_mtime_ns,
+            "ctime_ns": info.st_ctime_ns,
+            "inode": info.st_ino,
             "chunks": 1,
         }
     config.manifest.write_bytes(orjson.dumps({"version": 1, "files": records}))
@@ -66,6 +71,43 @@ def test_a_file_that_was_saved_since_it_was_indexed_is_stale(config):
     assert fresh.stale(["a.py", "b.py"], EMPTY) == frozenset()
     (config.root / "a.py").write_text("another")
     assert fresh.stale(["a.py", "b.py"], EMPTY) == {"a.py"}
+
+
+def test_another_text_of_the_same_size_and_time_is_stale(config):
+    indexed(config, a="one", b="two")
+    path = config.root / "a.py"
+    before = path.stat()
+    path.write_text("1+1")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    fresh = Freshness(config)
+    assert fresh.stale(["a.py", "b.py"], EMPTY) == {"a.py"}
+    assert fresh.stale(["a.py", "b.py"], EMPTY) == {"a.py"}
+
+
+@pytest.mark.parametrize(
+    "how", [Path.touch, lambda path: path.chmod(0o600), lambda path: os.utime(path, (1, 1))]
+)
+def test_a_file_that_was_only_touched_is_not_stale(config, how):
+    indexed(config, a="one")
+    how(config.root / "a.py")
+    fresh = Freshness(config)
+    assert fresh.stale(["a.py"], EMPTY) == frozenset()
+    (config.root / "a.py").write_text("two")
+    assert fresh.stale(["a.py"], EMPTY) == {"a.py"}
+    os.utime(config.root / "a.py", (1, 1))
+    assert fresh.stale(["a.py"], EMPTY) == {"a.py"}
+    indexed(config, a="two")
+    assert fresh.stale(["a.py"], EMPTY) == frozenset()
+
+
+def test_a_hashed_file_is_not_hashed_for_the_next_answer(config, monkeypatch):
+    indexed(config, a="one")
+    os.utime(config.root / "a.py", (1, 1))
+    monkeypatch.setattr(saved_files, "TICK_NS", 0)
+    fresh = Freshness(config)
+    assert fresh.stale(["a.py"], EMPTY) == frozenset()
+    monkeypatch.setattr(saved_files.files, "read_plain", None)
+    assert fresh.stale(["a.py"], EMPTY) == frozenset()
 
 
 def test_a_file_that_was_removed_is_stale(config):

@@ -313,6 +313,18 @@ def test_a_long_file_with_a_query_is_its_outline_and_the_functions_that_fit(tmp_
     assert sum(entry["file"] == "fruit.py" and entry["name"] == "part_4" for entry in answer["code"]) == 1
 
 
+def test_lines_that_are_asked_for_by_number_are_whole_unless_the_caller_sets_a_size(tmp_path, serve):
+    text = "\n".join(f"value_{number} = compute(first, second, third, {number})" for number in range(1, 401))
+    write(tmp_path, {"values.py": text})
+    served = serve(tmp_path)
+    answer = ask(served, "values.py:5-395")
+    assert "notes" not in answer
+    assert shown(answer["code"][0]).keys() == set(range(5, 396))
+    answer = ask(served, "values.py:5-395", max_tokens=500)
+    assert "values.py:" in answer["notes"][-1]
+    assert len(shown(answer["code"][0])) < 60
+
+
 def test_the_functions_of_a_changed_file_that_fit_have_their_new_lines(tmp_path, serve):
     text = shop_of(["apple", "pear", "plum", "cherry", "quince", "medlar", "grape", "lemon", "fig"])
     write(tmp_path, {"fruit.py": text})

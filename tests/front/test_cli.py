@@ -226,6 +226,14 @@ def test_progress_on_a_terminal_is_a_bar_with_rate_and_time_left():
     assert render.say_pace(100, 300, 900, 2.0) == "100 of 300 files, 900 chunks, 50 files/s, 4 s left"
 
 
+def test_the_first_files_give_no_time_left():
+    # A run of three minutes read eight of 2 000 files in seven seconds.
+    assert render.say_pace(8, 2000, 40, 7.0) == "8 of 2000 files, 40 chunks, 1.1 files/s"
+    assert render.say_pace(99, 2000, 500, 10.0) == "99 of 2000 files, 500 chunks, 9.9 files/s"
+    assert render.say_pace(100, 2000, 500, 10.0).endswith("10 files/s, 3 min 10 s left")
+    assert render.say_pace(90, 2000, 500, 30.0).endswith("left")
+
+
 def test_doctor_names_what_is_wrong(tmp_path, monkeypatch):
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     fine = {check.name: check for check in doctor.examine(str(tmp_path))}

@@ -11,7 +11,7 @@ from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 TREE = {
     "src/a.py": "def first():\n    return 1\n",
     "src/b.log": "x\n",
-    "src/c.bin": "x\n",
+    "src/c.png": "x\n",
     "src/deep/kept.tmp": "text\n",
     "node_modules/x/index.js": "x\n",
     "build/out.py": "x = 1\n",
@@ -45,7 +45,7 @@ def project(tmp_path, monkeypatch):
         ("src/b.log", "ignored by src/.gitignore, line 1: *.log"),
         ("build/out.py", "build/ is ignored by .gitignore, line 3: build/"),
         ("node_modules/x/index.js", "node_modules/ is left out"),
-        ("src/c.bin", "left out: binary"),
+        ("src/c.png", "left out: binary"),
         ("yarn.lock", "left out: generated or data"),
         (".env", "left out: may hold secrets"),
         ("own/skip.py", "own/ is ignored by indexing.ignore"),
@@ -57,6 +57,21 @@ def test_a_file_that_is_left_out_has_its_rule(project, path, why):
     reason = Scanner(project).exclusion_reason(path)
     assert reason.startswith(why) if why else reason == ""
     assert (path in Scanner(project).walk().files) == (not why)
+
+
+@pytest.mark.parametrize(
+    "words", [["nosuch.py"], ["src/nosuch"], ["build/nosuch.py"], ["nosuch.py", "how it works"]]
+)
+def test_a_file_that_is_not_there_is_no_question(project, capsys, words):
+    index(project)
+    assert run(["why", *words]) == EXIT_NOTHING
+    assert capsys.readouterr().out.startswith(f"{words[0]} is not indexed: there is no such file.")
+
+
+def test_the_nearest_of_a_file_that_is_not_there_is_named(project, capsys):
+    index(project)
+    assert run(["why", "lib/a.py"]) == EXIT_NOTHING
+    assert capsys.readouterr().out == "lib/a.py is not indexed: there is no such file. Nearest: src/a.py.\n"
 
 
 def test_the_sentence_tells_a_file_by_its_path_and_by_the_id_of_a_chunk(project, monkeypatch, capsys):

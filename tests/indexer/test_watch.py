@@ -19,10 +19,12 @@ import psutil
 import pytest
 
 from cortex.generation.current import Generation, publish
-from cortex.indexer import run, watch
+from cortex.indexer import run, scan, watch
+from cortex.indexer.scan import Scanner
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.shards import ended_a_process
 from cortex.settings.config import Config, Indexing
+from cortex.settings.home import open_home
 from cortex.system.errors import Occupied
 from cortex.terms.records import LONG_FILES, IndexerState
 from tests.indexer.indexed_tree import read
@@ -162,6 +164,53 @@ def test_a_file_that_is_put_back_before_it_is_read_is_no_longer_named(patient):
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
         until(lambda: not state(patient).dirty)
         assert names(patient) == {"first"}
+
+
+@pytest.mark.parametrize("how", ["in place", "by a rename"])
+def test_another_text_of_the_same_size_and_time_is_followed(project, how):
+    path = project.root / "pkg/a.py"
+    os.utime(path, (1, 1))
+    with following(project):
+        until(lambda: is_idle(project) and names(project) == {"first"})
+        saved = path.with_name("saved") if how == "by a rename" else path
+        saved.write_text("def other():\n    return 1\n")
+        os.utime(saved, (1, 1))
+        saved.replace(path)
+        until(lambda: names(project) == {"other"})
+
+
+@pytest.mark.parametrize("how", [Path.touch, lambda path: path.chmod(0o600)])
+def test_a_file_that_is_only_touched_is_never_named_as_changed(project, monkeypatch, how):
+    path, reports = project.root / "pkg/a.py", []
+    report = watch._Follower._report
+    monkeypatch.setattr(
+        watch._Follower, "_report", lambda self, **more: reports.append(more) or report(self, **more)
+    )
+    with following(project):
+        until(lambda: is_idle(project) and not state(project).dirty)
+        reports.clear()
+        how(path)
+        until(lambda: manifest_stat(project) == Scanner(project).walk().files["pkg/a.py"])
+        assert (reports, state(project).sequence) == ([], 1)
+
+
+def manifest_stat(config: Config) -> object:
+    return manifests.load(config.manifest).files["pkg/a.py"].stat
+
+
+def test_a_large_project_is_refused_until_a_person_names_it(project, monkeypatch):
+    monkeypatch.setattr(scan, "FILES_MAX", 2)
+    for number in range(3):
+        (project.root / f"pkg/more_{number}.py").write_text("x = 1\n")
+    with following(project):
+        until(lambda: state(project) and "more than 2 files" in state(project).message)
+        (project.root / "pkg/a.py").write_text("def saved():\n    return 2\n")  # nor file by file
+        open_home(dataclasses.replace(project, explicit_root=True))
+        until(lambda: "saved" in names(project) and is_idle(project))
+        assert state(project).message == ""
+        assert len(manifest_paths(project)) == 4
+    # Named once is enough, also for a run that found the project by itself.
+    assert run.index(project).unchanged == 4
 
 
 def manifest_paths(config: Config) -> list[str]:

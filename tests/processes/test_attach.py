@@ -13,11 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from cortex import __version__
 from cortex.front.link import Link
 from cortex.processes import attach
 from cortex.processes.child import SetSpec
+from cortex.processes.starting import expected_hello
 from cortex.settings.config import Config, Embedding
 from cortex.settings.data import DataFolder
+from cortex.settings.home import runtime_id
+from cortex.settings.table import Engines, Milvus
 from cortex.system.errors import Unavailable
 from ipc.messages import PROTOCOL
 from tests.left_processes import processes_of
@@ -215,6 +219,8 @@ def test_a_front_of_another_configuration_waits_and_takes_over(spawn_tiny: Confi
         assert not new.connected
         for word in (spawn_tiny.hash(), other.hash(), "cortex down"):
             assert word in new.problem
+        assert "with another embedding.dimensions (384 there, 128 here):" in new.problem
+        assert "embedding.dimensions" in attach.set_status(other)["problem"]
         await until_async(lambda: attach.set_status(spawn_tiny)["waiting"] == 1, "waiting")
         assert old.connected  # it is not disturbed
         await old.close()
@@ -225,10 +231,54 @@ def test_a_front_of_another_configuration_waits_and_takes_over(spawn_tiny: Confi
     asyncio.run(fronts())
 
 
+def test_the_settings_that_differ_are_named_and_secrets_are_not(spawn_tiny: Config) -> None:
+    data = DataFolder(spawn_tiny.root)
+    for owner, theirs in ((spawn_tiny, spawn_tiny.relied_settings()), (data, data.relied_settings())):
+        hello = expected_hello(owner) | {"version": __version__, "config": "other", "settings": theirs}
+        assert "with another" not in attach.mismatch(owner, hello)
+        hello["settings"] = theirs | {"embedding.model": '"larger"', "server.old": "true"}
+        assert 'embedding.model ("larger" there, ' in attach.mismatch(owner, hello)
+        assert "server.old (true there, not set here)" in attach.mismatch(owner, hello)
+        del hello["settings"]  # of an earlier version
+        assert "with another" not in attach.mismatch(owner, hello)
+    secret = dataclasses.replace(
+        spawn_tiny,
+        engines=Engines(text="milvus", vector="milvus"),
+        milvus=Milvus(
+            uri="https://ada:word@example.org", token="secret", lease="postgresql://ada:word@host/base"
+        ),
+    )
+    settings = secret.relied_settings()
+    assert not [value for value in settings.values() if "word" in value or "secret" in value]
+    other = dataclasses.replace(secret, milvus=dataclasses.replace(secret.milvus, token="another"))
+    assert other.hash() != secret.hash()
+    hello = expected_hello(secret) | {"config": "other", "settings": settings}
+    assert "with another milvus.token (not shown):" in attach.mismatch(other, hello)
+
+
+def test_two_cache_folders_of_one_project_share_no_sockets(
+    spawn_tiny: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = spawn_tiny.runtime_dir
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "another cache"))
+    second = spawn_tiny.runtime_dir
+    assert second.parent == first.parent
+    assert len({first, second}) == 2
+    monkeypatch.delenv("CORTEX_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    usual = spawn_tiny.runtime_dir
+    assert usual.name == f"{spawn_tiny.root_id}-p{PROTOCOL}"  # as earlier versions name it
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert len({first, second, usual, spawn_tiny.runtime_dir}) == 4
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "home" / ".cache" / "cortex"))
+    assert spawn_tiny.runtime_dir == usual
+
+
 def test_a_front_of_another_protocol_waits_for_the_old_set(
     spawn_tiny: Config,
 ) -> None:
-    theirs = spawn_tiny.runtime_dir.with_name(f"{spawn_tiny.root_id}-p99")
+    theirs = spawn_tiny.runtime_dir.with_name(f"{runtime_id(spawn_tiny.root)}-p99")
     theirs.mkdir(mode=0o700)
     old_spec = dataclasses.replace(
         spec(spawn_tiny, idle_exit_s=600.0, text=OBEDIENT), runtime_dir=str(theirs), protocol=99

@@ -76,6 +76,8 @@ def agent_snippets(root: Path) -> str:
     )
 
 
+#: no time left is estimated before this share of the files, or these seconds
+ESTIMATED_SHARE, ESTIMATED_S = 0.05, 30.0
 #: columns of a bar, and of the note beside it: in a narrow terminal the bar goes first
 BAR_MIN, BAR_MAX, NOTE_WIDTH = 5, 40, 68
 
@@ -151,16 +153,19 @@ class Progress:
 
 
 def say_pace(done: int, total: int, chunks: int, seconds: float) -> str:
-    """Return files, chunks, rate and time left; when all are read, the next step."""
+    """Return files, chunks, rate and time left, which the first files do not show; when all are
+    read, the next step.
+    """
     counts = f"{done} of {total} files, {chunks} chunks"
     if done >= total:
         return f"{counts}, linking names"
     if done == 0 or seconds <= 0:
         return counts
     rate = done / seconds
-    return (
-        f"{counts}, {rate:.{0 if rate >= SLOW_RATE else 1}f} files/s, {_duration((total - done) / rate)} left"
-    )
+    pace = f"{counts}, {rate:.{0 if rate >= SLOW_RATE else 1}f} files/s"
+    if done < ESTIMATED_SHARE * total and seconds < ESTIMATED_S:
+        return pace
+    return f"{pace}, {_duration((total - done) / rate)} left"
 
 
 def _duration(seconds: float) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from cortex import __version__
-from cortex.ask.freshness import MANIFEST_BYTES_MAX, Freshness
+from cortex.ask.freshness import Freshness
+from cortex.ask.saved_files import MANIFEST_BYTES_MAX
 from cortex.front.http.server_records import served_at
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation

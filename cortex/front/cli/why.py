@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from typing import Any
 
 import orjson
 
 from cortex.ask.freshness import Freshness
+from cortex.ask.missing_files import nearest_paths
 from cortex.front.cli.generated import Folders, ask_workers
 from cortex.front.tools import TOOLS
+from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
@@ -18,6 +21,8 @@ from cortex.system import path_names
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 from cortex.system.terminal import escape_controls
 
+#: the end of a source file's name
+_ENDING = re.compile(rf"\.{KNOWN_ENDINGS}$", re.IGNORECASE)
 #: results in which the file is searched
 DEPTH = 50
 #: files, and signals of each, in the explanation of a question
@@ -51,7 +56,16 @@ def _resolve_path(config: Config, freshness: Freshness, what: str) -> str:
     name = what.partition("#")[0].partition("-")[2]
     names = [name[at:] for at in range(len(name)) if at == 0 or name[at - 1] == "-"]
     path = next((suffix for suffix in names if suffix in indexed_paths), "")
-    return path or (what if "/" in what and " " not in what else "")
+    return path or (what if _is_file_name(what) else "")
+
+
+def _is_file_name(words: str) -> bool:
+    """Return whether words that name no file of the project can be nothing else: a path, or a name
+    with the ending of source files (`app.py`, and not `Session.close`).
+    """
+    if " " in words:
+        return False
+    return "/" in words or _ENDING.search(words) is not None
 
 
 def _say_file(config: Config, freshness: Freshness, path: str) -> int:
@@ -60,7 +74,9 @@ def _say_file(config: Config, freshness: Freshness, path: str) -> int:
 
     scanner = Scanner(config)
     if why := scanner.exclusion_reason(path):
-        print(escape_controls(f"{path} is not indexed: {why}."))
+        near = [] if os.path.lexists(config.root / path) else nearest_paths(path, freshness.listed())
+        suffix = f" Nearest: {', '.join(near)}." if near else ""
+        print(escape_controls(f"{path} is not indexed: {why}.{suffix}"))
         return EXIT_NOTHING
     if (config.root / path).is_dir():
         print(escape_controls(f"{path}/ is a folder whose files are indexed; name one of them."))

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -94,7 +95,8 @@ class Project:
         if not roots:
             return
         try:
-            link = OpenProjects(Link(configuration.load(roots[0])), roots, Link)
+            config = replace(configuration.load(roots[0]), explicit_root=False)  # no person named it
+            link = OpenProjects(Link(config), roots, Link)
         except CortexError as error:
             self.problem = str(error)
             return

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import msgspec
 
 from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.facts import Definition, Facts
@@ -17,11 +19,13 @@ from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
 from cortex.indexer.store.component_facts import component_facts
-from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
+from cortex.indexer.syntax.parse import NoGrammar, parse, repaired, syntax_tree
+from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import Source
 from cortex.terms.components import may_hold_scripts
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, language_of, sniff
+from cortex.terms.records import Symbol
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +46,10 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     try:
         if not grammar.syntax.queries:
             return pack(_outline_facts(source, language, sha256), grammar.rules)
+        lost: Sequence[Symbol] = ()
+        if language.name in REPAIRED:  # cached from its chunks
+            mended = repaired(source, language)
+            source, lost = mended.source, mended.symbols
         if language.name == "rust":
             source = _remove_macros(source, language)
         elif language.name in ("c", "cpp"):
@@ -57,7 +65,7 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
             lines = tuple(end_signatures(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         facts = extract(syntax_tree(source, language)[1], source.path, grammar, sha256)
-        return pack(facts, grammar.rules)
+        return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it
         return None
     except Exception:  # the file's chunks are indexed anyway
@@ -109,9 +117,15 @@ def _remove_conditionals(source: Source) -> Source:
 def _outline_facts(source: Source, language: Language, sha256: str) -> Facts:
     """Return the definitions of a file, from its outline, in a language without name resolution."""
     outline = parse(source, language)
-    definitions: list[Definition] = []
-    places: dict[str, int] = {}
-    for symbol in outline.symbols:
+    facts = Facts(source.path, language.name, sha256, outline.package, len(source.lines))
+    return _add_symbols(facts, outline.symbols)
+
+
+def _add_symbols(facts: Facts, symbols: Iterable[Symbol]) -> Facts:
+    """Return the facts with definitions of which only the outline is known."""
+    definitions = list(facts.definitions)
+    places = {definition.qualified: at for at, definition in enumerate(definitions)}
+    for symbol in symbols:
         kind = "function" if symbol.kind == "macro" else symbol.kind
         if kind not in (*CALLABLE_KINDS, *TYPE_KINDS, "constant", "module"):
             continue
@@ -129,4 +143,4 @@ def _outline_facts(source: Source, language: Language, sha256: str) -> Facts:
         )
         places.setdefault(definition.qualified, len(definitions))
         definitions.append(definition)
-    return Facts(source.path, language.name, sha256, outline.package, len(source.lines), tuple(definitions))
+    return msgspec.structs.replace(facts, definitions=tuple(definitions))

@@ -34,6 +34,7 @@ from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
+from cortex.settings.encodings import Encodings
 from cortex.system import allocator, files
 
 log = logging.getLogger(__name__)
@@ -137,10 +138,10 @@ class GraphStore:
     ) -> dict[str, Packed | None]:
         changes: dict[str, Packed | None] = {path: None for path in project.packed if path not in wanted}
         for path, sha256 in wanted.items():
-            old_facts = project.packed.get(path)
-            if old_facts is not None and old_facts.sha256 == sha256:
+            old_facts, facts = project.packed.get(path), fresh.get(path)
+            # The same bytes have other facts in another encoding, and after an upgrade.
+            if old_facts is not None and old_facts.sha256 == sha256 and facts in (None, old_facts):
                 continue
-            facts = fresh.get(path)
             if facts is None and path not in fresh and self._without_facts.get(path) != sha256:
                 facts = self._extract(path, sha256)
             if facts is not None and facts.sha256 == sha256:
@@ -159,7 +160,8 @@ class GraphStore:
             raw = files.read_plain(self._config.root / path, self._config.indexing.max_file_kb * 1024 + 1)
         except OSError:
             return None
-        source = decode(path, raw) if digest(raw) == sha256 else ""
+        named = Encodings(str(self._config.root)).named
+        source = decode(path, raw, named) if digest(raw) == sha256 else ""
         return facts_of(source, sha256) if isinstance(source, Source) else None
 
     def _load(self) -> Project:

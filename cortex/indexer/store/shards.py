@@ -11,6 +11,7 @@ import base64
 import contextlib
 import logging
 import os
+import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,13 +24,14 @@ import orjson
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.shipped import Shipped
 from cortex.generation.contract import FROM_TEXT, GENERATOR, PACKED, PLAIN, pack, unpack
-from cortex.generation.manifest import Entry
+from cortex.generation.manifest import Entry, Stat, stamp
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.chunkers import PARSER_ENDED, cut
 from cortex.indexer.store.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.manifest import name_of
 from cortex.indexer.syntax.source import decode, digest
+from cortex.settings.encodings import Encodings
 from cortex.system import files
 from cortex.system.errors import CortexError
 from cortex.terms.passages import embed_text
@@ -73,7 +75,7 @@ class Settings(msgspec.Struct, frozen=True):
 class Task(msgspec.Struct, frozen=True, tag="chunks"):
     """Build shard `number` of `shards`, where there were `old_shards` before.
 
-    `fresh` are files to read, with size and mtime (`known`: their old entries); `kept` are files
+    `fresh` are files to read, with their stat (`known`: their old entries); `kept` are files
     whose chunks come from the old shard.
     """
 
@@ -82,7 +84,7 @@ class Task(msgspec.Struct, frozen=True, tag="chunks"):
     old_shards: int
     sequence: int
     now: str
-    fresh: dict[str, tuple[int, int]]
+    fresh: dict[str, Stat]
     known: dict[str, Entry]
     kept: dict[str, Entry]
     #: embed everything again
@@ -168,25 +170,29 @@ def build(
     with "" after the last.
     """
     old = _read_old(task, settings, embedder)
+    encodings = Encodings(settings.root)
     entries: dict[str, Entry] = {}
     chunks: dict[str, list[dict[str, Any]]] = {}
     fresh: list[Chunk] = []
     facts: dict[str, Packed | None] = {}
-    for path, stat in sorted((task.fresh | {p: (e.size, e.mtime_ns) for p, e in task.kept.items()}).items()):
+    for path, stat in sorted((task.fresh | {p: entry.stat for p, entry in task.kept.items()}).items()):
         entry = _kept_entry(path, task, old)
-        raw = None if entry else _read_source(path, settings)
+        read_ns = time.time_ns()
+        raw = None if entry else read_source(path, settings)
         if raw is not None and not isinstance(raw, str):
-            entry = _touched_entry(path, digest(raw), stat, task, old)
+            entry = _touched_entry(path, digest(raw), task, old)
+            entry = entry and stamp(entry, stat, read_ns)
         if entry is not None:
             entries[path] = entry
             chunks[path] = old.by_path.get(path, [])
             continue
         if path in task.refused:
-            entries[path] = Entry("", *stat, skipped=ENDED)
+            entries[path] = stamp(Entry("", 0, 0, skipped=ENDED), stat, read_ns)
             continue
         reading(path)
         plain = path in task.plain
-        entries[path], file_chunks, facts[path] = _cut(path, raw, stat, (settings, plain), embedder)
+        entry, file_chunks, facts[path] = _cut(path, raw, (settings, plain, encodings), embedder)
+        entries[path] = stamp(entry, stat, read_ns)
         fresh += file_chunks
     reading("")
     omits_vectors = _omits_vectors(settings, embedder)
@@ -218,15 +224,15 @@ def _has_all_chunks(old: _Old, path: str, entry: Entry) -> bool:
     return not bodies or name_of(str(body["id"]) for body in bodies) == entry.ids
 
 
-def _touched_entry(path: str, sha256: str, stat: tuple[int, int], task: Task, old: _Old) -> Entry | None:
-    """Return the entry, like `_kept_entry`, of a file with a new mtime but the same content."""
+def _touched_entry(path: str, sha256: str, task: Task, old: _Old) -> Entry | None:
+    """Return the entry, like `_kept_entry`, of a file that is read again with the same content."""
     entry = task.known.get(path) or task.kept.get(path)
     if entry is None or entry.sha256 != sha256 or not _has_all_chunks(old, path, entry):
         return None
-    return msgspec.structs.replace(entry, size=stat[0], mtime_ns=stat[1])
+    return entry
 
 
-def _read_source(path: str, settings: Settings) -> bytes | str:
+def read_source(path: str, settings: Settings) -> bytes | str:
     """Return the bytes of a file, or the reason why not. Links are not followed: the file may have
     become one since the scan.
     """
@@ -238,27 +244,29 @@ def _read_source(path: str, settings: Settings) -> bytes | str:
 
 
 def _cut(
-    path: str, raw: bytes | str | None, stat: tuple[int, int], how: tuple[Settings, bool], embedder: Embedder
+    path: str, raw: bytes | str | None, how: tuple[Settings, bool, Encodings], embedder: Embedder
 ) -> tuple[Entry, list[Chunk], Packed | None]:
     if raw is None or isinstance(raw, str):
-        return Entry("", *stat, skipped=raw or "unreadable"), [], None
+        return Entry("", 0, 0, skipped=raw or "unreadable"), [], None
     sha256 = digest(raw)
-    settings, plain = how
+    settings, plain, encodings = how
     try:
-        source = decode(path, raw)
+        source = decode(path, raw, encodings.named)
         if isinstance(source, str):
-            return Entry(sha256, *stat, skipped=source), [], None
+            return Entry(sha256, 0, 0, skipped=source), [], None
         outcome = cut(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
     except RecursionError:
-        return Entry(sha256, *stat, skipped="nested too deeply"), [], None
+        return Entry(sha256, 0, 0, skipped="nested too deeply"), [], None
     except (CortexError, MemoryError, OSError):
         raise  # a fault of the embedder or the machine, not of this file
     except Exception as error:
         log.exception("%s was left out", path)
-        return Entry(sha256, *stat, skipped=f"{FAILED} ({type(error).__name__})"), [], None
+        return Entry(sha256, 0, 0, skipped=f"{FAILED} ({type(error).__name__})"), [], None
     chunks = sorted(outcome.chunks, key=lambda chunk: CHUNK_TYPES.index(chunk.chunk_type))
     ids = name_of(chunk.id for chunk in chunks)
-    entry = Entry(sha256, *stat, chunks=len(chunks), ids=ids, remarks=outcome.remarks)
+    entry = Entry(
+        sha256, 0, 0, chunks=len(chunks), ids=ids, remarks=outcome.remarks, encoding=source.encoding
+    )
     return entry, chunks, None if plain else facts_of(source, sha256)
 
 

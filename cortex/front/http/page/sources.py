@@ -78,7 +78,7 @@ def _sources(config: Config) -> list[SourceFile]:
 
 
 def _source(root: Path, path: str, entry: Entry, looks: bool) -> SourceFile:
-    lines = _lines(root / path, entry.size, entry.mtime_ns) if looks else None
+    lines = _lines(root / path, entry.size, entry.sha256) if looks else None
     estimated = max(1, entry.size // LINE_BYTES)
     return SourceFile(
         path, _language(path), entry.size, estimated if lines is None else lines, lines is not None
@@ -86,7 +86,7 @@ def _source(root: Path, path: str, entry: Entry, looks: bool) -> SourceFile:
 
 
 @functools.lru_cache(maxsize=KEPT_MAX)
-def _lines(path: Path, size: int, _mtime_ns: int) -> int | None:
+def _lines(path: Path, size: int, _sha256: str) -> int | None:
     """Return the number of lines, None if they cannot be counted."""
     if size > COUNTED_BYTES_MAX:
         return None
