@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import sys
 import time
 from argparse import Namespace
+from typing import TYPE_CHECKING, Any
 
 from cortex.front.cli.parser import Parser
 from cortex.processes.names import HTTP
@@ -15,6 +17,9 @@ from cortex.settings.config import Config
 from cortex.settings.home import is_loopback
 from cortex.system.errors import EXIT_OK, Unavailable
 from cortex.system.terminal import escape_controls
+
+if TYPE_CHECKING:
+    import httpx2
 
 #: seconds that a server has to answer
 ANSWER_S = 5.0
@@ -73,22 +78,39 @@ def invite(url: str, token: str) -> str:
     """
     import httpx2
 
+    from cortex.front.http.server_proof import NoProof, NotProven
     from cortex.front.mcp.remote_server import check_url
 
     url = check_url(url).removesuffix("/mcp")
     if not token:
         raise Unavailable("There is no token yet: `cortex serve` makes it; start it first.")
-    headers = {"Authorization": f"Bearer {token}"}
     try:
-        with httpx2.Client(timeout=ANSWER_S, trust_env=not is_loopback(url)) as client:
-            reply = client.post(f"{url}/enter", json={}, headers=headers)
-            answer = reply.json()
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        reply, answer = asyncio.run(_post(url, token))
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, NoProof) as error:
         raise Unavailable(f"{url} does not answer ({error or type(error).__name__}).") from error
+    except NotProven as error:
+        raise Unavailable(str(error)) from error
     if reply.status_code != 200:
         why = answer.get("error", {}).get("message", "") if isinstance(answer, dict) else ""
         raise Unavailable(f"{url} refuses to open: {why or f'it answered {reply.status_code}'}.")
     return f"{url}{answer['path']}"
+
+
+async def _post(url: str, token: str) -> tuple[httpx2.Response, Any]:
+    """Request a link; return the reply and its JSON. Raises the errors of httpx2, of ServerCheck,
+    and ValueError.
+    """
+    import httpx2
+
+    from cortex.front.http.server_proof import ServerCheck
+
+    checked = ServerCheck(f"{url}/mcp", token, lambda _version: None)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(timeout=ANSWER_S, trust_env=not is_loopback(url)) as client:
+        reply = await client.post(
+            f"{url}/enter", json={}, headers=headers, extensions={"trace": checked.on_connection}
+        )
+        return reply, reply.json()
 
 
 def _has_a_screen() -> bool:

@@ -19,7 +19,7 @@ from cortex.system.terminal import escape_controls
 def declare_serve(parser: Parser) -> None:
     parser.add_folder("also", nargs="*", help="folders of further projects")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, help="port (default: 37777, or the next free one)")
+    parser.add_argument("--port", type=int, help="port (default: 37777)")
     parser.add_argument("--sse-port", type=int, help="port of the older HTTP+SSE transport (default: 37778)")
     parser.add_argument(
         "--tls-cert", default="", metavar="FILE", help="TLS certificate, for clients on other machines"

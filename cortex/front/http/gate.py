@@ -12,6 +12,7 @@ from starlette.datastructures import Headers
 
 from cortex.front.http.origin_check import OriginCheck
 from cortex.front.http.replies import RequestRefused, error_response
+from cortex.front.http.server_proof import CHALLENGE, PROOF, mark_of, prove, read_challenge
 from cortex.front.http.tokens import Bearer, Failures, Tokens, WrongToken, digest_of
 from cortex.front.http.visits import ENTER, Visits, request_cookie
 
@@ -28,13 +29,16 @@ ANSWERED_MAX, WAITING_MAX = 64, 256
 #: maximum of open streams: they last, and cost nothing without events
 STREAMS_MAX = 256
 #: (method, path) without a token: the health of the server, and the entry to the page
-OPEN = frozenset((("GET", "/health"), ("HEAD", "/health"), ("GET", ENTER)))
+HEALTH = "/health"
+OPEN = frozenset((("GET", HEALTH), ("HEAD", HEALTH), ("GET", ENTER)))
 #: path of the page's own files: open, as the page that refuses a visitor needs them
 STATIC = "/static/"
 #: (method, path) with an endless answer
 STREAMS = frozenset((("GET", "/mcp"), ("GET", "/sse"), ("GET", "/v1/events")))
 #: the MCP method with an endless answer
 LISTEN = "subscriptions/listen"
+#: header of an answer to a request without a valid token
+AUTHENTICATE = {"www_authenticate": 'Bearer realm="cortex"'}
 #: methods with a body, and methods that change nothing
 WITH_BODY, SAFE = frozenset(("POST", "PUT", "PATCH")), frozenset(("GET", "HEAD"))
 
@@ -79,6 +83,8 @@ class Gate:
         headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
         if sentence := self._origin_check.refusal(headers.getlist("host"), headers.getlist("origin")):
             raise RequestRefused(403, "forbidden", sentence)
+        if path == HEALTH and (challenge := headers.get(CHALLENGE)):
+            send = _with_header(send, PROOF, self._prove(scope, headers, challenge))
         if (method, path) not in OPEN and not (method == "GET" and path.startswith(STATIC)):
             scope["bearer"] = self._identify(scope, headers)
         if method in WITH_BODY:
@@ -93,21 +99,34 @@ class Gate:
         """Return the bearer of the token or of the visit's cookie. Raises RequestRefused."""
         authorization = headers.get("authorization", "")
         kind, _, credentials = authorization.partition(" ")
-        challenge = {"www_authenticate": 'Bearer realm="cortex"'}
         if not authorization and (cookie := request_cookie(headers)):
             return self._visitor(cookie, scope["method"], headers)
         scope["digest"] = digest_of(credentials.strip())
         if kind.lower() != "bearer" or not credentials.strip():
             sentence = "This needs a token: Authorization: Bearer TOKEN; `cortex token` prints it."
-            raise RequestRefused(401, "unauthorized", sentence, **challenge)
+            raise RequestRefused(401, "unauthorized", sentence, **AUTHENTICATE)
         try:
             return self._tokens.bearer(credentials.strip())
         except WrongToken as wrong:
-            address = (scope.get("client") or ("",))[0]
-            if pause := self._failures.note(address, time.monotonic()):
-                sentence = "Too many wrong tokens came from here; `cortex token` prints the right one, which is taken at once."
-                raise RequestRefused(429, "too_many", sentence, retry_after=f"{pause:.0f}") from wrong
-            raise RequestRefused(401, "unauthorized", str(wrong), **challenge) from wrong
+            raise self._refusal_of(wrong, scope) from wrong
+
+    def _prove(self, scope: Scope, headers: Headers, challenge: str) -> str:
+        """Return the proof that this server knows the client's token. Raises RequestRefused."""
+        nonce, mark = read_challenge(challenge)
+        port = (scope.get("server") or ("", 0))[1] or 0
+        try:
+            digest = self._tokens.digest_with(mark, lambda known: mark_of(known, nonce))
+        except WrongToken as wrong:
+            raise self._refusal_of(wrong, scope) from wrong
+        return prove(digest, nonce, headers["host"], port)
+
+    def _refusal_of(self, wrong: WrongToken, scope: Scope) -> RequestRefused:
+        """Count a wrong token, and return the refusal of its request."""
+        address = (scope.get("client") or ("",))[0]
+        if pause := self._failures.note(address, time.monotonic()):
+            sentence = "Too many wrong tokens came from here; `cortex token` prints the right one, which is taken at once."
+            return RequestRefused(429, "too_many", sentence, retry_after=f"{pause:.0f}")
+        return RequestRefused(401, "unauthorized", str(wrong), **AUTHENTICATE)
 
     def _visitor(self, cookie: str, method: str, headers: Headers) -> Bearer:
         """Return the bearer of the token behind a visit.
@@ -123,9 +142,7 @@ class Gate:
             return self._tokens.holder(self._visits.digest(cookie, time.monotonic()))
         except WrongToken as wrong:
             sentence = "This visit has ended; `cortex open` begins another."
-            raise RequestRefused(
-                401, "unauthorized", sentence, www_authenticate='Bearer realm="cortex"'
-            ) from wrong
+            raise RequestRefused(401, "unauthorized", sentence, **AUTHENTICATE) from wrong
 
     @contextlib.asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -205,6 +222,17 @@ async def _read_body(headers: Headers, receive: Receive) -> bytes:
 
 def _too_large() -> RequestRefused:
     return RequestRefused(413, "too_large", f"The body is larger than {BODY_BYTES_MAX >> 20} MiB; send less.")
+
+
+def _with_header(send: Send, name: str, value: str) -> Send:
+    """Return a `send` that adds a header to the answer."""
+
+    async def send_with_header(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], (name.encode(), value.encode())]}
+        await send(message)
+
+    return send_with_header
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:

@@ -31,8 +31,6 @@ from cortex.system.ports import holder_of
 from ipc.lifeline import watch_life_line
 
 HOST, PORT, SSE = "127.0.0.1", 37777, 37778
-#: number of ports that are tried when the default is taken
-TRIED_MAX = 20
 #: maximum of seconds to answer running requests when the server ends
 ANSWER_S = 4
 #: maximum of connections: more than the gate admits requests and streams
@@ -101,21 +99,15 @@ def check(place: ServerAddress) -> None:
 
 
 def listen(host: str, port: int | None, usual: int) -> socket.socket:
-    """Return a listening socket on `port`; for None on the port `usual` or the next free one, which
-    is printed. Raises Unavailable with the process that has the port, and Misconfigured.
+    """Return a listening socket on `port`, None: on the port `usual`. Another port would leave the
+    clients of the usual one to its holder.
+
+    Raises Unavailable with the holder of a taken port, and Misconfigured.
     """
-    is_explicit = port is not None
-    first = usual if port is None else port
-    for tried in range(first, first + (1 if is_explicit else TRIED_MAX)):
-        listener = _bind(host, tried)
-        if listener is not None:
-            if tried != first:
-                print(
-                    f"cortex: port {first} is taken{_say_holder(first)}; this is port {tried}",
-                    file=sys.stderr,
-                )
-            return listener
-    raise Unavailable(f"Port {first} of {host} is taken{_say_holder(first)}; choose another with --port.")
+    wanted = usual if port is None else port
+    if (listener := _bind(host, wanted)) is not None:
+        return listener
+    raise Unavailable(f"Port {wanted} of {host} is taken{_say_holder(wanted)}; choose another with --port.")
 
 
 def _bind(host: str, port: int) -> socket.socket | None:

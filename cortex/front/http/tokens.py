@@ -15,7 +15,7 @@ import secrets
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -182,28 +182,39 @@ class Tokens:
         return self.holder(digest_of(token))
 
     def holder(self, hex_digest: str) -> Bearer:
-        """Return the bearer of the token with this digest; all are compared, each in constant time.
-
-        Raises WrongToken.
-        """
+        """Return the bearer of the token with this digest. Raises WrongToken."""
         if not hex_digest:  # equals the digest of a deleted token file
             raise WrongToken("There is no token; `cortex token` prints the right one.")
         digest = hex_digest.encode()
-        bearer: Bearer | None = None
+        return self._find(lambda known: hmac.compare_digest(digest, known.encode()))[0]
+
+    def digest_with(self, mark: str, mark_of: Callable[[str], str]) -> str:
+        """Return the digest of the token with this mark. `mark_of`: the mark of a digest.
+
+        Raises WrongToken.
+        """
+        return self._find(lambda known: hmac.compare_digest(mark, mark_of(known)))[1]
+
+    def _find(self, matches: Callable[[str], bool]) -> tuple[Bearer, str]:
+        """Return the bearer and the digest that match; all digests are compared, each in constant
+        time. Raises WrongToken.
+        """
+        found: tuple[Bearer, str] | None = None
         ended = ""
-        if hmac.compare_digest(digest, self._current_own().encode()):
-            bearer = Bearer("", "admin")
+        own = self._current_own()
+        if matches(own) and own:
+            found = Bearer("", "admin"), own
         for name, record in self._current_named().items():
-            if not hmac.compare_digest(digest, record.digest.encode()):
+            if not matches(record.digest):
                 continue
             if record.expires and record.expires <= time.time():
                 ended = name
             else:
-                bearer = Bearer(name, record.right, record.projects)
-        if bearer is None:
+                found = Bearer(name, record.right, record.projects), record.digest
+        if found is None:
             why = f"The token {ended!r} has expired" if ended else "The token is wrong"
             raise WrongToken(f"{why}; `cortex token` prints the right one.")
-        return bearer
+        return found
 
     def _current_own(self) -> str:
         """Return the digest of the user's token, "" for none. A changed file is read again; the

@@ -101,7 +101,7 @@ class Bridge:
     """Passes messages between one client and one server. Use it in one event loop."""
 
     def __init__(self, url: str, token: str, say: Say, audience: Audience | None = None) -> None:
-        self._server, self._say = RemoteServer(url, token, say), say
+        self._server, self._say = RemoteServer(url, token, say, self._compare), say
         self._audience = audience
         self._tools = choose(Settings().toolsets)
         #: the client's `initialize`; None for a client of the newest protocol
@@ -169,8 +169,6 @@ class Bridge:
 
     async def _reach(self, message: Message) -> None:
         """Send a request to the server, in a session of ours. Raises ConnectionLost and Denied."""
-        if not self._compared:
-            self._compare(await self._server.health())
         if message.get("method") == "initialize":
             await self._server.send(message, self._note_version)
             return
@@ -195,9 +193,9 @@ class Bridge:
         await self._say(line if line.endswith("\n") else line + "\n")
 
     def _compare(self, version: str) -> None:
-        """Log a warning if the server has another version."""
-        self._compared = True
-        if version and version != __version__:
+        """Log a warning if the server has another version, once."""
+        was_compared, self._compared = self._compared, True
+        if not was_compared and version and version != __version__:
             log.warning(
                 "%s",
                 escape_controls(

@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import orjson
 
+from cortex.front.http.server_proof import NoProof, NotProven, ServerCheck
 from cortex.front.mcp.errors import INTERNAL_ERROR, INVALID_PARAMS
 from cortex.settings.home import is_loopback
 from cortex.system.errors import Misconfigured
@@ -25,6 +26,9 @@ CONNECT_S, SEND_S = 2.0, 10.0
 #: maximum of seconds without a byte of an answer: the server has a deadline of its own, and sends
 #: keep-alives
 SILENCE_S = 120.0
+#: maximum of bytes of an answer and of an event, and the error of a larger one
+ANSWER_BYTES_MAX = 16 << 20
+TOO_LARGE = f"The server's answer is larger than {ANSWER_BYTES_MAX >> 20} MiB and was not read to its end; ask for less."
 #: statuses after which the request may be repeated
 LATER = frozenset((429, 502, 503, 504))
 #: statuses for errors in the request's parameters
@@ -62,8 +66,11 @@ class Denied(Exception):  # noqa: N818
 class RemoteServer:
     """A server over HTTP. Use it in one event loop. `say` sends a line to the client."""
 
-    def __init__(self, url: str, token: str, say: Say) -> None:
+    def __init__(self, url: str, token: str, say: Say, on_version: Callable[[str], None]) -> None:
+        """`on_version`: gets the version that the server reports, "" for none."""
         self.url, self._say = url, say
+        #: extensions of each request: the token goes over checked connections only
+        self._checked = {"trace": ServerCheck(url, token, on_version).on_connection}
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         is_local = is_loopback(url)
         self._http = httpx2.AsyncClient(
@@ -81,19 +88,10 @@ class RemoteServer:
         if self._older is not None:
             await self._older.close()
         elif self.session:
-            with contextlib.suppress(httpx2.HTTPError, TimeoutError):
+            with contextlib.suppress(httpx2.HTTPError, TimeoutError, NotProven, NoProof):
                 async with asyncio.timeout(CONNECT_S):
-                    await self._http.delete(self.url, headers=self._headers({}))
+                    await self._http.delete(self.url, headers=self._headers({}), extensions=self._checked)
         await self._http.aclose()
-
-    async def health(self) -> str:
-        """Return the server's version, "" if it does not report one. Raises ConnectionLost."""
-        place = urllib.parse.urlsplit(self.url)
-        async with self._network_faults():
-            reply = await self._http.get(f"{place.scheme}://{place.netloc}/health")
-            with contextlib.suppress(ValueError, KeyError, TypeError):
-                return str(reply.json()["version"])
-        return ""
 
     async def send(self, message: Message, say: Say | None = None) -> None:
         """Send one message, and pass on its answer. Raises ConnectionLost and Denied."""
@@ -105,11 +103,13 @@ class RemoteServer:
         headers = self._headers(message) | {"Content-Type": "application/json"}
         async with (
             self._network_faults(),
-            self._http.stream("POST", self.url, content=raw, headers=headers) as reply,
+            self._http.stream(
+                "POST", self.url, content=raw, headers=headers, extensions=self._checked
+            ) as reply,
         ):
             if message.get("method") == "initialize" and reply.status_code in (404, 405):
                 query = urllib.parse.urlsplit(self.url)._replace(scheme="", netloc="", path="sse").geturl()
-                self._older = OlderTransport(self._http, urllib.parse.urljoin(self.url, query))
+                self._older = OlderTransport(self._http, urllib.parse.urljoin(self.url, query), self._checked)
                 await self._send_older(self._older, message, say or self._say)
                 return
             await _check(reply, bool(self.session))
@@ -139,19 +139,24 @@ class RemoteServer:
         """
         headers = self._headers({}) | {"Accept": "text/event-stream"}
         headers |= {"Last-Event-ID": last} if last else {}
-        async with self._network_faults(), self._http.stream("GET", self.url, headers=headers) as reply:
+        async with (
+            self._network_faults(),
+            self._http.stream("GET", self.url, headers=headers, extensions=self._checked) as reply,
+        ):
             await _check(reply, bool(self.session))
-            async for event in httpx2.EventSource(reply):
+            async for event in _events(reply):
                 if event.data:
                     yield event.id or "", event.data
 
     async def _pass_on(self, reply: httpx2.Response, message: Message, say: Say) -> bool:
         """Pass on all messages of a reply; return whether the answer was among them."""
         if reply.headers.get("content-type", "").startswith("application/json"):
-            answer = orjson.loads(await reply.aread())
+            answer = orjson.loads(await _read_bounded(reply))
+            if not isinstance(answer, dict):
+                raise ConnectionLost("The server's answer is no message of MCP.", sent=True)
             await say(_line(answer | {"id": message["id"]}))
             return True
-        async for event in httpx2.EventSource(reply):
+        async for event in _events(reply):
             if not event.data:
                 continue
             await say(event.data + "\n")
@@ -181,7 +186,13 @@ class RemoteServer:
                 sentence = f"The certificate of {place} is not trusted ({refused}); name its authority in SSL_CERT_FILE."
                 raise Denied(sentence) from error
             raise ConnectionLost("Nothing answers there.", sent=False) from error
-        except (httpx2.HTTPError, httpx2.SSEError, orjson.JSONDecodeError) as error:
+        except NotProven as error:
+            raise Denied(str(error)) from error
+        except NoProof as error:
+            raise ConnectionLost(str(error), sent=False) from error
+        except httpx2.SSEError as error:
+            raise Denied(TOO_LARGE) from error
+        except (httpx2.HTTPError, orjson.JSONDecodeError) as error:
             raise ConnectionLost(f"The connection broke ({type(error).__name__}).", sent=True) from error
 
 
@@ -190,8 +201,9 @@ class OlderTransport:
     messages. Use it in one event loop.
     """
 
-    def __init__(self, http: httpx2.AsyncClient, url: str) -> None:
-        self._http, self._url = http, url
+    def __init__(self, http: httpx2.AsyncClient, url: str, extensions: dict[str, Any]) -> None:
+        """`extensions`: those of each request."""
+        self._http, self._url, self._extensions = http, url, extensions
         self._reading: asyncio.Task[None] | None = None
         self._place: asyncio.Future[str] | None = None
         #: id of a request → the function that sends its answer to the client; future of its end
@@ -212,7 +224,8 @@ class OlderTransport:
         if asks:
             self._waiting[message["id"]] = (say, answered)
         try:
-            await _check(await self._http.post(place, json=message), False)
+            async with self._http.stream("POST", place, json=message, extensions=self._extensions) as reply:
+                await _check(reply, False)
             if asks:
                 await answered
         finally:
@@ -233,13 +246,21 @@ class OlderTransport:
 
     async def _read(self, place: asyncio.Future[str], say: Say) -> None:
         try:
-            async with self._http.stream("GET", self._url, headers={"Accept": "text/event-stream"}) as reply:
+            headers = {"Accept": "text/event-stream"}
+            async with self._http.stream(
+                "GET", self._url, headers=headers, extensions=self._extensions
+            ) as reply:
                 await _check(reply, False)
-                async for event in httpx2.EventSource(reply):
+                async for event in _events(reply):
                     if event.event == "endpoint" and not place.done():
                         place.set_result(self._check_place(event.data))
                     elif event.data:
                         await self._pass_message(event.data, say)
+        except httpx2.SSEError:
+            for _, answered in self._waiting.values():
+                if not answered.done():
+                    answered.set_exception(Denied(TOO_LARGE))
+            raise
         finally:
             for _, answered in self._waiting.values():
                 if not answered.done():
@@ -286,13 +307,33 @@ async def _check(reply: httpx2.Response, session: bool) -> None:
     """Raise ConnectionLost or Denied for a status that is no success."""
     if reply.status_code < 300:
         return
-    error = _read_error(await reply.aread(), reply.status_code)
+    error = _read_error(await _read_bounded(reply), reply.status_code)
     sentence = error["message"]
     if reply.status_code in LATER:
         raise ConnectionLost(sentence, sent=False, error=error)
     if reply.status_code == 404 and session:
         raise ConnectionLost(sentence, sent=False, session=True, error=error)
     raise Denied(sentence, error)
+
+
+async def _read_bounded(reply: httpx2.Response) -> bytes:
+    """Return the body of a reply. Raises Denied if it is too large."""
+    body = bytearray()
+    async for piece in reply.aiter_bytes():
+        body += piece
+        if len(body) > ANSWER_BYTES_MAX:
+            raise Denied(TOO_LARGE)
+    return bytes(body)
+
+
+def _events(reply: httpx2.Response) -> AsyncIterator[httpx2.ServerSentEvent]:
+    """Return the events of a stream. Raises ConnectionLost for a reply that is none; the iterator
+    raises SSEError for an event that is too large.
+    """
+    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "text/event-stream":
+        raise ConnectionLost("The server's answer is no stream of events.", sent=True)
+    return aiter(httpx2.EventSource(reply, ANSWER_BYTES_MAX))
 
 
 def _read_error(raw: bytes, status: int) -> Message:

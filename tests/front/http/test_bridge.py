@@ -19,7 +19,9 @@ from cryptography.x509.oid import NameOID
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from cortex import __version__
+from cortex.front.http.server_proof import CHALLENGE, PROOF, prove, read_challenge
 from cortex.front.http.serving import ServerAddress
+from cortex.front.http.tokens import digest_of
 from cortex.front.mcp import bridge as bridging
 from cortex.front.mcp.bridge import Bridge
 from cortex.front.mcp.remote_server import check_url
@@ -174,14 +176,22 @@ def test_a_restarted_server_gets_a_new_session(sample, monkeypatch):
 class Breaking(http.server.BaseHTTPRequestHandler):
     """A server that accepts each message and closes the connection."""
 
+    protocol_version = "HTTP/1.1"
     methods: list[str] = []  # noqa: RUF012 - one for each test
 
     def do_GET(self):
+        nonce, _ = read_challenge(self.headers[CHALLENGE])
+        body = b'{"version": "0.0.1"}'
         self.send_response(200)
+        self.send_header(
+            PROOF, prove(digest_of(TOKEN), nonce, self.headers["Host"], self.server.server_address[1])
+        )
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(b'{"version": "0.0.1"}')
+        self.wfile.write(body)
 
     def do_POST(self):
+        self.close_connection = True
         self.methods.append(orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))["method"])
 
     def log_message(self, *_args):

@@ -35,11 +35,28 @@ def test_a_given_port_in_use_is_an_error_with_its_process(taken):
         listen("127.0.0.1", taken, 0)
 
 
-def test_without_a_given_port_the_next_free_one_is_used_and_printed(taken, capsys):
-    with listen("127.0.0.1", None, taken) as listener:
-        port = listener.getsockname()[1]
-    assert port > taken
-    assert f"port {taken} is taken by process {os.getpid()}" in capsys.readouterr().err
+def test_a_default_port_in_use_is_an_error_and_never_the_next_port(taken):
+    with pytest.raises(Unavailable, match=rf"Port {taken} .* by process {os.getpid()} .*--port"):
+        listen("127.0.0.1", None, taken)
+
+
+def test_the_holder_of_a_port_is_named_by_its_user_if_its_process_is_hidden(taken, monkeypatch, tmp_path):
+    monkeypatch.setattr(ports, "PROCESSES", tmp_path)
+    assert ports.holder_of(taken) == f"a process of {ports.user_name(os.getuid())}"
+    assert ports.user_name(3_999_999_999) == "user 3999999999"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_the_user_of_the_other_end_of_a_connection_is_known_once_it_is_accepted(host):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as listener:
+        listener.bind((host, 0))
+        listener.listen()
+        with socket.create_connection(listener.getsockname()[:2]) as line:
+            ends = line.getsockname(), line.getpeername()
+            assert ports.peer_uid(*ends) is None
+            with listener.accept()[0]:
+                assert ports.peer_uid(*ends) == os.getuid()
 
 
 def test_a_taken_port_of_the_older_transport_is_reported(taken, capsys, monkeypatch):
