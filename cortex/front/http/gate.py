@@ -115,7 +115,7 @@ class Gate:
         nonce, mark = read_challenge(challenge)
         port = (scope.get("server") or ("", 0))[1] or 0
         try:
-            digest = self._tokens.digest_with(mark, lambda known: mark_of(known, nonce))
+            digest = self._tokens.digest_with(mark, lambda digest: mark_of(digest, nonce))
         except WrongToken as wrong:
             raise self._refusal_of(wrong, scope) from wrong
         return prove(digest, nonce, headers["host"], port)

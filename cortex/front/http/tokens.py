@@ -185,36 +185,36 @@ class Tokens:
         """Return the bearer of the token with this digest. Raises WrongToken."""
         if not hex_digest:  # equals the digest of a deleted token file
             raise WrongToken("There is no token; `cortex token` prints the right one.")
-        digest = hex_digest.encode()
-        return self._find(lambda known: hmac.compare_digest(digest, known.encode()))[0]
+        wanted = hex_digest.encode()
+        return self._find(lambda digest: hmac.compare_digest(wanted, digest.encode()))[0]
 
     def digest_with(self, mark: str, mark_of: Callable[[str], str]) -> str:
         """Return the digest of the token with this mark. `mark_of`: the mark of a digest.
 
         Raises WrongToken.
         """
-        return self._find(lambda known: hmac.compare_digest(mark, mark_of(known)))[1]
+        return self._find(lambda digest: hmac.compare_digest(mark, mark_of(digest)))[1]
 
     def _find(self, matches: Callable[[str], bool]) -> tuple[Bearer, str]:
         """Return the bearer and the digest that match; all digests are compared, each in constant
         time. Raises WrongToken.
         """
-        found: tuple[Bearer, str] | None = None
+        match: tuple[Bearer, str] | None = None
         ended = ""
-        own = self._current_own()
-        if matches(own) and own:
-            found = Bearer("", "admin"), own
+        own_digest = self._current_own()
+        if matches(own_digest) and own_digest:
+            match = Bearer("", "admin"), own_digest
         for name, record in self._current_named().items():
             if not matches(record.digest):
                 continue
             if record.expires and record.expires <= time.time():
                 ended = name
             else:
-                found = Bearer(name, record.right, record.projects), record.digest
-        if found is None:
+                match = Bearer(name, record.right, record.projects), record.digest
+        if match is None:
             why = f"The token {ended!r} has expired" if ended else "The token is wrong"
             raise WrongToken(f"{why}; `cortex token` prints the right one.")
-        return found
+        return match
 
     def _current_own(self) -> str:
         """Return the digest of the user's token, "" for none. A changed file is read again; the

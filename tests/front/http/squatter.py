@@ -31,8 +31,8 @@ class Squatter(http.server.BaseHTTPRequestHandler):
 
     def answer(self):
         length = int(self.headers.get("Content-Length") or 0)
-        asked = self.rfile.read(length).decode()
-        request = {"line": self.requestline, "headers": dict(self.headers), "body": asked}
+        message = self.rfile.read(length).decode()
+        request = {"line": self.requestline, "headers": dict(self.headers), "body": message}
         print(json.dumps(request), flush=True)
         act, argument = sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else ""
         body, proof = b'{"alive": true, "ready": true, "version": "0.1.0"}', ""
