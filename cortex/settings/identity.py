@@ -53,6 +53,24 @@ def _identity_name(name: str, digest_input: bytes) -> str:
     return f"{plain or 'project'}-{hashlib.sha256(digest_input).hexdigest()[:16]}"
 
 
+def birth_of(root: Path) -> str:
+    """Return the moment of birth of the folder's own `.git`, in nanoseconds; of the folder if it
+    has no such folder, as a worktree has none; "" if there is no folder.
+
+    Another folder in this place, and a copy of this one, have another moment. Where the file system
+    keeps none, it is the folder's inode, with a mark.
+    """
+    from cortex.system.birth import folder_mark  # a hook has no time to load ctypes
+
+    for folder in (root / ".git", root):
+        if mark := folder_mark(folder):
+            return mark.rpartition(":")[2]
+    try:
+        return f"inode {os.lstat(root).st_ino}"
+    except OSError:
+        return ""
+
+
 def origin_of(root: Path) -> str:
     """Return the origin of a folder's repository as host/owner/name, from its configuration; "" if
     it has none, and without git.
