@@ -8,7 +8,6 @@ that cannot be found again are the indexed ones, and marked: their numbers may b
 from __future__ import annotations
 
 import asyncio
-import codecs
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from cortex.ask.query_context import Turn
+from cortex.settings.encodings import Encodings
 from cortex.system import files, path_names
 from ipc.messages import SourceLines, SourceTexts
 
@@ -146,10 +146,11 @@ def _read_files(root: str, paths: Sequence[str]) -> dict[str, list[str] | None]:
     """Return path → the lines of the file; None for one that is gone, and none for one that cannot
     be read as text.
     """
-    return {path: _read_file(root, path) for path in paths}
+    encodings = Encodings(root)
+    return {path: _read_file(root, path, encodings) for path in paths}
 
 
-def _read_file(root: str, path: str) -> list[str] | None:
+def _read_file(root: str, path: str, encodings: Encodings) -> list[str] | None:
     if not path_names.stays_inside(path):
         return []
     try:
@@ -158,13 +159,8 @@ def _read_file(root: str, path: str) -> list[str] | None:
         return None
     except OSError:
         return []
-    if len(raw) > FILE_BYTES_MAX or b"\0" in raw:
-        return []
-    try:
-        text = raw.removeprefix(codecs.BOM_UTF8).decode()
-    except UnicodeDecodeError:
-        text = raw.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    read = encodings.read(path, raw) if len(raw) <= FILE_BYTES_MAX else None
+    return [] if read is None else read.lines()
 
 
 def _find_again(span: Span, indexed: _Indexed, now: dict[str, list[str] | None]) -> CurrentSpan:

@@ -28,6 +28,7 @@ from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
 from cortex.system import files, git_files, hosts, path_names
 from cortex.system.errors import Damaged
+from cortex.terms.encodings import BY_GUESS
 from cortex.terms.ids import stem_of
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.locks import namespace
@@ -38,6 +39,8 @@ T = TypeVar("T")
 
 #: pending files that an answer names; the others are a number
 PENDING_NAMED = 5
+#: sentences on files that were read with a reservation
+RESERVATIONS_MAX = 3
 #: seconds without a heartbeat (there is one in ten) after which an indexer counts as gone
 HEARTBEAT_MAX_S = 30.0
 #: bytes free on the disk of the index below which nothing new can be written
@@ -253,6 +256,23 @@ class Freshness:
         dirty_paths = {path for path in distinct if dirty.get(path, 0) > generation.sequence}
         return frozenset(dirty_paths | self._saved_files.changed(records, distinct - dirty_paths))
 
+    def reservations(self, paths: Iterable[str]) -> list[str]:
+        """Return sentences on those of `paths` that were read by a guess or not understood, for the
+        first of them.
+        """
+        records = self._listing().files
+        sentences = [
+            sentence
+            for path in sorted(set(paths))
+            if (record := records.get(path)) is not None
+            for remark in record.remarks
+            if (sentence := _reservation(path, remark))
+        ]
+        if len(sentences) <= RESERVATIONS_MAX:
+            return sentences
+        more = len(sentences) - RESERVATIONS_MAX
+        return [*sentences[:RESERVATIONS_MAX], f"{more} more such remarks: `cortex index --verbose`."]
+
     def listed(self) -> Collection[str]:
         """Return the paths that the indexer has read; none where chunk files of another program are
         served.
@@ -356,6 +376,14 @@ class Freshness:
         if generation.number or not has_other(self._config.index_dir):
             return ""
         return "The index is being rebuilt after an upgrade."
+
+
+def _reservation(path: str, remark: str) -> str:
+    """Return a remark as a sentence; "" for one that casts no doubt on the shown text."""
+    kind, _, rest = remark.partition(": ")
+    if kind == "syntax errors" and rest:
+        return f"{path}: {rest}."
+    return f"{path} is {remark}." if kind == "not UTF-8" and rest.endswith(BY_GUESS) else ""
 
 
 def _is_inside(path: str) -> bool:

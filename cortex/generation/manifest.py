@@ -26,7 +26,7 @@ Stat = tuple[int, int, int, int]
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One source file. `skipped` gives the reason why it has no chunks, "" when it is indexed;
-    `remarks` list its peculiarities.
+    `remarks` list its peculiarities; `encoding` is the codec of a text that is not UTF-8.
 
     `ids` is a digest of the ids of its `chunks` (indexer/store/manifest.py, `name_of`): the
     manifest is written and read at every save.
@@ -39,6 +39,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     ids: str = ""
     skipped: str = ""
     remarks: tuple[str, ...] = ()
+    encoding: str = ""
     #: 0 in a manifest of an earlier version, and for an inode that does not name a file for long
     ctime_ns: int = 0
     inode: int = 0
@@ -52,13 +53,14 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FileState(msgspec.Struct, frozen=True):
-    """The fields of an Entry that show whether the file is unchanged since it was indexed, and
-    whether it has chunks.
+    """The fields of an Entry that show whether the file is unchanged since it was indexed, whether
+    it has chunks, and its remarks.
     """
 
     size: int
     mtime_ns: int
     chunks: int = 0
+    remarks: tuple[str, ...] = ()
     ctime_ns: int = 0
     inode: int = 0
 

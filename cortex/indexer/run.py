@@ -40,15 +40,21 @@ from cortex.indexer.store.shards import (
     shard_of,
 )
 from cortex.indexer.store.writer import Writer, writer_lock
-from cortex.indexer.syntax.source import digest
+from cortex.indexer.syntax.repair import REPAIRED
+from cortex.indexer.syntax.source import BINARY, digest
 from cortex.settings.config import Config
+from cortex.settings.encodings import ENCODING_FILES
 from cortex.settings.home import open_home
 from cortex.system import allocator
 from cortex.system.errors import Misconfigured
 from cortex.terms.ignores import NO_GLOB
+from cortex.terms.languages import language_of
 from cortex.terms.records import Skipped
 
 log = logging.getLogger(__name__)
+
+#: remarks without a reason, of versions that read fewer encodings and repaired no syntax
+OLD_ENCODING, OLD_ERRORS = "not UTF-8: read as Latin-1", "syntax errors"
 
 #: called with (files done, files to do, chunks so far)
 Progress = Callable[[int, int, int], None]
@@ -209,6 +215,8 @@ class Indexer:
         wanted = manifests.recipe(self.config, self.embedder.identity)
         if manifest.recipe != wanted:
             manifest = Manifest(recipe=wanted, sequence=manifest.sequence)
+        for path in [path for path, entry in manifest.files.items() if _is_outdated(path, entry)]:
+            del manifest.files[path]
         manifest.model, manifest.dimensions = self.embedder.identity, self.embedder.dimensions
         return manifest
 
@@ -283,7 +291,10 @@ class Indexer:
             manifest.sequence = writer.last_sequence()
             manifest.shards = shard_count(len(fresh), self._limits.shard_files)
         shard_files = self._limits.shard_files
-        plan = make_plan(manifest, fresh, gone, shard_files, stale=writer.stale(), force=force)
+        otherwise = _read_otherwise(manifest, fresh, gone)
+        plan = make_plan(
+            manifest, otherwise | fresh, gone, shard_files, stale=writer.stale(), force=force, anew=otherwise
+        )
         if first and len(fresh) >= 2 * self._limits.first_files:
             plan.groups = group_by_priority(self.config.root, fresh, self._limits.first_files)
         if not plan.tasks and not first:
@@ -428,6 +439,33 @@ def _absent(changes: Mapping[str, Candidate | None]) -> list[str]:
     return [path for path, candidate in changes.items() if candidate is None]
 
 
+def _is_outdated(path: str, entry: Entry) -> bool:
+    """Return whether a version of Cortex that read fewer encodings, or repaired no syntax, has read
+    the file: its remark then has no reason.
+    """
+    if not entry.remarks:
+        return False
+    return OLD_ENCODING in entry.remarks or (
+        OLD_ERRORS in entry.remarks and language_of(path).name in REPAIRED
+    )
+
+
+def _read_otherwise(
+    manifest: Manifest, fresh: Collection[str], gone: Collection[str]
+) -> dict[str, Candidate]:
+    """Return the unchanged files whose text may differ because a file that names encodings has
+    changed: those that are not UTF-8.
+    """
+    if not any(path.rpartition("/")[2] in ENCODING_FILES for path in (*fresh, *gone)):
+        return {}
+    changed = {*fresh, *gone}
+    return {
+        path: Candidate(*entry.stat)
+        for path, entry in manifest.files.items()
+        if (entry.encoding or entry.skipped == BINARY) and path not in changed
+    }
+
+
 def _has_chunks(manifest: Manifest, path: str) -> bool:
     entry = manifest.files.get(path)
     return entry is not None and bool(entry.chunks)
@@ -441,10 +479,11 @@ def make_plan(
     *,
     stale: set[int],
     force: bool,
+    anew: Collection[str] = (),
 ) -> Plan:
     """Return the work after which the chunk files hold the manifest's files with `fresh` and
     without `gone`. `stale` shards have chunk files that are not as they were written: their files
-    are read again. `force`: ignore the entries of `fresh`.
+    are read again. `force`: ignore the entries of `fresh`; `anew`: of these files.
     """
     entries, old_shards = manifest.files, manifest.shards
     total = len(entries) - len(gone) + sum(path not in entries for path in fresh)
@@ -472,7 +511,7 @@ def make_plan(
     for path, candidate in fresh.items():
         task = plan.tasks[shard_of(path, shards)]
         task.fresh[path] = candidate
-        if path in entries and path not in lost and not force:
+        if path in entries and path not in lost and path not in anew and not force:
             task.known[path] = entries[path]
     return plan
 

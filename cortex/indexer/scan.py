@@ -54,13 +54,13 @@ GENERATED = frozenset(
 GENERATED_SUFFIXES = (
     ".min.js", ".min.css", ".map", ".svg", ".csv", ".tsv", ".lock", ".log", ".patch", ".diff", ".po",
 )  # fmt: skip
-#: suffixes of files that are not text
+#: suffixes of pictures, sounds, archives and the like, which are never text. The bytes of all
+#: other files decide: a library of circuits is called `.lib`, too, a model of Modelica `.mo`
 BINARY_SUFFIXES = frozenset(
     ".png .jpg .jpeg .gif .ico .bmp .webp .tif .tiff .zip .gz .tgz .bz2 .xz .zst .7z .rar "
-    ".tar .jar .war .class .so .dylib .dll .exe .o .a .lib .obj .pyc .pyo .pyd .whl .egg .wasm "
-    ".bin .dat .db .sqlite .sqlite3 .npy .npz .pt .pth .onnx .safetensors .pkl .parquet .woff "
-    ".woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm .flac .psd .doc .xls "
-    ".ppt .mo .icns .deb .rpm .dmg .iso .snap".split()
+    ".tar .jar .war .so .dylib .dll .exe .pyc .pyo .pyd .whl .egg .wasm .sqlite .sqlite3 .npy .npz "
+    ".onnx .safetensors .parquet .woff .woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm "
+    ".flac .psd .icns .deb .rpm .dmg .iso".split()
 )
 #: files that decide which others are ignored
 IGNORE_FILES = frozenset({".gitignore", ".cortexignore"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -74,16 +75,43 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
         node = conjoin([_with_case(child) for child in (node.children if isinstance(node, And) else (node,))])
     query_leaves = leaves(node)
     if reader.boolean or match_type == "boolean":
-        return Parsed(_check_size(node), "boolean")
-    node = _apply_match_type(node, match_type)
-    return Parsed(_check_size(_map_terms(node, _in_both_forms)), match_type or _match_type_of(query_leaves))
+        return Parsed(_in_both_forms(_check_size(node)), "boolean")
+    node = _check_size(_apply_match_type(node, match_type))
+    return Parsed(_in_both_forms(node), match_type or _match_type_of(query_leaves))
 
 
-def _in_both_forms(term: Term) -> Node:
-    texts = spellings(term.text)
-    if len(texts) < 2 or all("\uac00" <= letter <= "\ud7af" for letter in term.text):
-        return term
-    return Or(tuple(replace(term, text=text) for text in texts))
+def _in_both_forms(node: Node) -> Node:
+    """Return the query with its terms, phrases and wildcards in both compositions of letters."""
+    match node:
+        case And(children=children) | Or(children=children):
+            return replace(node, children=tuple(map(_in_both_forms, children)))
+        case Not(child=child) | Boost(child=child):
+            return replace(node, child=_in_both_forms(child))
+        case Term(text=text) | Phrase(text=text):
+            forms = _forms(text)
+            return Or(tuple(replace(node, text=form) for form in forms)) if len(forms) > 1 else node
+        case Wildcard(pieces=pieces) if node.is_prefix:
+            starts = [form for form in _forms(pieces[0]) if form == pieces[0] or not _is_letter(form)]
+            return (
+                Or(tuple(replace(node, pieces=(start, "*")) for start in starts)) if len(starts) > 1 else node
+            )
+    return node
+
+
+def _is_letter(prefix: str) -> bool:
+    """Whether a prefix is one letter with its marks apart. The mark ends a word of the index, so
+    the letter alone would match: `o` of `o = 1`.
+    """
+    return len(prefix) > 1 and sum(not unicodedata.combining(letter) for letter in prefix) == 1
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """Return the text as it is and in the other compositions of its letters, except for those of
+    Korean syllables alone, which no program takes apart.
+    """
+    if all("\uac00" <= letter <= "\ud7af" for letter in text):
+        return (text,)
+    return spellings(text)
 
 
 def _signs_alone(query: str) -> str:

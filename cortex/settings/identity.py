@@ -71,6 +71,14 @@ def birth_of(root: Path) -> str:
         return ""
 
 
+def git_folder_of(root: Path) -> Path | None:
+    """Return the folder with the git data of a folder, which its worktrees share; None without
+    git.
+    """
+    _, common = _find_repository(root)
+    return common if common is not None and common.name == ".git" else None
+
+
 def origin_of(root: Path) -> str:
     """Return the origin of a folder's repository as host/owner/name, from its configuration; "" if
     it has none, and without git.

@@ -3,6 +3,7 @@ answers without hits.
 """
 
 import re
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -535,3 +536,27 @@ def test_a_qualified_name_that_no_line_holds_is_found_by_its_words(tmp_path, que
 def test_composed_and_decomposed_letters_are_found_by_each_other(tmp_path, query, text, match_type):
     hits = open_chunks(tmp_path, [chunk("a", text)]).search(ExactSearch(query, match_type=match_type))
     assert hits.total_found == 1
+
+
+@pytest.mark.parametrize("forms", [("NFC", "NFC"), ("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
+@pytest.mark.parametrize(
+    ("query", "match_type", "total"),
+    [
+        ('"gr\u00f6\u00dfe der \u00f6ffnung"', None, 1),
+        ("gr\u00f6\u00dfe der", "phrase", 1),
+        ('"der gr\u00f6\u00dfe"', None, 0),
+        ("gr\u00f6*", None, 1),
+        ("\u00f6ff*", None, 1),
+        ("\u00f6ffnung_w*", None, 1),
+        ("gr\u00f6", "prefix", 1),
+        ("gr\u00f6* AND \u00f6ff*", None, 1),
+        ('die NOT "gr\u00f6\u00dfe der"', None, 0),
+    ],
+)
+def test_phrases_and_prefixes_are_found_in_the_other_composition(tmp_path, query, match_type, total, forms):
+    text = unicodedata.normalize(
+        forms[0], "die gr\u00f6\u00dfe der \u00f6ffnung\n\u00f6ffnung_w\u00e4hlen = 1"
+    )
+    query = unicodedata.normalize(forms[1], query)
+    hits = open_chunks(tmp_path, [chunk("a", text)]).search(ExactSearch(query, match_type=match_type))
+    assert hits.total_found == total

@@ -177,12 +177,18 @@ def test_there_are_no_commits_without_a_repository_or_a_commit(repository, tmp_p
     assert lonely.tell("a.py", {1: "x = 1"}) == ""
 
 
-def test_there_are_no_commits_for_a_file_outside_of_git_or_without_utf8(repository):
-    repository.write("old.py", b"x = '\xe9'\n")
+def test_there_are_no_commits_for_a_file_outside_of_git_or_a_binary_one(repository):
+    repository.write("old.py", b"x = '\xe9'\n\0")
     repository.commit("Keep sums", 1)
     repository.write("new.py", "x = 1\n")
     assert repository.tell("new.py", {1: "x = 1"}) == ""
     assert repository.tell("old.py", {1: "x = '\ufffd'"}) == ""
+
+
+def test_lines_in_another_encoding_have_their_commit(repository):
+    repository.write("old.py", "# coding: gbk\n# 计算订单总额\n".encode("gbk"))
+    newest = repository.commit("Keep sums", 1)
+    assert repository.tell("old.py", {2: "# 计算订单总额"}) == f"{newest} 2026-01-01 Keep sums"
 
 
 def test_the_first_commit_of_a_shallow_clone_is_not_believed(repository, tmp_path):

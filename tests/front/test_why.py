@@ -11,7 +11,7 @@ from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 TREE = {
     "src/a.py": "def first():\n    return 1\n",
     "src/b.log": "x\n",
-    "src/c.bin": "x\n",
+    "src/c.png": "x\n",
     "src/deep/kept.tmp": "text\n",
     "node_modules/x/index.js": "x\n",
     "build/out.py": "x = 1\n",
@@ -45,7 +45,7 @@ def project(tmp_path, monkeypatch):
         ("src/b.log", "ignored by src/.gitignore, line 1: *.log"),
         ("build/out.py", "build/ is ignored by .gitignore, line 3: build/"),
         ("node_modules/x/index.js", "node_modules/ is left out"),
-        ("src/c.bin", "left out: binary"),
+        ("src/c.png", "left out: binary"),
         ("yarn.lock", "left out: generated or data"),
         (".env", "left out: may hold secrets"),
         ("own/skip.py", "own/ is ignored by indexing.ignore"),

@@ -135,8 +135,8 @@ def test_what_is_unusual_about_a_file_is_told(project, monkeypatch):
     report = index(project)
     remarks = {remark.path: remark.reason for remark in report.remarks if remark.path.count("/") == 0}
     assert remarks == {
-        "latin.py": "not UTF-8: read as Latin-1",
-        "broken.py": "syntax errors",
+        "latin.py": "not UTF-8: read as Windows-1252, a guess",
+        "broken.py": "syntax errors: line 1 of this file was not understood",
         "made.py": "generated: says so on line 1",
         "endless.sql": "cut without a parser, which took too long",
     }

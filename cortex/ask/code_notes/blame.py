@@ -14,6 +14,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
+from cortex.settings.encodings import Encodings
 from cortex.system import git
 
 #: files of one answer that are blamed, and files with remembered results
@@ -191,11 +192,14 @@ class Commits:
         try:
             pairs = list(_parse_blame(output, shallow=self._shallow))
         except (ValueError, OverflowError, OSError):
-            return None  # not UTF-8: the index decodes such files differently; or an impossible date
-        return _File(tuple(line for line, _ in pairs), tuple(commit for _, commit in pairs))
+            return None  # an impossible date
+        read = Encodings(str(self._root)).read(path, b"\n".join(raw for raw, _ in pairs))
+        lines = tuple(map(str.rstrip, read.text.split("\n"))) if read is not None else ()
+        commits = tuple(commit for _, commit in pairs)
+        return _File(lines, commits) if len(lines) == len(commits) else None
 
 
-def _parse_blame(output: bytes, *, shallow: bool) -> Iterator[tuple[str, _Commit]]:
+def _parse_blame(output: bytes, *, shallow: bool) -> Iterator[tuple[bytes, _Commit]]:
     """Yield each line of `git blame --porcelain` with its commit, which only the commit's first
     line describes.
     """
@@ -205,7 +209,7 @@ def _parse_blame(output: bytes, *, shallow: bool) -> Iterator[tuple[str, _Commit
         if line.startswith(b"\t"):
             if name not in commits:
                 commits[name] = _parse_commit(name, fields, shallow=shallow)
-            yield line[1:].decode().removeprefix("\ufeff").rstrip(), commits[name]
+            yield line[1:], commits[name]
             name, fields = b"", {}
         elif not name and (header := _HEAD_OF_LINE.match(line)):
             name = header[1]

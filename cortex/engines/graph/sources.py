@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, Protocol
 
+from cortex.settings.encodings import Encodings
 from cortex.system import files, path_names
 
 #: bytes of a readable file, and files in the cache
@@ -30,13 +31,17 @@ class Sources:
 
     def __init__(self, root: Path) -> None:
         self._root = os.path.realpath(root)
+        self._encodings = Encodings(self._root)
         self._cache: dict[str, tuple[tuple[int, ...], list[str]]] = {}
         #: folder by name → its real path
         self._folders: dict[str, str] = {}
 
     def begin(self) -> None:
-        """Call before each query: real paths of folders are resolved once per query."""
+        """Call before each query: real paths of folders are resolved, and the encodings that the
+        project names are read, once per query.
+        """
         self._folders.clear()
+        self._encodings = Encodings(self._root)
 
     def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
         """`around` lines on each side of `line`, with their numbers; empty when the file cannot be
@@ -70,9 +75,10 @@ class Sources:
             cached = self._cache.get(resolved)
             identity = (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
             if cached is None or cached[0] != identity:
-                text = file.read(FILE_BYTES_MAX).decode("utf-8", "replace")
-                lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-                cached = (identity, lines)
+                read = self._encodings.read(path, file.read(FILE_BYTES_MAX))
+                cached = (identity, [] if read is None else read.lines())
+                if read is not None and read.encoding:  # the project may name another one
+                    return cached[1]
             self._cache.pop(resolved, None)
             self._cache[resolved] = cached
             if len(self._cache) > FILES_KEPT:

@@ -22,13 +22,14 @@ from cortex.engines.text.compile import (
     Target,
     compile_query,
     find_table_query,
+    pattern_words,
     with_underscores,
 )
 from cortex.engines.text.overlaps import KeyIndex, ScoredRows
 from cortex.engines.text.schema import BIT_FIELDS, BITS
 from cortex.engines.text.words import Words
 from cortex.generation.read import Rows
-from cortex.query.tree import And, Anything, Boost, Node, Not, Or, Phrase, Term, leaves
+from cortex.query.tree import And, Anything, Boost, Node, Not, Or, Phrase, Term, Wildcard, leaves
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms import tokens
@@ -97,6 +98,9 @@ class Matching:
             case Term(field="text", text=text) | Phrase(field="text", text=text):
                 words = tokens.whole_words(text)
                 return len(words) > 1 and not all(map(self._words.has, map(with_underscores, words)))
+            case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
+                *words, _ = pattern_words(pieces) or [""]  # the last one has the star
+                return not all(map(self._words.has, map(with_underscores, words)))
         return False
 
     def matching_rows(self, node: Node) -> Array:

@@ -4,6 +4,7 @@ OR.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -71,7 +72,8 @@ def _explain_exclusion(context: SuggestionContext, node: Node) -> str:
         return ""
     for child in node.children:
         if isinstance(child, Not) and not _count(context, And((*wanted, child))):
-            quoted = " or ".join(f"`{_clause_text(clause)}`" for clause in leaves(child.child)[:3])
+            texts = [unicodedata.normalize("NFC", _clause_text(clause)) for clause in leaves(child.child)]
+            quoted = " or ".join(f"`{text}`" for text in list(dict.fromkeys(texts))[:3])
             return f"Excluding {quoted} removes everything: without that {_format_count(before)}."
     return f"The exclusions remove everything: without them {_format_count(before)}."
 

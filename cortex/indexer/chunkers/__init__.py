@@ -58,10 +58,11 @@ def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool =
 def _cut(source: Source, language: Language, count_tokens: CountTokens, budget: int, remark: str = "") -> Cut:
     frame = Frame(source, language, parse(source, language), count_tokens, budget)
     origin, why = frame.origin
+    unread = frame.outline.unread
     remarks = (
         remark,
         source.remark,
-        "syntax errors" if frame.outline.errors else "",
+        f"syntax errors: {unread}" if unread else "syntax errors" if frame.outline.errors else "",
         f"{origin}: {why}" if origin else "",
     )
     return Cut(_chunks(frame), tuple(filter(None, remarks)))

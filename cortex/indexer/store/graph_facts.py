@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from cortex.graph.facts.components import may_hold_scripts, read_component
+import msgspec
+
 from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.facts import Definition, Facts
-from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.kotlin_lines import join_broken_lines
 from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
+from cortex.graph.languages.scripts.components import read_component
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
 from cortex.indexer.store.component_facts import component_facts
-from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
+from cortex.indexer.syntax.parse import NoGrammar, parse, repaired, syntax_tree
+from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import Source
+from cortex.terms.components import may_hold_scripts
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, language_of, sniff
+from cortex.terms.records import Symbol
 
 log = logging.getLogger(__name__)
 
@@ -32,14 +37,19 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     if may_hold_scripts(source.path):
         return _facts_of_component(source, sha256)
     language = sniff(source.path, source.lines)
-    if language.name not in RULES or language.grammar is None:
+    grammar = LANGUAGES.get(language.name)
+    if grammar is None or language.grammar is None:
         return None
     if not source.lines:  # an empty package file makes its folder a package
         package = source.path.rpartition("/")[2] in PACKAGE_FILES
-        return pack(Facts(source.path, language.name, sha256)) if package else None
+        return pack(Facts(source.path, language.name, sha256), grammar.rules) if package else None
     try:
-        if language.name not in SYNTAX:
-            return pack(_outline_facts(source, language, sha256))
+        if not grammar.syntax.queries:
+            return pack(_outline_facts(source, language, sha256), grammar.rules)
+        lost: Sequence[Symbol] = ()
+        if language.name in REPAIRED:  # cached from its chunks
+            mended = repaired(source, language)
+            source, lost = mended.source, mended.symbols
         if language.name == "rust":
             source = _remove_macros(source, language)
         elif language.name in ("c", "cpp"):
@@ -54,7 +64,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         elif language.name == "typescript" and syntax_tree(source, language)[1].root_node.has_error:
             lines = tuple(end_signatures(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
-        return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
+        facts = extract(syntax_tree(source, language)[1], source.path, grammar, sha256)
+        return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it
         return None
     except Exception:  # the file's chunks are indexed anyway
@@ -64,7 +75,7 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
 
 def may_have_facts(path: str) -> bool:
     """Return True if a file of this name may be in the graph."""
-    return language_of(path).name in RULES or may_hold_scripts(path)
+    return language_of(path).name in LANGUAGES or may_hold_scripts(path)
 
 
 def _facts_of_component(source: Source, sha256: str) -> Packed | None:
@@ -72,7 +83,10 @@ def _facts_of_component(source: Source, sha256: str) -> Packed | None:
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
     try:
         component = read_component(source.path, raw)
-        return pack(component_facts(source, component, sha256)) if component is not None else None
+        if component is None:
+            return None
+        facts = component_facts(source, component, sha256)
+        return pack(facts, LANGUAGES[facts.language].rules)
     except NoGrammar:
         return None
     except Exception:  # the file's chunks are indexed anyway
@@ -103,9 +117,15 @@ def _remove_conditionals(source: Source) -> Source:
 def _outline_facts(source: Source, language: Language, sha256: str) -> Facts:
     """Return the definitions of a file, from its outline, in a language without name resolution."""
     outline = parse(source, language)
-    definitions: list[Definition] = []
-    places: dict[str, int] = {}
-    for symbol in outline.symbols:
+    facts = Facts(source.path, language.name, sha256, outline.package, len(source.lines))
+    return _add_symbols(facts, outline.symbols)
+
+
+def _add_symbols(facts: Facts, symbols: Iterable[Symbol]) -> Facts:
+    """Return the facts with definitions of which only the outline is known."""
+    definitions = list(facts.definitions)
+    places = {definition.qualified: at for at, definition in enumerate(definitions)}
+    for symbol in symbols:
         kind = "function" if symbol.kind == "macro" else symbol.kind
         if kind not in (*CALLABLE_KINDS, *TYPE_KINDS, "constant", "module"):
             continue
@@ -123,4 +143,4 @@ def _outline_facts(source: Source, language: Language, sha256: str) -> Facts:
         )
         places.setdefault(definition.qualified, len(definitions))
         definitions.append(definition)
-    return Facts(source.path, language.name, sha256, outline.package, len(source.lines), tuple(definitions))
+    return msgspec.structs.replace(facts, definitions=tuple(definitions))

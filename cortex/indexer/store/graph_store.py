@@ -19,6 +19,7 @@ from cortex.generation.manifest import Entry
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.tables import Packed
 from cortex.graph.facts.types import alternatives
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
@@ -33,6 +34,7 @@ from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
+from cortex.settings.encodings import Encodings
 from cortex.system import allocator, files
 
 log = logging.getLogger(__name__)
@@ -127,7 +129,7 @@ class GraphStore:
         return state.wanted == _content_hash(wanted) and stats == state.files
 
     def _rebuild_project(self, old: Project, roots: Roots) -> Project:
-        project = Project(roots)
+        project = Project(LANGUAGES, roots)
         project.update(old.packed)
         return project
 
@@ -136,10 +138,10 @@ class GraphStore:
     ) -> dict[str, Packed | None]:
         changes: dict[str, Packed | None] = {path: None for path in project.packed if path not in wanted}
         for path, sha256 in wanted.items():
-            old_facts = project.packed.get(path)
-            if old_facts is not None and old_facts.sha256 == sha256:
+            old_facts, facts = project.packed.get(path), fresh.get(path)
+            # The same bytes have other facts in another encoding, and after an upgrade.
+            if old_facts is not None and old_facts.sha256 == sha256 and facts in (None, old_facts):
                 continue
-            facts = fresh.get(path)
             if facts is None and path not in fresh and self._without_facts.get(path) != sha256:
                 facts = self._extract(path, sha256)
             if facts is not None and facts.sha256 == sha256:
@@ -158,14 +160,15 @@ class GraphStore:
             raw = files.read_plain(self._config.root / path, self._config.indexing.max_file_kb * 1024 + 1)
         except OSError:
             return None
-        source = decode(path, raw) if digest(raw) == sha256 else ""
+        named = Encodings(str(self._config.root)).named
+        source = decode(path, raw, named) if digest(raw) == sha256 else ""
         return facts_of(source, sha256) if isinstance(source, Source) else None
 
     def _load(self) -> Project:
         self._state = state = graph_shards.read_state(self._folder)
         if graph_shards.stats(self._folder, state.shards) != state.files:
             state.wanted = ""  # as after an interrupted run: their content is unknown
-        project = Project(self._state.roots)
+        project = Project(LANGUAGES, self._state.roots)
         facts_by_path: dict[str, Packed | None] = {}
         for shards, facts in graph_shards.read_facts(self._folder):
             facts_by_path[facts.path] = facts

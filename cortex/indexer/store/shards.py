@@ -31,6 +31,7 @@ from cortex.indexer.store.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.manifest import name_of
 from cortex.indexer.syntax.source import decode, digest
+from cortex.settings.encodings import Encodings
 from cortex.system import files
 from cortex.system.errors import CortexError
 from cortex.terms.passages import embed_text
@@ -169,6 +170,7 @@ def build(
     with "" after the last.
     """
     old = _read_old(task, settings, embedder)
+    encodings = Encodings(settings.root)
     entries: dict[str, Entry] = {}
     chunks: dict[str, list[dict[str, Any]]] = {}
     fresh: list[Chunk] = []
@@ -189,7 +191,7 @@ def build(
             continue
         reading(path)
         plain = path in task.plain
-        entry, file_chunks, facts[path] = _cut(path, raw, (settings, plain), embedder)
+        entry, file_chunks, facts[path] = _cut(path, raw, (settings, plain, encodings), embedder)
         entries[path] = stamp(entry, stat, read_ns)
         fresh += file_chunks
     reading("")
@@ -242,14 +244,14 @@ def read_source(path: str, settings: Settings) -> bytes | str:
 
 
 def _cut(
-    path: str, raw: bytes | str | None, how: tuple[Settings, bool], embedder: Embedder
+    path: str, raw: bytes | str | None, how: tuple[Settings, bool, Encodings], embedder: Embedder
 ) -> tuple[Entry, list[Chunk], Packed | None]:
     if raw is None or isinstance(raw, str):
         return Entry("", 0, 0, skipped=raw or "unreadable"), [], None
     sha256 = digest(raw)
-    settings, plain = how
+    settings, plain, encodings = how
     try:
-        source = decode(path, raw)
+        source = decode(path, raw, encodings.named)
         if isinstance(source, str):
             return Entry(sha256, 0, 0, skipped=source), [], None
         outcome = cut(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
@@ -262,7 +264,9 @@ def _cut(
         return Entry(sha256, 0, 0, skipped=f"{FAILED} ({type(error).__name__})"), [], None
     chunks = sorted(outcome.chunks, key=lambda chunk: CHUNK_TYPES.index(chunk.chunk_type))
     ids = name_of(chunk.id for chunk in chunks)
-    entry = Entry(sha256, 0, 0, chunks=len(chunks), ids=ids, remarks=outcome.remarks)
+    entry = Entry(
+        sha256, 0, 0, chunks=len(chunks), ids=ids, remarks=outcome.remarks, encoding=source.encoding
+    )
     return entry, chunks, None if plain else facts_of(source, sha256)
 
 

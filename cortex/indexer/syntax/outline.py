@@ -44,8 +44,9 @@ class Outline:
     imports: tuple[str, ...] = ()
     imports_count: int = 0
     package: str = ""
-    #: whether the parser found syntax errors
+    #: whether the parser found syntax errors, and a sentence about the lines that it did not read
     errors: bool = False
+    unread: str = ""
 
 
 def dedent(text: str) -> str:

@@ -44,6 +44,7 @@ from cortex.indexer.syntax.outline import (
     dedent,
     plain_comment,
 )
+from cortex.indexer.syntax.repair import REPAIRED, Repair, repair, unrepaired
 from cortex.indexer.syntax.source import Source
 from cortex.system.installation import extra_of, how_to_add
 from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
@@ -77,12 +78,49 @@ def parse(source: Source, language: Language) -> Outline:
         return Outline()
     raw, tree = syntax_tree(source, language)
     reader = _read_tree(raw, tree, language)
+    if reader.errors and language.name in REPAIRED:
+        return _read_repaired(source, raw, language)
     inner = [_read_embedded(raw, place, inside) for place, inside in reader.embedded]
     return (
         _merge([reader.outline(), *(inner_reader.outline() for inner_reader in inner)])
         if inner
         else reader.outline()
     )
+
+
+def _read_repaired(source: Source, raw: bytes, language: Language) -> Outline:
+    """Read the outline of a file with errors, from its repair and its own text."""
+    mended = repaired(source, language)
+    tree = syntax_tree(mended.source, language)[1]
+    outline = _read_tree(raw, tree, language).outline()
+    symbols = sorted((*outline.symbols, *mended.symbols), key=lambda symbol: symbol.start_line)
+    return replace(outline, symbols=tuple(symbols), errors=True, unread=mended.remark)
+
+
+@functools.lru_cache(maxsize=1)
+def repaired(source: Source, language: Language) -> Repair:
+    """Return the repair of a file in a language of REPAIRED; the file itself without errors. Raises
+    as `syntax_tree`.
+    """
+    raw, tree = syntax_tree(source, language)
+    if not tree.root_node.has_error:
+        return Repair(source)
+    parser = _tools(language)[0]
+    assert language.grammar is not None
+    module = language.grammar[0]
+
+    def parse_lines(other: Source) -> tuple[bytes, Tree]:
+        text = _encode(other)
+        return text, _parse_tree(parser, text, len(text), module)
+
+    def names(other: Tree) -> set[tuple[str, int]]:
+        symbols = _read_tree(raw, other, language).outline().symbols
+        return {(symbol.name, symbol.start_line) for symbol in symbols}
+
+    try:
+        return repair(source, language, tree, parse_lines, names)
+    except TooComplex:
+        return unrepaired(source, tree)
 
 
 def _read_tree(raw: bytes, tree: Tree, language: Language) -> _Reader:
@@ -155,9 +193,13 @@ def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     Raises TooComplex when the parser takes too many steps for a file of this size, and NoGrammar.
     It counts steps, not seconds, so the result is the same on every machine.
     """
-    raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
+    raw = _encode(source)
     assert language.grammar is not None
     return raw, _parse_tree(_tools(language)[0], raw, len(raw), language.grammar[0])
+
+
+def _encode(source: Source) -> bytes:
+    return ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
 
 
 def _parse_tree(parser: Parser, raw: bytes, count: int, module: str) -> Tree:

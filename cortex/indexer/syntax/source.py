@@ -4,14 +4,13 @@ of raising.
 
 from __future__ import annotations
 
-import codecs
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from cortex.indexer.syntax import documents
+from cortex.terms.encodings import HEAD_BYTES, Text, read_text
 
-#: bytes to check for NUL, which means binary, as in git
-HEAD_BYTES = 8000
 #: line length above which a file counts as minified or encoded data
 LINE_CHARS_MAX = 20_000
 
@@ -21,18 +20,20 @@ SCRIPTS = (".js", ".mjs", ".cjs", ".css")
 #: notebooks hold pictures in long lines, which the chunkers leave out
 NOTEBOOK = ".ipynb"
 
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+#: the reason for leaving out a file whose bytes are no text
+BINARY = "binary"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file's text. `lines` have no line ends, and are empty when the file is blank. `remark`
-    describes a guess.
+    describes an encoding that is not UTF-8, `encoding` is its codec.
     """
 
     path: str
     lines: tuple[str, ...]
     remark: str = ""
+    encoding: str = ""
 
     def text(self, start: int, end: int) -> str:
         """Return lines `start` to `end`, 1-based and inclusive."""
@@ -43,45 +44,29 @@ def digest(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def decode(path: str, raw: bytes) -> Source | str:
+def decode(path: str, raw: bytes, named: Callable[[str], str] = lambda _path: "") -> Source | str:
     """Return the text of `raw`, or the reason for leaving it out, a short phrase.
 
     PDF and office files give their extracted text. A byte order mark is dropped; CRLF and CR become
-    LF; text that is not UTF-8 is read as Latin-1, which fits any bytes.
+    LF. `named` returns the encoding that the project names for a file (`read_text`).
     """
-    remark = ""
     if documents.suffix_of(path):
         text, why = documents.read_document(path, raw)
         if why:
             return why
-    elif raw.startswith(_UTF16):
-        try:
-            text = raw.decode("utf-16")
-        except UnicodeDecodeError:
-            return "binary"
-    elif b"\0" in raw[:HEAD_BYTES]:
-        return "binary"
+        read: Text | None = Text(text)
     else:
-        text, remark = _decode_text(raw)
-        if remark and b"\0" in raw:  # a picture or a document with a long head of text
-            return "binary"
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip():
-        return Source(path, ())
-    lines = text.split("\n")
+        read = read_text(raw, lambda: named(path))
+    if read is None:
+        return BINARY
+    if not read.text.strip():
+        return Source(path, (), "", read.encoding)
+    lines = read.lines()
     if not lines[-1]:
         lines.pop()
-    longest = max(map(len, lines))
+    size, longest = len(read.text), max(map(len, lines))
     if longest > LINE_CHARS_MAX and not path.endswith(NOTEBOOK):
         return f"minified: a line of {longest} characters"
-    if len(text) > MINIFIED_CHARS_MIN * len(lines) and path.endswith(SCRIPTS) and len(text) > HEAD_BYTES:
-        return f"minified: {len(text) // len(lines)} characters a line"
-    return Source(path, tuple(lines), remark)
-
-
-def _decode_text(raw: bytes) -> tuple[str, str]:
-    try:
-        return raw.removeprefix(codecs.BOM_UTF8).decode("utf-8"), ""
-    except UnicodeDecodeError:
-        return raw.decode("latin-1"), "not UTF-8: read as Latin-1"
+    if size > MINIFIED_CHARS_MIN * len(lines) and path.endswith(SCRIPTS) and size > HEAD_BYTES:
+        return f"minified: {size // len(lines)} characters a line"
+    return Source(path, tuple(lines), read.remark, read.encoding)

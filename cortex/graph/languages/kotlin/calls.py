@@ -1,0 +1,239 @@
+"""Kotlin's calls besides members: extensions, also on implicit receivers; calls of companions;
+receivers and arguments of blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from cortex.graph.facts.blocks import BLOCK_MARKS, BLOCK_RECEIVER
+from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
+from cortex.graph.facts.types import split_top_level
+from cortex.graph.resolution.arity import accepts_count
+from cortex.graph.resolution.extensions import Extensions, is_generic
+from cortex.graph.resolution.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
+from cortex.graph.resolution.implicit_receivers import ImplicitReceivers
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.scopes import Scopes
+from cortex.graph.resolution.supertypes import Supertypes
+from cortex.graph.resolution.values import Value
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+
+#: the receiver before the parameters of a block's type
+_RECEIVER = re.compile(r"(?:suspend\s+)?([\w.]+(?:<[^()]*>)?)\??\.\(")
+#: the first parameter of a function type
+_FIRST = re.compile(
+    r"(?:suspend\s+)?(?:[\w.]+(?:<[^()]*>)?\??\.)?\(\s*(?:\w+\s*:\s*)?([\w.]+(?:<[^()]*>)?\??)\s*[,)]"
+)
+_NAME = re.compile(r"[\w.]+")
+#: depth of nested aliases of function types
+ALIASES_MAX = 3
+#: an unknown receiver
+_UNKNOWN = "?"
+#: extensions that a call in a chain may mean
+_SEVERAL_MAX = 48
+
+
+class Values(Protocol):
+    """Expressions, as Kotlin uses them."""
+
+    @property
+    def extensions(self) -> Extensions: ...
+
+    @property
+    def implicit_receivers(self) -> ImplicitReceivers: ...
+
+    @property
+    def scopes(self) -> Scopes: ...
+
+    @property
+    def supertypes(self) -> Supertypes: ...
+
+    def evaluate(self, chain: str, path: str, scope: int) -> tuple[Value, ...]: ...
+
+    @property
+    def generics(self) -> Generics: ...
+
+    def declared(
+        self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
+    ) -> tuple[Value, ...]: ...
+
+    def member(self, owner: Ref, name: str) -> tuple[Value, ...]: ...
+
+
+class Kotlin:
+    """Kotlin's calls. Valid while the project does not change."""
+
+    def __init__(self, project: Project, values: Values) -> None:
+        self._project = project
+        self._values = values
+
+    def extension_values(  # noqa: PLR0917
+        self,
+        name: str,
+        call: str,
+        path: str,
+        owners: tuple[Value, ...],
+        members: tuple[Value, ...],
+        receiver: str = "",
+    ) -> tuple[Value, ...]:
+        """Return the targets of a call of `name` on `owners`: `members`, or extensions.
+
+        Extensions count if no member takes as many arguments, or the members are extensions too.
+        """
+        extensions = self._values.extensions
+        block = call[1:2] in BLOCK_MARKS
+        count = 0 if block else int(call.strip("(_)") or 0)
+        own_members = [
+            value for value in members if value.tag == "def" and not extensions.is_extension(value)
+        ]
+        if own_members and (
+            block or any(accepts_count(self._project.definition(v.ref), count) for v in own_members)
+        ):
+            return members
+        is_settled = any(value.tag != "def" for value in members) and not extensions.is_evident(
+            receiver, path
+        )
+        if members and not own_members and is_settled:
+            return members
+        candidates = extensions.find(name, path, owners, receiver) if owners or receiver else []
+        refs = [candidate.ref for candidate in candidates] if block else extensions.nearest(candidates, count)
+        return tuple(Value("def", *ref) for ref in refs[:_SEVERAL_MAX]) or members
+
+    def implicit_call(
+        self, name: str, call: str, place: tuple[str, int, int], named_values: tuple[Value, ...]
+    ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+        """Return (targets, receivers) of a bare call at a place (path, scope, byte).
+
+        The targets are `named_values`, or an extension on an implicit receiver.
+        """
+        extensions = self._values.extensions
+        if any(value.tag != "def" or not extensions.is_extension(value) for value in named_values):
+            return named_values, ()
+        if not extensions.has_extension(name, place[0]):
+            return named_values, ()
+        for owner in self._values.implicit_receivers.receivers(*place):
+            values = self.extension_values(name, call, place[0], (owner,), ())
+            if values:
+                return values, (owner,)
+        # A receiver around may have an external type, as in `buildString { … }`.
+        return named_values or self.extension_values(name, call, place[0], (), (), _UNKNOWN), ()
+
+    def functions_past_variables(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        """Return the functions of that name around a scope: a variable that is no function hides
+        none.
+        """
+        index = self._project.index(path)
+        while scope >= 0:
+            scope = index.outer(scope)
+            values, _ = self._values.scopes.lookup(name, path, scope)
+            if any(value.tag == "def" for value in values):
+                return tuple(value for value in values if value.tag == "def")
+        return ()
+
+    def passed_to(
+        self, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
+    ) -> tuple[Value, ...]:
+        """Return the receiver, `Disk.() -> Unit`, or the argument, `(Disk) -> Unit`, of a
+        function's block.
+
+        The link BLOCK_RECEIVER or BLOCK_ARGUMENT selects; the block is the last parameter, or the
+        one that the link names.
+        """
+        definition = self._project.definition(value.ref) if value.tag == "def" else None
+        if definition is None or not definition.parameters or definition.kind not in CALLABLE_KINDS:
+            return ()
+        parameter_name = link.strip("()^~")
+        types = [
+            parameter.type
+            for parameter in definition.parameters
+            if parameter.name == parameter_name or not parameter_name
+        ]
+        if parameter_name.isdecimal():
+            types = [
+                parameter.type
+                for parameter in definition.parameters[int(parameter_name) : int(parameter_name) + 1]
+            ]
+        kind = _RECEIVER if link.startswith(BLOCK_RECEIVER[:-1]) else _FIRST
+        function_type = self._function_type(types[-1], value.ref) if types else None
+        if function_type is None or (match := kind.match(function_type[0])) is None:
+            return ()
+        if (
+            owners and is_generic(definition) and match[1].rstrip("?") == definition.scope
+        ):  # `T.() -> Unit` of `T.f`
+            return owners
+        type_arguments = self._values.generics.of_call(value, owners, place)
+        return self._values.declared(match[1], *function_type[1], type_arguments)
+
+    def _function_type(self, text: str, ref: Ref) -> tuple[str, Ref] | None:
+        """Return a function type as written, and the definition around it; aliases are followed."""
+        for _ in range(ALIASES_MAX):
+            text = text.removesuffix(DEFAULT).strip()
+            while text.startswith("(") and text.rstrip("?").endswith(")") and "->" in text:
+                inner = text.rstrip("?")[1:-1].strip()
+                if "->" not in inner or inner.count("(") != inner.count(")"):
+                    break
+                text = inner
+            if "->" in text:
+                return text, ref
+            name = _NAME.match(text)
+            values = self._values.evaluate(name[0], *ref) if name is not None else ()
+            aliases = [
+                v.ref for v in values if v.tag == "def" and self._project.definition(v.ref).kind == "type"
+            ]
+            if not aliases:
+                return None
+            ref = aliases[0]
+            text = self._project.definition(ref).returns.lstrip(":")
+        return None
+
+    def unaliased(self, refs: list[Ref]) -> list[Ref]:
+        """Return `refs` with type aliases replaced by their classes; [] for an `expect` alias of an
+        external type.
+        """
+        targets: dict[Ref, None] = {}
+        for ref in refs:
+            definition = self._project.definition(ref)
+            if definition.kind != "type" or not definition.bases:
+                targets[ref] = None
+                continue
+            types = self._values.supertypes.base(ref, definition.bases[0].chain)
+            if not types and PLATFORM in definition.flags:
+                return []
+            targets |= dict.fromkeys(types)
+        return list(targets)
+
+    def invoked(self, values: tuple[Value, ...], reference: Reference) -> tuple[Value, ...]:
+        """Return `values`, or the `operator fun invoke` of a class's companion that takes the
+        arguments.
+        """
+        if len(values) != 1 or values[0].tag != "def":
+            return values
+        if self._project.definition(values[0].ref).kind not in TYPE_KINDS:
+            return values
+        operators = [value for value in self._values.member(values[0].ref, "invoke") if value.tag == "def"]
+        pairs = [(value, self._project.definition(value.ref)) for value in operators]
+        pairs = [
+            (v, definition) for v, definition in pairs if (v.path, definition.parent) == values[0].ref
+        ]  # not a base's
+        fitting = (
+            v
+            for v, definition in pairs
+            if "static" in definition.flags and accepts_count(definition, reference.arguments)
+        )
+        return tuple(fitting) or values
+
+
+def function_result(text: str) -> str:
+    """Return the result of a function type, `(A) -> B`; "" for other types."""
+    text = text.strip().rstrip("?").removesuffix(DEFAULT).strip()
+    if text.startswith("(") and split_top_level(text, ")") == [text[1:-1]]:
+        return function_result(text[1:-1])
+    depth = 0
+    for at, character in enumerate(text):
+        arrow = character == ">" and text[at - 1 : at] == "-"
+        if arrow and not depth:
+            return text[at + 1 :].strip()
+        depth += (character in "<([") - (character in ">)]" and not arrow)
+    return ""

@@ -1,0 +1,52 @@
+"""Members from Swift's extensions: of library types, and of types in `where Self: P`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cortex.graph.facts.facts import Binding
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Ref
+from cortex.graph.resolution.values import Value, merge_values
+from cortex.terms.languages import family_of
+
+_COLLECTIONS = frozenset({"BidirectionalCollection", "Collection", "Sequence"})
+_TEXTS = frozenset({"String", "StringProtocol"}) | _COLLECTIONS
+_LISTS = frozenset({"Array", "MutableCollection", "RandomAccessCollection"}) | _COLLECTIONS
+#: containers that types.py does not distinguish from an array
+_OTHERS = frozenset({"Set", "Dictionary"})
+
+
+def of_own_type(evaluator: Evaluator, name: str, receiver: str, owners: Sequence[Value]) -> list[Ref]:
+    """Return the methods that extensions add to a string, `"x".save()`, or to an array.
+
+    [] if an extension of another container has the name too.
+    """
+    if receiver == "String()":
+        wanted, unsure = _TEXTS, frozenset[str]()
+    elif owners and all(owner.tag == "list" for owner in owners):
+        wanted, unsure = _LISTS, _OTHERS
+    else:
+        return []
+    pairs = [
+        (ref, evaluator.project.definition(ref)) for ref in evaluator.methods_named(family_of("swift"), name)
+    ]
+    if any(definition.scope in unsure for _, definition in pairs):
+        return []
+    return [ref for ref, definition in pairs if definition.parent < 0 and definition.scope in wanted]
+
+
+def where_clause_members(evaluator: Evaluator, name: str, path: str, scope: int) -> tuple[Value, ...]:
+    """Return the member of the protocol in an extension's `where Self: P`, for code in its
+    methods.
+    """
+    index = evaluator.project.index(path)
+    while scope >= 0:
+        for place in index.places(scope, "Self"):
+            if isinstance(place, Binding):
+                types = evaluator.declared(place.value[1:], path, scope)
+                return merge_values(
+                    evaluator.attribute(instance, name) for instance in types if instance.tag == "inst"
+                )
+        scope = index.outer(scope)
+    return ()
