@@ -258,7 +258,7 @@ def test_memory_is_started_shown_and_ended_by_hand_and_the_projects_set_is_not_t
 
 
 def test_a_forged_git_reads_and_writes_no_notes_of_the_repository_that_it_names(
-    data,  # noqa: ARG001
+    data,
     tmp_path,
     monkeypatch,
 ):
@@ -272,7 +272,16 @@ def test_a_forged_git_reads_and_writes_no_notes_of_the_repository_that_it_names(
     (tmp_path / "pointer" / "fake" / "gitdir").write_text("../.git")
 
     def memory(project, *command):
-        arguments = [sys.executable, "-P", "-m", "cortex", "memory", *command, "--project", tmp_path / project]
+        arguments = [
+            sys.executable,
+            "-P",
+            "-m",
+            "cortex",
+            "memory",
+            *command,
+            "--project",
+            tmp_path / project,
+        ]
         done = subprocess.run(arguments, capture_output=True, text=True, timeout=BOUND_S, check=False)
         return done.stdout + done.stderr
 
