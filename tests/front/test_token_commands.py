@@ -40,13 +40,13 @@ def folders(name="reader"):
 
 def test_a_token_is_for_folders_by_path_name_and_glob(shops, capsys, monkeypatch):
     orders, users, _ = map(str, shops)
-    for given, expected in (
+    for patterns, expected in (
         ([users], [users]),
         (["api-users"], [users]),
         (["api-*"], [orders, users]),
         (["api-users", users, "api-o*"], [users, orders]),
     ):
-        arguments = [word for project in given for word in ("--for", project)]
+        arguments = [word for project in patterns for word in ("--for", project)]
         assert cli.main(["token", "reader", *arguments]) == EXIT_OK
         assert folders() == expected
         assert set(read_named()["reader"].births) == set(expected)
@@ -56,12 +56,12 @@ def test_a_token_is_for_folders_by_path_name_and_glob(shops, capsys, monkeypatch
     capsys.readouterr()
 
 
-@pytest.mark.parametrize("given", ["api-nothing", "zzz-*", "/nowhere/at/all"])
-def test_no_token_is_made_for_an_unknown_project(shops, capsys, given):
+@pytest.mark.parametrize("unknown", ["api-nothing", "zzz-*", "/nowhere/at/all"])
+def test_no_token_is_made_for_an_unknown_project(shops, capsys, unknown):
     del shops
-    assert cli.main(["token", "reader", "--for", given]) != EXIT_OK
+    assert cli.main(["token", "reader", "--for", unknown]) != EXIT_OK
     assert not read_named()
-    assert given in capsys.readouterr().err
+    assert unknown in capsys.readouterr().err
 
 
 def test_the_list_names_folders_that_were_moved_and_tokens_for_names(shops, tmp_path, capsys):
