@@ -289,7 +289,7 @@ def test_the_git_folder_of_a_pointer_is_the_one_that_git_opens(tmp_path, name):
     subprocess.run(["git", "init", "-q", "--bare", top / name], check=True)
     (top / ".git").write_text(f"gitdir: {name}\n")
     subprocess.run(["git", "-C", top, "config", "core.bare", "false"], check=True)
-    asked = subprocess.run(
+    answered = subprocess.run(
         ["git", "-C", top, "rev-parse", "--absolute-git-dir"], check=True, capture_output=True
     )
-    assert os.fsencode(git_files.git_dir(top)) == asked.stdout.removesuffix(b"\n")
+    assert os.fsencode(git_files.git_dir(top)) == answered.stdout.removesuffix(b"\n")
