@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from cortex.memory.briefing import brief
+from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
 from cortex.memory.clones import hints
 from cortex.memory.library import Library
@@ -19,8 +19,6 @@ FOLDER = "briefings"
 #: the file beside the briefings with the remotes that make clones one project: a hook reads no
 #: settings
 REMOTES = "remotes"
-#: tokens of a briefing: a hook prints 9 000 bytes
-TOKENS = 2_200
 #: identities of projects that have a folder; programs may use other names, which make no file names
 _IDENTITY = re.compile(r"[\w.-]{1,64}-[0-9a-f]{16}", re.ASCII)
 

@@ -208,6 +208,7 @@ def merge_notes(stored: Note, incoming: Note) -> Note:
         metadata={**stored.metadata, **incoming.metadata},
         importance=max(stored.importance, incoming.importance),
         occurred_at=stored.occurred_at or incoming.occurred_at,
+        topic=incoming.topic or stored.topic,
     )
 
 

@@ -277,6 +277,10 @@ class Catalog:
         """The notes with one of these trusts: bool [room]."""
         return np.isin(self._columns["trust"], [_TRUST_AT[trust] for trust in trusts])
 
+    def count_of(self, state: State) -> int:
+        """The number of notes in a state."""
+        return int(np.count_nonzero(self._columns["there"] & (self._columns["state"] == _STATE_AT[state])))
+
     def live(self) -> list[int]:
         """The numbers of the notes that are not deleted."""
         is_live = self._columns["there"] & (self._columns["state"] != _STATES.index("deleted"))

@@ -14,9 +14,17 @@ from typing import Any, Self, TypeVar, cast
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
 from cortex.memory.answers import edge_row as render_edge
-from cortex.memory.answers import erasure_answer, note_row, timeline_row, title_rows, walk_answer
+from cortex.memory.answers import (
+    erasure_answer,
+    note_row,
+    timeline_row,
+    title_rows,
+    visible_text,
+    walk_answer,
+)
 from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
+from cortex.memory.changes import ALIKE, KINDS, alike, stems
 from cortex.memory.checks import warnings_of
 from cortex.memory.copies import back_ups
 from cortex.memory.disputes import mark_disputed
@@ -41,11 +49,12 @@ from cortex.memory.note import (
 from cortex.memory.postgresql import Server
 from cortex.memory.recall import Memory
 from cortex.memory.sealed import opener
-from cortex.memory.store import STATES
+from cortex.memory.store import STATES, Written
 from cortex.memory.timeline import between
-from cortex.memory.times import format_moment, read_end, read_moment
+from cortex.memory.times import format_age, format_moment, read_end, read_moment
 from cortex.memory.transcripts import proposals, spool, spool_reader
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
+from cortex.memory.upkeep.traits import jaccard
 from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets
 
@@ -61,6 +70,10 @@ DEPTH_MAX = 6
 EXPORT_MAX = 1_000
 #: fields of a note that tell something, and the one that decides who reads it
 _SAYING = frozenset(("title", "subtitle", "body", "facts", "kind", "scope"))
+#: notes of a new note's answer that it may replace, and nearest notes that they are chosen from
+SIMILAR_MAX, SIMILAR_LOOKED_AT = 2, 8
+#: share of common stems and cosine of two bodies below which notes of one title stay two
+SAME_STEMS, SAME_COSINE = 0.1, 0.3
 #: smallest and largest budget of a briefing
 TOKENS_MIN, TOKENS_MAX = 50, 50_000
 
@@ -207,12 +220,15 @@ class Library:
         scope: Scope = "project",
         occurred_at: float | str = 0,
         supersedes: Sequence[str | int] = (),
+        topic: str = "",
         operation_id: str = "",
     ) -> dict[str, Any]:
         """Store a note: {"id", "number", "message"}, with "deduplicated" when it was there already,
         "removed" when it held secrets, and "warnings" that say how to make it easier to find. The
         notes that it supersedes are no longer true: searches find them only with `as_of` or
-        `include`.
+        `include`. A note of the same `topic` and scope is its older version and superseded, too.
+        "closed": [{"number", "title"}] of superseded notes; "similar": [{"number", "title", "age"}]
+        of notes that it may replace, at most two.
 
         It is on the disk when this returns. Raises BadRequest, TooLarge and NotFound.
         """
@@ -231,11 +247,12 @@ class Library:
             importance=importance,
             occurred_at=read_moment(occurred_at, "occurred_at"),
             source=replace(self._source, trust=self._trust_for(self._project)),
+            topic=topic,
         )
         if note.source.trust == "other":
             note = replace(note, metadata={**note.metadata, "from_project": self._caller})
         warnings = warnings_of(note)
-        written = self._memory.store.put(note, operation_id, supersedes)
+        written = self._memory.store.put(note, operation_id, supersedes, self._differ)
         self._memory.follow()
         title_text = remove_secrets(title)[0]
         answer: dict[str, Any] = {
@@ -245,8 +262,50 @@ class Library:
         }
         if written.merged:
             answer |= {"deduplicated": True, "message": f"Already there, brought up to date: {title_text}"}
+        if written.same_title:
+            names = ", ".join(map(str, written.same_title))
+            warnings.append(
+                f"Note {names} has this title and another text: both stay. Titles of their own tell them apart."
+            )
         answer |= {"removed": list(written.removed)} if written.removed else {}
+        answer |= self._closed_rows(written)
+        if similar := self._similar(written, title_text, note):
+            answer["similar"] = similar
         return answer | ({"warnings": warnings} if warnings else {})
+
+    def _closed_rows(self, written: Written) -> dict[str, Any]:
+        """{"closed": rows of the superseded notes}, {} for none."""
+        notes = self._memory.store.notes_by_number(written.closed)
+        rows = [{"number": note.number, "title": visible_text(note.title)} for note in notes]
+        return {"closed": rows} if rows else {}
+
+    def _similar(self, written: Written, title: str, note: Note) -> list[dict[str, Any]]:
+        """Rows of the notes that a new note may replace: of its topic, or the nearest with a
+        similar title, of the same scope.
+        """
+        memory, numbers = self._memory, list(written.same_topic)
+        if note.kind in KINDS and not written.merged:
+            selection = Selection(project=self._project, kinds=tuple(sorted(KINDS)))
+            numbers += [hit.number for hit in memory.rank_notes(title, selection, SIMILAR_LOOKED_AT, 1.0, ())]
+        others = dict.fromkeys(number for number in numbers if number != written.number)
+        rows = [
+            {
+                "number": other.number,
+                "title": visible_text(other.title),
+                "age": format_age(other.created_at, memory.now()),
+            }
+            for other in memory.store.notes_by_number(list(others))
+            if other.number in written.same_topic
+            or (other.scope == note.scope and alike(title, other.title) >= ALIKE)
+        ]
+        return rows[:SIMILAR_MAX]
+
+    def _differ(self, stored: Note, incoming: Note) -> bool:
+        """Whether two notes of one title have nothing else in common."""
+        bodies = [stored.body.strip(), incoming.body.strip()]
+        if not all(bodies) or jaccard(stems(bodies[0]), stems(bodies[1])) >= SAME_STEMS:
+            return False
+        return self._memory.vectors.likeness(*bodies) < SAME_COSINE
 
     def edit(
         self,
@@ -275,15 +334,15 @@ class Library:
             trust=self.edit_trust(node_id, changes),
         )
         self._memory.follow()
+        closed = self._closed_rows(written)
         names = ", ".join("tags" if name == "labels" else name for name in sorted(changes))
         sentences = [f"Changed: {names}."] if changes else []
         if state or superseded_by:
             sentences.append(f"Now {'superseded' if superseded_by else state}.")
         if supersedes:
             sentences.append(f"It supersedes {len(supersedes)}.")
-        return {"id": written.id, "number": written.number, "message": " ".join(sentences)} | (
-            {"removed": list(written.removed)} if written.removed else {}
-        )
+        answer = {"id": written.id, "number": written.number, "message": " ".join(sentences)} | closed
+        return answer | ({"removed": list(written.removed)} if written.removed else {})
 
     def relate(
         self, from_id: str | int, to_id: str | int, relation: str = "relates-to", *, operation_id: str = ""

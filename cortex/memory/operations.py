@@ -23,7 +23,9 @@ from cortex.memory.note import AGENTS, Scope, Source, State
 from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, run_observation, takes_number, writes
 from cortex.memory.relocation import migrate
+from cortex.memory.times import is_period, local_zone
 from cortex.memory.transcripts import past_sessions, sessions
+from cortex.memory.unknown_names import explain_emptiness
 from cortex.memory.upkeep import run
 from cortex.system.errors import BadRequest
 from cortex.terms.arguments import parse_fault, struct_of
@@ -49,6 +51,8 @@ _COMMANDS = {
 _HIT_KEYS = ("results", "items", "observations", "explanations")
 #: end of the identity of a project's folder
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
+#: arguments that filter by time
+_DATES = ("as_of", "since", "until", "dateStart", "dateEnd", "date_start", "date_end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,8 @@ def carry_out(
     if operation.takes_number:
         checked[_OPERATION_ID] = operation_id
     _refuse_secrets(project=checked["project"], operation_id=operation_id)
-    caller, project = project, checked.pop("project") or project
+    caller, named = project, checked.pop("project")
+    project = named or project
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
     view = library.of(project="" if project == ALL else project, source=source, caller=caller)
@@ -119,9 +124,21 @@ def carry_out(
         answer = {"results": answer}
         if not answer["results"] and (proposed := clones.proposal(view)):
             answer["message"] = proposed
+    if isinstance(answer, dict) and (
+        days := [checked[name] for name in _DATES if is_period(checked.get(name))]
+    ):
+        answer["dates"] = f"{' and '.join(dict.fromkeys(days))}: in local time, {local_zone()}"
+    if isinstance(answer, dict) and not operation.writes and _is_empty(answer):
+        answer = explain_emptiness(view, "" if named == ALL else named, checked) | answer
     if checked.get("query") and isinstance(answer, dict):
         _log(view, operation.name.removeprefix(PREFIX), checked["query"], answer, began)
     return answer
+
+
+def _is_empty(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer with hits has none, and no sentence about it."""
+    hits = [answer[name] for name in _HIT_KEYS if isinstance(answer.get(name), list)]
+    return bool(hits) and not any(hits) and not answer.get("message")
 
 
 def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], began: float) -> None:
@@ -162,6 +179,7 @@ def _store(
     scope: Scope | None = None,
     occurred_at: float | str | None = None,
     supersedes: tuple[str | int, ...] = (),
+    topic: str | None = None,
     id: str | int = "",  # noqa: A002 - its name on the wire
     state: State | None = None,
     operation_id: str = "",
@@ -183,6 +201,7 @@ def _store(
         "obs_type": obs_type,
         "scope": scope,
         "occurred_at": occurred_at,
+        "topic": topic,
     }
     changes: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     if id:

@@ -35,6 +35,15 @@ class Projects:
         joined = [name for name, home in (self._store.homes or {}).items() if home == project]
         return [project, *joined] if project else []
 
+    def names(self) -> list[str]:
+        """The projects with notes or a known folder."""
+        with self._store.database.read() as connection:
+            noted = connection.execute(
+                select(NOTE.c.project).where(NOTE.c.project != "").distinct()
+            ).scalars()
+            followed = connection.execute(select(FOLLOWED.c.project)).scalars()
+            return sorted({*noted, *followed})
+
     def with_notes(self) -> list[dict[str, Any]]:
         """[{"project", "notes", "newest"}] of all projects with notes, the newest first."""
         newest = func.max(NOTE.c.created_at)

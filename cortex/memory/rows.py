@@ -18,7 +18,7 @@ from cortex.memory.tables import NOTE
 _PLAIN = (
     "id", "kind", "obs_type", "memory_type", "title", "subtitle", "body", "project", "scope", "importance",
     "relevance", "state", "superseded_by", "occurred_at", "valid_from", "valid_until", "created_at", "updated_at",
-    "used_at", "use_count", "shown_count", "feedback", "prompt_number", "git_commit",
+    "used_at", "use_count", "shown_count", "feedback", "prompt_number", "git_commit", "topic",
 )  # fmt: skip
 #: columns that hold JSON
 _JSON = ("facts", "metadata", "spoken")

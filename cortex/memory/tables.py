@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 METADATA = MetaData()
 #: the version of the store that this code reads and writes: the newest in migrations/versions
-VERSION = "0007"
+VERSION = "0008"
 
 #: SQLite counts up only in a column of type INTEGER
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
@@ -75,7 +75,10 @@ NOTE = Table(
     _text("git_commit", 64),
     #: equal for notes with the same title, kind and project (Note.same)
     _text("same", 32),
+    #: a name for what the note is about, of which the newest version is active
+    _text("topic", 64),
     Index("note_by_same", "same"),
+    Index("note_by_topic", "topic"),
     Index("note_by_project", "project", "state"),
     Index("note_by_type", "obs_type", "kind"),
     sqlite_autoincrement=True,

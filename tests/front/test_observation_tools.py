@@ -51,7 +51,8 @@ def test_a_search_keeps_the_order_of_its_scores_which_are_not_0(window):
         ),
         ({"files": "retry.py", "concepts": "network", "obs_type": "refactor"}, set()),
         ({"dateStart": str(BEGIN + 7 * DAY_MS)}, {"The deployment takes four minutes"}),
-        ({"dateStart": "2023-11-20T00:00:00Z", "dateEnd": "2023-11-20"}, set()),
+        ({"dateStart": "2023-11-20T00:00:00Z", "dateEnd": "2023-11-20"}, {"Renamed the retry module"}),
+        ({"dateStart": "2023-11-20T00:00:00Z", "dateEnd": "2023-11-20T00:00:00Z"}, set()),
         ({"dateStart": "2023-11-20", "dateEnd": "2023-11-21T00:00:00Z"}, {"Renamed the retry module"}),
         (
             {"obs_type": "discovery", "concepts": ["payment", "ops"]},

@@ -15,7 +15,7 @@ from cortex.memory.serving import open_worker
 from cortex.memory.transcripts.reader import PORTION_BYTES
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
-from cortex.system.errors import BadQuery, BadRequest, Unavailable
+from cortex.system.errors import BadRequest, Unavailable
 from ipc.messages import MemoryCall
 from tests.sample_sessions import agent, user
 
@@ -353,9 +353,14 @@ def test_sessions_of_a_linked_clone_are_found_with_the_others(life):
     assert life.ask("list_sessions", project="other-0123456789abcdef")["total_count"] == 1
 
 
-def test_an_empty_query_is_refused(life):
-    with pytest.raises(BadQuery, match="query is empty"):
-        life.search("  ")
+def test_an_empty_query_browses_the_sessions_the_newest_first(life):
+    life.ask("stats")
+    for day in (3, 1, 2):
+        life.write(f"s{day}", user("hello", f"2026-03-0{day}T10:00:00Z"))
+    life.read()
+    answer = life.ask("search_sessions", query="  ", limit=2)
+    assert [row["source_id"] for row in answer["results"]] == ["s3", "s2"]
+    assert (answer["total_count"], answer["next_offset"]) == (3, 2)
 
 
 def test_sessions_are_listed_the_newest_first_page_by_page(life):

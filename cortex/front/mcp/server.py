@@ -28,7 +28,7 @@ from cortex.front.text import render
 from cortex.front.tool import Tool
 from cortex.front.tools import find_tool, instruct, offer
 from cortex.front.tools.agent import shorten
-from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
+from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, StillStarting, TooLarge
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -220,9 +220,10 @@ def explain(error: Exception, what: str) -> tuple[int, str]:
 
 def is_for_the_model(error: CortexError) -> bool:
     """Whether the error goes into a tool's answer (SEP-1303), because the model can correct the
-    arguments. An invalid query is a JSON-RPC error.
+    arguments or repeat the call. An invalid query is a JSON-RPC error.
     """
-    return isinstance(error, BadRequest | NotFound | TooLarge) and not isinstance(error, BadQuery)
+    for_model = BadRequest | NotFound | TooLarge | StillStarting
+    return isinstance(error, for_model) and not isinstance(error, BadQuery)
 
 
 def code_of(error: CortexError) -> int:

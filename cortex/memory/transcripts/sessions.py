@@ -15,13 +15,14 @@ from cortex.memory.tables import FOLLOWED, SESSION
 from cortex.memory.transcripts import exchange_search, past_sessions
 from cortex.memory.transcripts.intake import read_incoming_portion, take
 from cortex.memory.transcripts.rules import store_notes
-from cortex.system.errors import BadQuery
 
 
 def search_sessions(library: Library, *, query: str, limit: int = 10, offset: int = 0) -> dict[str, Any]:
-    """Sessions with an exchange that matches the query, each with its best exchange."""
+    """Sessions with an exchange that matches the query, each with its best exchange; without a
+    query all of them, the newest first.
+    """
     if not query.strip():
-        raise BadQuery("The query is empty; say what to search for, or list the sessions.")
+        return list_sessions(library, limit=limit, offset=offset) | {"query": query}
     memory = library.memory
     projects = memory.projects.all_of(library.project)
     answer = exchange_search.search(
