@@ -13,6 +13,7 @@ from cortex.memory.note import Note
 #: fields that a person edits in the file, besides title and body → field of a note
 EDITED = {
     "kind": "kind",
+    "topic": "topic",
     "tags": "labels",
     "files": "files",
     "facts": "facts",

@@ -111,8 +111,8 @@ def carry_out(
     if operation.takes_number:
         checked[_OPERATION_ID] = operation_id
     _refuse_secrets(project=checked["project"], operation_id=operation_id)
-    caller, named = project, checked.pop("project")
-    project = named or project
+    named = checked.pop("project")
+    caller, project = project, named or project
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
     view = library.of(project="" if project == ALL else project, source=source, caller=caller)
@@ -120,16 +120,15 @@ def carry_out(
     if source is not None:
         view.memory.queries.tally.last_call_at[source.channel] = view.memory.now()
     answer = operation.function(view, **checked)
-    if isinstance(answer, list):
-        answer = {"results": answer}
-        if not answer["results"] and (proposed := clones.proposal(view)):
-            answer["message"] = proposed
+    answer = {"results": answer} if isinstance(answer, list) else answer
     if isinstance(answer, dict) and (
         days := [checked[name] for name in _DATES if is_period(checked.get(name))]
     ):
         answer["dates"] = f"{' and '.join(dict.fromkeys(days))}: in local time, {local_zone()}"
     if isinstance(answer, dict) and not operation.writes and _is_empty(answer):
-        answer = explain_emptiness(view, "" if named == ALL else named, checked) | answer
+        answer |= explain_emptiness(view, "" if named == ALL else named, checked)
+        if "message" not in answer and "results" in answer and (proposed := clones.proposal(view)):
+            answer["message"] = proposed
     if checked.get("query") and isinstance(answer, dict):
         _log(view, operation.name.removeprefix(PREFIX), checked["query"], answer, began)
     return answer

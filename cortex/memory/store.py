@@ -139,11 +139,8 @@ class Store:
 
         def carry_out(records: Records) -> dict[str, Any]:
             numbers = records.connection.execute(_SAME, {"asked": clean_note.same}).scalars()
-            same = [
-                old
-                for old in records.get(list(numbers))
-                if _may_share_topic(old, clean_note) and _may_join(clean_note, old)
-            ]
+            same = [old for old in records.get(list(numbers)) if _may_share_topic(old, clean_note)]
+            same = [old for old in same if _may_join(clean_note, old)]
             equal = next((old for old in same if not differ or not differ(old, clean_note)), None)
             if equal is None:
                 stored = records.insert(clean_note)
@@ -152,7 +149,9 @@ class Store:
                 records.change(stored, merge_notes(stored, clean_note))
             closed = _close(records, supersedes, stored)
             versions = [old for old in _of_topic(records, clean_note) if old.number != stored.number]
-            replaced = [old.number for old in versions if _continues(clean_note, old)]
+            replaced = [
+                old.number for old in versions if _continues(clean_note, old) and _may_join(clean_note, old)
+            ]
             closed += _close(records, replaced, stored)
             others = {
                 "closed": closed,

@@ -39,7 +39,7 @@ def fill(memory):
         importance=0.9,
         occurred_at="2025-01-02",
     )
-    memory.store("The port is 80")
+    memory.store("The port is 80", topic="port of the server")
     memory.store("The port is 8080", supersedes=[2], body="Since May.")
     memory.store("Prefer short answers", kind="preference", scope="global")
     memory.store("A note that was deleted")
