@@ -70,7 +70,7 @@ def origin_of(root: Path) -> str:
 def _origin_in(common: Path) -> str:
     """Return the origin in a repository's configuration; "" for none."""
     section, origin = "", ""
-    for line in _read_text(common / "config", CONFIG_BYTES_MAX).splitlines():
+    for line in read_text(common / "config", CONFIG_BYTES_MAX).splitlines():
         stripped = line.strip()
         if stripped.startswith("["):
             section = stripped.partition("]")[0].strip("[").replace(" ", "")
@@ -85,30 +85,32 @@ def _common_folder(root: Path) -> Path | None:
         if place.is_dir():
             return Path(os.path.realpath(place))
         if place.is_file():
-            return _worktree_common(place) or folder
+            folders = worktree_folders(place)
+            return folders[1] if folders else folder
     return None
 
 
-def _worktree_common(place: Path) -> Path | None:
-    """Return the common folder of the worktree with the pointer file `place`; None for anything
-    else.
+def worktree_folders(place: Path) -> tuple[Path, Path] | None:
+    """Return (the git folder of the worktree with the pointer file `place`, the one that all its
+    worktrees share); None for anything else.
 
     A folder can come with a `.git` file that points to any repository: it belongs there only if
     that repository points back.
     """
-    pointer = _read_text(place)
+    pointer = read_text(place)
     if not pointer.startswith("gitdir:"):
         return None
     git_dir = Path(os.path.realpath(place.parent / pointer.removeprefix("gitdir:").strip()))
-    common, back = _read_text(git_dir / "commondir"), _read_text(git_dir / "gitdir")
+    common, back = read_text(git_dir / "commondir"), read_text(git_dir / "gitdir")
     if not common or not back:
         return None  # a submodule, or damaged
     if os.path.realpath(git_dir / back) != os.path.realpath(place):
         return None
-    return Path(os.path.realpath(git_dir / common))
+    return git_dir, Path(os.path.realpath(git_dir / common))
 
 
-def _read_text(path: Path, bytes_max: int = POINTER_BYTES_MAX) -> str:
+def read_text(path: Path, bytes_max: int = POINTER_BYTES_MAX) -> str:
+    """Return the text of a small file without spaces around it; "" if it cannot be read."""
     try:
         return os.fsdecode(files.read_plain(path, bytes_max)).strip()
     except OSError:
