@@ -43,7 +43,9 @@ OWN_STEPS, DISPUTE_STEPS = 2, 3
 QUERY_TITLES = 3
 
 #: kinds that have a section already, or that are no news, so that they get no section by kind
-_NOT_BY_KIND = frozenset(("agent", "prompt", "event", "preference", "pattern", "goal", "decision"))
+_NOT_BY_KIND = frozenset(
+    ("agent", "prompt", "event", "preference", "pattern", "goal", "decision", "handover")
+)
 
 
 #: a heading and the numbers of its notes; and with the loaded notes
@@ -126,6 +128,7 @@ def brief(
     """
     mask = memory.catalog.mask(selection) & briefable(memory.catalog, selection.project, by_hook=by_hook)
     choice = _Choice(memory, mask.copy(), selection, ITEMS_COMPACT if compact else ITEMS, now)
+    choice.mask &= ~choice.of_kind("handover")  # it has a place of its own
     recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)
     agent_note = _agent_note(memory, choice, agent)
     disputed = _disputed(memory, mask, _notes_near(memory, agent_note, DISPUTE_STEPS) if agent_note else None)

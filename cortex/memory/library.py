@@ -55,6 +55,8 @@ from cortex.memory.store import STATES, Written
 from cortex.memory.timeline import between
 from cortex.memory.times import format_age, format_moment, read_end, read_moment
 from cortex.memory.transcripts import proposals, spool, spool_reader
+from cortex.memory.transcripts.handover import KIND as HANDOVER
+from cortex.memory.transcripts.handover import topic_of
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
 from cortex.memory.upkeep.traits import jaccard
 from cortex.settings.branches import Head, head_of, is_there, main_branches
@@ -293,6 +295,8 @@ class Library:
             made_on = {BRANCH: head.branch, COMMIT: head.commit}
             made_on = {name: value for name, value in made_on.items() if value}
             note = replace(note, metadata=made_on | dict(note.metadata))
+        if note.kind == HANDOVER and head and not topic:
+            note = replace(note, topic=topic_of(head))
         warnings = warnings_of(note)
         written = self._memory.store.put(note, operation_id, supersedes, self._differ)
         self._memory.follow()

@@ -40,7 +40,8 @@ def find(
     memory: Memory, query: str, limit: int, alpha: float, selection: Selection, *, explain: bool = False
 ) -> list[dict[str, Any]]:
     """The rows of the notes that `memory.recall` finds; "branch" in a row: one that is neither the
-    main branch nor the caller's. Raises BadQuery and BadRequest."""
+    main branch nor the caller's. Raises BadQuery and BadRequest.
+    """
     if not query.strip():
         raise BadQuery("The query is empty; say what to search for.")
     if not 1 <= limit <= LIMIT_MAX:

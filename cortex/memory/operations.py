@@ -267,6 +267,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("past_sessions", past_sessions.past_sessions, writes=True, people=True),
         _operation("followed", sessions.followed, writes=False, people=True),
         _operation("take_session", sessions.take_session, writes=True, people=True),
+        _operation("hand_over", sessions.bring_up_to_date, writes=True, people=True),
         _operation("doctor", Library.doctor, writes=False, people=True),
         _operation("spoken", spoken, writes=False),
         _operation("beside", notes_by_file, writes=False),

@@ -150,7 +150,9 @@ class Store:
         clean_note, removed = prepare_note(note)
         # a retry may follow a commit
         metadata = {name: value for name, value in clean_note.metadata.items() if name not in _MADE_ON}
-        payload = asdict(replace(clean_note, metadata=metadata)) | ({"supersedes": list(map(str, supersedes))} if supersedes else {})
+        payload = asdict(replace(clean_note, metadata=metadata)) | (
+            {"supersedes": list(map(str, supersedes))} if supersedes else {}
+        )
 
         def carry_out(records: Records) -> dict[str, Any]:
             numbers = records.connection.execute(_SAME, {"asked": clean_note.same}).scalars()

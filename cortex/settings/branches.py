@@ -52,8 +52,15 @@ def head_of(folder: Path) -> Head:
 
 
 def on_branch(head: Head, branch: str) -> Head:
-    """The head of the same work tree when it was on another branch."""
-    return head if branch in ("", "HEAD", head.branch) else Head(head.root, branch, "", head.common)
+    """The head of the same work tree when it was on another branch; "HEAD": on none, "": as now."""
+    if branch in ("", head.branch):
+        return head
+    return Head(head.root, "" if branch == "HEAD" else branch, "", head.common)
+
+
+def handover_file(project: str, key: str) -> str:
+    """The name of the file with the hand-over of a work tree and branch (`Head.key`)."""
+    return f"{project}.{key}.md"
 
 
 def is_there(common: Path, branch: str) -> bool:

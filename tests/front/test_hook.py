@@ -265,7 +265,9 @@ def settings(tmp_path, monkeypatch):
 
 
 def options(**more):
-    return Namespace(**{"yes": True, "only_print": False, "data_dir": None, "prompts": False, **more})
+    return Namespace(
+        **{"yes": True, "only_print": False, "data_dir": None, "prompts": False, "ask": False, **more}
+    )
 
 
 def test_hooks_are_put_beside_what_is_there_and_taken_out_again(settings, capsys):

@@ -85,7 +85,8 @@ def test_the_head_of_a_folder_is_that_of_git(shop, tmp_path):
     git(shop, "switch", "-q", "--detach")
     assert head(shop) == (str(shop), "", commit)
     assert on_branch(head_of(shop), "main").branch == "main"
-    assert on_branch(head_of(shop), "HEAD") == head_of(shop)
+    assert on_branch(head_of(shop), "HEAD").commit == ""
+    assert on_branch(head_of(shop), "") == head_of(shop)
     plain = tmp_path / "plain"
     plain.mkdir()
     assert head(plain) == (str(plain), "", "")
