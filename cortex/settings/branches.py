@@ -93,5 +93,5 @@ def _commit_of(common: Path, reference: str) -> str:
     if _COMMIT.fullmatch(loose):
         return loose
     packed = read_text(common / "packed-refs", PACKED_BYTES_MAX)
-    found = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(reference)}$", packed, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(reference)}$", packed, re.MULTILINE)
+    return match[1] if match else ""

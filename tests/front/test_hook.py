@@ -272,7 +272,7 @@ def options(**more):
 
 def test_hooks_are_put_beside_what_is_there_and_taken_out_again(settings, capsys):
     other = {"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}
-    before = {"model": "opus", "hooks": {"PostToolUse": [other], "PreCompact": []}}
+    before = {"model": "opus", "hooks": {"PostToolUse": [other], "Notification": []}}
     settings.write_text(json.dumps(before))
     assert hooks.install(options(only_print=True)) == 0
     assert json.loads(settings.read_text()) == before

@@ -63,8 +63,8 @@ def agent(worker, shop):
 
 
 def head(folder):
-    found = head_of(folder)
-    return found.root, found.branch, found.commit
+    hits = head_of(folder)
+    return hits.root, hits.branch, hits.commit
 
 
 def test_the_head_of_a_folder_is_that_of_git(shop, tmp_path):
@@ -139,18 +139,18 @@ def test_notes_of_main_and_of_the_own_branch_come_before_those_of_other_branches
     on_grpc = agent.store("The service speaks gRPC with its clients")
     git(shop, "switch", "-q", "-c", "feature/soap", "main")
     on_soap = agent.store("The service speaks SOAP with its clients")
-    asked = "what does the service speak with its clients?"
-    rows = {row["number"]: row.get("branch") for row in agent.recall(asked)}
+    question = "what does the service speak with its clients?"
+    rows = {row["number"]: row.get("branch") for row in agent.recall(question)}
     assert list(rows)[-1] == on_grpc
     assert rows == {on_soap: None, on_main: None, on_grpc: "feature/grpc"}
     git(shop, "switch", "-q", "feature/grpc")
-    assert [row["number"] for row in agent.recall(asked)][-1] == on_soap
+    assert [row["number"] for row in agent.recall(question)][-1] == on_soap
     git(shop, "switch", "-q", "main")
-    assert agent.recall(asked)[0]["number"] == on_main
-    found = agent.ask("observation.search", query=asked)["results"]
-    assert found[0]["title"].startswith("The service speaks REST")
+    assert agent.recall(question)[0]["number"] == on_main
+    hits = agent.ask("observation.search", query=question)["results"]
+    assert hits[0]["title"].startswith("The service speaks REST")
     # a program without a folder has no branch
-    assert len(Agent(worker, "", agent.project).recall(asked)) == 3
+    assert len(Agent(worker, "", agent.project).recall(question)) == 3
 
 
 def test_a_note_of_a_branch_that_is_merged_and_gone_is_mains(agent, shop):

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cortex.front import hook, transcript_reader
+from cortex.front.cli import hooks
 from cortex.front.transcript_reader import Follower
 from cortex.memory.handovers import CHARS_MAX, FIRST_MS
 from cortex.memory.library import finish
@@ -93,8 +94,15 @@ class Team:
         """The text that a session's start prints, by a process of its own."""
         payload = {"session_id": "next", "cwd": str(cwd or self.shop), "source": source}
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "cortex.front.hook", "session-start", "--data-dir"]
-            + [str(self.worker._data.root)],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                hooks.MODULE,
+                "session-start",
+                "--data-dir",
+                str(self.worker._data.root),
+            ],
             input=json.dumps(payload).encode(),
             capture_output=True,
             check=True,
@@ -248,7 +256,7 @@ def test_the_next_session_makes_a_new_version_and_the_earlier_ones_stay(team):
     (note,) = team.handovers()
     assert "work of s3" in note["body"]
     rows = team.versions()
-    assert [(row.state, "work of s%d" % at in row.body) for at, row in enumerate(rows, 1)] == [
+    assert [(row.state, f"work of s{at}" in row.body) for at, row in enumerate(rows, 1)] == [
         ("superseded", True),
         ("superseded", True),
         ("active", True),
@@ -423,7 +431,7 @@ def test_an_edited_or_deleted_hand_over_is_not_written_again(team):
     session = team.session("s1").user("Make retries back off.").edits("src/retry.py").says("Done.")
     team.end(session)
     (note,) = team.handovers()
-    team.ask("observation.edit_observation", writes=True, id=str(note["number"]), text="Mine now.")
+    team.ask("observation.edit_observation", writes=True, id=str(note["number"]), narrative="Mine now.")
     session.user("more").edits("src/other.py").says("Done.")
     team.end(session)
     assert "Mine now." in team.start()

@@ -34,7 +34,7 @@ EVENTS = {
     "SessionEnd": "session-end",
 }
 #: the words of events that count edits and ask for a hand-over
-ASKED = ("tool-use", "stop", "session-end")
+COUNTED = ("tool-use", "stop", "session-end")
 #: seconds after which Claude Code kills the program, which ends long before
 TIMEOUT_S = 5
 #: bytes of a settings file
@@ -142,7 +142,7 @@ def entries(
     entry_by_event = {}
     for event, word in EVENTS.items():
         more = [MAP_OPTION] if with_maps and word == "prompt" else []
-        more += [ASK_OPTION] if asks and word in ASKED else []
+        more += [ASK_OPTION] if asks and word in COUNTED else []
         command = shlex.join([*program, word, *more, *arguments])
         entry: dict[str, Any] = {"matcher": "*"} if event == "PostToolUse" else {}
         entry["hooks"] = [{"type": "command", "command": command, "timeout": TIMEOUT_S}]

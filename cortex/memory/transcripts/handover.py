@@ -179,16 +179,16 @@ def _exchanges(records: Records, session: Row[Any]) -> list[Row[Any]]:
     columns = (EXCHANGE.c[name] for name in ("number", "session", "at", "files", "branch"))
     query = select(*columns, func.substr(EXCHANGE.c.user_text, 1, PROMPT_CHARS).label("user_text"))
     query = query.where(EXCHANGE.c.session.in_(numbers[:SUBAGENTS_MAX])).order_by(EXCHANGE.c.place)
-    rows = list(records.connection.execute(query))
+    rows: list[Row[Any]] = list(records.connection.execute(query))
     return sorted(rows, key=lambda row: (row.at, row.session != session.number))
 
 
 def _last_reply(records: Records, rows: Sequence[Row[Any]], session: Row[Any]) -> str:
     """The end of the reply to the last request."""
-    asked = [row for row in rows if row.session == session.number and row.user_text]
-    if not asked:
+    prompts = [row for row in rows if row.session == session.number and row.user_text]
+    if not prompts:
         return ""
-    query = select(EXCHANGE.c.assistant_text).where(EXCHANGE.c.number == asked[-1].number)
+    query = select(EXCHANGE.c.assistant_text).where(EXCHANGE.c.number == prompts[-1].number)
     return str(records.connection.execute(query).scalar_one())[-REPLY_CHARS:]
 
 
@@ -242,16 +242,22 @@ def _note(session: Row[Any], rows: Sequence[Row[Any]], head: Head, files: tuple[
 
 def body_of(rows: Sequence[Row[Any]], files: Sequence[str], session: int, root: str, last_reply: str) -> str:
     """The text of a hand-over: parts with a heading each; empty ones are left out."""
-    asked = [row for row in rows if row.session == session and row.user_text]
+    prompts = [row for row in rows if row.session == session and row.user_text]
     plan = read_plan(_changes_of_plan(rows))
-    said = announced(last_reply)
-    following = [*plan.under_way, *said.next, *plan.waiting][:1]
-    unfinished = [*plan.under_way, *plan.waiting, *said.open, *said.next[1:], *question_in(last_reply)]
-    if asked and not last_reply.strip():
+    items_of_reply = announced(last_reply)
+    following = [*plan.under_way, *items_of_reply.next, *plan.waiting][:1]
+    unfinished = [
+        *plan.under_way,
+        *plan.waiting,
+        *items_of_reply.open,
+        *items_of_reply.next[1:],
+        *question_in(last_reply),
+    ]
+    if prompts and not last_reply.strip():
         unfinished.append(UNANSWERED)
     parts = [
-        ("Last request", [_first_line(asked[-1].user_text)] if asked else []),
-        ("Done", _done(plan, asked, root)),
+        ("Last request", [_first_line(prompts[-1].user_text)] if prompts else []),
+        ("Done", _done(plan, prompts, root)),
         ("Open", [item for item in unfinished if item not in following]),
         ("Next", following),
     ]
@@ -275,14 +281,14 @@ def _changes_of_plan(rows: Sequence[Row[Any]]) -> list[str]:
     return changes
 
 
-def _done(plan: Plan, asked: Sequence[Row[Any]], root: str) -> list[str]:
+def _done(plan: Plan, prompts: Sequence[Row[Any]], root: str) -> list[str]:
     """The finished items of the plan; without a plan the requests that changed files or were
     committed.
     """
     if plan.done or plan.under_way or plan.waiting:
         return plan.done
     done = []
-    for row in asked:
+    for row in prompts:
         names = [os.path.basename(path) for path in changed_inside(row.files.get("modified", ()), root)]
         commits = [f"commit {name[:10]}" for name in row.files.get("commits", ())]
         if names or commits:
@@ -300,19 +306,19 @@ def _first_line(text: str) -> str:
 
 def announced(reply: str) -> Announced:
     """The items that a reply names as open and as next."""
-    found: dict[str, list[str]] = {"open": [], "next": []}
+    items: dict[str, list[str]] = {"open": [], "next": []}
     part = ""
     for line in reply.splitlines():
         if heading := _HEADING.match(line):
             part = "next" if heading["next"] else "open"
             if rest := heading["rest"]:
-                found[part].append(rest)
+                items[part].append(rest)
                 part = ""
         elif (bullet := _BULLET.match(line)) and part:
-            found[part].append(bullet["text"])
+            items[part].append(bullet["text"])
         elif line.strip():
             part = ""
-    return Announced(found["open"], found["next"])
+    return Announced(items["open"], items["next"])
 
 
 def question_in(reply: str) -> list[str]:
