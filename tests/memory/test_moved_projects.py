@@ -1,4 +1,4 @@
-"""A project whose folder was moved keeps its notes, or is told whose they may be."""
+"""A project whose folder was moved keeps its notes, or names the one that may have them."""
 
 import shutil
 
