@@ -27,8 +27,8 @@ _IDENTITY = re.compile(r"[\w.-]{1,64}-[0-9a-f]{16}", re.ASCII)
 
 
 def render(library: Library, folder: Path, project: str, remotes: Sequence[str] = ()) -> bool:
-    """Write the briefing of a project and its hand-overs. Return False for a project without a folder. Raises OSError.
-    Nothing is counted as shown, for no agent has read it yet.
+    """Write the briefing of a project and its hand-overs. Return False for a project without a
+    folder. Raises OSError. Nothing is counted as shown, for no agent has read it yet.
     """
     if not _IDENTITY.fullmatch(project):
         return False

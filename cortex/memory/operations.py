@@ -100,7 +100,8 @@ def carry_out(
 ) -> dict[str, Any] | Slices:
     """Run an operation on the notes of `project`, for `source` in the folder `place`. Each
     operation also takes an argument `project`, for another project, or ALL. A write with a known
-    `operation_id` returns its first answer. Raises BadRequest for an unknown operation or argument, and the library's errors.
+    `operation_id` returns its first answer. Raises BadRequest for an unknown operation or argument,
+    and the library's errors.
     """
     operation = OPERATIONS.get(name)
     if operation is None:
