@@ -1,5 +1,5 @@
 """The hand-over of a session to the next one in its work tree and on its branch: a note of the last
-request, the done, the open, the next, and the files. It is made from the stored exchanges alone, and
+request, the done, the open, the next, and the files. It is made from stored exchanges alone, and
 only for a session that changed files or made commits.
 
 One is active for each work tree and branch, or detached commit; earlier ones are its versions.
