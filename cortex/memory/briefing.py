@@ -288,14 +288,16 @@ def _render(
     changes = _changes(notes, pairs)
     disputes = [pair for pair in changes.disputes if changes.outdated.isdisjoint(pair)]
     hidden = changes.outdated.union(*disputes) if disputes else changes.outdated
-    for title, section, _ in sections:
+    for at, (title, section, _) in enumerate(sections):
         heading = [] if compact else [f"## {title}"]
         if title == "Contradictions":
             section_lines = _disputes(disputes, notes)
         else:
             shown = [number for number in section if number not in hidden]
             section_lines = _lines(shown, notes, changes.was, compact=compact)
-        room = min(left, max(int(chars * SECTION_SHARE), left // 2))
+        later = (number for _, numbers_later, _ in sections[at + 1 :] for number in numbers_later)
+        is_last = not any(number in notes and number not in hidden for number in later)
+        room = left if is_last else min(left, max(int(chars * SECTION_SHARE), left // 2))
         for line, line_notes in islice(section_lines, choice.items):
             cost = sum(len(text) + 1 for text in (*heading, line))
             if cost > left or len(numbers) >= ALL_MAX:
