@@ -90,7 +90,7 @@ def origin_of(root: Path) -> str:
 def _origin_in(common: Path) -> str:
     """Return the origin in a repository's configuration; "" for none."""
     section, origin = "", ""
-    for line in _read_text(common / "config", CONFIG_BYTES_MAX).splitlines():
+    for line in read_text(common / "config", CONFIG_BYTES_MAX).splitlines():
         stripped = line.strip()
         if stripped.startswith("["):
             section = stripped.partition("]")[0].strip("[").replace(" ", "")
@@ -114,13 +114,14 @@ def _find_repository(root: Path) -> tuple[Path, Path | None]:
         if place.is_dir():
             return folder, place
         if place.is_file():
-            return folder, _worktree_common(place)
+            folders = worktree_folders(place)
+            return folder, folders[1] if folders else None
     return real_root, None
 
 
-def _worktree_common(place: Path) -> Path | None:
-    """Return the common folder of the worktree with the pointer file `place`; None for anything
-    else.
+def worktree_folders(place: Path) -> tuple[Path, Path] | None:
+    """Return (the git folder of the worktree with the pointer file `place`, the one that all its
+    worktrees share); None for anything else.
 
     A folder can come with a `.git` file that points to any repository: it belongs there only if
     the repository has a folder for this worktree, and that folder names this file. The three files
@@ -136,7 +137,7 @@ def _worktree_common(place: Path) -> Path | None:
     back = _real_folder(git_dir, _read_pointer(git_dir / "gitdir"))
     if common is None or back != place or git_dir.parent != common / "worktrees":
         return None  # also a submodule, or damaged
-    return common
+    return git_dir, common
 
 
 def _real_folder(base: Path, pointer: str) -> Path | None:
@@ -157,7 +158,8 @@ def _read_pointer(path: Path) -> str:
     return os.fsdecode(raw.rstrip(b"\r\n")) if len(raw) <= POINTER_BYTES_MAX else ""
 
 
-def _read_text(path: Path, bytes_max: int) -> str:
+def read_text(path: Path, bytes_max: int = POINTER_BYTES_MAX) -> str:
+    """Return the text of a small file without spaces around it; "" if it cannot be read."""
     try:
         return os.fsdecode(files.read_plain(path, bytes_max)).strip()
     except OSError:
