@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 
-from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.languages.table import LANGUAGES
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.indexer.scan import FOLDERS_SKIPPED, GENERATED, GENERATED_SUFFIXES
 from cortex.indexer.syntax.origins import HEAD_LINES
@@ -166,7 +166,8 @@ def _kinds(language: Language) -> tuple[str, str, str]:
 
 
 def _graph(name: str) -> str:
-    return "resolved" if name in SYNTAX else "definitions" if name in RULES else ""
+    language = LANGUAGES.get(name)
+    return "" if language is None else "resolved" if language.syntax.queries else "definitions"
 
 
 def _words(names: Iterable[str], *, keep: bool = False) -> str:

@@ -50,6 +50,7 @@ from truth_ruby import ask_ruby
 from truth_rust import ask_rustdoc
 from truth_sites import HOLDERS, File, Place, Site, files_of, holder_at, name_position, read, sites_of
 
+from cortex.graph.languages.table import LANGUAGES as GRAPH_LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -202,7 +203,7 @@ def hash_of(site: Site) -> int:
 
 def load(root: Path, files: Sequence[File]) -> Project:
     facts = {file.path: facts_of(file.source, digest(file.raw)) for file in files}
-    project = Project(read_roots(str(root), facts))
+    project = Project(GRAPH_LANGUAGES, read_roots(str(root), facts))
     project.update({path: file_facts for path, file_facts in facts.items() if file_facts is not None})
     return project
 

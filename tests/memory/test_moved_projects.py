@@ -1,4 +1,4 @@
-"""A project whose folder was moved keeps its notes, or is told whose they may be."""
+"""A project whose folder was moved keeps its notes, or learns of the project that they may belong to."""
 
 import shutil
 
