@@ -26,20 +26,26 @@ CALLS = {
     ),
     "go": (
         "a.go",
-        "package a\n\ntype Disk struct{}\n\nfunc (d *Disk) NAME(x string) {}\n\n"
-        'func run() {\n\tx := unknown()\n\tx.y.NAME("")\n}\n',
+        (
+            "package a\n\ntype Disk struct{}\n\nfunc (d *Disk) NAME(x string) {}\n\n"
+            'func run() {\n\tx := unknown()\n\tx.y.NAME("")\n}\n'
+        ),
         ["WriteString", "ReadRune", "PushBack", "WriteHeader"],
     ),
     "java": (
         "a/A.java",
-        "package a;\n\nclass Disk {\n  void NAME(String x) {}\n}\n\nclass A {\n"
-        '  void run() {\n    x.y().NAME("");\n  }\n}\n',
+        (
+            "package a;\n\nclass Disk {\n  void NAME(String x) {}\n}\n\nclass A {\n"
+            '  void run() {\n    x.y().NAME("");\n  }\n}\n'
+        ),
         ["computeIfAbsent", "removeIf", "setLength", "appendTail"],
     ),
     "csharp": (
         "a.cs",
-        "class Disk {\n  public void NAME(string x) {}\n}\nclass A {\n"
-        '  void Run() {\n    x.Y().NAME("");\n  }\n}\n',
+        (
+            "class Disk {\n  public void NAME(string x) {}\n}\nclass A {\n"
+            '  void Run() {\n    x.Y().NAME("");\n  }\n}\n'
+        ),
         ["Enqueue", "AppendLine", "TryAdd", "CopyTo"],
     ),
     "cpp": (
