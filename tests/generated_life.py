@@ -212,8 +212,7 @@ def plant(life: Life) -> Planted:
             moment = life.end + at * DAY_MS + place * MINUTE_MS
             note |= {"facts": [f"The password is {SECRET}"]}
             life.entries.append({"note": note, "at": moment, "session": f"planted-{at}", "project": "shop"})
-            state = "superseded" if title in {old for old, *_ in (*_CORRECTED, *_UNDONE)} else "active"
-            more = {"at": moment, "state": state, "tags": [], "importance": 0.5, "body": ""}
+            more = {"at": moment, "state": "active", "tags": [], "importance": 0.5, "body": ""}
             life.notes[title] = (
                 note | more | {"obs_type": obs_type or "discovery", "session": f"planted-{at}"}
             )

@@ -1,5 +1,6 @@
 """`cortex-hook EVENT`: writes an event of an agent's session to the spool; at a session's start it
-prints the last briefing of the project, and with `--map` the places of functions below a prompt.
+prints the last hand-over and briefing of the project, with `--map` the places of functions below a
+prompt, and with `--ask` it asks the agent for a hand-over after long work.
 
 It asks a worker for a map alone, imports little beyond the standard library, and never ends with an
 error: an agent must not wait for it or stop because of it.
@@ -21,13 +22,23 @@ from cortex.system import files, hosts
 from cortex.terms.secret_formats import FORMATS
 
 #: events: the word after `cortex-hook`
-EVENTS = ("session-start", "prompt", "tool-use", "stop", "session-end")
+EVENTS = ("session-start", "prompt", "tool-use", "stop", "pre-compact", "session-end")
 #: seconds after which the process ends
 PATIENCE_S = 2.0
 #: seconds in which a map must be printed: 300 ms with the start of the interpreter
 MAP_S = 0.25
 #: the option of a prompt that asks for a map
 MAP_OPTION = "--map"
+#: the option of a tool's use and of a stop that asks for a hand-over; edits and milliseconds
+#: between two requests; the folder of their counts, in the folder of memory
+ASK_OPTION, ASK_EDITS, ASK_MS, ASKS = "--ask", 5, 30 * 60_000, "asks"
+#: the request for a hand-over
+REQUEST = (
+    "Before you stop: store a hand-over for the next session with cortex_store, kind `handover`, title `Hand-over`. "
+    "Body: the last request, what is done, what is open, what is next, in at most 15 lines. Then stop."
+)
+#: milliseconds after which a hand-over is printed after the briefing
+FIRST_MS = 14 * 86_400_000
 #: maxima: bytes of an event as read, and as written; characters of one text
 READ_BYTES_MAX, EVENT_BYTES_MAX = 4 << 20, 64 << 10
 TEXT_CHARS_MAX = 16_000
@@ -72,7 +83,7 @@ def _run(arguments: list[str]) -> None:
     event = arguments[0] if arguments else ""
     if event not in EVENTS:
         return
-    folder = _data_dir([option for option in arguments[1:] if option != MAP_OPTION])
+    folder = _data_dir([option for option in arguments[1:] if option not in (MAP_OPTION, ASK_OPTION)])
     payload = json.loads(sys.stdin.buffer.read(READ_BYTES_MAX))
     if not isinstance(payload, dict):
         return
@@ -82,8 +93,41 @@ def _run(arguments: list[str]) -> None:
     if event == "prompt" and MAP_OPTION in arguments:
         with contextlib.suppress(Exception):
             print(_make_map(payload, until), end="", flush=True)
-    if record := _make_record(event, payload):
-        _spool(folder, record)
+    record = _make_record(event, payload)
+    if ASK_OPTION in arguments:
+        with contextlib.suppress(OSError):
+            print(_ask(folder, record, is_answer=payload.get("stop_hook_active") is True), end="")
+    _spool(folder, record)
+
+
+def _ask(folder: str, record: dict[str, Any], *, is_answer: bool) -> str:
+    """Count an edit; at a stop return the request for a hand-over after enough edits and time,
+    else "". `is_answer`: the agent stops after such a request.
+    """
+    import hashlib  # few people switch it on
+
+    digest = hashlib.sha256(record["session"].encode()).hexdigest()[:32]
+    path = os.path.join(folder, ASKS, digest)
+    if record["event"] == "session-end":
+        files.remove(path)
+        return ""
+    begun = b"%013d" % record["at"]
+    try:
+        counted = files.read_ours(path, 1 << 16)
+    except FileNotFoundError:
+        files.make_private(folder)
+        files.make_private(os.path.dirname(path))
+        for name, info in files.entries(os.path.dirname(path)).items():  # of sessions that were killed
+            if info.st_mtime * 1_000 < record["at"] - FIRST_MS:
+                files.remove(os.path.join(os.path.dirname(path), name))
+        counted = begun
+    if record["event"] == "tool-use" and record["modified"]:
+        files.replace(path, (counted + b".")[: 1 << 15])
+    is_due = len(counted) - len(begun) >= ASK_EDITS and record["at"] - int(counted[: len(begun)]) >= ASK_MS
+    if record["event"] != "stop" or is_answer or not is_due:
+        return ""
+    files.replace(path, begun)
+    return json.dumps({"decision": "block", "reason": REQUEST})
 
 
 def _make_map(payload: dict[str, Any], until: float) -> str:
@@ -148,24 +192,39 @@ def _spool(folder: str, record: dict[str, Any]) -> None:
 
 
 def _briefing(folder: str, cwd: str) -> str:
-    """Return the last rendered briefing of the project in `cwd`; "" for none."""
+    """Return the last hand-over of the work tree and branch in `cwd`, and the last rendered
+    briefing of its project; "" for none. An old hand-over comes last.
+    """
     if not os.path.isabs(cwd):
         return ""
     from pathlib import Path
 
+    from cortex.settings.branches import handover_file, head_of
     from cortex.settings.identity import identity_of
 
     folder = _rendered_folder(folder)
     project = identity_of(Path(cwd), _remotes(folder))
-    path = os.path.join(folder, BRIEFINGS, f"{project}.md")
+    briefing = _read(os.path.join(folder, BRIEFINGS, f"{project}.md"))
+    name = handover_file(project, head_of(Path(cwd)).key)
+    moment, _, handed_over = _read(os.path.join(folder, BRIEFINGS, name)).partition(b"\n")
+    is_old = not moment.isdigit() or time.time_ns() // 1_000_000 - int(moment) > FIRST_MS
+    both = (briefing, handed_over) if is_old else (handed_over, briefing)
     begin, end = f"<{BRIEFING}>\n", f"\n</{BRIEFING}>\n"
     room = BRIEFING_BYTES_MAX - len(begin) - len(end)
-    raw = files.read_plain(path, room + 1)
+    raw = b"\n\n".join(filter(None, both))
     if len(raw) > room:
         raw = raw[: max(0, raw.rfind(b"\n", 0, room))]
     # a note must not end the marks, nor begin others
     text = _MARKS.sub("&lt;", raw.decode(errors="ignore").strip())
     return f"{begin}{text}{end}" if text else ""
+
+
+def _read(path: str) -> bytes:
+    """Return the bytes of a rendered file; none if there is no file."""
+    try:
+        return files.read_plain(path, BRIEFING_BYTES_MAX).strip()
+    except OSError:
+        return b""
 
 
 def _rendered_folder(folder: str) -> str:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from cortex.front.commit_feed import Call, CommitFeed
 from cortex.memory.transcripts import consent, session_commits, spool, spool_reader
@@ -29,6 +30,7 @@ from cortex.memory.transcripts.reader import (
     read_portion,
 )
 from cortex.settings import config as configuration
+from cortex.settings.branches import head_of
 from cortex.settings.home import project_config
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
@@ -42,6 +44,11 @@ log = logging.getLogger(__name__)
 PAUSE_S, PAUSE_MAX_S, PAUSE_FACTOR = 2.0, 60.0, 500
 #: minimum of seconds between two looks once sessions were quiet for the second number of seconds
 REST_S, RESTS_AFTER_S = 10.0, 60.0
+#: seconds without news after which a session's hand-over is written; age in milliseconds of lines
+#: that tell of the present branch
+RESTED_S, JUST_NOW_MS = 30.0, 15 * 60_000
+#: events of hooks after which a session may be continued by another
+_ENDS = ("session-end", "pre-compact")
 #: the file with the id of this machine
 _MACHINE = "/etc/machine-id"
 #: the setting with which a project refuses that its sessions are read
@@ -73,6 +80,9 @@ class _File:
     forgotten: bool = False
     #: the project of a session from before memory was used in it, which nobody allowed to read
     past_of: str = ""
+    #: the last portion without its contents, its project and when it was sent (monotonic), until
+    #: the hand-over of the session is up to date
+    unhanded: tuple[dict[str, Any], str, float] | None = None
 
 
 class Follower:
@@ -102,6 +112,8 @@ class Follower:
         self._projects: Mapping[str, str] = {}
         self._commit_feed = CommitFeed(call, settings)
         self._has_positions = False
+        #: sessions that ended or are compacted
+        self._ended: set[str] = set()
 
     async def look(self, stop: Callable[[], bool] = lambda: False) -> int:
         """Send what was added to all files and the spool; return the number of portions taken.
@@ -117,6 +129,7 @@ class Follower:
                     return taken
                 taken += await self._read(path, form, stop)
         taken += await self._take_spool(self._spool) if self._spool else 0
+        await self._hand_over()
         return taken + await self._commit_feed.look(self._projects, stop)
 
     async def _take_spool(self, folder: Path) -> int:
@@ -125,6 +138,8 @@ class Follower:
         written: dict[str, list[Path]] = {}
         for path, number, event in spool_reader.waiting(folder, unpack=self._unpack):
             session = "" if event is None or self._has_file(event) else event.session
+            if event is not None and event.event in _ENDS:
+                self._ended.add(event.session)
             written.setdefault(session, []).append(path)
             if event is not None and session:
                 sessions.setdefault(session, []).append((number, event))
@@ -141,6 +156,18 @@ class Follower:
             with contextlib.suppress(OSError):
                 spool.count(str(folder))
         return taken
+
+    async def _hand_over(self) -> None:
+        """Write the hand-over of each session that ended, is compacted, or rests."""
+        now, ended = time.monotonic(), self._ended
+        self._ended = set()
+        for file in self._files.values():
+            if file.unhanded is None:
+                continue
+            payload, project, sent_at = file.unhanded
+            if payload["session"]["source_id"].partition("/")[0] in ended or now - sent_at >= RESTED_S:
+                file.unhanded = None
+                await self._call("hand_over", {"portion": payload}, True, project, str(uuid.uuid4()))
 
     def _has_file(self, event: spool_reader.Event) -> bool:
         """Whether the session has a file that is read: it has more than the events of hooks."""
@@ -209,7 +236,7 @@ class Follower:
 
     async def _submit(self, portion: Portion, file: _File, project: str) -> bool:
         commits = session_commits.commits(Path(file.folder), portion.parts)
-        payload = asdict(portion) | {"commits": commits, "root": _root_of(file.folder)}
+        payload = asdict(portion) | {"commits": commits} | _place_of(file.folder, portion)
         payload["session"] |= {"workstation": self._workstation}
         payload["session"]["project_path"] = payload["session"]["project_path"] or file.folder
         # the same portion has the same number in every process, so that it is stored once
@@ -224,6 +251,8 @@ class Follower:
             file.place, self._has_positions = Position(), False
             return False
         file.place, file.forgotten = portion.place, answer.get("forgotten", False)
+        if not file.forgotten:
+            file.unhanded = payload | {"parts": [], "commits": []}, project, time.monotonic()
         odd = {name: count for name, count in portion.counts.items() if count and name != "known"}
         if odd:
             log.info("%s: lines that were left out: %s", portion.session["file"], odd)
@@ -252,6 +281,15 @@ def _root_of(folder: str) -> str:
         if folder
         else ""
     )
+
+
+def _place_of(folder: str, portion: Portion) -> dict[str, str]:
+    """The root of a session's folder, and its branch and commit if the portion was just written."""
+    root = _root_of(folder)
+    if not root or time.time() * 1_000 - portion.session["last_at"] > JUST_NOW_MS:
+        return {"root": root}
+    head = head_of(Path(root))
+    return {"root": root, "branch": head.branch, "commit": head.commit}
 
 
 def refuses_reading(folder: Path) -> bool:

@@ -43,7 +43,9 @@ OWN_STEPS, DISPUTE_STEPS = 2, 3
 QUERY_TITLES = 3
 
 #: kinds that have a section already, or that are no news, so that they get no section by kind
-_NOT_BY_KIND = frozenset(("agent", "prompt", "event", "preference", "pattern", "goal", "decision"))
+_NOT_BY_KIND = frozenset(
+    ("agent", "prompt", "event", "preference", "pattern", "goal", "decision", "handover")
+)
 
 
 #: a heading and the numbers of its notes; and with the loaded notes
@@ -126,6 +128,7 @@ def brief(
     """
     mask = memory.catalog.mask(selection) & briefable(memory.catalog, selection.project, by_hook=by_hook)
     choice = _Choice(memory, mask.copy(), selection, ITEMS_COMPACT if compact else ITEMS, now)
+    choice.mask &= ~choice.of_kind("handover")  # it has a place of its own
     recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)
     agent_note = _agent_note(memory, choice, agent)
     disputed = _disputed(memory, mask, _notes_near(memory, agent_note, DISPUTE_STEPS) if agent_note else None)
@@ -285,14 +288,16 @@ def _render(
     changes = _changes(notes, pairs)
     disputes = [pair for pair in changes.disputes if changes.outdated.isdisjoint(pair)]
     hidden = changes.outdated.union(*disputes) if disputes else changes.outdated
-    for title, section, _ in sections:
+    for at, (title, section, _) in enumerate(sections):
         heading = [] if compact else [f"## {title}"]
         if title == "Contradictions":
             section_lines = _disputes(disputes, notes)
         else:
             shown = [number for number in section if number not in hidden]
             section_lines = _lines(shown, notes, changes.was, compact=compact)
-        room = min(left, max(int(chars * SECTION_SHARE), left // 2))
+        later = (number for _, numbers_later, _ in sections[at + 1 :] for number in numbers_later)
+        is_last = not any(number in notes and number not in hidden for number in later)
+        room = left if is_last else min(left, max(int(chars * SECTION_SHARE), left // 2))
         for line, line_notes in islice(section_lines, choice.items):
             cost = sum(len(text) + 1 for text in (*heading, line))
             if cost > left or len(numbers) >= ALL_MAX:

@@ -4,7 +4,7 @@ filter and sort without the database. Follows the changes of the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -46,6 +46,7 @@ class Outline(NamedTuple):
     shown_count: int
     session: str
     trust: str
+    branch: str
     labels: Sequence[str]
 
 
@@ -63,6 +64,8 @@ class Selection:
     states: tuple[State, ...] = ("active",)
     as_of: int = 0
     among: frozenset[int] | None = None
+    #: a project and branches; their notes are ranked after others, but selected
+    elsewhere: tuple[str, tuple[str, ...]] = ("", ())
 
     def takes(self, note: Note) -> bool:
         """Whether the filter selects this note, which reads as it did at the moment `as_of`."""
@@ -85,6 +88,7 @@ class Catalog:
         self._kinds: dict[str, int] = {}
         self._projects: dict[str, int] = {"": 0}
         self._sessions: dict[str, int] = {"": 0}
+        self._branches: dict[str, int] = {"": 0}
         #: label → the notes that have it
         self._labelled: dict[str, set[int]] = {}
         self._labels: dict[int, tuple[str, ...]] = {}
@@ -107,6 +111,7 @@ class Catalog:
             "project": np.zeros(ROOM, np.int32),
             "state": np.zeros(ROOM, np.int8),
             "trust": np.zeros(ROOM, np.int8),
+            "branch": np.zeros(ROOM, np.int32),
             "before": np.zeros(ROOM, np.int64),
             "after": np.zeros(ROOM, np.int64),
             "created": np.zeros(ROOM, np.int64),
@@ -138,6 +143,7 @@ class Catalog:
         columns["kind"][at] = _numbers_of(self._kinds, fields["kind"])
         columns["project"][at] = _numbers_of(self._projects, fields["project"])
         columns["trust"][at] = [_TRUST_AT.get(trust, 0) for trust in fields["trust"]]
+        columns["branch"][at] = _numbers_of(self._branches, fields["branch"])
         columns["state"][at] = [_STATE_AT[state] for state in fields["state"]]
         columns["created"][at], columns["updated"][at] = fields["created_at"], fields["updated_at"]
         columns["happened"][at] = np.where(fields["occurred_at"], fields["occurred_at"], fields["created_at"])
@@ -272,6 +278,18 @@ class Catalog:
         """The notes of a project: bool [room]."""
         of_project: Array = self._columns["project"] == self._projects.get(project, -1)
         return of_project
+
+    def branches(self, project: str) -> list[str]:
+        """The branches on which notes of a project were made."""
+        if len(self._branches) == 1:
+            return []
+        counts = np.bincount(self._columns["branch"][self.is_of(project)], minlength=len(self._branches))
+        return [name for name, at in self._branches.items() if name and counts[at]]
+
+    def is_on(self, project: str, branches: Collection[str]) -> Array:
+        """The notes of a project that were made on one of these branches: bool [room]."""
+        numbers = [self._branches.get(branch, -1) for branch in branches]
+        return self.is_of(project) & np.isin(self._columns["branch"], numbers)
 
     def has_trust(self, *trusts: Trust) -> Array:
         """The notes with one of these trusts: bool [room]."""

@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from cortex.memory import acceptance, candidates
-from cortex.memory.briefing import TOKENS
+from cortex.memory import acceptance, candidates, handovers
+from cortex.memory.briefing import TOKEN_CHARS, TOKENS
 from cortex.memory.closed_notes import closed_hint
-from cortex.memory.library import Library
+from cortex.memory.library import TOKENS_MIN, Library
 from cortex.memory.moved_projects import moved_hint
 from cortex.memory.tables import FOLLOWED, NOTE
 from cortex.settings.identity import origin_of
@@ -25,11 +25,15 @@ LOOKED_AT = 200
 def briefing(
     library: Library, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
 ) -> dict[str, Any]:
-    """Return `Library.briefing`, followed by the hints for a person: a project that this one may
-    be a clone of, notes that upkeep closed, and candidates.
+    """Return `Library.briefing` with the hand-over of the caller's work tree and branch, within the
+    tokens, followed by the hints for a person: a project that this one may be a clone of, notes
+    that upkeep closed, and candidates.
     """
-    answer = library.briefing(agent_id, compact=compact, tokens=tokens)
-    return {"briefing": "\n\n".join((answer["briefing"], *hints(library)))}
+    handed_over = handovers.begin_with(library, "")
+    room = max(TOKENS_MIN, tokens - len(handed_over) // TOKEN_CHARS) if tokens >= TOKENS_MIN else tokens
+    answer = library.briefing(agent_id, compact=compact, tokens=room)
+    text = handovers.begin_with(library, answer["briefing"])
+    return {"briefing": "\n\n".join((text, *hints(library)))}
 
 
 def hints(library: Library) -> list[str]:

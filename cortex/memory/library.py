@@ -36,6 +36,8 @@ from cortex.memory.markdown_export import write_folder
 from cortex.memory.memory_query import LIMIT_MAX, answer_around, find, select
 from cortex.memory.note import (
     AGENTS,
+    BRANCH,
+    COMMIT,
     Direction,
     Note,
     Scope,
@@ -53,8 +55,11 @@ from cortex.memory.store import STATES, Written
 from cortex.memory.timeline import between
 from cortex.memory.times import format_age, format_moment, read_end, read_moment
 from cortex.memory.transcripts import proposals, spool, spool_reader
+from cortex.memory.transcripts.handover import KIND as HANDOVER
+from cortex.memory.transcripts.handover import topic_of
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
 from cortex.memory.upkeep.traits import jaccard
+from cortex.settings.branches import Head, head_of, is_there, main_branches
 from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets
 
@@ -111,13 +116,22 @@ class Library:
     """
 
     def __init__(
-        self, memory: Memory, *, project: str = "", source: Source | None = None, caller: str | None = None
+        self,
+        memory: Memory,
+        *,
+        project: str = "",
+        source: Source | None = None,
+        caller: str | None = None,
+        place: str = "",
     ) -> None:
-        """`caller`: the project of the agent that calls, if that is not `project`."""
+        """`caller`: the project of the agent that calls, if that is not `project`; `place`: the
+        caller's folder, from which the branch of its notes and questions is read.
+        """
         self._memory = memory
         self._requested_project, self._project = project, memory.projects.home_of(project)
         self._caller = self._project if caller is None else memory.projects.home_of(caller)
         self._source = source or Source()
+        self._place = place
 
     @classmethod
     def open(
@@ -145,7 +159,12 @@ class Library:
             raise
 
     def of(
-        self, *, project: str | None = None, source: Source | None = None, caller: str | None = None
+        self,
+        *,
+        project: str | None = None,
+        source: Source | None = None,
+        caller: str | None = None,
+        place: str = "",
     ) -> Library:
         """The same memory for another project ("" for all), or with another source of its notes."""
         return Library(
@@ -153,7 +172,28 @@ class Library:
             project=self._requested_project if project is None else project,
             source=source or self._source,
             caller=caller,
+            place=place,
         )
+
+    @property
+    def head(self) -> Head | None:
+        """The branch and commit of the caller's folder; None without a folder, and for another
+        project than the caller's.
+        """
+        is_own = self._place and self._project and self._project == self._caller
+        return head_of(Path(self._place)) if is_own else None
+
+    def elsewhere(self) -> tuple[str, tuple[str, ...]]:
+        """(The project, the branches of its notes that are neither the main one nor the caller's,
+        and still exist.)
+        """
+        branches = self._memory.catalog.branches(self._project)
+        head = self.head if branches else None
+        if head is None or head.common is None:
+            return "", ()
+        near = {head.branch, *main_branches(head.common)}
+        others = (branch for branch in branches if branch not in near)
+        return self._project, tuple(branch for branch in others if is_there(head.common, branch))
 
     def _trust_for(self, project: str) -> Trust:
         """The trust of a text that this caller writes into a note of `project`."""
@@ -251,6 +291,12 @@ class Library:
         )
         if note.source.trust == "other":
             note = replace(note, metadata={**note.metadata, "from_project": self._caller})
+        if (head := self.head) and head.common:
+            made_on = {BRANCH: head.branch, COMMIT: head.commit}
+            made_on = {name: value for name, value in made_on.items() if value}
+            note = replace(note, metadata=made_on | dict(note.metadata))
+        if note.kind == HANDOVER and head and not topic:
+            note = replace(note, topic=topic_of(head))
         warnings = warnings_of(note)
         written = self._memory.store.put(note, operation_id, supersedes, self._differ)
         self._memory.follow()
@@ -481,7 +527,8 @@ class Library:
         """Find notes by words and meaning; empty when none matches. `as_of` searches the notes as
         they were at that moment; `include` adds "superseded" or "archived" notes.
         """
-        return find(self._memory, query, limit, 1.0, select(self._project, kind, tags, as_of, include))
+        selection = select(self._project, kind, tags, as_of, include)
+        return find(self._memory, query, limit, 1.0, replace(selection, elsewhere=self.elsewhere()))
 
     def recall(
         self,
@@ -499,7 +546,7 @@ class Library:
         """
         if not 0 <= alpha <= 1:
             raise BadRequest(f"alpha is {alpha}; it must be between 0 (graph) and 1 (similarity).")
-        selection = select(self._project, kind, (), as_of, include)
+        selection = replace(select(self._project, kind, (), as_of, include), elsewhere=self.elsewhere())
         return find(self._memory, query, limit, alpha, selection, explain=explain)
 
     def timeline(
@@ -531,6 +578,7 @@ class Library:
         self._memory.follow()
         selection = replace(
             select(self._project, kind, tags),
+            elsewhere=self.elsewhere(),
             since=read_moment(since, "since"),
             until=read_end(until, "until"),
         )

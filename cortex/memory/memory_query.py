@@ -39,12 +39,19 @@ def select(
 def find(
     memory: Memory, query: str, limit: int, alpha: float, selection: Selection, *, explain: bool = False
 ) -> list[dict[str, Any]]:
-    """The rows of the notes that `memory.recall` finds. Raises BadQuery and BadRequest."""
+    """The rows of the notes that `memory.recall` finds; "branch" in a row: one that is neither the
+    main branch nor the caller's. Raises BadQuery and BadRequest.
+    """
     if not query.strip():
         raise BadQuery("The query is empty; say what to search for.")
     if not 1 <= limit <= LIMIT_MAX:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
-    rows = [hit_row(hit, explain=explain) for hit in memory.recall(query, selection, limit, alpha)]
+    project, branches = selection.elsewhere
+    rows = [
+        hit_row(hit, explain=explain)
+        | ({"branch": hit.note.branch} if hit.note.project == project and hit.note.branch in branches else {})
+        for hit in memory.recall(query, selection, limit, alpha)
+    ]
     return mark_disputed(memory, rows)
 
 

@@ -56,6 +56,9 @@ REASON_CHARS_MAX = 256
 BODY_BYTES_MAX, METADATA_BYTES_MAX, FACTS_MAX, FACT_CHARS_MAX = 256 * 1024, 64 * 1024, 100, 4_096
 #: labels and files of a note
 LABELS_MAX, FILES_MAX = 64, 256
+#: keys in metadata: the branch and the commit on which a note was made
+BRANCH, COMMIT = "git_branch", "git_commit"
+BRANCH_CHARS_MAX = 256
 #: the label of an open question
 OPEN = "open-question"
 #: the default importance of a note
@@ -130,6 +133,12 @@ class Note:
     def happened_at(self) -> int:
         """The moment of the note in a timeline."""
         return self.occurred_at or self.created_at
+
+    @property
+    def branch(self) -> str:
+        """The branch on which it was made; "" without git, detached, or unknown."""
+        branch = self.metadata.get(BRANCH)
+        return branch[:BRANCH_CHARS_MAX] if isinstance(branch, str) and branch != "HEAD" else ""
 
     @property
     def same(self) -> str:

@@ -235,5 +235,5 @@ def _exchange(row: Any) -> dict[str, Any]:
         "at": format_moment(row.at) if row.at else "",
         **{name: text[:TEXT_CHARS_MAX] for name, text in texts.items()},
         "tools": dict(row.tools),
-        "files": {name: list(paths) for name, paths in row.files.items() if paths},
+        "files": {name: list(paths) for name, paths in row.files.items() if paths and name != "plan"},
     } | ({"truncated": True} if long else {})

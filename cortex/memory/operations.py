@@ -96,10 +96,12 @@ def carry_out(
     project: str = "",
     source: Source | None = None,
     operation_id: str = "",
+    place: str = "",
 ) -> dict[str, Any] | Slices:
-    """Run an operation on the notes of `project`, for `source`. Each operation also takes an
-    argument `project`, for another project, or ALL. A write with a known `operation_id` returns its
-    first answer. Raises BadRequest for an unknown operation or argument, and the library's errors.
+    """Run an operation on the notes of `project`, for `source` in the folder `place`. Each
+    operation also takes an argument `project`, for another project, or ALL. A write with a known
+    `operation_id` returns its first answer. Raises BadRequest for an unknown operation or argument,
+    and the library's errors.
     """
     operation = OPERATIONS.get(name)
     if operation is None:
@@ -115,7 +117,7 @@ def carry_out(
     caller, project = project, named or project
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
-    view = library.of(project="" if project == ALL else project, source=source, caller=caller)
+    view = library.of(project="" if project == ALL else project, source=source, caller=caller, place=place)
     began = time.monotonic()
     if source is not None:
         view.memory.queries.tally.last_call_at[source.channel] = view.memory.now()
@@ -266,6 +268,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("past_sessions", past_sessions.past_sessions, writes=True, people=True),
         _operation("followed", sessions.followed, writes=False, people=True),
         _operation("take_session", sessions.take_session, writes=True, people=True),
+        _operation("hand_over", sessions.bring_up_to_date, writes=True, people=True),
         _operation("doctor", Library.doctor, writes=False, people=True),
         _operation("spoken", spoken, writes=False),
         _operation("beside", notes_by_file, writes=False),

@@ -38,6 +38,8 @@ NEIGHBOURS, MEANT_NEAR = 3, (0.5, 0.25)
 #: relative change of a note's score: its speaker is named in the query; the query is about time and
 #: the note mentions a time; the note is a question itself
 SPEAKER, TIME, ASKS = 0.8, 0.7, -0.2
+#: relative change for a note of another branch than the main one and the reader's
+BRANCH = -0.5
 #: standard deviations above the mean of all cosines that give full similarity
 SURE_DEVIATIONS = 5.0
 #: largest relative change of a score by importance, recency and use, and by relevance, for a faded
@@ -72,6 +74,8 @@ class Lanes:
     ideal: float = 1.0
     speakers: tuple[int, ...] = ()
     when: bool = False
+    #: notes of other branches than the main one and the reader's: bool [room]; None for none
+    elsewhere: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +278,8 @@ def _with_far(similar: SimilarNotes, far: Array, lanes: Lanes, catalog: Catalog,
 def _fit_factors(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Array]:
     """The relative changes of a score by a note's form."""
     is_speaker = np.isin(catalog["speaker"][numbers], lanes.speakers)
-    return {
+    of_branch = {} if lanes.elsewhere is None else {"branch": BRANCH * lanes.elsewhere[numbers]}
+    return of_branch | {
         "speaker": SPEAKER * is_speaker,
         "time": TIME * catalog["timed"][numbers] * lanes.when,
         "asks": ASKS * catalog["asking"][numbers],

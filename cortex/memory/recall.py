@@ -329,6 +329,7 @@ class Memory:
             ideal=self.words.ideal(query_words),
             speakers=tuple(speakers.values()),
             when=asks_about_time(query),
+            elsewhere=self.catalog.is_on(*selection.elsewhere) if selection.elsewhere[1] else None,
         )
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)

@@ -45,6 +45,7 @@ def values_of(note: Note) -> dict[str, Any]:
         "channel": note.source.channel,
         "trust": note.source.trust,
         "same": note.same,
+        "branch": note.branch,
     }
 
 

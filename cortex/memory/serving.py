@@ -129,6 +129,7 @@ class MemoryWorker:
                 project=request.project,
                 source=_source_of(request),
                 operation_id=request.operation_id,
+                place=request.place[:PLACE_CHARS_MAX] if request.channel != SESSIONS else "",
             )
         if request.writes or request.operation == "briefing":
             projects = library.memory.projects

@@ -26,7 +26,18 @@ from cortex.memory.database import open_database
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased, all_forgotten, erase
 from cortex.memory.exchange import ArrivingRecord, Record
-from cortex.memory.note import Edge, Note, Source, State, Trust, normalise_note, read_relation, with_anchors
+from cortex.memory.note import (
+    BRANCH,
+    COMMIT,
+    Edge,
+    Note,
+    Source,
+    State,
+    Trust,
+    normalise_note,
+    read_relation,
+    with_anchors,
+)
 from cortex.memory.postgresql import Server
 from cortex.memory.records import UPKEEP, News, Point, Records, batches, last_change, outlines, point_at
 from cortex.memory.rows import edge_of, note_of_revision
@@ -54,6 +65,8 @@ _WRITTEN_FIELDS = tuple(
     "kind title body subtitle facts labels files modified read mtimes spoken metadata obs_type memory_type "
     "git_commit topic".split()
 )
+#: keys in metadata that tell where a note was made
+_MADE_ON = (BRANCH, COMMIT)
 #: notes with one title that an arriving note is compared with, the newest
 SAME_MAX = 20
 # Statements made once: making one takes longer than running it.
@@ -135,7 +148,11 @@ class Store:
         NotFound for an unknown note to supersede.
         """
         clean_note, removed = prepare_note(note)
-        payload = asdict(clean_note) | ({"supersedes": list(map(str, supersedes))} if supersedes else {})
+        # a retry may follow a commit
+        metadata = {name: value for name, value in clean_note.metadata.items() if name not in _MADE_ON}
+        payload = asdict(replace(clean_note, metadata=metadata)) | (
+            {"supersedes": list(map(str, supersedes))} if supersedes else {}
+        )
 
         def carry_out(records: Records) -> dict[str, Any]:
             numbers = records.connection.execute(_SAME, {"asked": clean_note.same}).scalars()

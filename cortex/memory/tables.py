@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 METADATA = MetaData()
 #: the version of the store that this code reads and writes: the newest in migrations/versions
-VERSION = "0008"
+VERSION = "0009"
 
 #: SQLite counts up only in a column of type INTEGER
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
@@ -77,6 +77,8 @@ NOTE = Table(
     _text("same", 32),
     #: a name for what the note is about, of which the newest version is active
     _text("topic", 64),
+    #: the branch on which it was made, "" for none
+    _text("branch", 256),
     Index("note_by_same", "same"),
     Index("note_by_topic", "topic"),
     Index("note_by_project", "project", "state"),

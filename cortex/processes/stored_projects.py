@@ -16,7 +16,7 @@ import orjson
 
 from cortex.processes.leftovers import remove_unlocked
 from cortex.sealing.places import plain_of, sealed_base
-from cortex.settings.home import USAGE, cache_base, runtime_base
+from cortex.settings.home import USAGE, cache_base, runtime_base, runtime_id
 from cortex.settings.projects import is_clone
 from cortex.system import files
 from cortex.system.errors import CortexError, Unavailable
@@ -152,8 +152,10 @@ def _locks(home: Path) -> Iterator[Path]:
 
 def _runtime_folders(home: Path) -> list[Path]:
     """Return the folders of its sockets and locks, one for each protocol that ever ran."""
-    mark = f"{home.name[-ID_CHARS:]}-p"
+    marks = {f"{home.name[-ID_CHARS:]}-p"}
     with contextlib.suppress(OSError, CortexError):
+        if (root := _root_of(home)) is not None:
+            marks.add(f"{runtime_id(root)}-p")
         base = runtime_base()
-        return [base / name for name in files.names(base) if name.startswith(mark)]
+        return [base / name for name in files.names(base) if name.startswith(tuple(marks))]
     return []

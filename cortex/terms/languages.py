@@ -467,3 +467,27 @@ def sniff(path: str, lines: Sequence[str]) -> Language:
     if path.endswith(".h") and is_cpp(lines):
         return _BY_SUFFIX[".hpp"]
     return language
+
+
+#: language → names of constructors
+CONSTRUCTORS = {
+    "python": ("__init__", "__new__", "__post_init__"),
+    "javascript": ("constructor",),
+    "typescript": ("constructor",),
+    "tsx": ("constructor",),
+    "php": ("__construct",),
+    "ruby": ("initialize",),
+    "swift": ("init",),
+    "scala": ("this",),
+    OTHER.name: ("__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"),
+}
+#: languages in which a constructor has its type's name
+NAMED_LIKE_TYPE = frozenset(("java", "csharp", "cpp", "c", "scala", "dart", OTHER.name))
+#: languages whose constructors run initialisers and a constructor of the base without an edge
+RUNS_BASE = frozenset(
+    ("javascript", "typescript", "tsx", "java", "csharp", "cpp", "c", "scala", "kotlin", "swift")
+)
+#: of them, languages with an edge where the call is written
+MAY_CALL_BASE = frozenset(("swift",))
+#: languages that declare methods in the type and define them elsewhere (a `.h` counts as C)
+DECLARING = frozenset(("c", "cpp"))

@@ -18,6 +18,14 @@ with a target in the project, interfaces' members and called values included. A 
 several definitions counts as not found; `listed` is the recall with those calls, if the target is
 one of their candidates. `--peer` adds codegraph (`npm install @colbymchenry/codegraph`), over the
 same sites.
+
+The judge prints the limits of these figures. `calls`: the share of calls that are sites, and the
+other forms of calls (truth_calls.py). `no opinion`: the share of answered sites for which the
+reference names nothing; they count nowhere. Sites with several sure edges: one right edge makes the
+site right above, so the edges are also counted one by one (`edges`). `value`: the holder of a
+called value; a sure edge to another definition there is no error, and is counted as `unjudged`.
+`widened`: sites that are right only by a further definition, a body of a prototype's name in C, or
+a method of an `impl` of the named trait in Rust.
 """
 
 from __future__ import annotations
@@ -34,12 +42,13 @@ from pathlib import Path
 from typing import Any
 
 from report import Figures, add_json, begin, print_machine, print_table, write
+from truth_calls import OPERATOR, calls_left_out
 from truth_checkers import SERVERS, Target, ask_jedi, ask_server, ask_typescript
 from truth_compilers import ask_javac, ask_kotlin, ask_roslyn, ask_scala
 from truth_peer import ask_codegraph
 from truth_ruby import ask_ruby
 from truth_rust import ask_rustdoc
-from truth_sites import File, Place, Site, files_of, kind_at, name_position, read, sites_of
+from truth_sites import HOLDERS, File, Place, Site, files_of, holder_at, name_position, read, sites_of
 
 from cortex.graph.languages.table import LANGUAGES as GRAPH_LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
@@ -90,12 +99,17 @@ class Answers:
     """
 
     of: dict[Site, tuple[frozenset[Place], str]] = field(default_factory=dict)
+    #: site → the places of each edge
+    edges: dict[Site, set[frozenset[Place]]] = field(default_factory=dict)
     unsure: set[Site] = field(default_factory=set)
 
     def add(self, site: Site, places: Iterable[Place], confidence: str) -> None:
         added = frozenset(places)
         before, same = self.of.get(site, (frozenset[Place](), ""))
         self.of[site] = (added | before if same == confidence else added, confidence)
+        if same != confidence:
+            self.edges[site] = set()
+        self.edges[site].add(added)
         if len(added) > 1:
             self.unsure.add(site)
 
@@ -115,6 +129,7 @@ def main() -> None:
         figures["projects"][f"{root.name} {name}"] = row
         counts = f"{row['answered']} of {row['asked']} sites answered, of {row['sites']}"
         print(f"\n{root.name}, {name}: {row['files']} files, {counts}")
+        print(limits_of(row))
         show(row["sides"])
         if arguments.json:
             write(head | figures)
@@ -145,6 +160,10 @@ def judge(name: str, root: Path, arguments: argparse.Namespace) -> Figures:
         if not arguments.exclude or arguments.exclude not in file.path
     ]
     total = sum(len(sites) for _, sites in every)
+    left_out = Counter[str]()
+    for file, sites in every:
+        left_out.update(calls_left_out(file, sites))
+    operators = left_out.pop(OPERATOR, 0)
     step = max(1, total // arguments.sample) if arguments.sample else 1
     sampled = [(file, [s for s in sites if hash_of(s) % step == 0]) for file, sites in every]
     sampled = sorted(
@@ -166,6 +185,12 @@ def judge(name: str, root: Path, arguments: argparse.Namespace) -> Figures:
         "sites": total,
         "asked": sum(len(sites) for _, sites in sampled),
         "answered": truth.answered,
+        "calls": {
+            "sites": share(total, total + sum(left_out.values())),
+            "left_out": dict(left_out.most_common()),
+            "operators": operators,
+        },
+        "no_opinion": share(truth.no_opinion, truth.answered),
         "load": os.getloadavg()[0],
         "sides": sides_figures,
     }
@@ -198,9 +223,14 @@ class Truth:
         self.project = project
         self.files: dict[str, File | None] = {}
         self.root = root
-        self.answered = 0
+        #: sites that the reference answered; those of them at which it names nothing of use
+        self.answered = self.no_opinion = 0
         #: site → (places in the project, kind): no places if the target is outside it
         self.of: dict[Site, tuple[frozenset[Place], str]] = {}
+        #: site → the places that the reference names itself, where further ones count
+        self.named: dict[Site, frozenset[Place]] = {}
+        #: site of a called value → its holder
+        self.holders: dict[Site, str] = {}
         self.type_places = types_of_constructors(project)
         self.functions: dict[str, set[Place]] = {}
         self.declared: dict[Place, str] = {}
@@ -220,12 +250,19 @@ class Truth:
                 places = {(path, line) for path, line, _ in inside}
                 places |= {self.type_places[place] for place in places if place in self.type_places}
                 places |= {self.bodies[place] for place in places if place in self.bodies}
+                named = frozenset(places)
                 for path, line, column in inside:
                     places |= self._bodies(path, line, column)
                 places |= {other for place in places for other in self.implementations.get(place, ())}
-                self.of[site] = frozenset(places), kind
+                self.of[site] = frozenset(places), "value" if kind in HOLDERS else kind
+                if places != named:
+                    self.named[site] = named
+                if kind in HOLDERS:
+                    self.holders[site] = kind
             elif targets and not inside:
                 self.of[site] = frozenset(), "outside"
+            else:
+                self.no_opinion += 1
 
     def _read_bodies(self) -> None:
         """Find the bodies of signatures and prototypes, and members of C++ by their types'
@@ -301,12 +338,15 @@ class Truth:
         kinds = set()
         for path, line, column in targets:
             file = self._file(path)
-            kinds.add(kind_at(file, line, column) if file is not None else "value")
-        return next((kind for kind in ("static", "dispatch", "value") if kind in kinds), "import")
+            kinds.add(holder_at(file, line, column) if file is not None else "other")
+        return next((kind for kind in ("static", "dispatch", *HOLDERS) if kind in kinds), "import")
 
     def compare(self, answers: Answers, differences_max: int, side: str) -> Figures:
         right, judged = Counter[str](), Counter[str]()
         wanted, recalled, listed = Counter[str](), Counter[str](), Counter[str]()
+        edges, several = Counter[bool](), Counter[bool]()
+        several_sites = widened = unjudged = 0
+        holders, called = Counter[str](), Counter[str]()
         wrong: list[Any] = []
         missed: list[Any] = []
         for site, (places, kind) in self.of.items():
@@ -316,8 +356,19 @@ class Truth:
             if sure and (hit or kind != "value"):
                 judged[confidence] += 1
                 right[confidence] += hit
+                widened += hit and not ours & self.named.get(site, places)
+                verdicts = Counter(bool(edge & places) for edge in answers.edges[site])
+                edges += verdicts
+                if len(answers.edges[site]) > 1:
+                    several_sites += 1
+                    several += verdicts
                 if not hit:
                     wrong.append((site, confidence, set(ours), set(places) or "outside", kind))
+            elif sure:
+                unjudged += 1
+            if holder := self.holders.get(site):
+                holders[holder] += 1
+                called[holder] += hit and sure
             if places:
                 wanted[kind] += 1
                 recalled[kind] += hit and sure
@@ -328,13 +379,32 @@ class Truth:
             print(f"{side}: {'wrong' if len(difference) == 5 else 'missed'}", *difference, file=sys.stderr)
         return {
             "precision": share(sum(right.values()), sum(judged.values())),
+            "edges": share(edges[True], edges.total()),
             "static recall": share(recalled["static"], wanted["static"]),
             "raw recall": share(sum(recalled.values()), sum(wanted.values())),
             "listed": share(sum(listed.values()), sum(wanted.values())),
             "judged": sum(judged.values()),
             "by_confidence": {name: f"{right[name]}/{judged[name]}" for name in sorted(judged)},
             "by_kind": {kind: f"{recalled[kind]}/{wanted[kind]}" for kind in sorted(wanted)},
+            "by_holder": {holder: f"{called[holder]}/{count}" for holder, count in sorted(holders.items())},
+            "several": {"sites": several_sites, "edges": f"{several[True]}/{several.total()}"},
+            "unjudged": unjudged,
+            "widened": widened,
         }
+
+
+def limits_of(row: Figures) -> str:
+    """Return two lines: the calls that are no sites, and the sites without an opinion."""
+    calls = row["calls"]
+    forms = ", ".join(f"{form} {count}" for form, count in calls["left_out"].items())
+    return (
+        f"  calls: {percent(calls['sites'])} are sites; others: {forms or 'none'}; operators {calls['operators']}\n"
+        f"  reference: no opinion at {percent(row['no_opinion'])} of the answered sites"
+    )
+
+
+def percent(part: float | None) -> str:
+    return "–" if part is None else f"{part:.1%}"
 
 
 def answer_lines(truth: Truth) -> list[str]:
@@ -401,13 +471,19 @@ def peer_answers(root: Path, sampled: Sequence[tuple[File, Sequence[Site]]]) -> 
 
 
 def show(sides: Mapping[str, Figures]) -> None:
-    columns = ("precision", "static recall", "raw recall", "listed", "judged")
+    columns = ("precision", "edges", "static recall", "raw recall", "listed", "judged")
     print_table(
         ("side", *columns), [(side, *(row[column] for column in columns)) for side, row in sides.items()]
     )
     for side, row in sides.items():
         for kind in ("by_confidence", "by_kind"):
             print(f"  {side}: " + ", ".join(f"{name} {value}" for name, value in row[kind].items()))
+        holders = ", ".join(f"{name} {value}" for name, value in row["by_holder"].items())
+        several = row["several"]
+        print(
+            f"  {side}: several edges at {several['sites']} sites, right {several['edges']}; "
+            f"value: {holders or 'none'}; unjudged {row['unjudged']}; widened {row['widened']}"
+        )
 
 
 if __name__ == "__main__":

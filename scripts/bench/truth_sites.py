@@ -29,9 +29,14 @@ _DEFINES = re.compile(r"function|method|class|struct|interface|constructor|trait
 _CALLS = re.compile(r"declarator|call|invocation")
 _ABSTRACT = re.compile(r"interface|trait|protocol|method_signature|abstract|method_elem|method_spec")
 _FUNCTIONS = re.compile(r"arrow_function|function_expression|generator_function|^function$|^class$")
-_HOLDERS = frozenset(
+_HOLDER_NODES = frozenset(
     ("property_element", "variable_declarator", "public_field_definition", "property_signature")
 )
+#: C++: `Disk::save`, `~Disk` and `save<int>`
+_NAME_PARTS = frozenset({"qualified_identifier", "destructor_name", "template_function", "template_method"})
+_FIELDS = re.compile(r"field|property|^pair$")
+#: holders of called values: `other` has patterns, and files that were not read
+HOLDERS = ("parameter", "variable", "field", "other")
 _REQUIRES = re.compile(rb"(?:await\s+)?(?:require|import)\s*\(")
 
 #: (path below the root, line from 1, column in bytes)
@@ -85,7 +90,7 @@ def sites_of(file: File) -> list[Site]:
     sites = []
     for at, leaf in enumerate(leaves[:-1]):
         text = leaf.text or b""
-        if not (text[:1].isalpha() or text[:1] in b"_$") or not _is_name(leaf) or _is_defined(leaf):
+        if not (text[:1].isalpha() or text[:1] in b"_$") or not is_name(leaf) or _is_defined(leaf):
             continue
         # Of `new Node\Expr()` only the last name.
         after = [following.text for following in leaves[at + 1 : at + 2]]
@@ -107,7 +112,7 @@ def _leaves(root: Node) -> Iterator[Node]:
             yield node
 
 
-def _is_name(leaf: Node) -> bool:
+def is_name(leaf: Node) -> bool:
     return leaf.is_named and ("identifier" in leaf.type or leaf.type in ("name", "constant"))
 
 
@@ -137,7 +142,7 @@ def _is_defined(leaf: Node) -> bool:
             parent.parent is None or parent.parent.type != "field_expression"
         ):
             return True
-        if parent.type in ("qualified_identifier", "destructor_name"):
+        if parent.type in _NAME_PARTS:
             node = parent
             continue
         field = next((parent.field_name_for_child(n) for n, c in enumerate(parent.children) if c == node), "")
@@ -160,7 +165,7 @@ def name_position(file: File, line: int, column: int) -> tuple[int, int]:
     beginning stays.
     """
     leaf = file.tree.root_node.descendant_for_point_range((line - 1, column), (line - 1, column + 1))
-    if leaf is None or leaf.start_point != (line - 1, column) or _is_name(leaf):
+    if leaf is None or leaf.start_point != (line - 1, column) or is_name(leaf):
         return line, column
     node: Node | None = leaf
     while node is not None and "comment" in node.type:
@@ -177,31 +182,41 @@ def name_position(file: File, line: int, column: int) -> tuple[int, int]:
 def kind_at(file: File, line: int, column: int) -> str:
     """Return the kind of the target's text.
 
-    `static`: a definition with a name; `dispatch`: a member of an interface; `value`: a parameter,
-    a variable, a property, whose value is called; `import`: the reference got no further, as it
-    cannot read the imported code.
+    `static`: a definition with a name; `dispatch`: a member of an interface; `value`: the holder of
+    a called value (`holder_at`); `import`: the reference got no further, as it cannot read the
+    imported code.
     """
+    kind = holder_at(file, line, column)
+    return "value" if kind in HOLDERS else kind
+
+
+def holder_at(file: File, line: int, column: int) -> str:
+    """Return the holder of a called value, one of HOLDERS; the kind of other targets."""
     leaf = file.tree.root_node.descendant_for_point_range((line - 1, column), (line - 1, column + 1))
     node = leaf
     for _ in range(5):
         parent = node.parent if node is not None else None
         if node is None or parent is None:
-            return "value"
+            return "other"
         value = parent.child_by_field_name("value") or parent.child_by_field_name("right")
         if "import" in parent.type or (value is not None and _REQUIRES.match(value.text or b"")):
             return "import"
         if value is not None and value != node:
-            return "static" if _FUNCTIONS.search(value.type) else "value"
-        if parent.type in _HOLDERS or (parent.type == "field_declaration" and file.language == "go"):
-            return "value"
+            return "static" if _FUNCTIONS.search(value.type) else _holder(parent)
+        if parent.type in _HOLDER_NODES or (parent.type == "field_declaration" and file.language == "go"):
+            return _holder(parent)
         if "parameter" in parent.type and "type_parameter" not in parent.type:
-            return "value"
+            return "parameter"
         if _DEFINES.search(parent.type) and "body" not in parent.type and parent.type != "macro_invocation":
             return "dispatch" if _is_abstract(parent) else "static"
         if parent.type in ("type_spec", "type_alias", "type_alias_declaration", "type_definition"):
             return "static"
         node = parent
-    return "value"
+    return "other"
+
+
+def _holder(node: Node) -> str:
+    return "field" if _FIELDS.search(node.type) else "variable"
 
 
 def _is_abstract(node: Node) -> bool:

@@ -67,13 +67,18 @@ def test_a_command_does_not_wait_without_an_indexer(tmp_path):
 
 def test_a_graph_file_of_the_same_size_is_waited_for_and_one_that_was_touched_is_not(tmp_path):
     path = tmp_path / "code-graph.json"
+
+    def is_served():
+        info = path.stat()
+        return serving._is_served(path, (info.st_size, info.st_mtime_ns), ref)
+
     path.write_bytes(b"one")
-    served = {path.name: FileRef(3, path.stat().st_mtime_ns, hashlib.sha256(b"one").hexdigest())}
-    assert serving._unserved_graph_files(tmp_path, served) == []
+    ref = FileRef(3, path.stat().st_mtime_ns, hashlib.sha256(b"one").hexdigest())
+    assert is_served()
     os.utime(path, ns=(1, 1))
-    assert serving._unserved_graph_files(tmp_path, served) == []
+    assert is_served()
     path.write_bytes(b"two")
-    assert serving._unserved_graph_files(tmp_path, served) == [path.name]
+    assert not is_served()
 
 
 def test_the_patience_of_a_command_has_an_end(tmp_path):

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from argparse import Namespace
 
 import pytest
@@ -139,6 +140,7 @@ def test_an_event_is_bounded_and_so_is_all_that_waits(tell, tmp_path, monkeypatc
 #: program that lists a folder by a descriptor, as `files` does, and prints the imported modules
 COUNTED = """
 import sys
+import time
 listed = []
 def seen(event, given):
     if event in ("os.listdir", "os.scandir") and isinstance(given[0], int):
@@ -257,6 +259,72 @@ def test_a_session_of_a_clone_begins_with_the_briefing_that_its_remote_shares(te
 
 
 @pytest.fixture
+def work(tmp_path, monkeypatch):
+    """Send an event with `--ask`, some minutes after the first; return the printed answer."""
+    begin = int(time.time() * 1_000)
+
+    def send(event, minutes, **payload):
+        monkeypatch.setattr(time, "time_ns", lambda: (begin + minutes * 60_000) * 1_000_000)
+        raw = json.dumps({"session_id": "s1", "cwd": "/shop", **payload}).encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+        printed = io.StringIO()
+        monkeypatch.setattr(sys, "stdout", printed)
+        hook.tell([event, "--ask", "--data-dir", str(tmp_path / "memory")])
+        return json.loads(printed.getvalue() or "{}")
+
+    return send
+
+
+def edit(work, minutes, count=1):
+    for _ in range(count):
+        work("tool-use", minutes, tool_name="Edit", tool_input={"file_path": "/shop/a.py"})
+
+
+def test_a_stop_asks_for_a_hand_over_after_five_edits_and_half_an_hour(work, tmp_path):
+    edit(work, 0, 4)
+    work("tool-use", 1, tool_name="Read", tool_input={"file_path": "/shop/a.py"})
+    assert work("stop", 31) == {}
+    edit(work, 32)
+    request = work("stop", 33, stop_hook_active=False)
+    assert request["decision"] == "block"
+    assert "kind `handover`" in request["reason"]
+    assert work("stop", 34) == {}  # not again before five more edits and half an hour
+    edit(work, 35, 5)
+    assert work("stop", 40) == {}
+    assert work("stop", 64)["decision"] == "block"
+    work("session-end", 65)
+    assert list((tmp_path / "memory" / "asks").iterdir()) == []
+    assert len(read_spool(tmp_path)) == 17
+
+
+def test_a_stop_that_follows_a_request_asks_for_nothing(work):
+    edit(work, 0, 9)
+    assert work("stop", 90, stop_hook_active=True) == {}
+    assert work("stop", 90)["decision"] == "block"
+
+
+def test_sessions_are_counted_apart_and_counts_of_killed_ones_are_removed(work, tmp_path):
+    edit(work, 0, 5)
+    assert work("stop", 60, session_id="s2") == {}
+    (killed,) = (tmp_path / "memory" / "asks").iterdir()
+    os.utime(killed, (1_700_000_000, 1_700_000_000))
+    work("stop", 61, session_id="s3")
+    assert not killed.exists()
+
+
+def test_no_stop_asks_unless_a_person_chose_it(settings, tell):
+    for _ in range(9):
+        tell("tool-use", {"session_id": "s1", "tool_name": "Edit", "tool_input": {"file_path": "/a.py"}})
+    assert tell("stop", {"session_id": "s1"}) == ""
+    hooks.install(options())
+    assert "--ask" not in settings.read_text()
+    hooks.install(options(ask=True))
+    entries = json.loads(settings.read_text())["hooks"]
+    asking = {event for event, (entry,) in entries.items() if "--ask" in entry["hooks"][0]["command"]}
+    assert asking == {"Stop", "PostToolUse", "SessionEnd"}
+
+
+@pytest.fixture
 def settings(tmp_path, monkeypatch):
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.delenv("CORTEX_MEMORY_DATA_DIR")
@@ -265,12 +333,14 @@ def settings(tmp_path, monkeypatch):
 
 
 def options(**more):
-    return Namespace(**{"yes": True, "only_print": False, "data_dir": None, "prompts": False, **more})
+    return Namespace(
+        **{"yes": True, "only_print": False, "data_dir": None, "prompts": False, "ask": False, **more}
+    )
 
 
 def test_hooks_are_put_beside_what_is_there_and_taken_out_again(settings, capsys):
     other = {"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}
-    before = {"model": "opus", "hooks": {"PostToolUse": [other], "PreCompact": []}}
+    before = {"model": "opus", "hooks": {"PostToolUse": [other], "Notification": []}}
     settings.write_text(json.dumps(before))
     assert hooks.install(options(only_print=True)) == 0
     assert json.loads(settings.read_text()) == before

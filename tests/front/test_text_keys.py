@@ -62,6 +62,7 @@ CALLS = [
 ]
 #: the same about notes, on the observations of a small shop
 ABOUT_NOTES = [
+    ("cortex_candidates", {}),
     ("cortex_store", {"title": "A decision without a reason", "kind": "decision"}),
     ("cortex_relate", {"from_id": "1", "to_id": "3"}),
     ("cortex_search", {"query": "retry", "scope": "memory"}),

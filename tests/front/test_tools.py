@@ -36,8 +36,8 @@ def least(tool):
 
 
 def required(tool):
-    """Return the arguments that the schema requires; two tools need one of two."""
-    return [] if tool.name in ("cortex_explore", "find_related") else list(least(tool))
+    """Return the arguments that the schema requires; three tools need one of two."""
+    return [] if tool.name in ("cortex_explore", "find_related", "cortex_store") else list(least(tool))
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)

@@ -51,19 +51,19 @@ def test_only_near_duplicates_are_suggested(lived):
 
 
 def test_corrected_notes_are_contradicted_and_no_others(ask, lived):
-    assert pairs(lived, "contradicts") == PLANTED.contradicted
-    for old, new in PLANTED.contradicted:
+    assert pairs(lived, "contradicts") == PLANTED.contradicted | PLANTED.undone
+    for old, new in PLANTED.contradicted | PLANTED.undone:
         relations = ask("get_observation_relationships", id=str(lived[1][old]), max_depth=1)["relations"]
         assert (new, "contradicts") in {(edge["source_title"], edge["type"]) for edge in relations}
 
 
-def test_an_undone_note_ends_with_its_undoing(ask, lived):
-    assert pairs(lived, "supersedes") == PLANTED.undone
+def test_upkeep_closes_no_note_and_says_with_which_one_it_disputes(ask, lived):
+    assert pairs(lived, "supersedes") == set()
     for old, new in PLANTED.undone:
-        assert ask("get_observation", id=str(lived[1][old]))["superseded_by"] == lived[1][new]
-        files = ask("get_observation", id=str(lived[1][new]))["files"]
-        rows = ask("find_by_file", files=files[0])["results"]
-        assert [row["title"] for row in rows] == [new]
+        note = ask("get_observation", id=str(lived[1][old]))
+        assert (note["state"], note["superseded_by"]) == ("active", None)
+        rows = ask("find_by_file", files=note["files"][0])["results"]
+        assert {row["title"] for row in rows} == {old, new}
 
 
 def test_near_duplicates_stay_active(ask, lived):

@@ -497,8 +497,8 @@ CASES = {
     ),
     "signatures of one method on an unknown receiver in TypeScript": (
         "a.ts",
-        "interface Disk {\n  save(): void;\n  save(x: number): void;\n}\nfunction run(x: any) {\n  x.y.save();\n}\n",
-        {(6, "a:Disk.save~2")},
+        "interface Disk {\n  stow(): void;\n  stow(x: number): void;\n}\nfunction run(x: any) {\n  x.y.stow();\n}\n",
+        {(6, "a:Disk.stow~2")},
     ),
     "methods in the branches of a condition in Python": (
         "a.py",

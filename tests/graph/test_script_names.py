@@ -61,12 +61,12 @@ CASES = {
     "what a parameter or a constant named `exports` has": (
         {
             "a.js": (
-                "exports.store = function () {};\nclass Disk { store() {} }\n"
-                "function go(exports) {\n  exports.store();\n}\n"
-                "function come() {\n  const exports = got();\n  exports.store();\n}\nexports.store();\n"
+                "exports.stow = function () {};\nclass Disk { stow() {} }\n"
+                "function go(exports) {\n  exports.stow();\n}\n"
+                "function come() {\n  const exports = got();\n  exports.stow();\n}\nexports.stow();\n"
             ),
         },
-        {(4, "a:Disk.store"), (8, "a:Disk.store"), (10, "a:store")},
+        {(4, "a:Disk.stow"), (8, "a:Disk.stow"), (10, "a:stow")},
     ),
     "an object's name that a block inside binds again": (
         {

@@ -25,12 +25,20 @@ from tests.sample_sessions import agent, session_line, user
 
 def notes(life):
     store = life.worker.ready().memory.store
-    return {note.title: note for note in store.notes_by_number(store.numbers()) if note.project != "other"}
+    return {
+        note.title: note
+        for note in store.notes_by_number(store.numbers())
+        if note.project != "other" and note.kind != "handover"
+    }
 
 
 def notes_of(life, project):
     store = life.worker.ready().memory.store
-    return [note for note in store.notes_by_number(store.numbers()) if project in ("", note.project)]
+    return [
+        note
+        for note in store.notes_by_number(store.numbers())
+        if project in ("", note.project) and note.kind != "handover"
+    ]
 
 
 def test_a_sentence_that_a_person_wants_remembered_becomes_a_candidate(life):

@@ -150,7 +150,7 @@ def test_erasing_an_exchange_erases_the_note_of_its_sessions_files(two_sessions,
     two_sessions.ask("take_candidates", writes=True, numbers=["all"])
     forget(two_sessions, session(two_sessions, "s1"))
     (note,) = two_sessions.ask("recall", query=f"is {WORD} lazy?", kind="fact")["results"]
-    assert len(forget(two_sessions, note["id"])["ids"]) == 2
+    assert len(forget(two_sessions, note["id"])["ids"]) == 3  # with the hand-over
     two_sessions.worker.close()
     assert traces(data) == []
     two_sessions.restart_reader()

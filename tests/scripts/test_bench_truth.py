@@ -32,6 +32,11 @@ def read(load, tmp_path):
         ("a.go", "package a\n\nfunc (s *S) M() { go N(); s.t.U() }\n", ["N", "U"]),
         ("a.java", "class A { int m() { return n(new B(1)).o(); } }\n", ["n", "B", "o"]),
         ("a.c", "int f(int x) { return g(x) + (h)(x); }\n", ["g"]),
+        (
+            "a.cpp",
+            "int f() { x.g<int>(1); return std::h<int>(2); }\ntemplate<> void k<int>() {}\n",
+            ["g", "h"],
+        ),
         ("a.rs", 'fn f() { g::<u8>(1); println!("{}", h(2)); }\n', ["g", "println", "h"]),
         ("a.php", "<?php\nfunction f() { g(); $a->h(); new B(); A::k(); }\n", ["g", "h", "B", "k"]),
     ],
@@ -43,6 +48,65 @@ def test_sites_are_names_before_parentheses_and_after_new_but_no_definitions(loa
         for _, line, column in load("truth_sites").sites_of(file)
     ]
     assert names == called
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "forms"),
+    [
+        ("a.py", "@cached\n@route(1)\ndef f(): return a.b(c)()\n", {"decorator": 1, "other callee": 1}),
+        (
+            "a.tsx",
+            "@Part\nclass A { x = <Page a={f(1)}><div/><Menu.Row/></Page>; }\n",
+            {"decorator": 1, "JSX": 2},
+        ),
+        (
+            "a.js",
+            "f(1); new A; new B.C(2); tag`x`; (0, f)(1);\n",
+            {"without parentheses": 1, "other callee": 1},
+        ),
+        ("a.go", "package a\n\nfunc f() { g(1); a.b[int](2); func() {}() }\n", {"other callee": 1}),
+        (
+            "a.kt",
+            "fun f() { g { it }; h(1) { 2 }; a shl b; x + y }\n",
+            {"block": 1, "infix": 1, "operator": 1},
+        ),
+        (
+            "a.scala",
+            "object A { f(1); a map g; h { 1 }; x + y }\n",
+            {"block": 1, "infix": 1, "operator": 1},
+        ),
+        ("a.scala", "object A { f(1)(2); g(1) { case 2 => 3 }; new B { def c = 1 } }\n", {}),
+        ("a.cs", "class A { void F() { G(); a.B<int>(); A b = new(2); } }\n", {"other callee": 1}),
+        ("a.cpp", "int f() { g(); a.b<int>(); return std::max<int>(1, 2); }\n", {}),
+        ("a.rs", "fn f() { a.b::<T>(2); vec![h(1)]; }\n", {"without parentheses": 1}),
+        ("a.swift", "func f() { g(1); xs.map { $0 }; xs[1] }\n", {"block": 1}),
+        (
+            "a.rb",
+            "def f\n  g 1\n  a.b\n  c(1)\n  d(1) { 2 }\n  a.map { |x| x }\n  A.new\nend\n",
+            {"without parentheses": 3, "block": 1},
+        ),
+        ("a.java", "class A { A() { this(g()); } }\n", {"other callee": 1}),
+        ("a.php", "<?php f(1); new A; $a?->d(); ($x)(2);\n", {"other callee": 1}),
+        ("a.c", "int f(void) { g(1); return (*h)(2); }\n", {"other callee": 1}),
+    ],
+)
+def test_calls_that_are_no_sites_are_counted_by_form(load, read, path, text, forms):
+    file = read(path, text)
+    assert load("truth_calls").calls_left_out(file, load("truth_sites").sites_of(file)) == forms
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "at", "holder"),
+    [
+        ("a.py", "def f(g):\n    return g()\n", (1, 6), "parameter"),
+        ("a.ts", "const f = g();\n", (1, 6), "variable"),
+        ("a.ts", "class A { f: () => void }\n", (1, 10), "field"),
+        ("a.go", "package a\n\ntype S struct { f func() }\n", (3, 16), "field"),
+        ("a.py", "for f in g:\n    f()\n", (1, 4), "variable"),
+    ],
+)
+def test_a_called_value_has_a_holder(load, read, path, text, at, holder):  # noqa: PLR0917
+    assert load("truth_sites").holder_at(read(path, text), *at) == holder
 
 
 @pytest.mark.parametrize(
@@ -110,12 +174,52 @@ def test_right_wrong_missed_and_unsure_calls_are_counted_apart(load, tmp_path):
         (value, [("a.py", 8), ("a.py", 4)], "name"),
     ]
     truth, figures = compare_with_truth(load, tmp_path, reference, ours)
-    assert truth.answered == len(reference)
+    assert (truth.answered, truth.no_opinion) == (len(reference), 2)
     assert set(truth.of) == {constructed, value, outside}
     assert figures["by_confidence"] == {"exact": "1/1", "name": "0/1"}
     assert figures["by_kind"] == {"static": "1/1", "value": "0/1"}
     shares = [figures[name] for name in ("precision", "static recall", "raw recall", "listed")]
     assert shares == [0.5, 1.0, 0.5, 1.0]
+
+
+def test_edges_of_one_site_are_also_counted_one_by_one(load, tmp_path):
+    constructed, value = ("a.py", 9, 4), ("a.py", 10, 4)
+    reference = [(constructed, [("a.py", 5, 8)]), (value, [("a.py", 8, 6)])]
+    ours = [
+        (constructed, [("a.py", 4)], "exact"),
+        (constructed, [("a.py", 8)], "exact"),
+        (value, [("a.py", 4)], "name"),
+    ]
+    _, figures = compare_with_truth(load, tmp_path, reference, ours)
+    assert (figures["precision"], figures["edges"]) == (1.0, 0.5)
+    assert figures["several"] == {"sites": 1, "edges": "1/2"}
+    assert (figures["unjudged"], figures["by_holder"]) == (1, {"parameter": "0/1"})
+
+
+def test_sites_that_are_right_by_a_further_definition_are_counted(load, tmp_path):
+    """A header's prototype stands for each function of its name."""
+    truth = load("graph_truth")
+    (tmp_path / "a.h").write_text("int f(int x);\n")
+    (tmp_path / "a.c").write_text(
+        '#include "a.h"\nint f(int x) { return x; }\nint g(void) { return f(1); }\n'
+    )
+    files = list(load("truth_sites").files_of(tmp_path, ("c",)))
+    site = ("a.c", 3, 22)
+    reference = truth.Truth(tmp_path, truth.load(tmp_path, files), [(site, [("a.h", 1, 4)])])
+    answers = truth.Answers()
+    answers.add(site, [("a.c", 2)], "exact")
+    figures = reference.compare(answers, 0, "ours")
+    assert (figures["precision"], figures["widened"]) == (1.0, 1)
+
+
+def test_the_limits_of_figures_are_printed(load):
+    truth = load("graph_truth")
+    calls = {"sites": 0.365, "left_out": {"without parentheses": 6573}, "operators": 806}
+    lines = truth.limits_of({"calls": calls, "no_opinion": 0.6})
+    assert lines.split("\n") == [
+        "  calls: 36.5% are sites; others: without parentheses 6573; operators 806",
+        "  reference: no opinion at 60.0% of the answered sites",
+    ]
 
 
 def test_a_share_of_nothing_is_no_figure(load):

@@ -20,7 +20,14 @@ from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.ids import keys_of
 from cortex.terms.kinds import TYPE_KINDS
-from cortex.terms.languages import OTHER, language_of
+from cortex.terms.languages import (
+    CONSTRUCTORS,
+    DECLARING,
+    MAY_CALL_BASE,
+    NAMED_LIKE_TYPE,
+    RUNS_BASE,
+    language_of,
+)
 
 #: kinds of steps, and their names in answers
 DIRECT, CONSTRUCTS, DISPATCH = 0, 1, 2
@@ -34,28 +41,6 @@ _CALLS, _EMBEDS = EDGE_TYPES.index("calls"), EDGE_TYPES.index("embeds")
 #: kinds of types without method bodies: implementations cannot call those of their base
 _BODILESS = ("interface", "trait")
 
-#: language → names of constructors
-_CONSTRUCTORS = {
-    "python": ("__init__", "__new__", "__post_init__"),
-    "javascript": ("constructor",),
-    "typescript": ("constructor",),
-    "tsx": ("constructor",),
-    "php": ("__construct",),
-    "ruby": ("initialize",),
-    "swift": ("init",),
-    "scala": ("this",),
-    OTHER.name: ("__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"),
-}
-#: languages in which a constructor has its type's name
-_NAMED_LIKE_TYPE = frozenset(("java", "csharp", "cpp", "c", "scala", "dart", OTHER.name))
-#: languages whose constructors run initialisers and a constructor of the base without an edge
-_RUNS_BASE = frozenset(
-    ("javascript", "typescript", "tsx", "java", "csharp", "cpp", "c", "scala", "kotlin", "swift")
-)
-#: of them, languages with an edge where the call is written
-_MAY_CALL_BASE = frozenset(("swift",))
-#: languages that declare methods in the type and define them elsewhere (a `.h` counts as C)
-_DECLARING = frozenset(("c", "cpp"))
 #: factor that mixes a number into a key
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -352,23 +337,23 @@ class StepFinder:
 
     @cached_property
     def _runs_base(self) -> Array:
-        return self._are_in(_RUNS_BASE)
+        return self._are_in(RUNS_BASE)
 
     @cached_property
     def _may_call_base(self) -> Array:
-        return self._are_in(_MAY_CALL_BASE)
+        return self._are_in(MAY_CALL_BASE)
 
     @cached_property
     def _are_declaring(self) -> Array:
-        return self._are_in(_DECLARING)
+        return self._are_in(DECLARING)
 
     @cached_property
     def _are_constructors(self) -> Array:
         named = np.zeros(len(self._graph.nodes), dtype=bool)
-        for language, names in _CONSTRUCTORS.items():
+        for language, names in CONSTRUCTORS.items():
             named |= self._are_in((language,)) & np.isin(self._lasts, keys_of(names))
         nodes = np.where(self._owners >= 0, self._graph.node_of[self._owners], -1)
-        like_type = self._are_in(_NAMED_LIKE_TYPE) & (nodes >= 0) & (self._lasts[nodes] == self._lasts)
+        like_type = self._are_in(NAMED_LIKE_TYPE) & (nodes >= 0) & (self._lasts[nodes] == self._lasts)
         constructors: Array = self._are_methods & (self._owners >= 0) & (named | like_type)
         return constructors
 

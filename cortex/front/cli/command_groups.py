@@ -27,10 +27,10 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
     },
     "memory": {
         "Find and read": "recall search list show briefing timeline traverse history session stats",
-        "Write": "store edit relate rate forget undo",
+        "Write": "store edit relate rate forget undo candidates closed accept",
         "Share and copy": "link export import backup restore migrate",
         "Upkeep": "doctor consolidate maintain encrypt decrypt",
-        "Worker": "status up down follow",
+        "Worker": "status up down follow past-sessions",
         "Agents' tools": "tool",
     },
     "memory tool": {

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex.front.cli.parser import DATA_DIR, Parser, absolute
-from cortex.front.hook import MAP_OPTION
+from cortex.front.hook import ASK_OPTION, MAP_OPTION
 from cortex.settings import config as configuration
 from cortex.settings.home import user_home
 from cortex.settings.table import Memory
@@ -30,8 +30,11 @@ EVENTS = {
     "UserPromptSubmit": "prompt",
     "PostToolUse": "tool-use",
     "Stop": "stop",
+    "PreCompact": "pre-compact",
     "SessionEnd": "session-end",
 }
+#: the words of events that count edits and ask for a hand-over
+COUNTED = ("tool-use", "stop", "session-end")
 #: seconds after which Claude Code kills the program, which ends long before
 TIMEOUT_S = 5
 #: bytes of a settings file
@@ -45,6 +48,11 @@ def declare_install(parser: Parser) -> None:
         "--prompts",
         action="store_true",
         help="experimental: add places of functions to a prompt about code",
+    )
+    parser.add_argument(
+        "--ask",
+        action="store_true",
+        help="ask the agent for a hand-over when it stops after five edits and half an hour",
     )
 
 
@@ -70,7 +78,9 @@ def install(options: Namespace) -> int:
     arguments = program_arguments(options.data_dir)
     path = settings_path()
     settings = read(path)
-    return _write(path, settings, add_entries(settings, arguments, with_maps=options.prompts), options)
+    return _write(
+        path, settings, add_entries(settings, arguments, with_maps=options.prompts, asks=options.ask), options
+    )
 
 
 def uninstall(options: Namespace) -> int:
@@ -111,25 +121,28 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def add_entries(
-    settings: Mapping[str, Any], arguments: list[str], *, with_maps: bool = False
+    settings: Mapping[str, Any], arguments: list[str], *, with_maps: bool = False, asks: bool = False
 ) -> dict[str, Any]:
     """Return the settings with our entry for each event, in place of an earlier entry of ours."""
     clean = remove_entries(settings)
     hooks = dict(clean.get("hooks", {}))
-    for event, entry in entries(arguments, with_maps=with_maps).items():
+    for event, entry in entries(arguments, with_maps=with_maps, asks=asks).items():
         hooks[event] = [*hooks.get(event, []), entry]
     return clean | {"hooks": hooks}
 
 
-def entries(arguments: list[str], *, with_maps: bool = False) -> dict[str, dict[str, Any]]:
+def entries(
+    arguments: list[str], *, with_maps: bool = False, asks: bool = False
+) -> dict[str, dict[str, Any]]:
     """Return event → our entry; `arguments` follow the event on the program's command line.
-    `with_maps`: a prompt gets the map of its functions.
+    `with_maps`: a prompt gets the map of its functions; `asks`: a stop may ask for a hand-over.
     """
     program_path = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
     program = [program_path] if program_path else [sys.executable, "-P", "-m", MODULE]
     entry_by_event = {}
     for event, word in EVENTS.items():
         more = [MAP_OPTION] if with_maps and word == "prompt" else []
+        more += [ASK_OPTION] if asks and word in COUNTED else []
         command = shlex.join([*program, word, *more, *arguments])
         entry: dict[str, Any] = {"matcher": "*"} if event == "PostToolUse" else {}
         entry["hooks"] = [{"type": "command", "command": command, "timeout": TIMEOUT_S}]

@@ -317,6 +317,9 @@ class Rules:
     #: names of the language's library besides COMMON: a call of one on an unknown receiver says
     #: nothing about the project
     library_methods: frozenset[str] = frozenset()
+    #: further methods of types of the platform: on an unknown receiver they are no sign of the only
+    #: method of that name in the project
+    platform_methods: frozenset[str] = frozenset()
     # --- overloads
     #: a call must match the number of parameters
     counted_arguments: bool = False

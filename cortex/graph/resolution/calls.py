@@ -248,6 +248,8 @@ class Calls:
         for step in self.language.methods_by_name:
             refs = step(self, reference, refs)
         if len(refs) == 1 or (self.rules.named_twins and self.targets.are_twins(refs)):
+            if name in self.rules.platform_methods:
+                return
             if reference.scope >= 0 and refs[0] == (self.path, reference.scope):
                 return  # rather a wrapper of another function of that name than recursion
             for ref in refs:

@@ -46,10 +46,6 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     try:
         if not grammar.syntax.queries:
             return pack(_outline_facts(source, language, sha256), grammar.rules)
-        lost: Sequence[Symbol] = ()
-        if language.name in REPAIRED:  # cached from its chunks
-            mended = repaired(source, language)
-            source, lost = mended.source, mended.symbols
         if language.name == "rust":
             source = _remove_macros(source, language)
         elif language.name in ("c", "cpp"):
@@ -64,6 +60,10 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         elif language.name == "typescript" and syntax_tree(source, language)[1].root_node.has_error:
             lines = tuple(end_signatures(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
+        lost: Sequence[Symbol] = ()
+        if language.name in REPAIRED:  # cached from its chunks, if nothing above has changed it
+            mended = repaired(source, language)
+            source, lost = mended.source, mended.symbols
         facts = extract(syntax_tree(source, language)[1], source.path, grammar, sha256)
         return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it

@@ -70,6 +70,7 @@ def choose(library: Library, arguments: Mapping[str, Any], *, every: bool = Fals
         until=read_end(until, "dateEnd"),
         states=tuple[State, ...](state for state in STATES if state == "active" or state in include),
         as_of=read_end(arguments.get("as_of") or 0, "as_of"),
+        elsewhere=library.elsewhere(),
     )
     memory, among = library.memory, list[set[int]]()
     past_notes = memory.notes_at(selection.as_of)

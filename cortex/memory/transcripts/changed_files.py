@@ -36,7 +36,7 @@ def note_changes(
     again.
     """
     changes = {
-        row.place: (row.user_text, _inside(row.files.get("modified", ()), taking.root)) for row in rows
+        row.place: (row.user_text, changed_inside(row.files.get("modified", ()), taking.root)) for row in rows
     }
     changes = {at: change for at, change in changes.items() if change[1]}
     if not changes:
@@ -88,7 +88,7 @@ def _bring_up_to_date(
     records.change(note, normalise_note(changed))
 
 
-def _inside(paths: Sequence[str], root: str) -> list[str]:
+def changed_inside(paths: Sequence[str], root: str) -> list[str]:
     """The paths in the folder `root`, relative to it."""
     return [inner for path in paths if root and (inner := path_names.inside(path, root))]
 

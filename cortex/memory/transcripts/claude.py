@@ -18,6 +18,7 @@ from cortex.memory.transcripts.line_values import (
     moment_of,
     text_of,
 )
+from cortex.memory.transcripts.plans import plan_changes
 
 NAME = "claude"
 #: the variable for another folder than ~/.claude
@@ -107,6 +108,7 @@ def _assistant(content: Any, gathering: Gathering) -> None:
 def _tool(block: Mapping[str, Any], gathering: Gathering) -> None:
     name, parameters = text_of(block.get("name")), block.get("input") or {}
     gathering.use(name)
+    gathering.plan(plan_changes(name, parameters))
     if name in _MODIFIES or name in _READS:
         path = next((parameters[key] for key in _PATHS if isinstance(parameters.get(key), str)), "")
         gathering.handle(path, modified=name in _MODIFIES)

@@ -21,6 +21,7 @@ from cortex.memory.transcripts.line_values import (
     moment_of,
     text_of,
 )
+from cortex.memory.transcripts.plans import PLAN_TOOL, plan_changes
 
 NAME = "codex"
 #: the variable for another folder than ~/.codex
@@ -114,6 +115,8 @@ def _item(payload: Mapping[str, Any], gathering: Gathering, at: int) -> bool:
     if kind in _CALLS:
         gathering.use(text_of(payload.get("name")) or "shell")
         call = text_of(payload.get("arguments")) or text_of(payload.get("input"))
+        if text_of(payload.get("name")) == PLAN_TOOL:
+            gathering.plan(plan_changes(PLAN_TOOL, orjson.loads(call or "{}")))
         action = payload.get("action")
         ran = action.get("command") if isinstance(action, dict) else None
         if may_commit(call or " ".join(map(text_of, ran or ()))):

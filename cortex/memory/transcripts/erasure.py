@@ -16,6 +16,7 @@ from cortex.memory.note import Note
 from cortex.memory.records import Records
 from cortex.memory.tables import EXCHANGE, JOINED, NOTE, SESSION
 from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
+from cortex.memory.transcripts.handover import KIND as HANDOVER
 from cortex.memory.transcripts.intake import EXCHANGES, GOES_ON, NOWHERE
 from cortex.memory.transcripts.proposals import CHANNEL
 from cortex.memory.transcripts.proposals import SENTENCE_LABEL as LABEL
@@ -75,7 +76,7 @@ def notes_made_of(
     records: Records, transcript: TranscriptRows, *, channels: Sequence[str] = (CHANNEL, CHANGED)
 ) -> list[Note]:
     """The notes of these channels that were made from the rows. The note of a session's changed
-    files quotes the prompt of each exchange that changed some.
+    files quotes the prompt of each exchange that changed some, its hand-over may quote any.
     """
     collected: list[Note] = []
     for row in (*transcript.sessions, *transcript.exchanges):
@@ -93,6 +94,8 @@ def notes_made_of(
 
 
 def _tells(note: Note, exchange: Row[Any]) -> bool:
+    if note.kind == HANDOVER:
+        return True
     if note.source.channel == CHANGED:
         return bool(exchange.files.get("modified"))
     same = note.source.session == exchange.source_id

@@ -39,6 +39,8 @@ CATCH_UP_S = 0.02
 COMMIT_S = 2.0
 #: characters of an exchange that are indexed
 CHARS_MAX = 200_000
+#: uses of files, by whose names an exchange is found
+_USES = ("read", "modified", "commits")
 #: bytes that the writer collects before it writes a segment
 _HEAP_BYTES = 30_000_000
 #: field → weight of a match: the prompt best describes the subject
@@ -139,7 +141,7 @@ class ExchangeIndex:
     def _write(self, row: Row[Any], change: Point) -> None:
         if self._writer is None:
             self._writer = self._index.writer(_HEAP_BYTES, 1)
-        names = (path.rpartition("/")[2] for paths in row.files.values() for path in paths)
+        names = (path.rpartition("/")[2] for use in _USES for path in row.files.get(use, ()))
         prompt, reply = row.user_text[:CHARS_MAX], row.assistant_text[:CHARS_MAX]
         self._writer.delete_documents_by_term("number", row.number)
         document = tantivy.Document()

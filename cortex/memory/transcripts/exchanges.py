@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from cortex.memory.transcripts.plans import joined
 from cortex.memory.transcripts.tags import plain
 
 #: characters of an exchange's text kept from one reading; more is cut, and counted
@@ -21,8 +22,8 @@ PATH_CHARS_MAX, NAME_CHARS_MAX = 1_024, 128
 @dataclass(frozen=True, slots=True)
 class ExchangePart:
     """An exchange, or (`begins` is false) an addition to one that began in an earlier part: its
-    time in UTC milliseconds, the texts, {tool: number of calls}, the files, and the hashes of
-    commits.
+    time in UTC milliseconds, the texts, {tool: number of calls}, the files, the hashes of commits,
+    and the changes of the agent's plan (`plans`).
     """
 
     begins: bool
@@ -34,6 +35,7 @@ class ExchangePart:
     modified: tuple[str, ...] = ()
     branch: str = ""
     commits: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
 
 
 class Gathering:
@@ -59,6 +61,7 @@ class Gathering:
         self._tools: Counter[str] = Counter()
         self._files: dict[str, dict[str, None]] = {"read": {}, "modified": {}}
         self._commits: dict[str, None] = {}
+        self._plan: list[str] = []
 
     def note(self, *, session: str = "", cwd: str = "", branch: str = "", at: int = 0) -> None:
         """Take the context fields of a line."""
@@ -106,13 +109,17 @@ class Gathering:
         """Add the hash of a commit that git reports."""
         self._commits[name] = None
 
+    def plan(self, changes: list[str]) -> None:
+        """Add changes of the agent's plan (`plans`)."""
+        self._plan = joined(self._plan, changes)
+
     def finish(self) -> list[ExchangePart]:
         """The collected parts; later lines may continue the last one."""
         self._end()
         return self._parts
 
     def _end(self) -> None:
-        if self._begins or self._replies or self._tools or self._commits:
+        if self._begins or self._replies or self._tools or self._commits or self._plan:
             self._parts.append(
                 ExchangePart(
                     self._begins,
@@ -124,6 +131,7 @@ class Gathering:
                     tuple(self._files["modified"]),
                     self.branch,
                     tuple(self._commits),
+                    tuple(self._plan),
                 )
             )
         self._begins, self._at, self._user = False, 0, ""

@@ -20,6 +20,7 @@ from cortex.memory.forgotten import exchange_hash, has_forgotten, session_hash, 
 from cortex.memory.records import Records
 from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.transcripts.exchanges import ExchangePart
+from cortex.memory.transcripts.plans import joined
 from cortex.memory.transcripts.reader import Position
 from cortex.system.errors import BadRequest
 
@@ -72,7 +73,9 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class IncomingPortion:
-    """One portion of a session, as in `reader.Portion`; `root`: the folder of its project."""
+    """One portion of a session, as in `reader.Portion`; `root`: the folder of its project; `branch`
+    and `commit`: where that folder was when the portion was read, if it had just been written.
+    """
 
     session: Session
     start: int
@@ -82,6 +85,8 @@ class IncomingPortion:
     parts: tuple[ExchangePart, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
     root: str = ""
+    branch: str = ""
+    commit: str = ""
 
 
 def read_incoming_portion(fields: Mapping[str, Any], project: str) -> IncomingPortion:
@@ -179,7 +184,7 @@ def _write(records: Records, session: Row[Any], piece: ExchangePart, place: int)
         before = dict(existing._mapping)  # noqa: SLF001 - SQLAlchemy's public name
     files = before.get("files") or {}
     reply = "\n\n".join(filter(None, (before.get("assistant_text", ""), piece.assistant)))
-    values = {
+    values: dict[str, Any] = {
         "assistant_text": reply[:REPLY_CHARS_MAX],
         "tools": dict(Counter(before.get("tools") or {}) + Counter(piece.tools)),
         "files": {
@@ -188,6 +193,8 @@ def _write(records: Records, session: Row[Any], piece: ExchangePart, place: int)
         },
         "branch": piece.branch or before.get("branch", ""),
     }
+    if plan := joined(files.get("plan", ()), piece.plan):
+        values["files"]["plan"] = plan
     if existing is not None:
         connection.execute(_CHANGED, values | {"which": existing.number})
         number, place = existing.number, existing.place

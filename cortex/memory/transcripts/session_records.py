@@ -33,7 +33,7 @@ _Moment = Annotated[int, Meta(ge=0, lt=1 << 53)]
 _Prompt = Annotated[str, Meta(max_length=1_000_000)]
 _Reply = Annotated[str, Meta(max_length=REPLY_CHARS_MAX)]
 _Counts = dict[_Name, _Moment]
-_Files = dict[Literal["read", "modified", "commits"], tuple[_Path, ...]]
+_Files = dict[Literal["read", "modified", "commits", "plan"], tuple[_Path, ...]]
 
 
 @dataclass(frozen=True, slots=True)

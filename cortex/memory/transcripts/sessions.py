@@ -13,6 +13,7 @@ from cortex.memory.moved_projects import join_moved, mark_of
 from cortex.memory.store import Store
 from cortex.memory.tables import FOLLOWED, SESSION
 from cortex.memory.transcripts import exchange_search, past_sessions
+from cortex.memory.transcripts.handover import hand_over
 from cortex.memory.transcripts.intake import read_incoming_portion, take
 from cortex.memory.transcripts.rules import store_notes
 
@@ -76,11 +77,26 @@ def take_session(library: Library, *, portion: dict[str, Any]) -> Generator[None
     with memory.store.transaction() as records:
         key = memory.store.database.key()
         answer, rows = take(records, taking, key)
-        answer["notes"] = 0 if answer.get("forgotten") else store_notes(records, taking, rows, key)
+        if answer.get("forgotten") or not answer["taken"]:
+            answer["notes"] = 0
+        else:
+            answer["notes"] = store_notes(records, taking, rows, key)
+            hand_over(records, taking, key, due=False)
     memory.follow()
     yield
     yield from memory.exchange_index.follow()
     return answer
+
+
+def bring_up_to_date(library: Library, *, portion: dict[str, Any]) -> dict[str, Any]:
+    """Write the hand-over of a session that ended, rests, or is compacted: {"changed"}. `portion`:
+    its last one.
+    """
+    taking, memory = read_incoming_portion(portion, library.project), library.memory
+    with memory.store.transaction() as records:
+        changed = hand_over(records, taking, memory.store.database.key(), due=True)
+    memory.follow()
+    return {"changed": changed}
 
 
 class FollowedProjects:

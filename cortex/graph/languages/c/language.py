@@ -7,6 +7,7 @@ from typing import Any
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.macros import mocked_chain, read_test_macro
+from cortex.graph.languages.c.library import CPP_METHODS
 from cortex.graph.languages.c.steps import (
     find_module,
     fit,
@@ -80,6 +81,7 @@ CPP = Language(
     rules=Rules(
         family_of("cpp"),
         (".cpp", ".cc", ".cxx"),
+        platform_methods=CPP_METHODS,
         functions_by_path=True,
         nested_scopes=True,
         types_in_one_file=True,

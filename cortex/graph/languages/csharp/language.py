@@ -5,6 +5,7 @@ from __future__ import annotations
 from cortex.graph.facts.generics import constructed_type
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_csharp
+from cortex.graph.languages.csharp.library import CSHARP_METHODS
 from cortex.graph.languages.csharp.steps import (
     called_member,
     extended,
@@ -32,6 +33,7 @@ CSHARP = Language(
     rules=Rules(
         family_of("csharp"),
         (".cs",),
+        platform_methods=CSHARP_METHODS,
         bases_in_parts=True,
         inherits_overloads=True,
         default_arguments=True,

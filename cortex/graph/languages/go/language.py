@@ -6,6 +6,7 @@ from cortex.graph.facts.builds import builds_of
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_go
 from cortex.graph.facts.results import go_value, types_of
+from cortex.graph.languages.go.library import GO_METHODS
 from cortex.graph.languages.go.steps import find_module, own_members, visible
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
@@ -15,6 +16,7 @@ GO = Language(
     rules=Rules(
         family_of("go"),
         (".go",),
+        platform_methods=GO_METHODS,
         structural="exact",
         conditional_files=True,
         types_in_one_file=True,

@@ -7,6 +7,7 @@ from tree_sitter import Node
 from cortex.graph.facts.generics import constructed_type, parameters_flag
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_dotted
+from cortex.graph.languages.java.library import JAVA_METHODS
 from cortex.graph.languages.kotlin.extensions import passed_to
 from cortex.graph.languages.steps import take_block_member, take_inherited_overloads, take_method_past_locals
 from cortex.graph.resolution.language import Language
@@ -55,6 +56,7 @@ JAVA = Language(
     rules=Rules(
         family_of("java"),
         (".java",),
+        platform_methods=JAVA_METHODS,
         types_in_one_file=True,
         fields_beside_methods=True,
         inherits_overloads=True,

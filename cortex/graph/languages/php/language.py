@@ -6,6 +6,7 @@ from cortex.graph.facts.chains import ROOT_MARK
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_php
+from cortex.graph.languages.php.library import PHP_METHODS
 from cortex.graph.resolution.exports import Exports
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.members import Members
@@ -46,6 +47,7 @@ PHP = Language(
     rules=Rules(
         family_of("php"),
         (".php",),
+        platform_methods=PHP_METHODS,
         types_in_one_file=True,
         fields_beside_methods=True,
         qualified_names=True,

@@ -6,6 +6,7 @@ from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_python
 from cortex.graph.facts.results import python_value
+from cortex.graph.languages.python.library import PYTHON_METHODS
 from cortex.graph.resolution.commonjs import ChainEvaluator
 from cortex.graph.resolution.exports import Exports
 from cortex.graph.resolution.language import Language
@@ -45,6 +46,7 @@ PYTHON = Language(
     rules=Rules(
         family_of("python"),
         (".py",),
+        platform_methods=PYTHON_METHODS,
         abstract_bases=frozenset({"Protocol", "ABC"}),
         types_are_values=True,
         split_packages=True,

@@ -8,6 +8,7 @@ from cortex.graph.facts.generics import constructed_type
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.facts.scala_values import is_constant_pattern, parameters_of_scala
+from cortex.graph.languages.scala.library import SCALA_METHODS
 from cortex.graph.languages.scala.steps import (
     applied,
     call_apply,
@@ -43,6 +44,7 @@ SCALA = Language(
     rules=Rules(
         family_of("scala"),
         (".scala",),
+        platform_methods=SCALA_METHODS,
         types_in_one_file=True,
         fields_beside_methods=True,
         inherits_overloads=True,

@@ -7,7 +7,7 @@ from typing import Any
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
-from cortex.graph.languages.scripts.library import SCRIPT_METHODS
+from cortex.graph.languages.scripts.library import PLATFORM_METHODS, SCRIPT_METHODS
 from cortex.graph.languages.scripts.steps import call_signatures, find_module, own_members
 from cortex.graph.languages.scripts.syntax import parameter_type
 from cortex.graph.resolution.language import Language
@@ -59,6 +59,7 @@ _RULES = Rules(
     named_twins=True,
     calling_methods=frozenset({"call", "apply"}),
     library_methods=SCRIPT_METHODS,
+    platform_methods=PLATFORM_METHODS,
     members_of_values=True,
     public_parameters=True,
     renamed_calls=frozenset({"call", "apply", "default"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.languages.defaults import with_default
+from cortex.graph.languages.swift.library import SWIFT_METHODS
 from cortex.graph.languages.swift.steps import call_extension, methods_with_labels, take_where_clause
 from cortex.graph.languages.swift.types import extended_type
 from cortex.graph.resolution.language import Language
@@ -14,6 +15,7 @@ SWIFT = Language(
     rules=Rules(
         family_of("swift"),
         (".swift",),
+        platform_methods=SWIFT_METHODS,
         inherits_overloads=True,
         hides_overloads=True,
         default_arguments=True,
