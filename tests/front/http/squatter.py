@@ -76,9 +76,7 @@ def squatting(*act: str, uid: int | None = None, port: int = 0) -> Iterator[Runn
     command = [sys.executable, "-m", "tests.front.http.squatter", str(port), *act]
     place = Path(__file__).parents[3]
     environment = os.environ | {"PYTHONPATH": str(place), UID: str(uid or "")}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=place, env=environment
-    ) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=place, env=environment) as process:
         try:
             yield Running(process)
         finally:
