@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from cortex.ask.saved_files import MANIFEST_BYTES_MAX, SavedFiles
-from cortex.generation.contract import chunk_folders
+from cortex.generation.contract import chunk_folders, say_waiting, waiting_files
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
 from cortex.generation.damage import UNREADABLE
 from cortex.generation.formats import has_other
@@ -43,6 +43,8 @@ PENDING_NAMED = 5
 RESERVATIONS_MAX = 3
 #: seconds without a heartbeat (there is one in ten) after which an indexer counts as gone
 HEARTBEAT_MAX_S = 30.0
+#: seconds between two looks for files that wait for consent
+WAITING_S = 0.5
 #: bytes free on the disk of the index below which nothing new can be written
 FREE_BYTES_MIN = 1 << 20
 
@@ -137,6 +139,8 @@ class Freshness:
         self._stems: frozenset[str] | None = None
         #: files of the manifest that have no chunks
         self._nothing_in = 0
+        #: (when to look again, monotonic; the sentence on files that wait for consent)
+        self._waiting = (0.0, "")
 
     def current(self) -> Generation:
         """Return the published generation; EMPTY before the first. A damaged CURRENT changes
@@ -233,7 +237,7 @@ class Freshness:
             block["publishing"] = behind or not progress.indexing
         if not share.is_complete:
             block["searchable"] = {"done": share.done, "total": share.total}
-        sentences += filter(None, [self._say_full()])
+        sentences += filter(None, [self._say_full(), self._say_waiting()])
         if generation.rows or not share_reported:
             sentences += _describe_state(progress, share, behind=behind, share_reported=share_reported)
         if progress.silent_s > HEARTBEAT_MAX_S:
@@ -243,6 +247,13 @@ class Freshness:
         if sentences:
             block["message"] = " ".join(sentences)
         return block
+
+    def _say_waiting(self) -> str:
+        """Return a sentence on files that wait for consent, at most WAITING_S old."""
+        now = time.monotonic()
+        if now >= self._waiting[0]:
+            self._waiting = now + WAITING_S, say_waiting(waiting_files(self._config))
+        return self._waiting[1]
 
     def stale(self, paths: Iterable[str], generation: Generation) -> frozenset[str]:
         """Return those of `paths` that were changed or removed since `generation` was built.

@@ -33,6 +33,7 @@ from cortex.settings.home import (
     user_config,
     user_home,
 )
+from cortex.settings.chunk_consent import chunk_note_of
 from cortex.settings.trust import note_of
 from cortex.system import files
 from cortex.system.errors import Misconfigured
@@ -202,7 +203,9 @@ def _project_options(config: Config) -> list[str]:
         options += ["--ro-bind-try", str(path), str(path)]
     #: single files of the user: path outside → path in the sandbox
     user_files = {cache_base() / "origin.key": cache_base() / "origin.key"}
-    user_files |= {real(path): path for path in (user_config(), note_of(config.root))}
+    user_files |= {
+        real(path): path for path in (user_config(), note_of(config.root), chunk_note_of(config.root))
+    }
     user_files[Path(os.path.realpath(global_ignore()))] = Path(usual_ignore())
     user_files |= {path: path for path in _model_folders(config)}
     for source, target in user_files.items():

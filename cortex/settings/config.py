@@ -141,6 +141,14 @@ class Config:
         return self.security.sandbox
 
     @property
+    def trusts_chunks(self) -> bool:
+        """Whether the person's own settings trust the files of other programs in this project."""
+        return any(
+            entry.lower() in TRUST_ALL or _names_folder(entry, self.root)
+            for entry in self.server.trust_chunks
+        )
+
+    @property
     def graph_dir(self) -> Path:
         return self.home / "graph"
 
@@ -203,6 +211,7 @@ class Config:
                 answer_tokens=0,
                 stats=True,
                 history=True,
+                trust_chunks=("1",) if self.trusts_chunks else (),
             ),
             "indexing": self.indexing,
             "format": INDEX_FORMAT,
@@ -215,10 +224,21 @@ class Config:
         return flatten(body)
 
 
+def _names_folder(entry: str, root: Path) -> bool:
+    """Whether a setting names the project's folder, or its folder of chunk files."""
+    folder = os.path.expanduser(entry)
+    cortex = root / PROJECT_FOLDER
+    return os.path.isabs(folder) and real(folder) in (root, cortex, cortex / "chunks")
+
+
+#: values of `server.trust_chunks` for every project
+TRUST_ALL = ("1", "true", "yes")
+
 #: environment variables with short names, besides the CORTEX_<SECTION>_<FIELD> forms
 ALIASES = {
     "CORTEX_CHUNKS_DIR": ("server", "chunks_dir"),
     "CORTEX_EMBEDDING_ENDPOINT": ("embedding", "endpoint"),
+    "CORTEX_TRUST_CHUNKS": ("server", "trust_chunks"),
 }
 
 #: field of `embedding` → the provider that it implies
