@@ -11,7 +11,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -24,6 +24,7 @@ from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
 from cortex.generation.damage import UNREADABLE
 from cortex.generation.formats import has_other
 from cortex.generation.manifest import FileState, Listing
+from cortex.generation.others import OthersSource, say_origins
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
 from cortex.system import files, git_files, hosts, path_names
@@ -139,6 +140,8 @@ class Freshness:
         self._stems: frozenset[str] | None = None
         #: files of the manifest that have no chunks
         self._nothing_in = 0
+        #: (`others` of a generation, its sources by path)
+        self._others: tuple[object, dict[str, OthersSource]] = None, {}
         #: (when to look again, monotonic; the sentence on files that wait for consent)
         self._waiting = (0.0, "")
 
@@ -265,12 +268,28 @@ class Freshness:
         dirty = self.progress().dirty
         distinct = set(paths)
         dirty_paths = {path for path in distinct if dirty.get(path, 0) > generation.sequence}
-        return frozenset(dirty_paths | self._saved_files.changed(records, distinct - dirty_paths))
+        others = self._others_sources(generation)
+        compared = {
+            path for path in distinct & others.keys() if not others[path].is_current(self._root, path)
+        }
+        return frozenset(dirty_paths | compared | self._saved_files.changed(records, distinct - dirty_paths))
+
+    def _others_sources(self, generation: Generation) -> Mapping[str, OthersSource]:
+        """Return the sources of other programs' chunks by path."""
+        if self._others[0] is not generation.others:
+            sources: dict[str, OthersSource] = {}
+            for by_path in generation.others.values():
+                sources |= {
+                    path: source for path, source in by_path.items() if path not in sources or source.remark
+                }
+            self._others = generation.others, sources
+        return self._others[1]
 
     def reservations(self, paths: Iterable[str]) -> list[str]:
-        """Return sentences on those of `paths` that were read by a guess or not understood, for the
-        first of them.
+        """Return sentences on those of `paths` that were read by a guess or not understood, or with
+        text by another program, for the first of them.
         """
+        paths = set(paths)
         records = self._listing().files
         sentences = [
             sentence
@@ -279,10 +298,15 @@ class Freshness:
             for remark in record.remarks
             if (sentence := _reservation(path, remark))
         ]
+        origins = say_origins(self._others_sources(self.current()), paths)
         if len(sentences) <= RESERVATIONS_MAX:
-            return sentences
+            return origins + sentences
         more = len(sentences) - RESERVATIONS_MAX
-        return [*sentences[:RESERVATIONS_MAX], f"{more} more such remarks: `cortex index --verbose`."]
+        return [
+            *origins,
+            *sentences[:RESERVATIONS_MAX],
+            f"{more} more such remarks: `cortex index --verbose`.",
+        ]
 
     def listed(self) -> Collection[str]:
         """Return the paths that the indexer has read; none where chunk files of another program are

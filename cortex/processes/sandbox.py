@@ -20,6 +20,7 @@ from pathlib import Path
 
 from cortex.generation.current import user_key
 from cortex.sealing.places import FILE_VARIABLE, VARIABLE
+from cortex.settings.chunk_consent import chunk_note_of
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import (
@@ -33,7 +34,6 @@ from cortex.settings.home import (
     user_config,
     user_home,
 )
-from cortex.settings.chunk_consent import chunk_note_of
 from cortex.settings.trust import note_of
 from cortex.system import files
 from cortex.system.errors import Misconfigured

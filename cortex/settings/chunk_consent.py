@@ -104,7 +104,7 @@ class Consent:
 
 
 @functools.lru_cache(maxsize=64)
-def _consent(root: Path, note: Path, always: bool) -> Consent:  # noqa: FBT001 - a key of the cache
+def _consent(root: Path, note: Path, always: bool) -> Consent:
     return Consent(root, always, note)
 
 
