@@ -1,8 +1,8 @@
 """The folders of chunk files and graph files: Cortex's own in the user's cache, and the folders in
 the project that other programs write to. Of a file's content only its generator mark is read here.
 
-A project's folder may come with a clone: its files count after a person's consent alone. Cortex reads
-it without following links, and never writes to it unless `server.chunks_dir` names it.
+A project's folder may come with a clone: its files count after a person's consent alone. Cortex
+reads it without following links, and never writes to it unless `server.chunks_dir` names it.
 """
 
 from __future__ import annotations

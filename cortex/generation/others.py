@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from cortex.system import path_names
 
-#: remarks on text without lines of a file to compare it with; on text that differs from the lines of
-#: its file, and is not shown; on text whose readers have no sources to compare it with
+#: remarks on text without lines of a file to compare it with; on text that differs from the lines
+#: of its file, and is not shown; on text whose readers have no sources to compare it with
 BY_OTHERS, DIFFERS, NOT_COMPARED = "by another program", "differs", "not compared"
 #: remarks, the weightiest last; "": the text is that of the file
 REMARKS = ("", NOT_COMPARED, BY_OTHERS, DIFFERS)

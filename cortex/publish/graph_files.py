@@ -116,8 +116,8 @@ class GraphFiles:
         return files
 
     def _is_outdated(self, name: str) -> bool:
-        """Return whether a graph file of another program must be read again, as files of the project
-        came or went.
+        """Return whether a graph file of another program must be read again, as files of the
+        project came or went.
         """
         if not folder_of(self._folders, name).others:
             return False

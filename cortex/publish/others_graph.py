@@ -1,4 +1,4 @@
-"""Graph files of other programs without the nodes and edges of files that are not in the project."""
+"""Graph files of other programs, without nodes and edges of files that are not in the project."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Presence:
 
 
 def keep_present(raw: bytes, presence: Presence) -> bytes:
-    """Return a graph file without what belongs to missing files; `raw` itself if nothing does, or if
-    it is no graph file.
+    """Return a graph file without the rows of missing files; `raw` itself if there are none, or if it
+    is no graph file.
     """
     try:
         data = orjson.loads(raw)

@@ -1,5 +1,5 @@
-"""Chunks of other programs, compared with the sources that they name: an answer shows the lines of the
-file, or says that the text is another program's.
+"""Chunks of other programs, compared with the sources that they name: an answer shows the lines of
+the file, or says that the text is another program's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cortex.generation.others import BY_OTHERS, DIFFERS, NOT_COMPARED, REMARKS, OthersSource, state_of
+from cortex.generation.others import BY_OTHERS, DIFFERS, NOT_COMPARED, REMARKS, OthersSource, is_inside, state_of
 from cortex.generation.write import DIGEST_BYTES
 from cortex.publish.chunk_file_reader import ChunkFile, FiledChunk
 from cortex.settings.encodings import Encodings
@@ -20,8 +20,8 @@ from cortex.system import files
 
 #: bytes of a source that is compared
 FILE_BYTES_MAX = 4 << 20
-#: field of a chunk that says how far its text can be relied on; a chunk with the lines of its file has
-#: none
+#: field of a chunk that says how far its text can be relied on; a chunk with the lines of its file
+#: has none
 ORIGIN = "origin"
 #: metadata of a chunk with the lines that it covers
 _RANGE = ("start_line", "end_line")
@@ -55,11 +55,11 @@ class OthersText:
             sources[path] = replace(before, remark=max(before.remark, remark, key=REMARKS.index))
         warnings = file.warnings
         if outside:
-            warnings = (
-                *warnings,
+            warning = (
                 f"{file.name}: {len(outside)} of its chunks name places outside of the project, such as "
-                f"{outside[0]!r}, and are left out.",
+                f"{outside[0]!r}, and are left out."
             )
+            warnings = (*warnings, warning)
         return replace(file, chunks=chunks, sources=sources, warnings=warnings)
 
     def is_unchanged(self, sources: Mapping[str, OthersSource]) -> bool:

@@ -1,5 +1,5 @@
-"""Consent to the chunk files and graph files that other programs wrote into a project: they may come
-with a clone or an archive, so none is read before a person has agreed.
+"""Consent to the chunk files and graph files that other programs wrote into a project: they may
+come with a clone or an archive, so none is read before a person has agreed.
 
 Files that git does not track are covered by one consent for the project's folder in its place (real
 path and birth time). A pull may replace the tracked ones, so for those the consent is for their

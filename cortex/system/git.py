@@ -89,8 +89,8 @@ def tracked(root: Path, paths: Collection[str]) -> frozenset[str]:
 
 
 def untracked(root: Path, paths: Collection[str]) -> frozenset[str]:
-    """Return those of `paths` (relative to `root`, with `/`) that git surely does not track; none if
-    git cannot tell. Where a file system may ignore case, a name in other case counts as tracked.
+    """Return those of `paths` (relative to `root`, with `/`) that git surely does not track; none
+    if git cannot tell. Where a file system may ignore case, a name in other case counts as tracked.
     """
     folders = sorted({os.path.dirname(path) or "." for path in paths}) if sys.platform == "linux" else []
     output, fault = _ask(root, ["ls-files", "-z", "--", *folders], ANSWER_S, ANSWER_BYTES_MAX)
