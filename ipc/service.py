@@ -238,6 +238,9 @@ def _stop_signals() -> tuple[threading.Event, Socket]:
         with contextlib.suppress(BlockingIOError):
             write.send(b"x")
 
+    # Python calls a handler between two instructions: for a signal that comes just before the wait
+    # for a request it would be after that wait. The wake-up descriptor is written at once.
+    signal.set_wakeup_fd(write.fileno(), warn_on_full_buffer=False)
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
     if hasattr(faulthandler, "register"):  # the log gets a trace; then the process ends

@@ -18,6 +18,7 @@ from cortex.system import re_exec
 from cortex.system.errors import (
     ANEW,
     EXIT_FAILED,
+    EXIT_INTERRUPTED,
     EXIT_OCCUPIED,
     EXIT_UNAVAILABLE,
     EXIT_USAGE,
@@ -62,6 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
     except CortexError as error:
         print(escape_in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_FAILED
+    except KeyboardInterrupt:  # while modules are imported; later a worker handles the signal
+        return EXIT_INTERRUPTED
     return re_exec.begin() if code == ANEW else code
 
 

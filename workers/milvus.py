@@ -17,7 +17,7 @@ from typing import Any
 from cortex import __version__
 from cortex.settings.config import Config
 from cortex.settings.home import private_dir, runtime_base
-from cortex.settings.milvus import MilvusPlace, milvus_place
+from cortex.settings.milvus import MilvusPlace, milvus_place, say_held
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add, is_installed
@@ -61,7 +61,7 @@ class MilvusWorker:
 
     def stop(self) -> None:
         self._stop.set()
-        if self._place is not None:
+        if self._thread.ident is not None:  # None before `start`
             self._thread.join()
 
     def reload(self) -> bool:
@@ -85,7 +85,7 @@ class MilvusWorker:
             try:
                 self._serve(lock)
             except Exception as error:  # reported by status; callers get no connection
-                fault = f"{self._place.label} cannot be served: {error}"
+                fault = say_held(self._place) or f"{self._place.label} cannot be served: {error}"
                 if fault != self._fault:  # and not twice a second
                     log.exception("%s", fault)
                 self._fault = fault
@@ -246,8 +246,8 @@ def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
             f"milvus.uri names a file of milvus-lite, which is not installed: {how_to_add('milvus')}."
         )
     worker = MilvusWorker(config, place)
-    worker.start()
     try:
+        worker.start()
         return serve("milvus", worker, config.runtime_dir, replica=replica, bind=bind)
     finally:
         worker.stop()

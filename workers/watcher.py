@@ -121,6 +121,7 @@ class WatcherWorker:
             "watching": "events" if self._following.by_events else "polling",
             "warnings": list(self._builder.warnings),
             "foreign_files": self._foreign_files(),
+            "set_aside": self._builder.set_aside,
             "fault": self._fault or self._seal_fault or self._slowness(),
         }
         return self._identity.status(generation.number, info)

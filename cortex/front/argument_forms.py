@@ -30,6 +30,9 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 #: words that mean all languages
 _ANY = frozenset(("all", "any", "*", "auto"))
 
+#: keys around all arguments in calls of some models and clients; the call itself is one
+_WRAPPERS = frozenset(("arguments", "args", "input", "kwargs", "parameters", "params", "tool_input"))
+
 #: arguments that name a language; that are globs; that are one path
 _LANGUAGES = frozenset(("lang", "language"))
 _ABSOLUTE = ("/", "file://")
@@ -44,6 +47,36 @@ _NAMES = frozenset(("target", "to", "chunk_id", "symbol"))
 
 #: returns the paths of the index
 Listed = Callable[[], Collection[str]]
+
+
+def read_object(value: Any) -> Any:
+    """Return the object in a value that should be one: in a JSON text, or alone in a list. An empty
+    text or list is an empty object; any other value stays as it is.
+    """
+    if isinstance(value, str):
+        try:
+            value = json.loads(value or "{}") or {}
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, list) and len(value) < 2:
+        value = value[0] if value else {}
+    return value
+
+
+def unwrap_arguments(
+    tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Return the arguments of a call without one object around all of them, as
+    {"arguments": {…}} or {"name": "cortex_search", "arguments": {…}}.
+    """
+    if not arguments or not arguments.keys() <= _WRAPPERS | {"name"}:
+        return arguments
+    keys = [key for key in arguments if key not in schema["properties"] and key in _WRAPPERS]
+    named = arguments.keys() - {*keys}
+    if len(keys) != 1 or named - {"name"} or arguments.get("name", tool) != tool:
+        return arguments
+    inner = read_object(arguments[keys[0]])
+    return inner if isinstance(inner, dict) else arguments
 
 
 def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from cortex.settings.config import Config, read_project
 from cortex.settings.egress import describe_egress
 from cortex.settings.identity import identity_of
 from cortex.settings.projects import is_read_only
-from cortex.settings.trust import say_ignored
+from cortex.settings.unused import say_unused
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
 from cortex.system.loaded_code import RESTART, code_of_process
 from ipc.client import Client
@@ -89,7 +89,7 @@ class Link:
         self._supervisor = 0
         self._settled = 0.0
         #: sentences for the index block of the first answer
-        news = [describe_egress(config), say_ignored(config.root, config.ignored)]
+        news = [describe_egress(config), say_unused(config)]
         if config.subfolder and channel == "mcp":
             news.append(say_subfolder(config))
         self._news = " ".join(filter(None, news))
@@ -114,6 +114,10 @@ class Link:
             await self._backfill.close()
         await self._memory_link.close()
         await self._client.close()
+
+    def say(self, sentence: str) -> None:
+        """Add `sentence` to the next answer."""
+        self._news = f"{self._news} {sentence}".strip()
 
     def name(self, agent: str) -> None:
         """Set the client's name, which memory records with each note."""

@@ -10,7 +10,7 @@ import logging
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,22 @@ class OpenProjects:
 
     def open(self) -> None:
         self._own_link.open()
+
+    @property
+    def deadline_s(self) -> float:
+        return self._own_link.config.server.deadline_s
+
+    def has_folder(self, folders: Collection[Path]) -> bool:
+        """Whether the front's own project is one of `folders`."""
+        return self._own_link.config.folder in folders
+
+    def set_roots(self, roots: Sequence[Path]) -> None:
+        """Replace the further folders that the client works in."""
+        self._roots, self._read = roots, -math.inf
+
+    def say(self, sentence: str) -> None:
+        """Add `sentence` to the next answer about the front's own project."""
+        self._own_link.say(sentence)
 
     def count_refused(self) -> None:
         self._own_link.count_refused()

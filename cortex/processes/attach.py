@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from cortex import __version__
 from cortex.processes.child import LOG_BYTES_MAX, child_environment, trim_log
 from cortex.processes.leftovers import remove_stale_folders, remove_unlocked
+from cortex.processes.names import HTTP, HTTP_LOCK, MODULES
 from cortex.processes.starting import (
     Owner,
     check_root,
@@ -49,6 +51,9 @@ STOP_LOOK_S = 0.05
 LOOK_S = 0.01
 #: seconds between two attempts to get a set back: at first, and at most
 RETRY_S, RETRY_MAX_S = 0.05, 5.0
+
+#: state of a process that no supervisor started
+ALONE = "alone"
 
 #: runtime folder → the supervisor that `begin` has started, until a front attaches to its set
 _begun: dict[Path, subprocess.Popen[bytes]] = {}
@@ -331,17 +336,82 @@ def clear(owner: Owner) -> None:
         remove_unlocked(folder)
 
 
+def stop_alone(owner: Owner) -> tuple[bool, list[str]]:
+    """End the processes that serve the owner without a supervisor, and wait for their end; return
+    (whether there were any, a sentence for each process that is left).
+
+    A process that is no command of Cortex is left (a program with an open store), and one that
+    serves other projects as well.
+    """
+    alone = [process for process in set_status(owner)["processes"] if "lock" in process]
+    sentences, ended = [], list[dict[str, Any]]()
+    for process in alone:
+        name, pid = process["name"], process["pid"]
+        if not pid or not hosts.runs_command(pid, tuple(MODULES), tuple(MODULES.values())):
+            sentences.append(f"Process {pid or 'in a sandbox'} goes on to serve {name}: end it by hand.")
+        elif name == HTTP and _serves_others(owner, pid):
+            sentences.append(
+                f"Process {pid} serves this and other projects over HTTP, and starts workers again at the next "
+                "call: end it by hand."
+            )
+        else:
+            ended.append(process)
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_S
+    while any(holder_of(process["lock"]) == process["pid"] for process in ended):
+        if time.monotonic() >= deadline:
+            raise Unavailable(f"The processes did not end within {STOP_S:g} s; end them by hand.")
+        time.sleep(STOP_LOOK_S)  # the release of a lock sends no event
+    return bool(ended), sentences
+
+
+def _serves_others(owner: Owner, pid: int) -> bool:
+    """Whether the HTTP server `pid` serves further projects: it holds a lock for each."""
+    ours = {folder / HTTP_LOCK for folder in set_folders(owner)}
+    return any(holder_of(lock) == pid for lock in {*owner.runtime_dir.parent.glob(f"*/{HTTP_LOCK}")} - ours)
+
+
+def _alone(owner: Owner, processes: Collection[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the processes that serve the owner and are none of its supervisor's `processes`, in
+    the form of a supervisor's status, each with the path of its lock: `honcho start`, systemd or a
+    person started them.
+    """
+    supervised = {process["name"] for process in processes if process["state"] != "held"}
+    alone = []
+    for folder in set_folders(owner):
+        for process in kind_of(owner).processes:
+            if process.name in supervised:
+                continue
+            for lock in sorted(folder.glob(process.lock)):
+                if (holder := holder_of(lock)) is None:
+                    continue
+                with contextlib.suppress(OSError):
+                    uptime_s = max(0.0, time.time() - lock.stat().st_mtime)
+                    entry = {"name": process.name, "state": ALONE, "pid": holder, "uptime_s": uptime_s}
+                    alone.append(entry | {"restarts": 0, "last_error": "", "lock": str(lock)})
+    return alone
+
+
 def set_status(owner: Owner) -> dict[str, Any]:
     """Return the supervisor's status with `running` and `problem`; {"running": False, …} if no set
-    runs.
+    runs. Processes without a supervisor have the state ALONE, or "held" in a running set.
     """
+    status: dict[str, Any] = {"running": False, "problem": "", "processes": []}
     for folder in set_folders(owner):
         answer = _ask_supervisor(folder, "status")
         if answer:
             problem = mismatch(owner, answer)
             answer.pop("settings", None)
-            return answer | {"running": True, "problem": problem}
-    return {"running": False, "problem": "", "processes": []}
+            status = answer | {"running": True, "problem": problem}
+            break
+    alone = {process["name"]: process for process in _alone(owner, status["processes"])}
+    processes = [
+        process | {key: served[key] for key in ("pid", "uptime_s", "lock")} if served else process
+        for process in status["processes"]
+        for served in [alone.pop(process["name"], None)]
+    ]
+    return status | {"processes": [*processes, *alone.values()]}
 
 
 def spawn(owner: Owner) -> subprocess.Popen[bytes]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from cortex.processes.names import MILVUS, MODULES
 from cortex.settings.config import Config
 from cortex.settings.home import open_runtime, private_dir
-from cortex.settings.milvus import milvus_place
+from cortex.settings.milvus import milvus_place, say_held
 from cortex.system.errors import EXIT_OCCUPIED, Unavailable
 from ipc.locks import holder_of
 
@@ -49,7 +49,9 @@ def file_served(config: Config) -> Iterator[None]:
                     )
                 child = None  # a set's own process is about to serve the file
             if time.monotonic() > deadline:
-                raise Unavailable(f"{place.label} was not served within {START_S:.0f} s; try again.")
+                raise Unavailable(
+                    say_held(place) or f"{place.label} was not served within {START_S:.0f} s; try again."
+                )
             time.sleep(LOOK_S)  # a process of a set may serve it: only lock and socket show that
         yield
     finally:

@@ -28,6 +28,14 @@ class Process:
     #: whether the process shares most of its imports with others of its set: then `forkserver`
     #: imports the modules once for all of them
     forked: bool = False
+    #: name of the lock in the runtime folder that the process holds while it serves, if it is not
+    #: that of a worker
+    other_lock: str = ""
+
+    @property
+    def lock(self) -> str:
+        """A pattern of the names of the process's locks: one for each replica."""
+        return self.other_lock or f"{self.name}.*.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,8 @@ INDEXER = "indexer"
 MILVUS = "milvus"
 #: runs on demand (`cortex up --http`)
 HTTP = "http"
+#: locks of processes without a socket for messages
+INDEXER_LOCK, HTTP_LOCK = "indexer-watch.lock", "http.lock"
 #: runs if memory.sessions is on
 SESSIONS = "sessions"
 #: one set for each project
@@ -89,8 +99,16 @@ PROJECT = Kind(
         Process("graph", "cortex-worker", ("graph",), stage=2, forked=True),
         Process(MILVUS, "cortex-worker", (MILVUS,), stage=2),
         Process("watcher", "cortex-worker", ("watcher",), stage=1, forked=True),
-        Process(INDEXER, "cortex", ("index", "--watch"), stage=0, finishes=True, forked=True),
-        Process(HTTP, "cortex", ("serve",), stage=0),
+        Process(
+            INDEXER,
+            "cortex",
+            ("index", "--watch"),
+            stage=0,
+            finishes=True,
+            forked=True,
+            other_lock=INDEXER_LOCK,
+        ),
+        Process(HTTP, "cortex", ("serve",), stage=0, other_lock=HTTP_LOCK),
     ),
 )
 #: one set for each data folder: the reader of sessions stops before the worker with the store

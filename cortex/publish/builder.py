@@ -130,6 +130,14 @@ class Builder:
         """The folders with files of the published generation."""
         return self._integrity.folders
 
+    @property
+    def set_aside(self) -> dict[str, tuple[int, int]]:
+        """Files that were read and are not listed in CURRENT, or in an older state: name → (size,
+        time of the last change in nanoseconds).
+        """
+        refs = self._manager.set_aside | self._graph.set_aside
+        return {name: (ref.size, ref.mtime_ns) for name, ref in refs.items()}
+
     def was_changed(self) -> bool:
         """Return whether another program changed the published files. Raises OSError that proves
         nothing about a file.

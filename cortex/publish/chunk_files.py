@@ -171,6 +171,14 @@ class ChunkManager:
         """
         return {name: ref for name, ref in self.files.items() if name not in self.hidden}
 
+    @property
+    def set_aside(self) -> dict[str, FileRef]:
+        """Files that were read and are not in CURRENT: damaged ones, and those with hidden
+        chunks.
+        """
+        hidden = {name: self.files[name] for name in list(self.hidden) if name in self.files}
+        return hidden | {name: ref for name, (ref, _) in list(self.damaged.items())}
+
     def warnings(self) -> tuple[str, ...]:
         return tuple(sentence for _, sentence in self.damaged.values())
 

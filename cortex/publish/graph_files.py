@@ -44,6 +44,11 @@ class GraphFiles:
         #: files that the last scan found
         self.file_count = 0
 
+    @property
+    def set_aside(self) -> dict[str, FileRef]:
+        """Files that were read and cannot be served."""
+        return {name: ref for name, (ref, _) in list(self._faults.items())}
+
     def warnings(self) -> tuple[str, ...]:
         return tuple(text for _, (_, text) in sorted(self._faults.items()))
 

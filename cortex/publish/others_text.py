@@ -12,7 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cortex.generation.others import BY_OTHERS, DIFFERS, NOT_COMPARED, REMARKS, OthersSource, is_inside, state_of
+from cortex.generation.others import (
+    BY_OTHERS,
+    DIFFERS,
+    NOT_COMPARED,
+    REMARKS,
+    OthersSource,
+    is_inside,
+    state_of,
+)
 from cortex.generation.write import DIGEST_BYTES
 from cortex.publish.chunk_file_reader import ChunkFile, FiledChunk
 from cortex.settings.encodings import Encodings

@@ -243,6 +243,17 @@ ALIASES = {
 
 #: field of `embedding` → the provider that it implies
 IMPLIED = {"endpoint": "http", "model_path": "onnx"}
+#: names of settings, or of sections, that other context engines have → the place of such a setting
+MOVED = {
+    "index_root": "the folder of indexes is CORTEX_HOME in the environment",
+    "repo_globs": "further projects are in projects.yml beside the user's config.yml (docs/PROJECTS.md)",
+    "languages": "languages are chosen by indexing.languages",
+    "watcher.debounce_ms": (
+        "the quiet time is indexing.debounce_ms for sources, and server.debounce_ms for chunk files"
+    ),
+    "embedding.base_url": "the server's address is embedding.endpoint",
+    "chunks_dir": "the folder of chunk files is server.chunks_dir",
+}
 
 #: settings of installed packages, which ignore files of a project leave out
 PACKAGES: Layer = {"indexing": {"respect_gitignore": False}}
@@ -454,6 +465,8 @@ def _check(layer: Layer, source: str) -> dict[str, Any]:
     """
     built = {}
     for section, fields in layer.items():
+        if section not in SECTIONS and (place := _moved_place(section, fields)):
+            raise Misconfigured(f"{section!r} in {source} is no section: {place}.")
         if section not in SECTIONS:
             raise Misconfigured(
                 f"Unknown section {section!r} in {source}{hint_for(str(section), SECTIONS, 0.0)}."
@@ -464,6 +477,9 @@ def _check(layer: Layer, source: str) -> dict[str, Any]:
             )
         setting_names = [f.name for f in dataclasses.fields(SECTIONS[section])]
         for key in fields:
+            moved = MOVED.get(f"{section}.{key}") or MOVED.get(str(key))
+            if key not in setting_names and moved:
+                raise Misconfigured(f"{section}.{key} in {source} is no setting: {moved}.")
             if key not in setting_names:
                 raise Misconfigured(
                     f"Unknown setting {section}.{key} in {source}{hint_for(str(key), setting_names, 0.0)}."
@@ -471,6 +487,12 @@ def _check(layer: Layer, source: str) -> dict[str, Any]:
         built[section] = _build(section, fields, source)
         _check_bounds(section, built[section], source)
     return built
+
+
+def _moved_place(section: str, fields: Any) -> str:
+    """Return the place of the settings in an unknown section; "" if they have none."""
+    names = [section, *(f"{section}.{key}" for key in (fields if isinstance(fields, dict) else ()))]
+    return next((MOVED[name] for name in names if name in MOVED), "")
 
 
 def _from_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The address of Milvus, and a project's name in it. Reads settings and opens nothing.
+"""The address of Milvus, and a project's name in it. Reads settings, and opens no Milvus.
 
 A file (`….db`) belongs to milvus-lite: one process opens it and serves it on a Unix socket in the
 runtime folder, all others connect there.
@@ -17,12 +17,17 @@ from cortex.settings.home import real, runtime_base
 from cortex.settings.milvus_names import project_of
 from cortex.settings.reference import read_reference
 from cortex.settings.table import FILE_ENDING
+from cortex.system import hosts
 from cortex.system.errors import Misconfigured
 
 #: prefixes of server addresses
 SCHEMES = ("http://", "https://")
 #: valid names of projects and of collections, as they appear in filters
 _PROJECT, _COLLECTION = re.compile(r"[\w./@+-]+"), re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
+#: the file in milvus-lite's folder that a process locks while it has the folder open
+LOCK_NAME = "LOCK"
+#: characters of a command line in an error
+COMMAND_CHARS = 120
 #: longest project name, in bytes: it begins the keys of rows and partitions, of which Milvus takes
 #: 300
 PROJECT_BYTES_MAX = 200
@@ -96,3 +101,17 @@ def milvus_place(config: Config) -> MilvusPlace:
     return MilvusPlace(
         f"unix:{runtime_base() / name / 's.sock'}", token, settings.collection, project, dimensions, file
     )
+
+
+def say_held(place: MilvusPlace) -> str:
+    """Return a sentence that names the process which holds a file of milvus-lite; "" for none."""
+    if place.file is None:
+        return ""
+    holders = [
+        f"process {pid} ({command[:COMMAND_CHARS] or 'of another user'})"
+        for pid, command in hosts.lock_holders(place.file / LOCK_NAME)
+        if pid != os.getpid()
+    ]
+    if not holders:
+        return ""
+    return f"{place.label} is held by {' and '.join(holders)}: end it, or name another file in milvus.uri."

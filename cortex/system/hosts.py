@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import itertools
 import os
 import select
 import signal
@@ -25,7 +26,7 @@ import stat
 import struct
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 # Some imports are local to functions: hooks of agents' programs and supervisors import this module
@@ -154,6 +155,34 @@ def hang_up_check(descriptor: int) -> Callable[[], bool]:
     poll = select.poll()
     poll.register(descriptor, select.POLLHUP)
     return lambda: bool(poll.poll(0))
+
+
+async def wait_for_parent_end(look_s: float) -> None:
+    """Return when the present parent of this process has ended; never on Windows, and for a process
+    whose parent is the system's first. Where the system reports no end, look every `look_s`.
+    """
+    import asyncio
+
+    ended, parent = asyncio.Event(), 0 if WINDOWS else os.getppid()
+    if parent <= 1:
+        await ended.wait()
+    descriptor = -1
+    with contextlib.suppress(OSError, AttributeError):
+        descriptor = os.pidfd_open(parent)
+    loop = asyncio.get_running_loop()
+    try:
+        if descriptor >= 0:
+            loop.add_reader(descriptor, ended.set)
+        while os.getppid() == parent:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if descriptor >= 0 else look_s):
+                    await ended.wait()
+            if ended.is_set():
+                return
+    finally:
+        if descriptor >= 0:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
 
 
 # Loops
@@ -327,6 +356,46 @@ def is_alive(pid: int) -> bool:
     library.GetExitCodeProcess(handle, ctypes.byref(code))
     library.CloseHandle(handle)
     return code.value == _STILL_ACTIVE
+
+
+def runs_command(pid: int, programs: Collection[str], modules: Collection[str]) -> bool:
+    """Whether the process is one of our programs, by its command line; False if that is unknown, as
+    on Windows.
+    """
+    words = _command_line(pid)
+    names = {os.path.basename(word) for word in words[:2]}  # a script's interpreter is before it
+    started = {after for option, after in itertools.pairwise(words) if option == "-m"}
+    return bool(names & {*programs} or started & {*modules})
+
+
+def lock_holders(path: Name) -> list[tuple[int, str]]:
+    """Return (process number, command line) of each process with a lock on the file, as far as the
+    system reports it: on Linux.
+    """
+    holders = dict[int, str]()
+    with contextlib.suppress(OSError, ValueError):
+        inode = os.stat(path).st_ino
+        with open("/proc/locks", encoding="ascii") as file:
+            for line in file:
+                fields = line.split()
+                if "->" not in fields and int(fields[5].rpartition(":")[2]) == inode and int(fields[4]) > 0:
+                    holders[int(fields[4])] = " ".join(_command_line(int(fields[4]))).strip()
+    return sorted(holders.items())
+
+
+def _command_line(pid: int) -> list[str]:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        return [os.fsdecode(word) for word in file.read().split(b"\0")]
+    if WINDOWS or LINUX:
+        return []
+    import subprocess
+
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        command = ["ps", "-o", "args=", "-p", str(pid)]
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=5.0, check=False
+        ).stdout.split()
+    return []
 
 
 def c_library(*, use_errno: bool = False) -> Any:

@@ -1,8 +1,12 @@
-"""Text from outside, made safe for logs, terminals and stores: no character acts as a command."""
+"""Text from outside, made safe for logs, terminals and stores: no character acts as a command. The
+standard streams, made safe for any text.
+"""
 
 from __future__ import annotations
 
+import codecs
 import logging
+import os
 import re
 import sys
 from types import TracebackType
@@ -11,6 +15,8 @@ from types import TracebackType
 #: line separators, surrogates
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _BREAKS = re.compile("[\t\n]")
+#: name of the handler of characters that a stream's encoding lacks
+_UNENCODABLE = "cortex.escape"
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -34,6 +40,38 @@ def _escape_sequence(match: re.Match[str]) -> str:
     return {9: "\\t", 10: "\\n", 13: "\\r"}.get(code) or (
         f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
     )
+
+
+def open_standard_streams() -> None:
+    r"""Make standard input, output and error usable whatever the caller gave.
+
+    A closed one becomes the null device: else the next file opened would get its number, and a
+    message to standard error would be written into it. A character that the encoding of an output
+    lacks is written as in JSON, `\\u2026`.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    codecs.register_error(_UNENCODABLE, _escape_unencodable)
+    for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, stream := os.fdopen(number, mode, encoding="utf-8", closefd=False))
+        if mode == "w" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=_UNENCODABLE)
+
+
+def _escape_unencodable(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end
+
+
+def read_utf8(argument: str) -> str:
+    """Return an argument of the command line, with the bytes that an ASCII locale left undecoded
+    read as UTF-8.
+    """
+    return os.fsencode(argument).decode("utf-8", "surrogateescape") if not argument.isascii() else argument
 
 
 class LogFormat(logging.Formatter):

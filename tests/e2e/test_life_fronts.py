@@ -15,8 +15,12 @@ import orjson
 import psutil
 import pytest
 
+from cortex.processes import attach
+from cortex.processes.names import PROJECT
+from cortex.settings import config as configuration
 from cortex.system.errors import EXIT_OCCUPIED
-from tests.wait_until import until
+from tests.e2e.conftest import BIN
+from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
 
@@ -248,6 +252,84 @@ def test_the_procfile_and_a_front_share_the_workers_and_the_front_goes_on_alone(
 
     asyncio.run(ask())
     project.nothing_left()
+
+
+def states(project):
+    """Return process → (state, process number), as `cortex status` has them."""
+    status = orjson.loads(project.run("status", "--json").stdout)
+    return {process["name"]: (process["state"], process["pid"]) for process in status["set"]["processes"]}
+
+
+def test_status_and_down_name_and_end_the_processes_of_the_procfile(project):
+    shutil.copy(PROCFILE, project.root / "Procfile")
+    honcho = project.spawn(
+        "start",
+        program="honcho",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
+    )
+    names = {process.name for process in PROJECT.processes}
+    until(lambda: states(project).keys() == names, "all processes of the Procfile")
+    assert {state for state, _ in states(project).values()} == {"alone"}
+    family = {process.pid for process in psutil.Process(honcho.pid).children(recursive=True)}
+    assert {pid for _, pid in states(project).values()} <= family
+    until(lambda: project.run("status").returncode == 0, "a status without complaint")
+    shown = project.run("status").stdout
+    assert "none are running" not in shown
+    assert "without a supervisor: text, " in project.run("doctor").stdout
+    ended = project.run("down")
+    assert "are stopped" in ended.stdout
+    assert states(project) == {}
+    honcho.wait(BOUND_S)  # it ends with the first of its processes
+    assert "No workers are running" in project.run("down").stdout
+
+
+def test_down_ends_a_server_that_no_supervisor_started_with_its_workers(project):
+    server = project.spawn("serve", "--port", "0", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    until(lambda: states(project).get("http") == ("alone", server.pid), "the server")
+    assert project.run("down").returncode == 0
+    assert server.wait(BOUND_S) == 0
+    assert states(project) == {}
+    project.nothing_left()
+
+
+def test_down_leaves_a_server_of_several_projects_and_says_so(project, tmp_path):
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    server = project.spawn(
+        "serve", str(other), "--port", "0", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    until(lambda: states(project).get("http") == ("alone", server.pid), "the server")
+    ended = project.run("down")
+    assert f"Process {server.pid} serves this and other projects" in ended.stderr
+    assert server.poll() is None
+    server.terminate()
+    server.wait(BOUND_S)
+    attach.stop(configuration.load(other))
+
+
+def test_down_leaves_a_program_with_an_open_store_and_names_it(project):
+    program = "import sys; from cortex.memory import Cortex; store = Cortex.open(sys.argv[1], embedded=True); print(1, flush=True); sys.stdin.read()"
+    folder = project.environment["CORTEX_MEMORY_DATA_DIR"]
+    with subprocess.Popen(
+        [sys.executable, "-c", program, folder],
+        env=os.environ | project.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as opened:
+        opened.stdout.readline()
+        ended = subprocess.run(
+            [str(BIN / "cortex"), "memory", "down"],
+            env=os.environ | project.environment,
+            capture_output=True,
+            text=True,
+            timeout=BOUND_S,
+            check=False,
+        )
+        assert f"Process {opened.pid} goes on to serve memory" in ended.stderr
+        assert opened.poll() is None
+        opened.stdin.close()
 
 
 def test_the_procfile_is_refused_beside_a_running_set(project):

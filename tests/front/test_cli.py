@@ -11,7 +11,7 @@ from rich.console import Console
 from cortex import __version__
 from cortex.front.cli import doctor, render
 from cortex.front.cli import main as cli
-from cortex.front.mcp.server import code_of, is_for_the_model
+from cortex.front.mcp.errors import code_of, is_for_the_model
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home
 from cortex.system.errors import BY_CODE, EXIT_NOTHING

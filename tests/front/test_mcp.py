@@ -291,6 +291,9 @@ class Opened(Twin):
     def open(self):
         """Do nothing."""
 
+    def say(self, sentence):
+        """Do nothing; a real link adds the sentence to its next answer."""
+
 
 @pytest.fixture
 def rootless(monkeypatch, sample):

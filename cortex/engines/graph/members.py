@@ -36,7 +36,7 @@ class Members:
         """The type that a method belongs to; -1 without one."""
         name = self._graph.names[number]
         own_type = self._node(strip_overload(name).rpartition(".")[0]) if ":" in name else -1
-        return own_type if own_type >= 0 else self._owners.get(number, -1)
+        return own_type if own_type >= 0 else self.owners_elsewhere.get(number, -1)
 
     def method(self, owner: int, name: str) -> int:
         """The type's method with this name; -1 when it defines none."""
@@ -103,12 +103,12 @@ class Members:
     @cached_property
     def _methods_elsewhere(self) -> dict[int, list[int]]:
         methods: dict[int, list[int]] = {}
-        for number, owner in self._owners.items():
+        for number, owner in self.owners_elsewhere.items():
             methods.setdefault(owner, []).append(number)
         return methods
 
     @cached_property
-    def _owners(self) -> dict[int, int]:
+    def owners_elsewhere(self) -> dict[int, int]:
         """Method → type, of methods with their type in another file."""
         graph, scope_types, owners = self._graph, dict[tuple[str, int], int](), dict[int, int]()
         for number, _, file, *_ in graph.nodes[self._rows_without_owner()].tolist():

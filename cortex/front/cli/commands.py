@@ -164,7 +164,7 @@ def status(options: Namespace) -> int:
         print(orjson.dumps(state, option=orjson.OPT_INDENT_2).decode())
     else:
         render.print_status(state)
-    return EXIT_OK if state["set"]["running"] and not state["set"]["problem"] else EXIT_UNAVAILABLE
+    return EXIT_OK if state["set"]["processes"] and not state["set"]["problem"] else EXIT_UNAVAILABLE
 
 
 def doctor(options: Namespace) -> int:

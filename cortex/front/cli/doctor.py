@@ -28,7 +28,7 @@ from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.egress import describe_egress
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, cache_base, open_home, open_runtime
-from cortex.settings.trust import say_ignored
+from cortex.settings.unused import say_unused
 from cortex.system import files, hosts
 from cortex.system.errors import CortexError
 from cortex.system.installation import DISTRIBUTION, EXTRAS, how_to_add, missing_extras
@@ -155,7 +155,7 @@ def _extras() -> Check:
 
 
 def _trust(config: Config) -> tuple[State, str]:
-    ignored = say_ignored(config.root, config.ignored), say_waiting(waiting_files(config))
+    ignored = say_unused(config), say_waiting(waiting_files(config))
     if any(ignored):
         return "odd", " ".join(filter(None, ignored))
     return "fine", "nothing in the project's configuration is ignored"
@@ -294,10 +294,15 @@ def _start(config: Config) -> tuple[State, str]:
 def _workers(config: Config) -> tuple[State, str]:
     status = attach.set_status(config)
     if not status["running"]:
-        return "fine", "not running; the first question starts them"
+        alone = ", ".join(process["name"] for process in status["processes"])
+        return (
+            "fine",
+            f"without a supervisor: {alone}" if alone else "not running; the first question starts them",
+        )
     if status["problem"]:
         return "wrong", status["problem"]
-    bad = [process for process in status["processes"] if process["state"] not in ("running", "finished")]
+    good = ("running", "finished", attach.ALONE)
+    bad = [process for process in status["processes"] if process["state"] not in good]
     if bad:
         return "wrong", "; ".join(
             f"{process['name']} is {process['state']}: {process['last_error']}" for process in bad
@@ -310,7 +315,7 @@ def _workers(config: Config) -> tuple[State, str]:
 def _memory(config: Config) -> tuple[State, str]:
     state = hosts.run(memory_state(config.data))
     if state["warnings"]:
-        return "wrong" if state["set"]["running"] else "odd", " ".join(state["warnings"])
-    served = "served" if state["set"]["running"] else "served from the first call on"
+        return "wrong" if state["set"]["processes"] else "odd", " ".join(state["warnings"])
+    served = "served" if state["set"]["processes"] else "served from the first call on"
     database = f", kept in {state['database']}" if state["database"] else ""
     return "fine", f"{state['folder']}{database}, {served}; sessions {SESSIONS[state['sessions']]}"

@@ -9,8 +9,8 @@ from argparse import Namespace
 from cortex.front.cli import cloning, key, milvus_publish, render, subfolders
 from cortex.processes import attach
 from cortex.settings import config as configuration
-from cortex.settings import trust
 from cortex.settings.config import Config
+from cortex.settings.unused import say_unused
 from cortex.system.errors import ANEW, EXIT_OK, Misconfigured
 
 
@@ -33,7 +33,7 @@ def index(options: Namespace) -> int:
         return _watch(config)
     if config.sandbox:
         return _index_in_sandbox(config, options)
-    if ignored := trust.say_ignored(config.root, config.ignored):
+    if ignored := say_unused(config):
         print(f"cortex: {ignored}", file=sys.stderr)
     from cortex.indexer.run import index as run_index
 

@@ -17,7 +17,7 @@ from cortex.system.errors import (
     Occupied,
     Unavailable,
 )
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import escape_controls, open_standard_streams, read_utf8
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,7 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
 
     Our own errors are one sentence on standard error, never a traceback.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        open_standard_streams()
+        arguments = list(map(read_utf8, sys.argv[1:]))
     try:
         code = _run(arguments)
         sys.stdout.flush()

@@ -235,7 +235,7 @@ def print_status(status: dict[str, Any]) -> None:
     if index["foreign_files"]:
         names = escape(escape_in_line(", ".join(index["foreign_files"])))
         out.print(f"foreign  {names}: served, but not written by Cortex")
-    if not members["running"]:
+    if not members.get("processes"):
         out.print("workers  none are running; the first question starts them")
     for process in members.get("processes", []):
         colour = "green" if process["state"] == "running" else "yellow"
@@ -249,7 +249,7 @@ def print_status(status: dict[str, Any]) -> None:
         out.print(
             f"refused  {refused} lines of clients that are no message (JSON-RPC, one object on each line)"
         )
-    if status["memory"]["set"]["running"] or status["memory"]["warnings"]:
+    if status["memory"]["set"]["processes"] or status["memory"]["warnings"]:
         out.print(escape(say_memory(status["memory"])))
     for warning in (members["problem"], index.get("message", ""), *status["warnings"]):
         if warning:

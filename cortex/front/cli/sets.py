@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from argparse import Namespace
 from typing import Any
 
@@ -66,7 +67,7 @@ def memory_status(options: Namespace) -> int:
         print(orjson.dumps(state, option=orjson.OPT_INDENT_2).decode())
     else:
         print(say_memory(state))
-    return EXIT_OK if state["set"]["running"] and not state["warnings"] else EXIT_UNAVAILABLE
+    return EXIT_OK if state["set"]["processes"] and not state["warnings"] else EXIT_UNAVAILABLE
 
 
 def _load_data(options: Namespace) -> DataFolder:
@@ -118,10 +119,16 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
 
 
 def _stop(owner: Owner) -> bool:
-    """Stop the workers of a project or of memory; return whether any were running."""
+    """Stop the workers of a project or of memory, whoever started them; return whether any were
+    running. Processes that are left are named on standard error.
+    """
+    # first those without a supervisor: an HTTP server would start a stopped set again
+    ended, sentences = attach.stop_alone(owner)
     stopped = attach.stop(owner)
     attach.clear(owner)
-    return bool(stopped)
+    for sentence in sentences:
+        print(escape_controls(f"cortex: {sentence}"), file=sys.stderr)
+    return ended or stopped
 
 
 def _down(owner: Owner) -> int:

@@ -24,7 +24,7 @@ from cortex.processes import attach, starting
 from cortex.processes.names import MEMORY, PROJECT
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
-from cortex.settings.trust import say_ignored
+from cortex.settings.unused import say_unused
 from cortex.system import files
 from cortex.system.errors import CortexError
 from cortex.system.mounts import FOREIGN, file_system
@@ -40,7 +40,7 @@ async def collect(config: Config) -> dict[str, Any]:
     more.
     """
     set_status = await asyncio.to_thread(attach.set_status, config)
-    workers = await _workers_of(config) if set_status["running"] else {}
+    workers = await _workers_of(config) if set_status["running"] else await _alone(config, set_status)
     freshness = Freshness(config)
     generation = freshness.current()
     watcher = workers.get("watcher", {}).get("info", {})
@@ -80,6 +80,12 @@ async def _workers_of(config: Config) -> dict[str, dict[str, Any]]:
     return await _ask_all(config.runtime_dir, [name for name in PROJECT.workers if name not in unneeded])
 
 
+async def _alone(config: Config, set_status: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the status of the workers that run without a supervisor."""
+    names = {process["name"] for process in set_status["processes"]}
+    return await _ask_all(config.runtime_dir, [name for name in PROJECT.workers if name in names])
+
+
 async def faults(config: Config) -> list[str]:
     """Return the faults that running workers report."""
     return _faults(await _workers_of(config))
@@ -96,7 +102,7 @@ async def _memory_of(config: Config) -> dict[str, Any]:
 async def memory_state(data: DataFolder) -> dict[str, Any]:
     """Return {"folder", "set", "warnings"} and more of memory. Starts nothing."""
     set_status = await asyncio.to_thread(attach.set_status, data)
-    worker = (await _ask_all(data.runtime_dir, MEMORY.workers))["memory"] if set_status["running"] else {}
+    worker = (await _ask_all(data.runtime_dir, MEMORY.workers))["memory"] if set_status["processes"] else {}
     info = worker.get("info", {})
     kind = file_system(data.root)
     foreign = f"{data.root} is on a network file system ({kind}), where locks cannot be relied on."
@@ -181,7 +187,7 @@ def _sealed(config: Config) -> list[str]:
 
 
 def _ignored(config: Config) -> list[str]:
-    sentence = say_ignored(config.root, config.ignored)
+    sentence = say_unused(config)
     return [sentence] if sentence else []
 
 

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from cortex.processes.names import HTTP_LOCK
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
 from cortex.system import files
@@ -45,7 +46,7 @@ def served_at(config: Config) -> str:
 
 
 def _lock(config: Config) -> Path:
-    return config.runtime_dir / "http.lock"
+    return config.runtime_dir / HTTP_LOCK
 
 
 def _note(config: Config) -> Path:

@@ -20,10 +20,18 @@ import orjson
 from cortex import __version__
 from cortex.ask.query_context import Audience
 from cortex.front.audience import audience_of
+from cortex.front.mcp.errors import INTERNAL_ERROR
 from cortex.front.mcp.fast_path import capabilities
 from cortex.front.mcp.lines import read_lines
-from cortex.front.mcp.remote_server import ConnectionLost, Denied, Message, RemoteServer, Say, check_url
-from cortex.front.mcp.server import INTERNAL_ERROR, list_for
+from cortex.front.mcp.remote_server import (
+    ConnectionLost,
+    Denied,
+    Message,
+    RemoteServer,
+    Say,
+    check_url,
+)
+from cortex.front.mcp.server import list_for
 from cortex.front.mcp.stdio import CLOSE_S, Wire, take_stdout
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.settings.table import Server as Settings
@@ -76,9 +84,8 @@ async def _run(url: str, token: str, wire: int, audience: Audience | None) -> No
         async for line in streams:
             await bridge.take(orjson.loads(line))
 
-    tasks = [
-        asyncio.create_task(coroutine) for coroutine in (speak(), stop.wait(), streams.wait_abandoned(0))
-    ]
+    ends = (speak(), stop.wait(), streams.wait_abandoned(0), streams.wait_orphaned())
+    tasks = [asyncio.create_task(coroutine) for coroutine in ends]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -152,7 +159,7 @@ class Bridge:
         try:
             await self._reach(message)
         except Denied as error:
-            await self._fail(message, str(error))
+            await self._fail(message, str(error), error.error)
         except ConnectionLost as lost:
             if lost.session:
                 self._server.session = ""
@@ -223,7 +230,7 @@ class Bridge:
         audience = self._audience or audience_of(_client_name(self._hello or message))
         if message["method"] == "initialize":
             answer: Message = {
-                "capabilities": capabilities(self._tools),
+                "capabilities": capabilities(),
                 "instructions": instruct(self._tools, audience),
                 "protocolVersion": (message.get("params") or {}).get("protocolVersion", ""),
                 "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},
@@ -231,8 +238,8 @@ class Bridge:
             await self._answer(message, {"result": answer})
         elif message["method"] == "tools/list":
             await self._answer(message, {"result": {"tools": list_for(self._tools, (), audience)}})
-        elif lost.from_server:
-            await self._fail(message, str(lost))
+        elif lost.error is not None:
+            await self._fail(message, str(lost), lost.error)
         else:
             where = self._server.url.partition("?")[0].removesuffix("/mcp")
             sentence = (
@@ -240,8 +247,9 @@ class Bridge:
             )
             await self._fail(message, sentence)
 
-    async def _fail(self, message: Message, sentence: str) -> None:
-        await self._answer(message, {"error": {"code": INTERNAL_ERROR, "message": sentence}})
+    async def _fail(self, message: Message, sentence: str, error: Message | None = None) -> None:
+        """Answer with `sentence`, and with the code and data of the server's own `error`."""
+        await self._answer(message, {"error": (error or {"code": INTERNAL_ERROR}) | {"message": sentence}})
 
     async def _answer(self, message: Message, body: Message) -> None:
         await self._say(orjson.dumps({"jsonrpc": "2.0", "id": message["id"]} | body).decode() + "\n")

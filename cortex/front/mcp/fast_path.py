@@ -23,11 +23,12 @@ import orjson
 from cortex import __version__
 from cortex.ask.query_context import Audience
 from cortex.front.audience import audience_of
+from cortex.front.mcp.errors import explain
 from cortex.front.mcp.lines import Line
 from cortex.front.mcp.progress import reporting_progress
 from cortex.front.mcp.prompts import list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates
-from cortex.front.mcp.server import explain, list_for, run_tool
+from cortex.front.mcp.server import list_for, run_tool
 from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
 from cortex.front.tools import find_tool, instruct
@@ -291,7 +292,7 @@ class FastPath:
     async def _greet(self, version: str) -> Message:
         return {
             "result": {
-                "capabilities": capabilities(self._tools),
+                "capabilities": capabilities(),
                 "instructions": instruct(self._tools, self._audience),
                 "protocolVersion": version,
                 "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},
@@ -329,14 +330,14 @@ class FastPath:
         return {"result": {"content": [{"text": text, "type": "text"}], "isError": wrong}}
 
 
-def capabilities(tools: Mapping[str, Tool]) -> Message:
+def capabilities() -> Message:
     """Return the server's capabilities for a client of the handshake."""
     unchanged = {"listChanged": False}
     return {
         "completions": {},
         "logging": {},
         "prompts": unchanged,
-        "resources": unchanged | {"subscribe": "cortex_store" in tools},
+        "resources": unchanged | {"subscribe": True},
         "tools": unchanged,
     }
 

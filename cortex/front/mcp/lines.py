@@ -53,7 +53,9 @@ class InvalidLine(Exception):  # noqa: N818 - errors name the condition
 
 
 class Splitter:
-    """Splits blocks of bytes into lines; keeps only the beginning of a line that is too long."""
+    """Splits blocks of bytes into lines; keeps only the beginning of a line that is too long, and
+    drops a byte order mark at the start of a line.
+    """
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -80,7 +82,7 @@ class Splitter:
             del self._buffer[HEAD_BYTES:]
 
     def _take(self) -> Line:
-        line = Line(self._buffer.decode("utf-8", "replace"), self._cut)
+        line = Line(self._buffer.decode("utf-8", "replace").removeprefix("\ufeff"), self._cut)
         self._buffer, self._cut = bytearray(), False
         return line
 

@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import orjson
 
+from cortex.front.mcp.errors import INTERNAL_ERROR, INVALID_PARAMS
 from cortex.settings.home import is_loopback
 from cortex.system.errors import Misconfigured
 
@@ -26,6 +27,8 @@ CONNECT_S, SEND_S = 2.0, 10.0
 SILENCE_S = 120.0
 #: statuses after which the request may be repeated
 LATER = frozenset((429, 502, 503, 504))
+#: statuses for errors in the request's parameters
+ABOUT_PARAMETERS = frozenset((400, 404, 413))
 #: key of the version in a request of the newest protocol; a header repeats it
 VERSION = "io.modelcontextprotocol/protocolVersion"
 #: method → the parameter that a header of the newest protocol repeats
@@ -40,15 +43,20 @@ class ConnectionLost(Exception):  # noqa: N818 - errors name the condition
     """The server did not answer. `sent`: it may have received the message."""
 
     def __init__(
-        self, sentence: str, *, sent: bool, session: bool = False, from_server: bool = False
+        self, sentence: str, *, sent: bool, session: bool = False, error: Message | None = None
     ) -> None:
-        """`session`: the server has forgotten our session; `from_server`: it wrote the sentence."""
+        """`session`: the server has forgotten our session; `error`: the server's, for JSON-RPC."""
         super().__init__(sentence)
-        self.sent, self.session, self.from_server = sent, session, from_server
+        self.sent, self.session, self.error = sent, session, error
 
 
 class Denied(Exception):  # noqa: N818
     """The server refused the message, with one sentence; it would refuse it again."""
+
+    def __init__(self, sentence: str, error: Message | None = None) -> None:
+        """`error`: the server's, for JSON-RPC; None: the server sent none."""
+        super().__init__(sentence)
+        self.error = error
 
 
 class RemoteServer:
@@ -278,19 +286,30 @@ async def _check(reply: httpx2.Response, session: bool) -> None:
     """Raise ConnectionLost or Denied for a status that is no success."""
     if reply.status_code < 300:
         return
-    sentence = _error_sentence(await reply.aread()) or f"The server answered {reply.status_code}."
+    error = _read_error(await reply.aread(), reply.status_code)
+    sentence = error["message"]
     if reply.status_code in LATER:
-        raise ConnectionLost(sentence, sent=False, from_server=True)
+        raise ConnectionLost(sentence, sent=False, error=error)
     if reply.status_code == 404 and session:
-        raise ConnectionLost(sentence, sent=False, session=True, from_server=True)
-    raise Denied(sentence)
+        raise ConnectionLost(sentence, sent=False, session=True, error=error)
+    raise Denied(sentence, error)
 
 
-def _error_sentence(raw: bytes) -> str:
-    """Return the message of an error answer, "" for none."""
+def _read_error(raw: bytes, status: int) -> Message:
+    """Return the error in the body of a reply, for JSON-RPC: one of JSON-RPC with its own code and
+    data; else one whose data has the status of HTTP, and the word that the server has for it.
+    """
+    error: Any = None
     with contextlib.suppress(ValueError, KeyError, TypeError):
-        return str(orjson.loads(raw)["error"]["message"])
-    return ""
+        error = orjson.loads(raw)["error"]
+    fields = error if isinstance(error, dict) else {}
+    sentence, code = str(fields.get("message") or f"The server answered {status}."), fields.get("code")
+    if isinstance(code, int) and not isinstance(code, bool):
+        data = {"data": fields["data"]} if "data" in fields else {}
+        return {"code": code, "message": sentence} | data
+    word = {"code": code} if isinstance(code, str) else {}
+    number = INVALID_PARAMS if status in ABOUT_PARAMETERS else INTERNAL_ERROR
+    return {"code": number, "message": sentence, "data": {"status": status} | word}
 
 
 def _certificate_fault(error: BaseException) -> str:

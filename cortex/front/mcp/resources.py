@@ -77,14 +77,15 @@ async def read_resource(link: ToolCaller, uri: str) -> types.ReadResourceResult:
         )
         [answer] = fence_rows([note])
     elif uri.startswith(OUTLINE):
-        answer = await _outline(link, urllib.parse.unquote(uri.removeprefix(OUTLINE)))
+        answer = await read_outline(link, urllib.parse.unquote(uri.removeprefix(OUTLINE)))
     else:
         raise NotFound(f"There is no resource {uri!r}; there are {TEMPLATE}, {STATS} and {NODE_TEMPLATE}.")
     content = types.TextResourceContents(uri=uri, mime_type=JSON, text=orjson.dumps(answer).decode())
     return types.ReadResourceResult(contents=[content])
 
 
-async def _outline(link: ToolCaller, path: str) -> dict[str, Any]:
+async def read_outline(link: ToolCaller, path: str) -> dict[str, Any]:
+    """Return the answer of cortex_outline. Raises NotFound for a path that is not in the index."""
     answer: dict[str, Any] = await link.call(TOOLS["cortex_outline"], {"path": path})
     if not answer["results"] and answer["index"]["generation"]:
         raise NotFound(answer["suggestion"])

@@ -6,8 +6,8 @@ Its transport over standard input and output is in cortex.front.mcp.stdio.
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,11 @@ import orjson
 
 from cortex import __version__
 from cortex.ask.query_context import Audience
+from cortex.front.argument_forms import read_object, unwrap_arguments
 from cortex.front.audience import answering, audience_of, split_format
 from cortex.front.mcp.clients import name_of, note_client
 from cortex.front.mcp.completion import complete
+from cortex.front.mcp.errors import INVALID_PARAMS, explain, is_for_the_model
 from cortex.front.mcp.logs import serve_logs
 from cortex.front.mcp.progress import reporting_progress
 from cortex.front.mcp.project import ProjectNames, ProjectRouter, ToolCaller
@@ -28,18 +30,13 @@ from cortex.front.text import render
 from cortex.front.tool import Tool
 from cortex.front.tools import find_tool, instruct, offer
 from cortex.front.tools.agent import shorten
-from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
+from cortex.system.errors import CortexError
 
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.lowlevel import Server
 
     from cortex.front.mcp.updates import Updates
-
-log = logging.getLogger(__name__)
-
-#: JSON-RPC codes: the request is wrong; the server failed
-INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 
 def make_server(
@@ -50,13 +47,14 @@ def make_server(
     alone: bool = True,
     project_names: ProjectNames | None = None,
     audience: Audience | None = None,
+    on_roots: Callable[[Any, Any], Awaitable[None]] | None = None,
 ) -> Server:
     """Make the MCP server for `tools`.
 
     Without a project every tool answers with the setting to make. `updates` notifies subscribers of
     changed resources. `alone`: the server has one client, which may get the whole log of this
     process. `project_names`: the projects that a request may name. `audience`: that of all clients;
-    None: that of each client's name.
+    None: that of each client's name. `on_roots`: handles the notification of changed roots.
     """
     import mcp_types as types
     from mcp.server.lowlevel import Server
@@ -101,11 +99,33 @@ def make_server(
     # would list all tools for it.
     server.get_tool_input_schema = lambda name: tool.schema if (tool := find_tool(tools, name)) else None
     server.middleware.clear()  # traces, for which there is no collector
+    server.middleware.append(_read_arguments)
+    if on_roots is not None:
+        server.add_notification_handler(
+            "notifications/roots/list_changed", types.NotificationParams, on_roots
+        )
     if not alone:
         server.middleware.append(note_client)
     if audience is None:
         server.middleware.append(partial(_instruct_agent, instruct(tools, "agent")))
     return server
+
+
+async def _read_arguments(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Read the arguments of a call that come as a JSON text. A middleware of the SDK, which would
+    refuse them.
+    """
+    from mcp.shared.exceptions import MCPError
+
+    params = ctx.params
+    if ctx.method == "tools/call" and isinstance(params, Mapping):
+        arguments = params.get("arguments")
+        if arguments is not None and not isinstance(arguments, Mapping):
+            arguments = read_object(arguments)
+            if not isinstance(arguments, Mapping):
+                raise MCPError(INVALID_PARAMS, '`arguments` must be a JSON object, as {"query": "…"}.')
+            ctx = replace(ctx, params={**params, "arguments": arguments})
+    return await call_next(ctx)
 
 
 async def _instruct_agent(text: str, context: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -161,6 +181,7 @@ async def run_tool(
     Raises all other errors of the tool.
     """
     try:
+        arguments = unwrap_arguments(tool.name, tool.schema, arguments)
         own_arguments, audience = split_format(tool, arguments, audience)
         with answering(audience):
             answer = await link.call(tool, own_arguments)
@@ -208,23 +229,3 @@ def _protocol_errors(what: str, data: dict[str, Any] | None = None) -> Iterator[
         yield
     except Exception as error:
         raise MCPError(*explain(error, what), data) from error
-
-
-def explain(error: Exception, what: str) -> tuple[int, str]:
-    """Return (JSON-RPC code, sentence) of an error; an unexpected one is logged."""
-    if isinstance(error, CortexError):
-        return code_of(error), str(error)
-    log.error("the request for %s failed", what, exc_info=error)
-    return INTERNAL_ERROR, f"Cortex failed on this request ({error!r}); please report it."
-
-
-def is_for_the_model(error: CortexError) -> bool:
-    """Whether the error goes into a tool's answer (SEP-1303), because the model can correct the
-    arguments. An invalid query is a JSON-RPC error.
-    """
-    return isinstance(error, BadRequest | NotFound | TooLarge) and not isinstance(error, BadQuery)
-
-
-def code_of(error: CortexError) -> int:
-    """Return the JSON-RPC code: invalid parameters or internal error."""
-    return INVALID_PARAMS if isinstance(error, BadRequest | NotFound | TooLarge) else INTERNAL_ERROR

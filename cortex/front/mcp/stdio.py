@@ -45,6 +45,9 @@ log = logging.getLogger(__name__)
 SWITCH_S = 0.0005
 #: maximum of seconds to close everything once the client is gone
 CLOSE_S = 3.0
+#: seconds after the start in which a launcher may end, as one that starts the server and leaves;
+#: between two checks of the parent; without a message after which a client counts as gone with it
+LAUNCH_S, PARENT_S, ORPHANED_S = 5.0, 2.0, 4.0
 #: seconds that an answer may stay unread after the client closed our input; between two checks
 STUCK_S, LOOK_S = 1.5, 0.25
 #: beginning of an answer as the SDK writes it; a request of ours has a method there
@@ -117,7 +120,12 @@ async def _run(
         fast_path.begin(read_lines(io.FileIO(0, closefd=False)))
         stop = asyncio.Event()
         hosts.on_stop(asyncio.get_running_loop(), lambda _number: stop.set())
-        ends = (_converse(offered, project, fast_path, streams), stop.wait(), streams.wait_abandoned(0))
+        ends = (
+            _converse(offered, project, fast_path, streams),
+            stop.wait(),
+            streams.wait_abandoned(0),
+            streams.wait_orphaned(),
+        )
         tasks = [asyncio.create_task(coroutine) for coroutine in ends]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -146,9 +154,11 @@ async def _converse(
         await _prepare(import_sdk)
     finally:
         fast_path.end()
-    updates = Updates(project) if "cortex_store" in tools else None
-    server = make_server(tools, project, updates, project_names=project, audience=audience)
-    streams.take(fast_path, updates.close if updates is not None else _do_nothing)
+    updates = Updates(project)
+    server = make_server(
+        tools, project, updates, project_names=project, audience=audience, on_roots=project.roots_changed
+    )
+    streams.take(fast_path, updates.close)
     await _speak(server, streams)
 
 
@@ -205,6 +215,8 @@ class Wire:
         #: time since when the client has not read a message (monotonic); 0: none waits
         self._since = 0.0
         self._stuck = asyncio.Event()
+        #: time of the client's last request (monotonic)
+        self._heard = 0.0
 
     def take(self, lines: AsyncIterable[Line], at_end: Callable[[], None] = _do_nothing) -> None:
         """Read from `lines`. `at_end` ends streams of events with the input."""
@@ -213,6 +225,7 @@ class Wire:
     def expect(self, head: str = "") -> None:
         """Expect one more answer; with `head`, drop the SDK's answer that begins so."""
         self._waiting += 1
+        self._heard = time.monotonic()
         self._answered_head = head or self._answered_head
 
     def forgo(self) -> None:
@@ -221,6 +234,7 @@ class Wire:
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in self._lines:
+            self._heard = time.monotonic()
             try:
                 self._waiting += check(line)
             except InvalidLine as error:
@@ -280,6 +294,17 @@ class Wire:
         while not (self._since and time.monotonic() - self._since >= STUCK_S and has_gone()):
             await self._stuck.wait()
             await asyncio.sleep(LOOK_S)  # without a read there is no event for the end
+
+    async def wait_orphaned(self) -> None:
+        """Return when the parent of this process has ended and no message came since. Another child
+        of it may hold our input open for ever.
+        """
+        await asyncio.sleep(LAUNCH_S)
+        await hosts.wait_for_parent_end(PARENT_S)
+        gone_at = time.monotonic()
+        await asyncio.sleep(ORPHANED_S)
+        if self._heard > gone_at:
+            await asyncio.Event().wait()  # another process speaks: the parent was only its launcher
 
     async def flush(self) -> None:
         """Do nothing: `write` never buffers."""

@@ -342,3 +342,82 @@ def test_an_agent_gets_its_list_while_the_server_is_away(client, audience, is_ag
     hello, listed = bridged("http://127.0.0.1:9", talk, audience=audience)
     assert ("cortex_uses" in hello["result"]["instructions"]) == is_agent
     assert ("cortex_graph" not in str(listed)) == is_agent
+
+
+class Refusing(Breaking):
+    """A server that answers each message with `status` and `body`."""
+
+    status, body = 400, b""
+
+    def do_POST(self):
+        super().do_POST()
+        self.send_response(self.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+
+RPC = {"code": -32020, "message": "The header differs from the body.", "data": {"header": "Mcp-Name"}}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code", "data"),
+    [
+        (400, {"jsonrpc": "2.0", "id": None, "error": RPC}, -32020, RPC["data"]),
+        (404, {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "No."}}, -32601, None),
+        (
+            503,
+            {"jsonrpc": "2.0", "id": 1, "error": RPC},
+            -32020,
+            RPC["data"],
+        ),
+        (
+            400,
+            {"error": {"code": "bad_request", "message": "No."}},
+            -32602,
+            {"status": 400, "code": "bad_request"},
+        ),
+        (
+            403,
+            {"error": {"code": "forbidden", "message": "No."}},
+            -32603,
+            {"status": 403, "code": "forbidden"},
+        ),
+        (418, "no JSON", -32603, {"status": 418}),
+        (500, {"error": "flat"}, -32603, {"status": 500}),
+    ],
+)
+def test_an_error_of_the_server_comes_with_its_code_and_data(monkeypatch, status, body, code, data):
+    monkeypatch.setattr(bridging, "FIRST_S", 0.2)
+    monkeypatch.setattr(Refusing, "status", status)
+    monkeypatch.setattr(Refusing, "body", orjson.dumps(body))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as refusing:
+        thread = threading.Thread(target=refusing.serve_forever, args=(0.02,))
+        thread.start()
+        url = f"http://127.0.0.1:{refusing.server_address[1]}"
+        try:
+            answer = bridged(url, lambda line: line.ask(call(1, "cortex_exact", query="x")))
+        finally:
+            refusing.shutdown()
+            thread.join()
+    assert answer["id"] == 1
+    assert answer["error"]["code"] == code
+    assert answer["error"].get("data") == data
+    assert answer["error"]["message"]
+
+
+def test_a_stateless_call_of_an_unknown_tool_has_the_servers_code(server):
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL_VERSIONS[-1],
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "a-client", "version": "1"},
+    }
+
+    async def talk(line):
+        question = call(1, "no_such_tool", query="rotate")
+        return await line.ask(question | {"params": question["params"] | {"_meta": meta}})
+
+    error = bridged(server.url, talk)["error"]
+    assert error["code"] == -32602
+    assert "no_such_tool" in error["message"]

@@ -34,8 +34,6 @@ def test_every_route_has_a_section_with_a_line_of_curl(server):
     paths = {path for path in described if not path.startswith("/v1/tools/")}
     paths |= {
         "/v1/tools/{name}",
-        "/metrics",
-        "/v1/events",
         "/openapi.json",
         "/docs",
         "/mcp",

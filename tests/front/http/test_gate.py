@@ -103,7 +103,7 @@ def test_a_read_only_token_cannot_write(own_server):
     status, _, answer = own_server.ask("POST", "/v1/tools/cortex_store", {"title": "A thing to remember"})
     assert (status, answer["error"]["code"]) == (403, "forbidden")
     assert "reader" in answer["error"]["message"]
-    assert [name for name, _ in own_server.link.calls] == ["http_search"]
+    assert [name for name, _ in own_server.link.calls] == ["/v1/search"]
 
 
 def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own_server):

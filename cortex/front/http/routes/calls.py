@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
 import orjson
@@ -16,6 +17,7 @@ from cortex import __version__
 from cortex.ask.memory import Caller
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
+from cortex.front.argument_forms import unwrap_arguments
 from cortex.front.http.projects import Hosted, Projects
 from cortex.front.http.replies import json_response
 from cortex.front.http.tokens import Bearer
@@ -48,8 +50,9 @@ async def http_search(
     return await flat_answer(context, question, projects)
 
 
-#: not offered to agents; as a tool it is called with their deadline and checks
-SEARCH = make_tool(http_search, "Search", reads=True)
+#: not offered to agents; as a tool it is called with their deadline and checks. Its errors name
+#: the route
+SEARCH = replace(make_tool(http_search, "Search", reads=True), name="/v1/search")
 
 
 class Routes:
@@ -115,6 +118,7 @@ class Routes:
         return self._projects.find(name, bearer)
 
     async def _ask(self, request: Request, hosted: Hosted, tool: Tool, arguments: dict[str, Any]) -> Response:
+        arguments = dict(unwrap_arguments(tool.name, tool.schema, arguments) or {})
         bearer: Bearer = request.scope["bearer"]
         caller = Caller(agent=request.headers.get("user-agent", "http"), session=bearer.name)
         return json_response(

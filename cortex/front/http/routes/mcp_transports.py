@@ -102,7 +102,7 @@ class ProjectServer:
 
     def __init__(self, hosted: Hosted, projects: Projects, audience: Audience | None) -> None:
         self._hosted, self._projects = hosted, projects
-        self._updates = Updates(self) if "cortex_store" in hosted.tools else None
+        self._updates = Updates(self)
         self.server: Server = make_server(
             hosted.tools, self, self._updates, alone=False, project_names=self, audience=audience
         )
@@ -134,8 +134,7 @@ class ProjectServer:
         await self._ready.wait()
 
     async def close(self) -> None:
-        if self._updates is not None:
-            self._updates.close()
+        self._updates.close()
         self._end.set()
         await asyncio.gather(self._task, return_exceptions=True)
 

@@ -12,19 +12,27 @@ from starlette.routing import Route
 
 from cortex import __version__
 from cortex.front.http.projects import Hosted, Projects
-from cortex.front.http.replies import json_response
+from cortex.front.http.replies import JSON, json_response
+from cortex.front.http.routes import response_schemas as responses
 from cortex.front.http.routes.calls import SEARCH
 from cortex.front.project_selection import PROJECT
 from cortex.front.tool import Tool
 
+#: content types of answers that are no JSON
+PLAIN, EVENT_STREAM = "text/plain", "text/event-stream"
 #: status → its meaning, for every call
 ERRORS = {
     "400": "The arguments cannot be used.",
     "401": "There is no token, or a wrong one.",
     "403": "The token does not allow the call, or the request is for another host.",
     "404": "There is no such tool, project or item.",
+    "405": "The route takes another method.",
+    "408": "The body did not arrive in time.",
+    "409": "The project's configuration is wrong; the message says how to correct it.",
     "413": "The body, or the answer, is too large.",
+    "415": "The body is not sent as application/json.",
     "429": "There are too many requests; Retry-After says when to ask again.",
+    "500": "Cortex failed on the request.",
     "503": "No worker answers at the moment; Retry-After says when to ask again.",
     "504": "The call did not end within its deadline.",
 }
@@ -62,17 +70,23 @@ class OpenApiRoutes:
 
 
 def openapi(hosted: Hosted) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of the routes with POST and GET; MCP describes itself."""
+    """Return the OpenAPI 3.1 document of the routes with POST and GET; MCP describes itself, and
+    pages are for people.
+    """
     of = [{"name": PROJECT, "in": "query", "required": False, "schema": {"type": "string"}}]
     search = SEARCH.schema | {"properties": SEARCH.schema["properties"] | {PROJECT: {"type": "string"}}}
+    health, named = responses.HEALTH, {"parameters": of}
     paths: dict[str, Any] = {
-        "/health": {"get": _operation("health", "Whether the server answers.") | {"security": []}},
-        "/v1/search": {"post": _operation("searchCode", SEARCH.description, search)},
-        "/v1/indexStatus": {"get": _operation("indexStatus", "The indexed share.") | {"parameters": of}},
-        "/v1/tools": {"get": _operation("tools", "Every tool with its schema.") | {"parameters": of}},
+        "/health": {"get": _operation("health", "Whether the server answers.", health) | {"security": []}},
+        "/metrics": {"get": _operation("metrics", "Counts and times.", responses.METRICS, kind=PLAIN)},
+        "/v1/search": {"post": _operation("searchCode", SEARCH.description, responses.SEARCH, search)},
+        "/v1/indexStatus": {"get": _operation("indexStatus", "The indexed share.", responses.STATUS) | named},
+        "/v1/events": {"get": _operation("events", "Changes.", responses.EVENTS, kind=EVENT_STREAM) | named},
+        "/v1/tools": {"get": _operation("tools", "Every tool with its schema.", responses.LISTED) | named},
     }
     for tool in hosted.tools.values():
-        described = _operation(tool.name, tool.description, tool.schema) | {
+        answer = responses.schema_of(tool.name)
+        described = _operation(tool.name, tool.description, answer, tool.schema) | {
             "parameters": of,
             "summary": tool.title,
         }
@@ -84,20 +98,21 @@ def openapi(hosted: Hosted) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Fault": _FAULT},
+            "schemas": {"Fault": _FAULT} | responses.SHARED,
         },
     }
 
 
-def _operation(name: str, description: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    fault = {"application/json": {"schema": {"$ref": "#/components/schemas/Fault"}}}
-    answers: dict[str, Any] = {
-        "200": {"description": "The answer.", "content": {"application/json": {"schema": {}}}}
-    }
+def _operation(
+    name: str, description: str, answer: dict[str, Any], body: dict[str, Any] | None = None, kind: str = JSON
+) -> dict[str, Any]:
+    """Describe a route: schemas of its answer and of its body, and the content type `kind`."""
+    fault = {JSON: {"schema": {"$ref": "#/components/schemas/Fault"}}}
+    answers: dict[str, Any] = {"200": {"description": "The answer.", "content": {kind: {"schema": answer}}}}
     answers |= {status: {"description": meaning, "content": fault} for status, meaning in ERRORS.items()}
     operation: dict[str, Any] = {"operationId": name, "description": description, "responses": answers}
     if body is not None:
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+        operation["requestBody"] = {"required": True, "content": {JSON: {"schema": body}}}
     return operation
 
 

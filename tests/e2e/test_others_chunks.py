@@ -1,0 +1,149 @@
+"""Chunk files and graph files of another program in the project: `cortex index` ends when they are
+served, each tool finds them, and changes are followed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from cortex.embedders.static import open_static
+from cortex.front.cli.serving import STALL_S
+from tests.e2e.conftest import Project
+from tests.wait_until import until
+
+#: a chunk without words of the questions below, found by its vector alone; another found by words
+BY_MEANING, BY_WORDS = "their-pool", "their-cookies"
+QUESTION = "how are database connections pooled"
+
+
+def consent(project: Project) -> None:
+    """Let Cortex serve the files that another program wrote in the project: no step is needed."""
+    assert project.root.is_dir()
+
+
+def chunk(name: str, text: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "chunk_type": "documentation",
+        "title": name,
+        "text": text,
+        "tags": ["documentation", "architecture"],
+        "metadata": {"source": "docs", "file_path": f"docs/{name}.md"},
+        "created_at": "2025-10-16T12:35:00Z",
+        "updated_at": "2025-10-16T12:35:00Z",
+    } | fields
+
+
+def write(project: Project, kind: str, name: str, content: Any) -> None:
+    folder = project.root / ".cortex" / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    raw = content if isinstance(content, bytes) else orjson.dumps(content)
+    (folder / f".{name}").write_bytes(raw)
+    (folder / f".{name}").replace(folder / name)
+
+
+def index(project: Project) -> str:
+    """Run `cortex index`, which must end long before it would give up; return its output."""
+    ended = project.run("index")
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def ids_of(project: Project, *arguments: str) -> list[str]:
+    answer = orjson.loads(project.run(*arguments, "--json").stdout)
+    return [result["chunk"]["id"] for result in answer["results"]]
+
+
+@pytest.fixture(params=["with vectors", "without vectors"])
+def with_vectors(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param == "with vectors")
+
+
+def file_of(with_vectors: bool) -> dict[str, Any]:
+    chunks = [
+        chunk(BY_MEANING, "Nothing that a keyword would find."),
+        chunk(BY_WORDS, "Signed cookies rotate their keys."),
+    ]
+    metadata: dict[str, Any] = {"generator": "their-indexer", "version": "1.0"}
+    if with_vectors:
+        texts = (QUESTION, chunks[1]["text"])
+        model = open_static()
+        for entry, vector in zip(chunks, model.embed(texts), strict=True):
+            entry["embedding"] = vector.astype(float).tolist()
+        metadata |= {"dimensions": 384, "model": model.identity}
+    return {"_metadata": metadata, "chunks": chunks}
+
+
+def test_index_ends_when_files_of_another_program_are_served(project: Project, with_vectors: bool) -> None:
+    write(project, "chunks", "theirs.json", file_of(with_vectors))
+    node = {"id": "their:pool", "kind": "function", "file": "docs/pool.md", "start_line": 1, "end_line": 1}
+    write(project, "graph", "theirs.json", {"nodes": [node], "edges": []})
+    consent(project)
+    assert STALL_S > 60  # a run that waits in vain is killed before it ends
+    assert "is served" in index(project)
+    assert BY_WORDS in ids_of(project, "exact", "rotate")
+    assert BY_WORDS in ids_of(project, "search", "signed cookies", "--detail", "full")
+    assert "code-auth/login.py" in " ".join(ids_of(project, "exact", "check_password"))
+    by_meaning = ids_of(project, "search", QUESTION, "--mode", "semantic", "--limit", "3")
+    assert (by_meaning[:1] == [BY_MEANING]) is with_vectors
+    assert "is served" in index(project)  # nothing has changed
+
+
+def test_index_waits_for_a_changed_and_a_deleted_file_of_another_program(project: Project) -> None:
+    write(project, "chunks", "a.json", [chunk("one", "the first platypus")])
+    write(project, "chunks", "b.json", [chunk("two", "the second platypus")])
+    consent(project)
+    index(project)
+    assert sorted(ids_of(project, "exact", "platypus")) == ["one", "two"]
+    write(project, "chunks", "a.json", [chunk("one", "the first wombat")])
+    (project.root / ".cortex" / "chunks" / "b.json").unlink()
+    consent(project)
+    index(project)
+    assert ids_of(project, "exact", "platypus") == []
+    assert ids_of(project, "exact", "wombat") == ["one"]
+
+
+def test_a_project_with_files_of_another_program_alone_is_indexed(project: Project) -> None:
+    for folder in ("auth", "store", "docs"):
+        for path in (project.root / folder).iterdir():
+            path.unlink()
+    write(project, "chunks", "theirs.json", [chunk("one", "a lonely platypus")])
+    consent(project)
+    assert "is served" in index(project)
+    assert ids_of(project, "exact", "platypus") == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("chunks", b'{"chunks": [{"id": '),
+        ("chunks", [{"id": "no text"}]),
+        ("chunks", [chunk("same", "an older platypus", updated_at="2020-01-01T00:00:00Z")]),
+        ("graph", b'{"nodes": 3'),
+    ],
+    ids=["cut", "without text", "hidden by a newer chunk of the same id", "graph"],
+)
+def test_index_does_not_wait_for_a_file_that_is_never_served(
+    project: Project, kind: str, content: Any
+) -> None:
+    write(project, "chunks", "good.json", [chunk("same", "a good platypus")])
+    write(project, kind, "odd.json", content)
+    consent(project)
+    index(project)
+    assert ids_of(project, "exact", "platypus") == ["same"]
+    index(project)
+
+
+def test_a_saved_file_of_another_program_is_followed(project: Project) -> None:
+    write(project, "chunks", "a.json", [chunk("one", "the first platypus")])
+    consent(project)
+    index(project)
+    with project.spawn("up") as workers:
+        until(lambda: ids_of(project, "exact", "platypus") == ["one"], "the first text")
+        write(project, "chunks", "a.json", [chunk("one", "the first wombat")])
+        consent(project)
+        until(lambda: ids_of(project, "exact", "wombat") == ["one"], "the changed text")
+        workers.terminate()
