@@ -46,9 +46,12 @@ def is_inside(root: str, path: str) -> bool:
     """Return whether a path of another program leads to a place in the project, through links as
     well.
     """
-    if not path or "\0" in path or not path_names.stays_inside(path):
+    if not path or not path_names.stays_inside(path):
         return False
-    real = os.path.realpath(os.path.join(root, path))
+    try:
+        real = os.path.realpath(os.path.join(root, path))
+    except (OSError, ValueError):  # a NUL in the path
+        return False
     return real == root or real.startswith(os.path.join(root, ""))
 
 

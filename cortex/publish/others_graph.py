@@ -56,8 +56,8 @@ class Presence:
 
 
 def keep_present(raw: bytes, presence: Presence) -> bytes:
-    """Return a graph file without the rows of missing files; `raw` itself if there are none, or if it
-    is no graph file.
+    """Return a graph file without the rows of missing files; `raw` itself if there are none, or if
+    it is no graph file.
     """
     try:
         data = orjson.loads(raw)

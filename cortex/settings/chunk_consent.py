@@ -43,7 +43,7 @@ class _Note(msgspec.Struct):
     root: str
     #: identity of the project's folder
     place: str
-    #: file that git tracks → the digest of its content
+    #: file → the digest of its content, which counts while git tracks it
     sha256: dict[str, str] = {}
 
 
@@ -128,8 +128,8 @@ def place_of(root: Path) -> str:
 
 
 def give_chunk_consent(root: Path, digests: Mapping[str, str]) -> None:
-    """Store consent for the project's folder, and for its tracked files with these contents.
-    Raises Misconfigured if it cannot be written.
+    """Store consent for the project's folder, and for the files with these digests. Raises
+    Misconfigured if it cannot be written.
     """
     content: dict[str, Any] = {
         "root": os.fsdecode(root),

@@ -74,7 +74,7 @@ def _trust_files(root: Path, options: Namespace) -> int:
     asked = consent_of(root, always=False)
     approved = asked.approved(present)
     tracked = asked.tracked(present)
-    digests = {name: asked.digest(name, present[name]) for name in tracked}
+    digests = {name: asked.digest(name, present[name]) for name in present}
     print("\n".join(describe_files(present, tracked, all_approved=len(approved) == len(present))))
     if options.show or len(approved) == len(present):
         return EXIT_OK
