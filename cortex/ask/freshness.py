@@ -396,9 +396,14 @@ class Freshness:
         return f" Its repository has worktrees, each a project of its own: {named}." if named else ""
 
     def _say_full(self) -> str:
-        """Return a sentence when the index disk is full: its writers cannot report that
-        themselves.
+        """Return a sentence when the folder of the index is read-only or its disk full: its writers
+        cannot report that themselves.
         """
+        if self._config.read_only:
+            return (
+                f"{self._home} cannot be written: answers come from its index, and saved files are not indexed. Make "
+                "it writable, or set CORTEX_HOME to another folder."
+            )
         try:
             free = shutil.disk_usage(self._home).free
         except OSError:

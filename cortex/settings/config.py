@@ -172,6 +172,18 @@ class Config:
         return self.home / "run"
 
     @property
+    def read_only(self) -> bool:
+        """Whether the project's folder in the cache exists and cannot be written: its index is
+        served as it is.
+        """
+        return not self.security.encrypt_index and self.home.is_dir() and not os.access(self.home, os.W_OK)
+
+    @property
+    def log_dir(self) -> Path:
+        """The folder of the logs of the project's processes."""
+        return self.runtime_dir if self.read_only else self.run_dir
+
+    @property
     def manifest(self) -> Path:
         """The indexer's record of the content of `chunks_dir`, one for each such folder."""
         setting = self.server.chunks_dir
@@ -219,7 +231,7 @@ class Config:
             "engines": self.engines,
             "milvus": self.milvus if self.remote else None,
             "milvus_project": project_of(self.root, self.milvus) if self.remote else None,
-            "cache": os.fspath(cache_base()),
+            "cache": f"{cache_base()}{' (read-only)' if self.read_only else ''}",
         }
         return flatten(body)
 

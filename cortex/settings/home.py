@@ -65,6 +65,9 @@ class Folders(Protocol):
     @property
     def sealing(self) -> SealedPlace | None: ...
 
+    @property
+    def read_only(self) -> bool: ...
+
 
 class Sockets(Protocol):
     """An object with a folder of sockets and locks."""
@@ -247,7 +250,8 @@ def open_runtime(owner: Sockets) -> Path:
 
 def open_home(project: Folders) -> Path:
     """Make and check the project's folder in the user's cache, with a note of the project's root. A
-    sealed one is opened, and stays open until this process ends.
+    sealed one is opened, and stays open until this process ends. One that cannot be written stays
+    as it is.
 
     Raises Misconfigured if it cannot be written, is a link or another user's; if `.cortex` in the
     project is a link, for nothing behind it is read; and if the project was sealed after its
@@ -255,6 +259,8 @@ def open_home(project: Folders) -> Path:
     """
     refuse_link(project.root / PROJECT_FOLDER)
     home = project.home
+    if project.read_only:
+        return home
     try:
         files.make_folder(cache_base(), anywhere=True)
         if project.sealing:
