@@ -18,6 +18,7 @@ from typing import Protocol
 from cortex.sealing.places import SealedPlace, is_sealed
 from cortex.system import files, hosts, path_names
 from cortex.system.errors import CortexError, Misconfigured, Unavailable
+from cortex.system.folder_faults import explain_folder
 
 #: set by `--yes-really` and inherited by child processes: / or the home folder may be a project
 REALLY = "CORTEX_YES_REALLY"
@@ -236,9 +237,7 @@ def private_dir(path: Path) -> Path:
     try:
         files.make_private(path)
     except OSError as error:
-        raise Misconfigured(
-            f"{path} must be a real folder owned by you ({_fault_text(error)}); move away what is there."
-        ) from error
+        raise Misconfigured(explain_folder(path, error)) from error
     return path
 
 
