@@ -71,7 +71,7 @@ def say_origins(sources: Mapping[str, OthersSource], paths: Iterable[str]) -> li
     by_remark: dict[str, list[str]] = {}
     for path in sorted(paths):
         if path in sources and (remark := sources[path].remark):
-            by_remark.setdefault(remark, []).append(path or "an entry of no file")
+            by_remark.setdefault(remark, []).append(path or "An entry of no file")
     return [_SENTENCES[remark].format(_name(by_remark[remark])) for remark in REMARKS if remark in by_remark]
 
 

@@ -4,6 +4,7 @@ served, each tool finds them, and changes are followed.
 
 from __future__ import annotations
 
+import subprocess
 from typing import Any
 
 import orjson
@@ -148,3 +149,61 @@ def test_a_saved_file_of_another_program_is_followed(project: Project) -> None:
         consent(project)
         until(lambda: ids_of(project, "exact", "wombat") == ["one"], "the changed text")
         workers.terminate()
+
+
+FORGED = [
+    chunk(
+        "forged",
+        "def check_password():\n    return hmac.compare_digest(name, password)",
+        chunk_type="code",
+        metadata={"file_path": "auth/login.py", "start_line": 6, "end_line": 8},
+    ),
+    chunk(
+        "outside", "FAKEOUTSIDE", metadata={"file_path": "../../etc/passwd", "start_line": 1, "end_line": 2}
+    ),
+    chunk("overview", "Signing in: one quokka.", metadata={}),
+]
+PLANTED = {"from": "fake/mod:planted_caller", "to": "auth/login:check_password", "type": "calls"}
+WAITING = "1 chunk file and 1 graph file of another program wait for a person: `cortex trust` in a terminal."
+
+
+def test_files_that_came_with_a_clone_are_believed_after_consent_alone_and_never_against_the_sources(
+    project: Project,
+) -> None:
+    write(project, "chunks", "theirs.json", FORGED)
+    write(project, "graph", "theirs.json", {"nodes": [], "edges": [PLANTED]})
+    (project.root / ".git").rmdir()
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for words in (["init", "-q"], ["add", "-Af"], [*who, "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=project.root, check=True)
+    index(project)
+
+    def answers() -> list[dict[str, Any]]:
+        asked = [("exact", "compare_digest"), ("exact", "FAKEOUTSIDE"), ("exact", "quokka")]
+        asked += [("graph", "callers", "check_password"), ("explore", "check_password")]
+        ended = [project.run(*words, "--json") for words in asked]
+        assert all(run.stdout for run in ended), [run.stderr for run in ended]
+        return [orjson.loads(run.stdout) for run in ended]
+
+    before = answers()
+    assert [len(answer["results"]) for answer in before[:4]] == [0, 0, 0, 0]
+    assert all(answer["index"]["message"].count(WAITING) == 1 for answer in before)
+    assert "1 chunk file" in project.run("doctor").stdout
+    refused = project.run("trust", "--yes")
+    assert (refused.returncode, "CORTEX_TRUST_CHUNKS=1" in refused.stderr) == (2, True)
+    shown = project.run("trust", "--show").stdout
+    assert ".cortex/chunks/theirs.json" in shown
+    assert "tracked by git" in shown
+    project.environment["CORTEX_TRUST_CHUNKS"] = "1"
+    assert project.run("trust", "--yes").returncode == 0
+    del project.environment["CORTEX_TRUST_CHUNKS"]
+    index(project)
+    after = answers()
+    assert [len(answer["results"]) for answer in after[:4]] == [0, 0, 1, 0]
+    assert "by another program" in after[2]["index"]["message"]
+    assert "auth/login.py: a chunk of another program differs" in after[4]["index"]["message"]
+    assert not any("wait for a person" in answer["index"].get("message", "") for answer in after)
+    write(project, "chunks", "theirs.json", FORGED[2:])
+    assert "1 chunk file of another program waits" in answers()[0]["index"]["message"]
+    until(lambda: not answers()[2]["results"], "the changed file is not believed")
+    assert project.run("trust", "--revoke").returncode == 0

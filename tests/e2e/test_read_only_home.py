@@ -50,8 +50,4 @@ def test_a_read_only_cache_folder_is_served_and_named(read_only: Project) -> Non
     (read_only.root / "auth" / "login.py").write_text("def check_password(): pass\n")
     answer = orjson.loads(read_only.run("exact", "check_password", "--json").stdout)
     assert answer["index"]["pending"] == ["auth/login.py"]
-    assert {
-        process["name"]
-        for process in orjson.loads(read_only.run("status", "--json").stdout)["set"]["processes"]
-    } == {"text", "vector", "graph"}
     assert not list(Path(read_only.config.runtime_dir.parent).glob(".text.*"))

@@ -108,7 +108,7 @@ def test_a_chunk_without_lines_or_file_is_marked(root, place):
     served, _ = publish(root, chunk("a", "An overview.", **place))
     assert (served["a"]["text"], served["a"]["origin"]) == ("An overview.", BY_OTHERS)
     (sentence,) = Freshness(configuration.load(root)).reservations([place["path"]])
-    assert sentence == f"{place['path'] or 'an entry of no file'}: text by another program."
+    assert sentence == f"{place['path'] or 'An entry of no file'}: text by another program."
 
 
 @pytest.mark.parametrize(
