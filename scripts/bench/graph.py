@@ -40,6 +40,7 @@ from cortex.engines.graph.answers import GraphSnapshot
 from cortex.engines.graph.arrays import GraphOpener
 from cortex.engines.graph.sources import Sources
 from cortex.generation.graph import write_graph
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -104,7 +105,7 @@ def load(root: Path) -> Project:
         source = decode(name, raw)
         if isinstance(source, Source) and (facts := facts_of(source, digest(raw))) is not None:
             changes[name] = facts
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(changes)
     return project
 

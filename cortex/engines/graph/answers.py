@@ -24,11 +24,11 @@ from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
 from cortex.engines.graph.value_calls import describe_value_calls
 from cortex.engines.graph.walks import Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
-from cortex.graph.facts.components import family_of
 from cortex.ranking.traces import looks_like_path
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
+from cortex.terms.components import family_of
 from cortex.terms.globs import matching_paths
 from cortex.terms.ids import split_id, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS

@@ -22,8 +22,6 @@ IS_A = ("implements", "extends", "embeds")
 _IS_A = np.array([kind in IS_A for kind in EDGE_TYPES])
 #: ending of files whose methods belong to types of the same folder
 _BY_FOLDER = ".go"
-#: languages that declare methods in the type and define them elsewhere (a `.h` counts as C)
-_DECLARING = frozenset({"c", "cpp"})
 
 
 class Members:
@@ -50,7 +48,7 @@ class Members:
         """The declaration and the definitions of a C++ method, itself included, the declaration in
         the type first; empty for a method that is written in one place.
         """
-        if language_of(self._graph.file_of(method)).name not in _DECLARING:
+        if not language_of(self._graph.file_of(method)).headers:
             return []
         owner = self.owner(method) if self._graph.kind(method) == "method" else -1
         name = last_name(self._graph.names[method])
