@@ -10,5 +10,5 @@ from cortex.settings.chunk_consent import consent_of, give_chunk_consent
 
 def trust_files(root: Path) -> None:
     """Consent to the files in the project as they are now, as `cortex trust` does."""
-    asked, present = consent_of(root, always=False), project_files(root)
-    give_chunk_consent(root, {name: asked.digest(name, info) for name, info in present.items()})
+    file_consent, present = consent_of(root, always=False), project_files(root)
+    give_chunk_consent(root, {name: file_consent.digest(name, info) for name, info in present.items()})

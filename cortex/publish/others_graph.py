@@ -19,23 +19,23 @@ class Presence:
     def __init__(self, root: Path) -> None:
         self._root = os.fspath(root)
         #: path → whether it is a file; `path.*` → whether a file has this name and any ending
-        self.found: dict[str, bool] = {}
+        self.present: dict[str, bool] = {}
         #: folder → its entries without their endings
         self._stems: dict[str, frozenset[str]] = {}
 
     def has(self, path: str) -> bool:
         """Whether a path is a file or folder inside the project."""
-        if path not in self.found:
-            self.found[path] = is_inside(self._root, path) and os.path.lexists(f"{self._root}/{path}")
-        return self.found[path]
+        if path not in self.present:
+            self.present[path] = is_inside(self._root, path) and os.path.lexists(f"{self._root}/{path}")
+        return self.present[path]
 
     def has_stem(self, stem: str) -> bool:
         """Whether an id may begin with `stem`: a file without its ending, or a folder."""
         key = f"{stem}.*"
-        if key not in self.found:
+        if key not in self.present:
             folder, _, name = stem.rpartition("/")
-            self.found[key] = is_inside(self._root, stem) and (name in self._list(folder) or stem == ".")
-        return self.found[key]
+            self.present[key] = is_inside(self._root, stem) and (name in self._list(folder) or stem == ".")
+        return self.present[key]
 
     def _list(self, folder: str) -> frozenset[str]:
         if folder not in self._stems:
@@ -50,8 +50,8 @@ class Presence:
         """Return whether the same files are in the project as before."""
         now = Presence(Path(self._root))
         return all(
-            (now.has_stem(key.removesuffix(".*")) if key.endswith(".*") else now.has(key)) is found
-            for key, found in self.found.items()
+            (now.has_stem(key.removesuffix(".*")) if key.endswith(".*") else now.has(key)) is is_present
+            for key, is_present in self.present.items()
         )
 
 
@@ -71,12 +71,12 @@ def keep_present(raw: bytes, presence: Presence) -> bytes:
         for node in lists["nodes"]
         if isinstance(node.get("id"), str) and isinstance(node.get("file"), str) and node["file"]
     }
-    kept = {
+    present_rows = {
         "nodes": [node for node in lists["nodes"] if _has_file(node, presence)],
         "edges": [edge for edge in lists["edges"] if _has_source(edge, files_of_nodes, presence)],
         "unresolved_uses": [use for use in lists["unresolved_uses"] if _has_file(use, presence)],
     }
-    return raw if kept == lists else orjson.dumps(data | kept)
+    return raw if present_rows == lists else orjson.dumps(data | present_rows)
 
 
 def _lists_of(data: Any) -> dict[str, list[dict[str, Any]]] | None:

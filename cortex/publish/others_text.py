@@ -86,8 +86,8 @@ class OthersText:
             return _with(chunk, body | {ORIGIN: BY_OTHERS}, BY_OTHERS)
         start, end = lines_range
         lines = texts.lines(path)
-        if lines is not None and _is_same(body["text"], own := lines[start - 1 : end]):
-            return _with(chunk, body | {"text": "\n".join(own)}, "")
+        if lines is not None and _is_same(body["text"], own_lines := lines[start - 1 : end]):
+            return _with(chunk, body | {"text": "\n".join(own_lines)}, "")
         return _with(chunk, _without_text(body, path, start, end), DIFFERS)
 
 
@@ -98,13 +98,13 @@ class _Texts:
 
     def __init__(self, root: str) -> None:
         self._root, self._encodings = root, Encodings(root)
-        self._kept: tuple[str, Sequence[str] | None] = ("", None)
+        self._cached: tuple[str, Sequence[str] | None] = ("", None)
 
     def lines(self, path: str) -> Sequence[str] | None:
         """Return the lines of a source; None for a link, a large or a binary file."""
-        if path != self._kept[0]:
-            self._kept = path, self._read(path)
-        return self._kept[1]
+        if path != self._cached[0]:
+            self._cached = path, self._read(path)
+        return self._cached[1]
 
     def _read(self, path: str) -> Sequence[str] | None:
         try:

@@ -91,10 +91,10 @@ class Consent:
     def digest(self, name: str, info: os.stat_result) -> str:
         """Return the SHA-256 of a file; "" if it cannot be read or is too large."""
         identity = (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
-        known = self._digests.get(name)
-        if known is None or known[0] != identity:
-            known = self._digests[name] = identity, _hash(self.root / name)
-        return known[1]
+        cached = self._digests.get(name)
+        if cached is None or cached[0] != identity:
+            cached = self._digests[name] = identity, _hash(self.root / name)
+        return cached[1]
 
     def _read_note(self) -> _Note | None:
         identity = _identity(self.note)

@@ -179,9 +179,9 @@ def test_files_that_came_with_a_clone_are_believed_after_consent_alone_and_never
     index(project)
 
     def answers() -> list[dict[str, Any]]:
-        asked = [("exact", "compare_digest"), ("exact", "FAKEOUTSIDE"), ("exact", "quokka")]
-        asked += [("graph", "callers", "check_password"), ("explore", "check_password")]
-        ended = [project.run(*words, "--json") for words in asked]
+        commands = [("exact", "compare_digest"), ("exact", "FAKEOUTSIDE"), ("exact", "quokka")]
+        commands += [("graph", "callers", "check_password"), ("explore", "check_password")]
+        ended = [project.run(*words, "--json") for words in commands]
         assert all(run.stdout for run in ended), [run.stderr for run in ended]
         return [orjson.loads(run.stdout) for run in ended]
 

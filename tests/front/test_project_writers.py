@@ -95,9 +95,9 @@ def test_install_names_the_link_and_writes_the_other_files(tmp_path, monkeypatch
     (root / "CLAUDE.md").symlink_to("../home/.bashrc")
     (root / ".claude" / "settings.json").symlink_to("../../home/settings.json")
     commands.run(["install", "claude-code", f"--project={root}", "--yes"])
-    said = capsys.readouterr().err
-    assert f"{root / 'CLAUDE.md'} is a link of the project" in said
-    assert f"{root / '.claude' / 'settings.json'} is a link of the project" in said
+    errors = capsys.readouterr().err
+    assert f"{root / 'CLAUDE.md'} is a link of the project" in errors
+    assert f"{root / '.claude' / 'settings.json'} is a link of the project" in errors
     assert (home / ".bashrc").read_text() == CANARY
     assert not (home / "settings.json").exists()
     assert "cortex" in (root / ".mcp.json").read_text()

@@ -35,13 +35,13 @@ def read(root):
     """Return the files of other programs that are read."""
     loaded = config.load(root)
     folders = (*chunk_folders(loaded), *graph_folders(loaded))
-    found = [name for folder in folders for name in folder.files() if "/" in name]
-    assert sorted((*found, *waiting_files(loaded))) == sorted(
+    readable = [name for folder in folders for name in folder.files() if "/" in name]
+    assert sorted((*readable, *waiting_files(loaded))) == sorted(
         f".cortex/{kind}/{path.name}"
         for kind in ("chunks", "graph")
         for path in (root / ".cortex" / kind).glob("*.json")
     )
-    return found
+    return readable
 
 
 def test_nothing_is_read_without_consent_and_all_with_it_and_nothing_once_it_is_withdrawn(root):

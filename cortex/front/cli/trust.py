@@ -71,10 +71,10 @@ def _trust_files(root: Path, options: Namespace) -> int:
     present = project_files(root)
     if not present:
         return EXIT_OK
-    asked = consent_of(root, always=False)
-    approved = asked.approved(present)
-    tracked = asked.tracked(present)
-    digests = {name: asked.digest(name, present[name]) for name in present}
+    file_consent = consent_of(root, always=False)
+    approved = file_consent.approved(present)
+    tracked = file_consent.tracked(present)
+    digests = {name: file_consent.digest(name, present[name]) for name in present}
     print("\n".join(describe_files(present, tracked, all_approved=len(approved) == len(present))))
     if options.show or len(approved) == len(present):
         return EXIT_OK
