@@ -4,6 +4,7 @@ served, each tool finds them, and changes are followed.
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from typing import Any
 
@@ -14,7 +15,7 @@ from cortex.embedders.static import open_static
 from cortex.front.cli.serving import STALL_S
 from tests.consent import trust_files
 from tests.e2e.conftest import Project
-from tests.wait_until import until
+from tests.wait_until import BOUND_S, until
 
 #: a chunk without words of the questions below, found by its vector alone; another found by words
 BY_MEANING, BY_WORDS = "their-pool", "their-cookies"
@@ -164,6 +165,7 @@ FORGED = [
     chunk("overview", "Signing in: one quokka.", metadata={}),
 ]
 PLANTED = {"from": "fake/mod:planted_caller", "to": "auth/login:check_password", "type": "calls"}
+QUERIES = ("compare_digest", "FAKEOUTSIDE", "quokka")
 WAITING = "1 chunk file and 1 graph file of another program wait for a person: `cortex trust` in a terminal."
 
 
@@ -176,34 +178,38 @@ def test_files_that_came_with_a_clone_are_believed_after_consent_alone_and_never
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
     for words in (["init", "-q"], ["add", "-Af"], [*who, "commit", "-qm", "x"]):
         subprocess.run(["git", *words], cwd=project.root, check=True)
-    index(project)
+    asyncio.run(_ask_before_and_after_consent(project))
 
-    def answers() -> list[dict[str, Any]]:
-        commands = [("exact", "compare_digest"), ("exact", "FAKEOUTSIDE"), ("exact", "quokka")]
-        commands += [("graph", "callers", "check_password"), ("explore", "check_password")]
-        ended = [project.run(*words, "--json") for words in commands]
-        assert all(run.stdout for run in ended), [run.stderr for run in ended]
-        return [orjson.loads(run.stdout) for run in ended]
 
-    before = answers()
-    assert [len(answer["results"]) for answer in before[:4]] == [0, 0, 0, 0]
-    assert all(answer["index"]["message"].count(WAITING) == 1 for answer in before)
-    assert "1 chunk file" in project.run("doctor").stdout
-    refused = project.run("trust", "--yes")
-    assert (refused.returncode, "CORTEX_TRUST_CHUNKS=1" in refused.stderr) == (2, True)
-    shown = project.run("trust", "--show").stdout
-    assert ".cortex/chunks/theirs.json" in shown
-    assert "tracked by git" in shown
-    project.environment["CORTEX_TRUST_CHUNKS"] = "1"
-    assert project.run("trust", "--yes").returncode == 0
-    del project.environment["CORTEX_TRUST_CHUNKS"]
-    index(project)
-    after = answers()
-    assert [len(answer["results"]) for answer in after[:4]] == [0, 0, 1, 0]
-    assert "by another program" in after[2]["index"]["message"]
-    assert "auth/login.py: a chunk of another program differs" in after[4]["index"]["message"]
-    assert not any("wait for a person" in answer["index"].get("message", "") for answer in after)
-    write(project, "chunks", "theirs.json", FORGED[2:])
-    assert "1 chunk file of another program waits" in answers()[0]["index"]["message"]
-    until(lambda: not answers()[2]["results"], "the changed file is not believed")
-    assert project.run("trust", "--revoke").returncode == 0
+async def _ask_before_and_after_consent(project: Project) -> None:
+    async with project.front() as front:
+        await front.until_complete()
+
+        async def ask() -> tuple[list[int], list[str]]:
+            """Return the number of results of each answer, and its message."""
+            answers = [await front.call("cortex_exact", query=query) for query in QUERIES]
+            answers.append(await front.call("cortex_graph", operation="callers", target="check_password"))
+            answers.append(await front.call("cortex_explore", query="check_password"))
+            counts = [len(answer["results"]) for answer in answers[:-1]]
+            return counts, [answer["index"].get("message", "") for answer in answers]
+
+        counts, messages = await ask()
+        assert counts == [0, 0, 0, 0]
+        assert [message.count(WAITING) for message in messages] == [1] * 5
+        refused = project.run("trust", "--yes")
+        assert (refused.returncode, "CORTEX_TRUST_CHUNKS=1" in refused.stderr) == (2, True)
+        environment = project.environment | {"CORTEX_TRUST_CHUNKS": "1"}
+        given = Project(project.root, environment).run("trust", "--yes")
+        assert given.returncode == 0
+        assert ".cortex/chunks/theirs.json" in given.stdout
+        assert "tracked by git" in given.stdout
+        await front.until_found("quokka", "")
+        counts, messages = await ask()
+        assert counts == [0, 0, 1, 0]
+        assert not any("wait for a person" in message for message in messages)
+        assert "by another program" in messages[2]
+        assert "auth/login.py: a chunk of another program differs" in messages[4]
+        write(project, "chunks", "theirs.json", FORGED[2:])  # as a pull does
+        async with asyncio.timeout(BOUND_S):
+            while counts[2] or "1 chunk file of another program waits" not in messages[0]:
+                counts, messages = await ask()
