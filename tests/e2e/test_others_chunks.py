@@ -199,10 +199,10 @@ async def _ask_before_and_after_consent(project: Project) -> None:
         refused = project.run("trust", "--yes")
         assert (refused.returncode, "CORTEX_TRUST_CHUNKS=1" in refused.stderr) == (2, True)
         environment = project.environment | {"CORTEX_TRUST_CHUNKS": "1"}
-        given = Project(project.root, environment).run("trust", "--yes")
-        assert given.returncode == 0
-        assert ".cortex/chunks/theirs.json" in given.stdout
-        assert "tracked by git" in given.stdout
+        trusted = Project(project.root, environment).run("trust", "--yes")
+        assert trusted.returncode == 0
+        assert ".cortex/chunks/theirs.json" in trusted.stdout
+        assert "tracked by git" in trusted.stdout
         await front.until_found("quokka", "")
         counts, messages = await ask()
         assert counts == [0, 0, 1, 0]
