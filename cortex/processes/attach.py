@@ -537,7 +537,7 @@ def _command_line(command: str, **more: int | str) -> bytes:
 
 
 def _log_path(owner: Owner) -> str:
-    return str(owner.run_dir / "supervisor.log")
+    return str(owner.log_dir / "supervisor.log")
 
 
 def _last_log_line(owner: Owner) -> str:

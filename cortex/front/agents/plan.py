@@ -83,7 +83,9 @@ def settings_base() -> Path:
 
 
 def locate(path: str, root: Path) -> Path:
-    """Return the file of a path in the table of agents, symbolic links resolved."""
+    """Return the file of a path in the table of agents. Symbolic links are a person's own up to the
+    project's folder, and are resolved; below it they may come with a clone, and stay.
+    """
     if path.startswith("~/.config/"):
         target = Path(variable_folder("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"), path[10:])
     elif path.startswith("~/"):
@@ -91,7 +93,7 @@ def locate(path: str, root: Path) -> Path:
     elif path.startswith("%/"):
         target = settings_base() / path[2:]
     else:
-        target = root / path
+        return Path(os.path.realpath(root), path)
     return Path(os.path.realpath(target))
 
 
@@ -209,7 +211,11 @@ def _pieces_of(plan: Plan, agent: Agent, path: Path) -> list[record.Entry]:
 
 
 def _file(plan: Plan, path: Path) -> File:
-    """Return the planned state of a file. Raises OSError, and UnicodeDecodeError for no UTF-8."""
+    """Return the planned state of a file. Raises OSError, UnicodeDecodeError for no UTF-8, and
+    NotUnderstoodError for a file behind a link of a project.
+    """
+    if linked := next((place for place in (path, *path.parents) if place.is_symlink()), None):
+        raise edits.NotUnderstoodError(f"{linked} is a link of the project")
     if path not in plan.files:
         try:
             raw: bytes | None = files.read_plain(path, BYTES_MAX + 1)
@@ -298,7 +304,7 @@ def write(plan: Plan) -> None:
         if file.after is None:
             files.remove(file.path)
             continue
-        old_mode = None if file.before is None else stat.S_IMODE(os.stat(file.path).st_mode)
+        old_mode = None if file.before is None else stat.S_IMODE(os.lstat(file.path).st_mode)
         files.make_folder(file.path.parent, anywhere=True)
         files.replace(file.path, file.after.encode(), sync=True, mode=old_mode or _NEW)
     for folder in plan.left:

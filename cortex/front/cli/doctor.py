@@ -22,7 +22,7 @@ from typing import Literal
 from cortex.front.cli.key import say_sealed
 from cortex.front.cli.sets import SESSIONS
 from cortex.front.cli.status import faults, memory_state, skip_and_remark_counts
-from cortex.generation.contract import Folder, is_ours
+from cortex.generation.contract import Folder, is_ours, say_waiting, waiting_files
 from cortex.processes import attach, starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
@@ -155,8 +155,9 @@ def _extras() -> Check:
 
 
 def _trust(config: Config) -> tuple[State, str]:
-    if warning := say_unused(config):
-        return "odd", warning
+    ignored = say_unused(config), say_waiting(waiting_files(config))
+    if any(ignored):
+        return "odd", " ".join(filter(None, ignored))
     return "fine", "nothing in the project's configuration is ignored"
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 
 from cortex.front.http.origin_check import OriginCheck
 from cortex.front.http.replies import RequestRefused, error_response
@@ -67,6 +67,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        send = _never_sniffed(send)
         try:
             await self._admit(scope, receive, send)
         except RequestRefused as refusal:
@@ -205,6 +206,17 @@ async def _read_body(headers: Headers, receive: Receive) -> bytes:
 
 def _too_large() -> RequestRefused:
     return RequestRefused(413, "too_large", f"The body is larger than {BODY_BYTES_MAX >> 20} MiB; send less.")
+
+
+def _never_sniffed(send: Send) -> Send:
+    """Return `send` with a header that forbids browsers to guess the type of an answer."""
+
+    async def send_with_header(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(raw=message["headers"]).setdefault("x-content-type-options", "nosniff")
+        await send(message)
+
+    return send_with_header
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:
