@@ -2,12 +2,10 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -16,43 +14,14 @@ from cortex.processes import attach
 from cortex.processes.starting import expected_hello
 from cortex.settings.config import Config
 from cortex.system import built_from
+from tests.cortex_clone import git, make_clone
 
-ROOT = Path(__file__).parents[2]
-#: the paths of a clone that a build reads
-SOURCES = (
-    "cortex",
-    "workers",
-    "ipc",
-    "scripts/packaging/commit_hook.py",
-    "pyproject.toml",
-    "README.md",
-    "LICENSE",
-)
 UNKNOWN = f"cortex {__version__}+unknown\n"
-
-
-def git(folder, *words):
-    settings = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
-    return subprocess.check_output(("git", "-C", folder, *settings, *words), text=True).strip()
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    """A clone with two commits of the files that a build reads."""
-    folder = tmp_path_factory.mktemp("clone") / "cortex"
-    for name in SOURCES:
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, target)
-    git(folder.parent, "init", "-q", "cortex")
-    for message in ("one", "two"):
-        (folder / "CHANGELOG.md").write_text(message)
-        git(folder, "add", "-A")
-        git(folder, "commit", "-qm", message)
-    return folder
+    return make_clone(tmp_path_factory.mktemp("clone") / "cortex")
 
 
 def build(folder, out, kind="wheel", **variables):

@@ -264,6 +264,7 @@ COMMANDS = (
         "Remove the entries of `cortex install` from agents' files.",
         uninstall,
         options_of.uninstall_options,
+        bare_project=True,
     ),
     Command("mcp", "Serve MCP on standard input and output (alias: stdio).", mcp, options_of.mcp_options),
     Command(

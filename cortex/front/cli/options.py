@@ -95,6 +95,9 @@ def install_options(parser: Parser) -> None:
 
 def uninstall_options(parser: Parser) -> None:
     agent_options(parser, "agents to disconnect (default: all connected ones)")
+    parser.add_argument(
+        "--user", action="store_true", help="only in the user's files; --project: only in the project's"
+    )
 
 
 def agent_options(parser: Parser, agents: str) -> None:
