@@ -101,6 +101,18 @@ def how_to_upgrade(prefix: str = "") -> str:
     return f"{pull}{_pip_install(folder)} {upgrade} {installed}"
 
 
+def how_to_remove(prefix: str = "") -> str:
+    """Return the command that removes Cortex; `prefix` is as for `how_to_upgrade`."""
+    folder = Path(prefix or sys.prefix)
+    if (folder / "uv-receipt.toml").is_file():
+        return f"uv tool uninstall {DISTRIBUTION}"
+    if (folder / "pipx_metadata.json").is_file():
+        return f"pipx uninstall {DISTRIBUTION}"
+    if _is_cache(folder):
+        return f"uv cache clean {DISTRIBUTION}"
+    return _pip_install(folder).replace("pip install", "pip uninstall", 1) + f" {DISTRIBUTION}"
+
+
 def _pip_install(folder: Path) -> str:
     """Return the command that installs into the environment `folder`: the first pip on the PATH
     may be another environment's, and environments of uv have none.

@@ -466,6 +466,7 @@ def remove_yaml_entry(text: str, keys: Keys, name: str) -> str:
         del below[index]
     else:
         return text
+    assert tree is not None
     pair = next(pair for pair in tree.value if pair[0].value == keys[0])
     if not below:
         del document[keys[0]]

@@ -244,6 +244,12 @@ def uninstall(options: Namespace) -> int:
     return installing.uninstall(options)
 
 
+def purge(options: Namespace) -> int:
+    from cortex.front.cli import purge as purging
+
+    return purging.purge(options)
+
+
 COMMANDS = (
     Command("init", "Write .cortex/config.yml with the defaults.", init),
     Command(
@@ -318,6 +324,12 @@ COMMANDS = (
         "Remove indexes of deleted or unused projects; asks.",
         projects.clean,
         projects.declare_clean,
+    ),
+    Command(
+        "purge",
+        "Remove all that Cortex wrote on this machine, notes only by --notes; asks.",
+        purge,
+        options_of.purge_options,
     ),
     Command(
         "stats",

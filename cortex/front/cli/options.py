@@ -100,6 +100,12 @@ def uninstall_options(parser: Parser) -> None:
     )
 
 
+def purge_options(parser: Parser) -> None:
+    parser.add_argument("--notes", action="store_true", help="remove notes and recorded sessions as well")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before removing, for scripts")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="list them as JSON, and end")
+
+
 def agent_options(parser: Parser, agents: str) -> None:
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=agents)
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask before writing")
