@@ -22,7 +22,13 @@ class SessionProject:
 
     def restart_reader(self, sessions="project"):
         """Make another reader, without state."""
-        self.follower = Follower(self.call, Memory(sessions=sessions), {"claude": self.folder}, self.spool)
+        self.follower = Follower(
+            self.call,
+            Memory(sessions=sessions),
+            {"claude": self.folder},
+            self.spool,
+            memory_folder=self.worker._data.root,
+        )
 
     async def call(self, operation, arguments, writes, project, number):
         return self.ask(

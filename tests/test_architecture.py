@@ -34,7 +34,11 @@ ORDER = (
 )
 #: the rooms inside a folder of several rooms: the same rule, one level down
 INSIDE = (
-    (("cortex.graph.facts",), ("cortex.graph.sweep", "cortex.graph.resolution")),
+    (
+        ("cortex.graph.facts",),
+        ("cortex.graph.sweep", "cortex.graph.resolution"),
+        ("cortex.graph.languages",),
+    ),
     (
         ("cortex.indexer.syntax",),
         ("cortex.indexer.chunkers",),

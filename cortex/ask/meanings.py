@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from cortex.ask.query_context import Turn
 from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import language_of
+from cortex.terms.overloads import OVERLOADING, fitting_overloads, names_parameters
 from cortex.terms.paths import is_test, is_unshipped
 from cortex.terms.spelling import read_file_lines, read_symbol
 from ipc.messages import GraphHits, GraphSearch
@@ -21,13 +21,8 @@ from ipc.messages import GraphHits, GraphSearch
 MEANINGS_MAX = 3
 #: overloads of one function that are told apart
 OVERLOADS_MAX = 40
-_WORD = re.compile(r"\w+")
 #: beginnings of remarks about a symbol that is no exact name
 _GUESSES = ("There is no ", "Line ")
-#: the end of a list of parameters that leaves out the others
-_ELLIPSES = ("…", "...", "..")
-#: languages whose calls choose among functions of one name
-_OVERLOADING = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "c", "swift"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +101,7 @@ async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
     """Return a definition and its overloads, in their order; the definition alone where the graph
     has no others or does not tell them apart.
     """
-    if meaning.kind not in CALLABLE_KINDS or language_of(meaning.file).name not in _OVERLOADING:
+    if meaning.kind not in CALLABLE_KINDS or language_of(meaning.file).name not in OVERLOADING:
         return [meaning]
     base = strip_overload(meaning.id)
     overloads: list[Meaning] = []
@@ -126,42 +121,10 @@ def choose_overload(meaning: Meaning, overloads: Sequence[Meaning]) -> Meaning |
         return None
     if "~" in meaning.symbol or read_file_lines(meaning.symbol).line:
         return next((overload for overload in overloads if overload.id == meaning.id), None)
-    _, opened, inner = meaning.symbol.partition("(")
-    wanted = _split_parameters(inner.rpartition(")")[0] or inner) if opened else []
-    is_open = bool(wanted) and wanted[-1] in _ELLIPSES
-    wanted = wanted[:-1] if is_open else wanted
-    if not wanted:
+    if not names_parameters(meaning.symbol):
         return None
-    fitting = [(overload, _parameters_of(overload)) for overload in overloads]
-    fitting = [(overload, taken) for overload, taken in fitting if _takes(taken, wanted)]
-    exact = [overload for overload, taken in fitting if len(taken) == len(wanted) and not is_open]
-    chosen = exact or [overload for overload, _ in fitting]
-    return chosen[0] if len(chosen) == 1 else None
-
-
-def _parameters_of(overload: Meaning) -> list[str]:
-    return _split_parameters(overload.signature.partition("(")[2].rpartition(")")[0])
-
-
-def _split_parameters(text: str) -> list[str]:
-    """Return the parts of a list of parameters, each without its default."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter in "(<[{") - (letter in ")>]}")
-        if letter == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.partition("=")[0].strip() for part in parts if part.strip()]
-
-
-def _takes(taken: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether each of the wanted parameters, a type or a name or both, is the one at its place."""
-    words = [set(_WORD.findall(parameter)) for parameter in taken]
-    requested = [set(_WORD.findall(parameter)) for parameter in wanted]
-    return len(requested) <= len(words) and all(
-        some <= all_ for some, all_ in zip(requested, words, strict=False)
-    )
+    fitting = fitting_overloads(meaning.symbol, [overload.signature for overload in overloads])
+    return overloads[fitting[0]] if len(fitting) == 1 else None
 
 
 def short_name(identity: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import orjson
 
 from cortex.ask.query_context import Asker
-from cortex.system.errors import BadRequest, CortexError, Unavailable
+from cortex.system.errors import BadRequest, CortexError, StillStarting, Unavailable
 from ipc.client import Silent
 from ipc.messages import MemoryAnswer, MemoryCall
 
@@ -141,13 +141,13 @@ class MemoryContext:
         )
 
 
-def _timeout_error(message: MemoryCall, why: str, *, sent: bool) -> Unavailable:
+def _timeout_error(message: MemoryCall, why: str, *, sent: bool) -> StillStarting:
     if message.writes and sent:
-        return Unavailable(
+        return StillStarting(
             f"The memory did not answer in time: outcome unknown, operation {message.operation_id}. Ask again "
             "with this operation_id: what was done is not done twice."
         )
-    return Unavailable(why)
+    return StillStarting(why)
 
 
 def _as_json(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -25,13 +25,16 @@ LINE_CHARS = 200
 
 async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str:
     """Return a sentence on the other files that hold the word, or that none does, and on the lines
-    in its own file. "" when the question has results or is narrowed, or the text worker is silent.
+    in its own file; of an unknown name on the lines that hold it. "" when the question has results
+    or is narrowed, or the text worker is silent.
 
     Raises NotReady, unless the turn is final.
     """
     narrowed = question.scope or question.exclude_patterns
-    if hits.total_found or not hits.target or narrowed or question.operation not in _USED:
+    if hits.total_found or narrowed or question.operation not in _USED:
         return ""
+    if not hits.target:
+        return await _describe_unknown(turn, question, hits)
     stem, _, name = strip_overload(hits.target).partition(":")
     word = name.rpartition(".")[2].removesuffix("=") or _module_word(
         stem
@@ -63,6 +66,28 @@ def _module_word(stem: str) -> str:
     folder, _, last = stem.rpartition("/")
     word = last.partition(".")[0] or last
     return folder.rpartition("/")[2] if word in EMPTY_STEMS and folder else word
+
+
+async def _describe_unknown(turn: Turn, question: Graph, hits: GraphHits) -> str:
+    """Return a sentence on the lines that hold a name that no definition has."""
+    word = question.target.strip().removesuffix("()").rpartition(".")[2]
+    if hits.ambiguous or not word.isidentifier():
+        return ""
+    request = ExactSearch(
+        word, "exact", limit=LINES_MAX, detail="location", generation=turn.generation.number, lines=LINES_MAX
+    )
+    exact_hits = await turn.lane("text", request, ExactHits, ours=True)
+    if exact_hits is None:
+        return ""
+    files: dict[str, list[str]] = {}
+    for path, line in _lines_with(word, exact_hits):
+        files.setdefault(path, []).append(str(line))
+    if not files:
+        return ""
+    more = "at least " if exact_hits.truncated else ""
+    listed = [f"{path}:{', '.join(lines[:PLACES_MAX])}" for path, lines in list(files.items())[:PLACES_MAX]]
+    count = f"{more}{len(files)} file{'s' * (len(files) > 1)}"
+    return f"The word {word} is in {count}: {'; '.join(listed)}."
 
 
 def _lines_with(word: str, exact_hits: ExactHits) -> Iterator[tuple[str, int]]:

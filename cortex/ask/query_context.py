@@ -183,8 +183,9 @@ class QueryContext:
         """
 
         async def make(turn: Turn) -> M:
+            until = max(turn.until, self.until - REST_S)  # no other lane needs the time
             try:
-                return await turn.ask(worker, question.request(turn.generation.number), kind)
+                return await self.ask(worker, question.request(turn.generation.number), kind, until)
             except (BadRequest, NotReady):
                 raise
             except CortexError as error:
@@ -210,7 +211,7 @@ class QueryContext:
         """Return one reply of the class `kind`. Raises the worker's error, or Unavailable for
         silence.
         """
-        message = self.scope_message(message)
+        message, began = self.scope_message(message), time.monotonic()
         last = Silent(f"The {worker} worker did not answer in time; see `cortex status`.")
         while True:
             try:
@@ -222,7 +223,7 @@ class QueryContext:
                 if not is_repeatable(message):
                     raise
                 if time.monotonic() >= min(until, self.settled):
-                    last = await self._explain_silence(worker, error)
+                    last = await self._explain_silence(worker, error, time.monotonic() - began)
                     # Use all the time of the call: no other worker answers this message.
                     until = self.until - REST_S if isinstance(last, Starting) else 0.0
                     if time.monotonic() >= until:
@@ -232,8 +233,10 @@ class QueryContext:
                 continue
             return check_reply(reply, kind, worker)
 
-    async def _explain_silence(self, worker: str, error: Silent) -> Silent:
-        """Return the error for a silent worker; that of a starting worker says so."""
+    async def _explain_silence(self, worker: str, error: Silent, waited_s: float) -> Silent:
+        """Return the error for a silent worker; that of a starting worker says so. `waited_s`: over
+        all tries.
+        """
         standing = await self.standing(worker) if self.standing is not None and error.absent else ""
         if standing == "starting":
             return Starting(f"The {worker} worker is starting; ask again in a few seconds.", absent=True)
@@ -242,7 +245,12 @@ class QueryContext:
                 f"The {worker} worker ended and is being started again; ask again in a few seconds, or see `cortex "
                 "status`."
             )
-        return error
+        if error.absent:
+            return error
+        return Silent(
+            f"The {worker} worker did not answer within {waited_s:.1f} s; see `cortex status`.",
+            sent=error.sent,
+        )
 
     def scope_filters(self, filters: Filters) -> Filters:
         """Limit a search to the folder of the question, unless its filters name paths."""

@@ -163,7 +163,7 @@ class Exact:
 @dataclass(frozen=True, slots=True)
 class Graph:
     """A question about relations to the graph worker; fields as in GraphSearch. A compact answer
-    shows the line itself even without context.
+    shows the line itself even without context, a brief one only places.
     """
 
     operation: GraphOperation
@@ -178,6 +178,12 @@ class Graph:
     max_per_level: int = 50
     offset: int = 0
     detail: Literal["compact", "full"] = "compact"
+    brief: bool = False
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the caller left the number of results and their form to the tool."""
+        return (self.max_results, self.max_per_level, self.detail) == (100, 50, "compact")
 
     def checked(self) -> Self:
         if not self.target.strip():
@@ -195,13 +201,14 @@ class Graph:
             to=self.to,
             scope=self.scope,
             exclude_patterns=self.exclude_patterns,
-            include_context=self.include_context or is_compact,
+            include_context=(self.include_context or is_compact) and not self.brief,
             context_lines=self.context_lines if self.include_context else 0,
             depth=self.depth,
             max_results=self.max_results,
             max_per_level=self.max_per_level,
             offset=self.offset,
             generation=generation,
+            tests_last=self.brief,
         )
 
 

@@ -13,13 +13,16 @@ from cortex.ask.code_notes.annotations import files_of, with_decisions, with_not
 from cortex.ask.compact import compact, drop_text
 from cortex.ask.other_mentions import describe_mentions
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.questions import Graph, Names, Outline, Pattern
+from cortex.ask.questions import Graph, Names, Outline, Pattern, count_fitting
 from cortex.terms.ambiguous_candidates import fold
 from cortex.terms.ids import strip_overload
 from ipc.messages import GraphHits
 
 #: meanings of an ambiguous target that are answered together
 MEANINGS_MAX = 3
+#: results of an impact for an agent that does not ask for a number, the bytes of their names and
+#: places, and the bytes of the other marks of each
+BRIEF_ROWS, BRIEF_BYTES, KEYS_BYTES = 30, 3_600, 110
 #: unresolved uses that an answer lists
 UNRESOLVED_PLACES = 5
 
@@ -29,7 +32,8 @@ async def graph(context: QueryContext, question: Graph) -> dict[str, Any]:
     answer.
     """
     started = time.perf_counter()
-    turn, hits = await _ask(context, question)
+    is_brief = question.operation == "impact" and context.audience == "agent" and question.is_usual
+    turn, hits = await (_ask_briefly if is_brief else _ask)(context, question)
     if context.audience == "agent" and hits.ambiguous and len(hits.candidates) <= MEANINGS_MAX:
         turn, hits = await _ask_each(context, question, hits)
     if word := await describe_mentions(turn, question, hits):
@@ -104,6 +108,17 @@ async def _ask(context: QueryContext, question: Graph | Outline | Pattern | Name
     """
     turn, hits = await context.look_up("graph", question.checked(), GraphHits)
     return turn, hits or GraphHits(suggestion=turn.explain_nothing())
+
+
+async def _ask_briefly(context: QueryContext, question: Graph) -> tuple[Turn, GraphHits]:
+    """Return the worst results as places alone, as many as fit BRIEF_BYTES."""
+    question = replace(question, brief=True, max_results=BRIEF_ROWS)
+    turn, hits = await _ask(context, question)
+    rows, _ = compact(hits.results, question.operation)
+    fitting = count_fitting([len(raw) - KEYS_BYTES for raw in rows], BRIEF_BYTES)
+    if fitting < len(rows):
+        turn, hits = await _ask(context, replace(question, max_results=fitting))
+    return turn, hits
 
 
 async def _ask_each(context: QueryContext, question: Graph, ambiguous: GraphHits) -> tuple[Turn, GraphHits]:

@@ -91,12 +91,13 @@ class Site:
 
 @dataclass(slots=True)
 class Uses:
-    """The uses of one definition. `further`: (file, name) of the users of its users; `textual`: the
-    sites are lines that hold the word; `truncated`: there are more.
+    """The uses of one definition. `further`: (file, name) of the users of its users, up to `steps`
+    away; `textual`: the sites are lines that hold the word; `truncated`: there are more.
     """
 
     sites: list[Site] = field(default_factory=list)
     further: dict[tuple[str, str], None] = field(default_factory=dict)
+    steps: int = 2
     imports: list[Place] = field(default_factory=list)
     #: name, total and places, as the graph has them; the first of them with their code
     unresolved: dict[str, Any] = field(default_factory=dict)
@@ -137,6 +138,7 @@ def render(usage: Uses, offset: int, max_bytes: int, head: Mapping[str, Any] | N
         block["imports"] = {"total": len(usage.imports)} | ({"files": files} if files else {})
     if usage.further and not offset:
         block["further"] = _list_names(usage.further, reserved - _HEAD + max(0, left))
+        block["further"] |= {"steps": f"2 to {usage.steps}"} if usage.steps > 2 else {}
     return block
 
 

@@ -258,6 +258,7 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
             name = short_name(row["node"]["id"])
             if row["depth"] > 1:
                 usage.further.setdefault((row["node"].get("file", ""), name))
+                usage.steps = max(usage.steps, row["depth"])
                 continue
             for site in _sites_of(row, name, operation):
                 sites.setdefault(site.place, site)

@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 from cortex.memory.transcripts import spool
-from cortex.memory.transcripts.tags import BRIEFING, plain
+from cortex.memory.transcripts.tags import BRIEFING, TAGS, plain
 from cortex.system import files, hosts
 from cortex.terms.secret_formats import FORMATS
 
@@ -46,6 +46,8 @@ _MODIFIES = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
 #: every line that may contain a secret matches: a long run of letters and digits, or a word for one
 _HINT = re.compile(r"(?i)[A-Za-z0-9_+/=.-]{20}|key|pass|pwd|secret|token|://")
 _LINES = re.compile(r"[^\n]+")
+#: text that reads as a mark around what Cortex or an agent's program prints into a session
+_MARKS = re.compile(rf"<(?=\s*[/!]?\s*(?:{'|'.join(map(re.escape, TAGS))})\b)", re.IGNORECASE)
 
 
 def main() -> int:
@@ -161,7 +163,8 @@ def _briefing(folder: str, cwd: str) -> str:
     raw = files.read_plain(path, room + 1)
     if len(raw) > room:
         raw = raw[: max(0, raw.rfind(b"\n", 0, room))]
-    text = raw.decode(errors="ignore").strip()
+    # a note must not end the marks, nor begin others
+    text = _MARKS.sub("&lt;", raw.decode(errors="ignore").strip())
     return f"{begin}{text}{end}" if text else ""
 
 

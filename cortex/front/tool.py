@@ -153,17 +153,13 @@ def make_tool(
 
     `destroys` defaults to `not reads`. One function may be several tools: without the arguments in
     `omitted`, with other `defaults` and another `description`. `stated_defaults`: defaults for the
-    schema where the function's are empty, so that it sees whether the argument was passed; an empty
-    one makes the argument required in the schema.
+    schema where the function's are empty, so that it sees whether the argument was passed.
     """
     name = function.__name__
     arguments = struct_of(function, name, excluded=omitted, defaults=defaults)
     schema = _schema(arguments)
     for argument, value in (stated_defaults or {}).items():
-        if value:
-            schema["properties"][argument]["default"] = value
-        else:
-            schema.setdefault("required", []).append(argument)
+        schema["properties"][argument]["default"] = value
     return Tool(
         name=name,
         title=title,

@@ -13,12 +13,13 @@ import os
 import platform
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from cortex.front.commit_feed import Call, CommitFeed
-from cortex.memory.transcripts import session_commits, spool, spool_reader
+from cortex.memory.transcripts import consent, session_commits, spool, spool_reader
 from cortex.memory.transcripts.reader import (
     FORMATS,
     Format,
@@ -32,7 +33,7 @@ from cortex.settings.home import project_config
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
 from cortex.system import files
-from cortex.system.errors import CortexError, Misconfigured
+from cortex.system.errors import BadRequest, CortexError, Misconfigured
 
 log = logging.getLogger(__name__)
 
@@ -70,13 +71,16 @@ class _File:
     committing: set[str] = field(default_factory=set)
     #: whether memory deleted the session for good: nothing more of it is sent
     forgotten: bool = False
+    #: the project of a session from before memory was used in it, which nobody allowed to read
+    past_of: str = ""
 
 
 class Follower:
     """Reader of all session files, and of the spool of hooks.
 
     `folders`: format → folder of its files; `settings`: the user's own; `spool`: folder of the
-    spool; `unpack`: decrypts its files.
+    spool; `unpack`: decrypts its files; `memory_folder`: the folder with the person's consent to
+    read past sessions.
     """
 
     def __init__(
@@ -86,8 +90,12 @@ class Follower:
         folders: Mapping[str, Path],
         spool: Path | None = None,
         unpack: spool_reader.Unpack = bytes,
+        *,
+        memory_folder: Path | None = None,
     ) -> None:
         self._call, self._settings = call, settings
+        self._memory_folder, self._reads_past = memory_folder, False
+        self._since: Mapping[str, int] = {}
         self._folders, self._spool, self._unpack = folders, spool, unpack
         self._workstation = workstation()
         self._files: dict[str, _File] = {}
@@ -148,11 +156,29 @@ class Follower:
 
     async def _load_positions(self) -> None:
         """Load the projects whose sessions are read, and the first time the files' positions."""
-        arguments = {} if self._has_positions else {"workstation": self._workstation}
+        self._note_consent()
+        arguments: dict[str, object] = {} if self._has_positions else {"workstation": self._workstation}
+        arguments["unread"] = dict(Counter(file.past_of for file in self._files.values() if file.past_of))
         answer = await self._call("followed", arguments, False, "", "")
         for path, place in answer["files"].items():
             self._files.setdefault(path, _File()).place = Position(*place)
         self._projects, self._has_positions = answer["projects"], True
+        self._since = answer["since"]
+
+    def _note_consent(self) -> None:
+        """Look whether a person allowed to read past sessions; if so, look at them again."""
+        folder = self._memory_folder
+        self._reads_past = self._settings.sessions == "all" or (
+            folder is not None and consent.consent(folder) == consent.YES
+        )
+        for file in self._files.values() if self._reads_past else ():
+            if file.past_of:
+                file.past_of, file.stamp = "", (-1, -1)
+
+    def _is_past(self, info: os.stat_result, file: _File, project: str) -> bool:
+        """Whether nothing of the session is stored, and it ended before memory was used."""
+        ended_ms = info.st_mtime_ns // 1_000_000
+        return not (self._reads_past or file.place.offset) and ended_ms < self._since.get(project, 0)
 
     async def _read(self, path: Path, form: Format, stop: Callable[[], bool]) -> int:
         file = self._files.setdefault(str(path), _File())
@@ -164,7 +190,10 @@ class Follower:
             project = self._project_of(path, form, file)
             if not file.folder:  # no folder yet: look again when the file grows
                 file.stamp = (info.st_size, info.st_mtime_ns)
-            if not project:
+            file.past_of = project if project and self._is_past(info, file, project) else ""
+            if file.past_of:
+                file.stamp = (info.st_size, info.st_mtime_ns)
+            if not project or file.past_of:
                 return 0
             while portion := read_portion(path, form, file.place, file.committing):
                 if not await self._submit(portion, file, project):
@@ -185,7 +214,11 @@ class Follower:
         payload["session"]["project_path"] = payload["session"]["project_path"] or file.folder
         # the same portion has the same number in every process, so that it is stored once
         number = uuid.uuid5(uuid.NAMESPACE_URL, f"{portion.session['file']}\0{portion.place}\0{portion.anew}")
-        answer = await self._call("take_session", {"portion": payload}, True, project, str(number))
+        try:
+            answer = await self._call("take_session", {"portion": payload}, True, project, str(number))
+        except BadRequest as error:  # one session that cannot be stored must not stop the others
+            log.warning("%s is left out: %s", portion.session["file"], error)
+            answer = {"taken": True, "forgotten": True}
         if not answer["taken"]:
             # the store has another position for this file: load positions again at the next look
             file.place, self._has_positions = Position(), False

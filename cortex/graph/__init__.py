@@ -6,5 +6,6 @@ Everything here is pure: no files, no sockets.
 collects them in one pass over the captures of a query. `resolution/` takes the facts of all files:
 scopes and imports give the meaning of a name, evaluation follows chains of members and calls,
 overloads narrow the targets, and the result is nodes and edges. It also finds the files that a
-change affects. `cortex/engines/graph/` answers questions about the finished graph. docs/GRAPH.md.
+change affects. `languages/` has the rules of each language. `cortex/engines/graph/`
+answers questions about the finished graph. docs/GRAPH.md.
 """

@@ -7,7 +7,7 @@ section are reserved for notes that no briefing held yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -15,8 +15,11 @@ import numpy as np
 
 from cortex.memory.answers import is_instruction, visible_text
 from cortex.memory.catalog import Selection
+from cortex.memory.changes import KINDS, compare
 from cortex.memory.note import Edge, Note
+from cortex.memory.origins import briefable, with_origin
 from cortex.memory.recall import Memory
+from cortex.memory.times import format_moment
 from cortex.system.arrays import Array
 
 #: notes in a section, in a compact section, in the briefing; notes in a section that no briefing
@@ -26,10 +29,10 @@ ITEMS, ITEMS_COMPACT, ALL_MAX, UNSHOWN_MIN = 10, 3, 50, 2
 SPARE = 4
 #: notes that are read at once: about as many as a briefing of usual length holds
 READ_BATCH = 40
-#: characters of a body in a line; characters per token
-BODY_CHARS, TOKEN_CHARS = 200, 4
-#: tokens of a briefing by default: 8 000 characters
-TOKENS = 2_000
+#: characters of a body in a line and of a replaced title; characters per token
+BODY_CHARS, WAS_CHARS, TOKEN_CHARS = 200, 80, 4
+#: tokens of a briefing by default: 2 800 characters; the largest share of one section
+TOKENS, SECTION_SHARE = 700, 0.4
 #: less important notes are left out of all sections but those about time or dispute
 IMPORTANCE_MIN = 0.3
 #: milliseconds that count as recent
@@ -54,6 +57,17 @@ class Briefing:
 
     text: str
     numbers: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """Among the notes of a briefing: {note: the older one that it outdates}; the outdated ones; and
+    pairs of numbers, older and newer, that dispute without an order.
+    """
+
+    was: dict[int, Note]
+    outdated: set[int]
+    disputes: list[tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -98,17 +112,26 @@ class _Choice:
 
 
 def brief(
-    memory: Memory, selection: Selection, agent: str, now: int, *, compact: bool, tokens: int = TOKENS
+    memory: Memory,
+    selection: Selection,
+    agent: str,
+    now: int,
+    *,
+    compact: bool,
+    tokens: int = TOKENS,
+    by_hook: bool = False,
 ) -> Briefing:
-    """Return Markdown of at most `tokens` tokens; `now` in milliseconds."""
-    mask = memory.catalog.mask(selection)
+    """Return Markdown of at most `tokens` tokens; `now` in milliseconds. `by_hook`: without notes
+    that an agent wrote for other projects than its own.
+    """
+    mask = memory.catalog.mask(selection) & briefable(memory.catalog, selection.project, by_hook=by_hook)
     choice = _Choice(memory, mask.copy(), selection, ITEMS_COMPACT if compact else ITEMS, now)
     recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)
     agent_note = _agent_note(memory, choice, agent)
     disputed = _disputed(memory, mask, _notes_near(memory, agent_note, DISPUTE_STEPS) if agent_note else None)
     pairs = disputed[: choice.items]
     head = [f"# {agent}"] if compact else []
-    sections = _load_sections(memory, _sections(choice, agent_note, pairs, recent))
+    sections = _load_sections(memory, _sections(choice, agent_note, pairs, recent), selection.project)
     return _render(head, choice, sections, pairs, tokens * TOKEN_CHARS, compact=compact)
 
 
@@ -125,22 +148,22 @@ def _sections(
         yield from choice.add("Preferences", choice.of_kind("preference"))
         yield from choice.add("Patterns", choice.of_kind("pattern"))
         yield from choice.add("Goals", choice.of_kind("goal"))
-    yield from choice.take(
-        "Contradictions", [number for edge in pairs for number in (edge.source, edge.target)]
-    )
+    yield "Contradictions", [number for edge in pairs for number in (edge.source, edge.target)]
     yield from choice.add("Open questions", memory.catalog["asks"], floor=False)
     yield from choice.add("Decisions", choice.of_kind("decision"))
-    yield from choice.add("Recent events", recent & choice.of_kind("event", "observation"))
-    for kind in _by_importance(memory, choice.mask):
+    routine = choice.of_kind("event", "observation")
+    for kind in _by_importance(memory, choice.mask & ~routine):
         yield from choice.add(
             "Key facts" if kind == "fact" else f"{kind.capitalize()}s", choice.of_kind(kind)
         )
+    yield from choice.add("Recent events", recent & routine)
+    yield from choice.add("Observations", choice.of_kind("observation"))
     yield from _active_section(choice, recent)
 
 
-def _load_sections(memory: Memory, sections: Iterator[Section]) -> Iterator[LoadedSection]:
+def _load_sections(memory: Memory, sections: Iterator[Section], project: str) -> Iterator[LoadedSection]:
     """Yield the sections with their notes, read in batches, without notes that read like
-    instructions.
+    instructions. Notes from elsewhere have their origin in the title.
     """
     while True:
         batch: list[Section] = []
@@ -149,7 +172,7 @@ def _load_sections(memory: Memory, sections: Iterator[Section]) -> Iterator[Load
         if not batch:
             return
         loaded = memory.store.notes_by_number([number for _, numbers in batch for number in numbers])
-        notes = {note.number: note for note in loaded if not is_instruction(note)}
+        notes = {note.number: with_origin(note, project) for note in loaded if not is_instruction(note)}
         for title, numbers in batch:
             yield title, numbers, notes
 
@@ -224,45 +247,81 @@ def _active_section(choice: _Choice, recent: Array) -> Iterator[Section]:
     yield from choice.take("Active context", fits[: choice.items])
 
 
+def _changes(notes: Mapping[int, Note], pairs: Sequence[Edge]) -> _Changes:
+    """The notes that others of these outdate or dispute; `pairs`: the known disputes."""
+    listed = [
+        tuple(sorted((edge.source, edge.target)))
+        for edge in pairs
+        if {edge.source, edge.target} <= notes.keys()
+    ]
+    changes = _Changes({}, set(), [(first, second) for first, second in listed])
+    stated = sorted(
+        (note for note in notes.values() if note.kind in KINDS),
+        key=lambda note: (note.happened_at, note.number),
+    )
+    for at, newer in enumerate(stated):
+        for older in stated[:at]:
+            relation = compare(newer, older)
+            if relation == "outdates":
+                changes.was[newer.number] = older
+                changes.outdated.add(older.number)
+            elif relation and (older.number, newer.number) not in changes.disputes:
+                changes.disputes.append((older.number, newer.number))
+    return changes
+
+
 def _render(
     head: Sequence[str],
     choice: _Choice,
-    sections: Iterator[LoadedSection],
+    loaded: Iterator[LoadedSection],
     pairs: Sequence[Edge],
     chars: int,
     *,
     compact: bool,
 ) -> Briefing:
-    lines, numbers = list(head), list[int]()
+    lines, numbers, sections = list(head), list[int](), list(loaded)
     left = chars - sum(len(line) + 1 for line in lines)
-    for title, section, notes in sections:
+    notes = {number: note for _, _, section_notes in sections for number, note in section_notes.items()}
+    changes = _changes(notes, pairs)
+    disputes = [pair for pair in changes.disputes if changes.outdated.isdisjoint(pair)]
+    hidden = changes.outdated.union(*disputes) if disputes else changes.outdated
+    for title, section, _ in sections:
         heading = [] if compact else [f"## {title}"]
-        section_lines = (
-            _disputes(pairs, notes) if title == "Contradictions" else _lines(section, notes, compact=compact)
-        )
+        if title == "Contradictions":
+            section_lines = _disputes(disputes, notes)
+        else:
+            shown = [number for number in section if number not in hidden]
+            section_lines = _lines(shown, notes, changes.was, compact=compact)
+        room = min(left, max(int(chars * SECTION_SHARE), left // 2))
         for line, line_notes in islice(section_lines, choice.items):
             cost = sum(len(text) + 1 for text in (*heading, line))
             if cost > left or len(numbers) >= ALL_MAX:
                 return Briefing("\n".join(lines), numbers)
+            if cost > room:
+                break
             lines += [*heading, line]
             numbers += line_notes
-            heading, left = [], left - cost
+            heading, left, room = [], left - cost, room - cost
     return Briefing("\n".join(lines) if numbers else "Nothing is remembered of this project yet.", numbers)
 
 
 def _lines(
-    numbers: Sequence[int], notes: dict[int, Note], *, compact: bool
+    numbers: Sequence[int], notes: Mapping[int, Note], was: Mapping[int, Note], *, compact: bool
 ) -> Iterator[tuple[str, list[int]]]:
     for number in numbers:
         if number in notes:
-            yield _line(notes[number], compact=compact), [number]
+            older = was.get(number)
+            remark = f" (was: {_title(older)[:WAS_CHARS]})" if older else ""
+            yield _line(notes[number], compact=compact) + remark, [number]
 
 
-def _disputes(pairs: Sequence[Edge], notes: dict[int, Note]) -> Iterator[tuple[str, list[int]]]:
-    for edge in pairs:
-        if edge.source in notes and edge.target in notes:
-            first, second = _title(notes[edge.source]), _title(notes[edge.target])
-            yield f"- {first} ↔ {second}", [edge.source, edge.target]
+def _disputes(pairs: Sequence[tuple[int, int]], notes: Mapping[int, Note]) -> Iterator[tuple[str, list[int]]]:
+    for older, newer in pairs:
+        sides = [
+            f"{_title(notes[side])} ({format_moment(notes[side].happened_at)[:10]})"
+            for side in (older, newer)
+        ]
+        yield f"- {sides[0]} ↔ {sides[1]}", [older, newer]
 
 
 def _line(note: Note, *, compact: bool) -> str:

@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from cortex.memory.briefing import brief
+from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
+from cortex.memory.clones import hints
 from cortex.memory.library import Library
 from cortex.system import files
 
@@ -18,8 +19,6 @@ FOLDER = "briefings"
 #: the file beside the briefings with the remotes that make clones one project: a hook reads no
 #: settings
 REMOTES = "remotes"
-#: tokens of a briefing: a hook prints 9 000 bytes
-TOKENS = 2_200
 #: identities of projects that have a folder; programs may use other names, which make no file names
 _IDENTITY = re.compile(r"[\w.-]{1,64}-[0-9a-f]{16}", re.ASCII)
 
@@ -32,10 +31,17 @@ def render(library: Library, folder: Path, project: str, remotes: Sequence[str] 
         return False
     memory, view = library.memory, library.of(project=project)
     briefing = brief(
-        memory, Selection(project=view.project), "default", memory.now(), compact=False, tokens=TOKENS
+        memory,
+        Selection(project=view.project),
+        "default",
+        memory.now(),
+        compact=False,
+        tokens=TOKENS,
+        by_hook=True,
     )
+    text = "\n\n".join((briefing.text, *hints(view)))
     files.make_private(folder / FOLDER)
-    files.replace(folder / FOLDER / f"{project}.md", briefing.text.encode())
+    files.replace(folder / FOLDER / f"{project}.md", text.encode())
     files.replace(folder / FOLDER / REMOTES, "\n".join(remotes).encode())
     return True
 

@@ -22,10 +22,12 @@ from cortex.memory.exchange import (
 from cortex.memory.forgotten import MANY, forgotten_hashes, has_forgotten
 from cortex.memory.forgotten import stored_hashes as known_hashes
 from cortex.memory.note import Note
+from cortex.memory.note_digest import EDITED, digest_of
 from cortex.memory.records import Records
-from cortex.memory.rows import edge_of, files_of, labels_of, revision_fields, values_of
+from cortex.memory.rows import edge_of, files_of, labels_of, note_of_revision, revision_fields, values_of
 from cortex.memory.tables import EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.memory.transcripts import session_records
+from cortex.memory.transcripts.proposals import Proposal, propose
 from cortex.memory.transcripts.session_records import ArrivingExchange, ArrivingSession
 
 #: largest gap that imported note numbers may leave: a store's arrays are as long as its highest
@@ -38,7 +40,8 @@ _IN_BATCH = -1
 @dataclass(slots=True)
 class Counts:
     """Numbers of imported records: notes, edges, sessions and exchanges that are new; records that
-    were `known` already, that were `merged` into a stored note, or are `forgotten` for good.
+    were `known` already, that were `merged` into a stored note, or are `forgotten` for good; and
+    those that were `proposed` as candidates, for a stranger's file changes no stored note.
     """
 
     notes: int = 0
@@ -48,6 +51,7 @@ class Counts:
     known: int = 0
     merged: int = 0
     forgotten: int = 0
+    proposed: int = 0
 
     def add(self, other: Counts) -> None:
         for counter in fields(Counts):
@@ -80,7 +84,7 @@ def take_in(records: Records, arriving: Sequence[ArrivingRecord], project: str, 
         elif number == _IN_BATCH:  # twice in this batch: the first counts
             done.known += 1
         else:
-            _bring_up_to_date(records, records.get([number])[0], arrival.note, done)
+            _bring_up_to_date(records, records.get([number])[0], arrival, key, done)
     _insert(records, new)
     done.notes = len(new)
     for edge in arriving:
@@ -141,15 +145,49 @@ def _stored_numbers(
     return numbers
 
 
-def _bring_up_to_date(records: Records, stored: Note, incoming: Note, done: Intake) -> None:
+def _bring_up_to_date(records: Records, stored: Note, arrival: Arriving, key: bytes, done: Intake) -> None:
+    incoming = arrival.note
+    if not arrival.trusted and stored.source.trust != "import":
+        proposals = [proposal] if (proposal := _proposal(stored, incoming)) else []
+        is_new = propose(records, key, proposals) > 0
+        done.proposed += is_new
+        done.known += not is_new
+        return
     before = len(records.did)
     if not incoming.id:
         records.change(stored, merge_notes(stored, incoming))
+    elif arrival.edited:
+        _take_edit(records, stored, incoming)
     elif incoming.updated_at > stored.updated_at:
         unchanged = {name: getattr(stored, name) for name in ("number", "superseded_by", "created_at")}
         records.change(stored, replace(incoming, **unchanged))
     done.merged += len(records.did) > before
     done.known += len(records.did) == before
+
+
+def _take_edit(records: Records, stored: Note, incoming: Note) -> None:
+    """Store a version that a person edited in a file, unless it was stored before: then the store
+    has the newer one.
+    """
+    wanted = digest_of(incoming)
+    query = select(REVISION.c.held).where(REVISION.c.note == stored.number)
+    former = map(note_of_revision, records.connection.execute(query).scalars())
+    if wanted not in {digest_of(stored), *map(digest_of, former)}:
+        names = ("title", "body", "modified", "read", *EDITED.values())
+        records.change(stored, replace(stored, **{name: getattr(incoming, name) for name in names}))
+
+
+def _proposal(stored: Note, incoming: Note) -> Proposal | None:
+    """The candidate for a stranger's version of a stored note; None if it says nothing new."""
+    body = "\n".join((incoming.body, *(fact for fact in incoming.facts if fact not in stored.facts))).strip()
+    if stored.state == "deleted" or (
+        incoming.title == stored.title and body in ("", stored.body.strip(), stored.title)
+    ):
+        return None
+    origin = {"import": True, "about": stored.id}
+    return Proposal(
+        incoming.kind, f"{incoming.title}\n{body}".strip(), stored.project, "import", origin=origin
+    )
 
 
 def merge_notes(stored: Note, incoming: Note) -> Note:
@@ -170,6 +208,7 @@ def merge_notes(stored: Note, incoming: Note) -> Note:
         metadata={**stored.metadata, **incoming.metadata},
         importance=max(stored.importance, incoming.importance),
         occurred_at=stored.occurred_at or incoming.occurred_at,
+        topic=incoming.topic or stored.topic,
     )
 
 
@@ -216,13 +255,23 @@ def _take_edge(records: Records, arrival: ArrivingEdge, project: str, done: Inta
             )
         )
         return
+    if not arrival.trusted and not _is_strangers(records, source, target):
+        done.refused.append(
+            (arrival.line, "an untrusted file may only connect notes of imports: use --trusted")
+        )
+        return
     stored = records.connection.execute(select(EDGE.c.number).where(EDGE.c.id == arrival.edge.id)).scalar()
     existed = stored is not None or records.connect(replace(arrival.edge, source=source, target=target))[1]
     done.known += existed
     done.edges += not existed
-    if arrival.edge.relation == "supersedes":
+    if arrival.edge.relation == "supersedes" and arrival.trusted:
         ended = and_(NOTE.c.number == target, NOTE.c.state == "superseded")
         records.connection.execute(update(NOTE).where(ended).values(superseded_by=source))
+
+
+def _is_strangers(records: Records, source: int, target: int) -> bool:
+    """Whether both ends of an edge came from imports."""
+    return all(note.source.trust == "import" for note in records.get([source, target]))
 
 
 def _number(records: Records, name: Name, project: str) -> int:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cortex.memory.note import Note, State
+from cortex.memory.note import Note, State, Trust
 from cortex.memory.text import is_open, is_question, mentions_time, names_in, speaker_of
 from cortex.system.arrays import Array
 
@@ -19,6 +19,9 @@ ROOM = 1024
 #: bits of a moment in milliseconds up to the year 9999; the largest use count that fits above them
 HAPPENED_BITS, USES_MAX = 49, 4_095
 _STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
+#: trusts by their number in the column "trust"
+TRUSTS: tuple[Trust, ...] = ("agent", "user", "tool", "import", "other")
+_TRUST_AT: dict[str, int] = {trust: at for at, trust in enumerate(TRUSTS)}
 _STATE_AT = {state: at for at, state in enumerate(_STATES)}
 
 
@@ -42,6 +45,7 @@ class Outline(NamedTuple):
     use_count: int
     shown_count: int
     session: str
+    trust: str
     labels: Sequence[str]
 
 
@@ -102,6 +106,7 @@ class Catalog:
             "kind": np.zeros(ROOM, np.int32),
             "project": np.zeros(ROOM, np.int32),
             "state": np.zeros(ROOM, np.int8),
+            "trust": np.zeros(ROOM, np.int8),
             "before": np.zeros(ROOM, np.int64),
             "after": np.zeros(ROOM, np.int64),
             "created": np.zeros(ROOM, np.int64),
@@ -132,6 +137,7 @@ class Catalog:
         columns["everywhere"][at] = [scope == "global" for scope in fields["scope"]]
         columns["kind"][at] = _numbers_of(self._kinds, fields["kind"])
         columns["project"][at] = _numbers_of(self._projects, fields["project"])
+        columns["trust"][at] = [_TRUST_AT.get(trust, 0) for trust in fields["trust"]]
         columns["state"][at] = [_STATE_AT[state] for state in fields["state"]]
         columns["created"][at], columns["updated"][at] = fields["created_at"], fields["updated_at"]
         columns["happened"][at] = np.where(fields["occurred_at"], fields["occurred_at"], fields["created_at"])
@@ -261,6 +267,19 @@ class Catalog:
             mask[number] = selection.takes(note)
         mask.flags.writeable = False
         return mask
+
+    def is_of(self, project: str) -> Array:
+        """The notes of a project: bool [room]."""
+        of_project: Array = self._columns["project"] == self._projects.get(project, -1)
+        return of_project
+
+    def has_trust(self, *trusts: Trust) -> Array:
+        """The notes with one of these trusts: bool [room]."""
+        return np.isin(self._columns["trust"], [_TRUST_AT[trust] for trust in trusts])
+
+    def count_of(self, state: State) -> int:
+        """The number of notes in a state."""
+        return int(np.count_nonzero(self._columns["there"] & (self._columns["state"] == _STATE_AT[state])))
 
     def live(self) -> list[int]:
         """The numbers of the notes that are not deleted."""

@@ -10,8 +10,11 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from cortex.memory import acceptance, candidates
 from cortex.memory.briefing import TOKENS
+from cortex.memory.closed_notes import closed_hint
 from cortex.memory.library import Library
+from cortex.memory.moved_projects import moved_hint
 from cortex.memory.tables import FOLLOWED, NOTE
 from cortex.settings.identity import origin_of
 
@@ -22,15 +25,30 @@ LOOKED_AT = 200
 def briefing(
     library: Library, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
 ) -> dict[str, Any]:
-    """Return `Library.briefing`; for a project without notes, the text ends with `proposal`."""
+    """Return `Library.briefing`, followed by the hints for a person: a project that this one may
+    be a clone of, notes that upkeep closed, and candidates.
+    """
     answer = library.briefing(agent_id, compact=compact, tokens=tokens)
-    proposed = proposal(library)
-    return answer | ({"briefing": f"{answer['briefing']}\n\n{proposed}"} if proposed else {})
+    return {"briefing": "\n\n".join((answer["briefing"], *hints(library)))}
+
+
+def hints(library: Library) -> list[str]:
+    """The hints below a briefing: no text of a note."""
+    return [
+        hint
+        for hint in (
+            proposal(library),
+            closed_hint(library),
+            candidates.hint(library),
+            acceptance.hint(library),
+        )
+        if hint
+    ]
 
 
 def proposal(library: Library) -> str:
     """Return one sentence that names a project with notes and the same git origin as this project,
-    which has none; "" when there is no such pair.
+    which has none, or a project whose folder was moved here; "" when there is neither.
     """
     project = library.project
     if not project:
@@ -41,14 +59,14 @@ def proposal(library: Library) -> str:
         path = connection.execute(select(FOLLOWED.c.path).where(FOLLOWED.c.project == project)).scalar()
         origin = origin_of(Path(path)) if path else ""
         if not origin:
-            return ""
+            return moved_hint(library, project)
         count = select(func.count()).where(NOTE.c.project == FOLLOWED.c.project, NOTE.c.state != "deleted")
         notes = count.scalar_subquery()
         query = select(FOLLOWED.c.path, notes.label("notes")).where(FOLLOWED.c.path != "", notes > 0)
         others = connection.execute(query.order_by(FOLLOWED.c.created_at.desc()).limit(LOOKED_AT)).all()
     sibling = next((other for other in others if origin_of(Path(other.path)) == origin), None)
     if sibling is None:
-        return ""
+        return moved_hint(library, project)
     return (
         f"This folder has no notes, but {sibling.path} has {sibling.notes}, and both came from {origin}. If this is a clone "
         f"of it, a person can make their notes one: `cortex memory link {shlex.quote(sibling.path)}`, in this folder."

@@ -36,6 +36,8 @@ KEY, KEY_BYTES = "memory.key", 32
 MIGRATION_S, LOCK_S = 600.0, 1.0
 #: rows of an index that SQLite samples for its statistics
 ANALYSED = 400
+#: in the error of a text whose bytes are no UTF-8: the file is damaged there
+_UNDECODABLE = "Could not decode to UTF-8"
 _TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 
 
@@ -140,10 +142,14 @@ class Database:
             with self._engine.connect() as connection:
                 yield connection.execution_options(**READS)
         except OperationalError as error:
+            if _UNDECODABLE in str(error.orig):  # the module's own error for a text of other bytes
+                raise _damaged(self.path, error.orig) from error
             raise Unavailable(f"The memory in {self.path} cannot be read: {error.orig}.") from error
         except DatabaseError as error:
             raise _damaged(self.path, error.orig) from error
         except self.driver.module.OperationalError as error:  # from `rows_by_number`
+            if _UNDECODABLE in str(error):
+                raise _damaged(self.path, error) from error
             raise Unavailable(f"The memory in {self.path} cannot be read: {error}.") from error
         except self.driver.module.DatabaseError as error:
             raise _damaged(self.path, error) from error

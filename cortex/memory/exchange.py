@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, get_args
 
 from cortex.memory.note import (
@@ -38,7 +38,18 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: the first line of a file: format and version
 HEADER: Record = {"cortex": "memory", "version": 1}
 
-_TEXTS = ("id", "kind", "obs_type", "memory_type", "title", "subtitle", "body", "project", "git_commit")
+_TEXTS = (
+    "id",
+    "kind",
+    "obs_type",
+    "memory_type",
+    "title",
+    "subtitle",
+    "body",
+    "project",
+    "git_commit",
+    "topic",
+)
 _MOMENTS = ("occurred_at", "valid_from", "valid_until", "created_at", "updated_at", "used_at")
 _COUNTS = ("number", "superseded_by", "use_count", "shown_count", "feedback", "prompt_number")
 _LISTS = ("facts", "labels", "files", "modified", "read")
@@ -51,6 +62,9 @@ class Arriving:
     line: int
     note: Note
     revisions: tuple[tuple[int, Note], ...] = ()
+    trusted: bool = True
+    #: whether a person edited it in a file
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +73,7 @@ class ArrivingEdge:
     source: Name
     target: Name
     edge: Edge
+    trusted: bool = True
 
 
 ArrivingRecord = Arriving | ArrivingEdge | session_records.ArrivingSession | session_records.ArrivingExchange
@@ -85,9 +100,12 @@ def edge_record(edge: Edge, ids: Mapping[int, str]) -> Record:
     }
 
 
-def read_record(line: int, record: Any, project: str, *, trusted: bool) -> ArrivingRecord | None:
-    """Return the contents of a record, without secrets; None for a header. Unless `trusted`,
-    everything in it counts as imported. Notes without a project belong to `project`. Raises
+def read_record(
+    line: int, record: Any, project: str, *, trusted: bool, now: int = 0
+) -> ArrivingRecord | None:
+    """Return the contents of a record, without secrets; None for a header. Notes without a project
+    belong to `project`. Unless `trusted`, everything in it counts as imported: all notes belong to
+    `project` alone, moments after `now` are cut to it, and counts of use are dropped. Raises
     CortexError with a sentence for a record that cannot be used.
     """
     if not isinstance(record, Mapping):
@@ -97,9 +115,10 @@ def read_record(line: int, record: Any, project: str, *, trusted: bool) -> Arriv
         return None
     clean, _ = remove_secrets_in(dict(record))
     if isinstance(clean.get("note"), Mapping):
-        return _read_note(line, clean["note"], project, trusted=trusted)
+        arrival = _read_note(line, clean["note"], project, trusted=trusted)
+        return arrival if trusted else _without_claims(arrival, project, now)
     if isinstance(clean.get("edge"), Mapping):
-        return _read_edge(line, clean["edge"])
+        return _read_edge(line, clean["edge"], trusted=trusted)
     if session_record := session_records.read(line, clean, project, trusted=trusted):
         return session_record
     raise BadRequest('it is neither {"note": …} nor {"edge": …}, nor of a session')
@@ -119,7 +138,26 @@ def _read_note(line: int, record: Mapping[str, Any], project: str, *, trusted: b
         if not isinstance(revision, Mapping) or not isinstance(revision.get("held"), Mapping):
             raise BadRequest("one of its revisions holds no note")
         revisions.append((_integer(revision, "until"), _note(revision["held"], project, trusted=trusted)))
-    return Arriving(line, note, tuple(revisions))
+    return Arriving(line, note, tuple(revisions), edited=record.get("edited") is True)
+
+
+def _without_claims(arrival: Arriving, project: str, now: int) -> Arriving:
+    """The note as a stranger's: no claim about its project, its use, its rating, or the future."""
+    revisions = tuple(
+        (min(until, now) if now else until, _as_strangers(note, project, now))
+        for until, note in arrival.revisions
+    )
+    return replace(
+        arrival, note=_as_strangers(arrival.note, project, now), revisions=revisions, trusted=False
+    )
+
+
+def _as_strangers(note: Note, project: str, now: int) -> Note:
+    moments = {name: getattr(note, name) for name in _MOMENTS}
+    moments = {name: min(moment, now) if now else moment for name, moment in moments.items()}
+    counts = dict.fromkeys(("superseded_by", "use_count", "shown_count", "feedback"), 0)
+    claims: dict[str, Any] = {"project": project, "scope": "project", "relevance": note.importance}
+    return replace(note, **(moments | counts | claims | {"used_at": 0}))
 
 
 def _note(record: Mapping[str, Any], project: str, *, trusted: bool) -> Note:
@@ -158,7 +196,7 @@ def _source(record: Any, *, trusted: bool) -> Source:
     return Source(agent, session, str(record.get("channel", ""))[:16], record["trust"])
 
 
-def _read_edge(line: int, record: Mapping[str, Any]) -> ArrivingEdge:
+def _read_edge(line: int, record: Mapping[str, Any], *, trusted: bool) -> ArrivingEdge:
     relation, reverse = read_relation(_string(record, "relation"))
     ends = [_endpoint(record, end) for end in ("source", "target")]
     weight = record.get("weight", 1.0)
@@ -177,7 +215,7 @@ def _read_edge(line: int, record: Mapping[str, Any]) -> ArrivingEdge:
         valid_until=_integer(record, "valid_until"),
     )
     source, target = reversed(ends) if reverse else ends
-    return ArrivingEdge(line, source, target, edge)
+    return ArrivingEdge(line, source, target, edge, trusted)
 
 
 def _endpoint(record: Mapping[str, Any], end: str) -> Name:

@@ -14,22 +14,34 @@ from typing import Any, Self, TypeVar, cast
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
 from cortex.memory.answers import edge_row as render_edge
-from cortex.memory.answers import erasure_answer, note_row, timeline_row, title_rows, walk_answer
+from cortex.memory.answers import (
+    erasure_answer,
+    note_row,
+    timeline_row,
+    title_rows,
+    visible_text,
+    walk_answer,
+)
 from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
+from cortex.memory.changes import ALIKE, KINDS, alike, stems
 from cortex.memory.checks import warnings_of
 from cortex.memory.copies import back_ups
+from cortex.memory.disputes import mark_disputed
 from cortex.memory.doctor import examine
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import erase_in_copies
 from cortex.memory.formats import InputLine
+from cortex.memory.markdown_export import write_folder
 from cortex.memory.memory_query import LIMIT_MAX, answer_around, find, select
 from cortex.memory.note import (
+    AGENTS,
     Direction,
     Note,
     Scope,
     Source,
     State,
+    Trust,
     read_changes,
     read_scope,
     with_anchors,
@@ -37,11 +49,12 @@ from cortex.memory.note import (
 from cortex.memory.postgresql import Server
 from cortex.memory.recall import Memory
 from cortex.memory.sealed import opener
-from cortex.memory.store import STATES
+from cortex.memory.store import STATES, Written
 from cortex.memory.timeline import between
-from cortex.memory.times import format_moment, read_end, read_moment
-from cortex.memory.transcripts import spool, spool_reader
+from cortex.memory.times import format_age, format_moment, read_end, read_moment
+from cortex.memory.transcripts import proposals, spool, spool_reader
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
+from cortex.memory.upkeep.traits import jaccard
 from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets
 
@@ -55,6 +68,12 @@ CHANGES = 1_000
 DEPTH_MAX = 6
 #: records in one page of an export
 EXPORT_MAX = 1_000
+#: fields of a note that tell something, and the one that decides who reads it
+_SAYING = frozenset(("title", "subtitle", "body", "facts", "kind", "scope"))
+#: notes of a new note's answer that it may replace, and nearest notes that they are chosen from
+SIMILAR_MAX, SIMILAR_LOOKED_AT = 2, 8
+#: share of common stems and cosine of two bodies below which notes of one title stay two
+SAME_STEMS, SAME_COSINE = 0.1, 0.3
 #: smallest and largest budget of a briefing
 TOKENS_MIN, TOKENS_MAX = 50, 50_000
 
@@ -68,14 +87,36 @@ def finish(steps: Generator[None, None, T]) -> T:
             return cast("T", end.value)
 
 
+def _propose_old_notes(memory: Memory) -> None:
+    """Once in the life of a store: make candidates of the notes of rules, in one operation that
+    `undo` reverts.
+    """
+    store = memory.store
+    with store.database.read() as connection:
+        if proposals.notes_were_moved(connection):
+            return
+        has_notes = bool(proposals.notes_to_move(connection))
+    if has_notes:
+        key = store.database.key()
+        store.once("", "propose", {}, lambda records: {"moved": proposals.move_notes(records, key)})
+        memory.follow()
+    else:
+        with store.database.write() as connection:
+            proposals.mark_moved(connection, memory.now())
+
+
 class Library:
     """One person's memory. Use it in one thread. A method that returns a generator does long work
     in slices.
     """
 
-    def __init__(self, memory: Memory, *, project: str = "", source: Source | None = None) -> None:
+    def __init__(
+        self, memory: Memory, *, project: str = "", source: Source | None = None, caller: str | None = None
+    ) -> None:
+        """`caller`: the project of the agent that calls, if that is not `project`."""
         self._memory = memory
         self._requested_project, self._project = project, memory.projects.home_of(project)
+        self._caller = self._project if caller is None else memory.projects.home_of(caller)
         self._source = source or Source()
 
     @classmethod
@@ -97,18 +138,39 @@ class Library:
         folder = Path(path).expanduser().absolute()
         memory = Memory(folder, embedder or open_static(), home=home, driver=driver)
         try:
+            _propose_old_notes(memory)
             return cls(memory, project=project)
         except BaseException:  # close it even on KeyboardInterrupt, as in `Memory`
             memory.close()
             raise
 
-    def of(self, *, project: str | None = None, source: Source | None = None) -> Library:
+    def of(
+        self, *, project: str | None = None, source: Source | None = None, caller: str | None = None
+    ) -> Library:
         """The same memory for another project ("" for all), or with another source of its notes."""
         return Library(
             self._memory,
             project=self._requested_project if project is None else project,
             source=source or self._source,
+            caller=caller,
         )
+
+    def _trust_for(self, project: str) -> Trust:
+        """The trust of a text that this caller writes into a note of `project`."""
+        is_foreign = self._source.channel == AGENTS and project != self._caller
+        return "other" if is_foreign else self._source.trust
+
+    def edit_trust(self, reference: str | int, changes: Mapping[str, Any]) -> Trust | None:
+        """The trust of a note after this caller changed these fields; None where it stays. Raises
+        NotFound.
+        """
+        if self._source.channel != AGENTS or changes.keys().isdisjoint(_SAYING):
+            return None
+        note = self._memory.store.need(reference)
+        if note.project != self._caller:
+            return "other"
+        is_global = changes.get("scope", note.scope) == "global"
+        return "agent" if is_global and note.source.trust == "user" else None
 
     def __enter__(self) -> Self:
         return self
@@ -124,6 +186,11 @@ class Library:
     @property
     def memory(self) -> Memory:
         return self._memory
+
+    @property
+    def source(self) -> Source:
+        """The source of the notes that are stored."""
+        return self._source
 
     @property
     def project(self) -> str:
@@ -153,12 +220,15 @@ class Library:
         scope: Scope = "project",
         occurred_at: float | str = 0,
         supersedes: Sequence[str | int] = (),
+        topic: str = "",
         operation_id: str = "",
     ) -> dict[str, Any]:
         """Store a note: {"id", "number", "message"}, with "deduplicated" when it was there already,
         "removed" when it held secrets, and "warnings" that say how to make it easier to find. The
         notes that it supersedes are no longer true: searches find them only with `as_of` or
-        `include`.
+        `include`. A note of the same `topic` and scope is its older version and superseded, too.
+        "closed": [{"number", "title"}] of superseded notes; "similar": [{"number", "title", "age"}]
+        of notes that it may replace, at most two.
 
         It is on the disk when this returns. Raises BadRequest, TooLarge and NotFound.
         """
@@ -176,10 +246,13 @@ class Library:
             scope=read_scope(scope),
             importance=importance,
             occurred_at=read_moment(occurred_at, "occurred_at"),
-            source=self._source,
+            source=replace(self._source, trust=self._trust_for(self._project)),
+            topic=topic,
         )
+        if note.source.trust == "other":
+            note = replace(note, metadata={**note.metadata, "from_project": self._caller})
         warnings = warnings_of(note)
-        written = self._memory.store.put(note, operation_id, supersedes)
+        written = self._memory.store.put(note, operation_id, supersedes, self._differ)
         self._memory.follow()
         title_text = remove_secrets(title)[0]
         answer: dict[str, Any] = {
@@ -189,8 +262,50 @@ class Library:
         }
         if written.merged:
             answer |= {"deduplicated": True, "message": f"Already there, brought up to date: {title_text}"}
+        if written.same_title:
+            names = ", ".join(map(str, written.same_title))
+            warnings.append(
+                f"Note {names} has this title and another text: both stay. Titles of their own tell them apart."
+            )
         answer |= {"removed": list(written.removed)} if written.removed else {}
+        answer |= self._closed_rows(written)
+        if similar := self._similar(written, title_text, note):
+            answer["similar"] = similar
         return answer | ({"warnings": warnings} if warnings else {})
+
+    def _closed_rows(self, written: Written) -> dict[str, Any]:
+        """{"closed": rows of the superseded notes}, {} for none."""
+        notes = self._memory.store.notes_by_number(written.closed)
+        rows = [{"number": note.number, "title": visible_text(note.title)} for note in notes]
+        return {"closed": rows} if rows else {}
+
+    def _similar(self, written: Written, title: str, note: Note) -> list[dict[str, Any]]:
+        """Rows of the notes that a new note may replace: of its topic, or the nearest with a
+        similar title, of the same scope.
+        """
+        memory, numbers = self._memory, list(written.same_topic)
+        if note.kind in KINDS and not written.merged:
+            selection = Selection(project=self._project, kinds=tuple(sorted(KINDS)))
+            numbers += [hit.number for hit in memory.rank_notes(title, selection, SIMILAR_LOOKED_AT, 1.0, ())]
+        others = dict.fromkeys(number for number in numbers if number != written.number)
+        rows = [
+            {
+                "number": other.number,
+                "title": visible_text(other.title),
+                "age": format_age(other.created_at, memory.now()),
+            }
+            for other in memory.store.notes_by_number(list(others))
+            if other.number in written.same_topic
+            or (other.scope == note.scope and alike(title, other.title) >= ALIKE)
+        ]
+        return rows[:SIMILAR_MAX]
+
+    def _differ(self, stored: Note, incoming: Note) -> bool:
+        """Whether two notes of one title have nothing else in common."""
+        bodies = [stored.body.strip(), incoming.body.strip()]
+        if not all(bodies) or jaccard(stems(bodies[0]), stems(bodies[1])) >= SAME_STEMS:
+            return False
+        return self._memory.vectors.likeness(*bodies) < SAME_COSINE
 
     def edit(
         self,
@@ -210,18 +325,24 @@ class Library:
         if not (changes or state or superseded_by or supersedes):
             raise BadRequest(f"Nothing to change in the note {str(node_id)[:80]}: give a field or a state.")
         written = self._memory.store.edit(
-            node_id, changes, operation_id, state=state, superseded_by=superseded_by, supersedes=supersedes
+            node_id,
+            changes,
+            operation_id,
+            state=state,
+            superseded_by=superseded_by,
+            supersedes=supersedes,
+            trust=self.edit_trust(node_id, changes),
         )
         self._memory.follow()
+        closed = self._closed_rows(written)
         names = ", ".join("tags" if name == "labels" else name for name in sorted(changes))
         sentences = [f"Changed: {names}."] if changes else []
         if state or superseded_by:
             sentences.append(f"Now {'superseded' if superseded_by else state}.")
         if supersedes:
             sentences.append(f"It supersedes {len(supersedes)}.")
-        return {"id": written.id, "number": written.number, "message": " ".join(sentences)} | (
-            {"removed": list(written.removed)} if written.removed else {}
-        )
+        answer = {"id": written.id, "number": written.number, "message": " ".join(sentences)} | closed
+        return answer | ({"removed": list(written.removed)} if written.removed else {})
 
     def relate(
         self, from_id: str | int, to_id: str | int, relation: str = "relates-to", *, operation_id: str = ""
@@ -318,6 +439,15 @@ class Library:
         target = Path(file).expanduser().absolute()
         count = yield from export_file(self._memory, target, self._project)
         return {"file": str(target), "records": count}
+
+    def export_markdown(self, folder: str) -> Generator[None, None, dict[str, Any]]:
+        """Write each note of the project that is not deleted as a Markdown file, in slices:
+        {"folder", "written", "unchanged": counts}.
+        """
+        target = Path(folder).expanduser().absolute()
+        self._memory.follow()
+        counts = yield from write_folder(self._memory, target, self._project)
+        return {"folder": str(target)} | counts
 
     def back_up(self) -> Generator[None, None, dict[str, Any]]:
         """Back up the store: {"file": the copy, "back_ups": all copies}; the newest three stay. In
@@ -452,7 +582,8 @@ class Library:
             [edge.target if edge.source == note.number else edge.source for edge in edges]
         )
         ids = {related.number: related.id for related in (note, *others)}
-        return note_row(note) | {
+        [row] = mark_disputed(self._memory, [note_row(note)])
+        return row | {
             "edges": [render_edge(edge, ids) for edge in edges if {edge.source, edge.target} <= ids.keys()],
             "related": title_rows(others),
         }

@@ -7,6 +7,7 @@ from typing import Any
 
 from cortex.memory.answers import hit_row, timeline_row
 from cortex.memory.catalog import Selection
+from cortex.memory.disputes import mark_disputed
 from cortex.memory.note import State, read_kind, read_labels
 from cortex.memory.recall import Memory
 from cortex.memory.store import STATES
@@ -43,7 +44,8 @@ def find(
         raise BadQuery("The query is empty; say what to search for.")
     if not 1 <= limit <= LIMIT_MAX:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
-    return [hit_row(hit, explain=explain) for hit in memory.recall(query, selection, limit, alpha)]
+    rows = [hit_row(hit, explain=explain) for hit in memory.recall(query, selection, limit, alpha)]
+    return mark_disputed(memory, rows)
 
 
 def answer_around(  # noqa: PLR0917 - as `Library.timeline` has them

@@ -20,7 +20,10 @@ from cortex.system.terminal import clean
 
 Scope = Literal["project", "global"]
 State = Literal["active", "superseded", "archived", "deleted"]
-Trust = Literal["user", "agent", "tool", "import"]
+#: "other": an agent of another project; "import": a file of unknown authors
+Trust = Literal["user", "agent", "tool", "import", "other"]
+#: the channel of agents
+AGENTS = "mcp"
 Direction = Literal["outgoing", "incoming", "both"]
 
 #: documented kinds; any word of this form is allowed
@@ -83,7 +86,8 @@ class Note:
     `number` is the small integer of the note with the UUIDv7 `id`; neither is ever used again.
     `importance` is given and never decays, `relevance` is derived and may be computed anew. `files`
     are all files; `modified` and `read` are those that were changed or read, `mtimes` their last
-    changes. `spoken`: path or anchor → hash of its code when the note was written.
+    changes. `spoken`: path or anchor → hash of its code when the note was written. `topic`: a name
+    for what it is about, of which the newest note is active.
     """
 
     title: str
@@ -120,6 +124,7 @@ class Note:
     feedback: int = 0
     prompt_number: int = 0
     source: Source = Source()
+    topic: str = ""
 
     @property
     def happened_at(self) -> int:
@@ -194,6 +199,7 @@ def normalise_note(note: Note) -> Note:
         **_files(note),
         metadata=_metadata(note.metadata),
         importance=float(importance),
+        topic=read_topic(note.topic),
     )
 
 
@@ -250,6 +256,12 @@ def read_relation(relation: str) -> tuple[str, bool]:
             "supports, contradicts, caused-by, depends-on, similar-to or supersedes."
         )
     return (REVERSED[normal], True) if normal in REVERSED else (normal, False)
+
+
+def read_topic(topic: str) -> str:
+    """The normalised topic (NFKC, lower case, single spaces). Raises TooLarge."""
+    normal = " ".join(unicodedata.normalize("NFKC", clean(topic)).casefold().split())
+    return _clean_text("the topic", normal, LABEL_CHARS_MAX)
 
 
 def read_labels(labels: Iterable[str]) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ _FIELDS = {
     "scope": "scope",
     "project": "project",
     "state": "state",
+    "topic": "topic",
     "occurred_at": "occurred_at",
     "valid_until": "valid_until",
     "feedback": "feedback",

@@ -14,16 +14,18 @@ from typing import Any
 
 import msgspec
 
-from cortex.memory import clones, note_history
+from cortex.memory import acceptance, candidates, clones, closed_notes, note_history
 from cortex.memory.code_places.commit_notes import take_commits, unknown_commits
 from cortex.memory.code_places.places import files_with_anchors, notes_by_file, spoken
 from cortex.memory.code_places.unplaced import place, unplaced
 from cortex.memory.library import Library
-from cortex.memory.note import Scope, Source, State
+from cortex.memory.note import AGENTS, Scope, Source, State
 from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, run_observation, takes_number, writes
 from cortex.memory.relocation import migrate
-from cortex.memory.transcripts import sessions
+from cortex.memory.times import is_period, local_zone
+from cortex.memory.transcripts import past_sessions, sessions
+from cortex.memory.unknown_names import explain_emptiness
 from cortex.memory.upkeep import run
 from cortex.system.errors import BadRequest
 from cortex.terms.arguments import parse_fault, struct_of
@@ -39,13 +41,18 @@ ALL = "all"
 Slices = Generator[None, None, dict[str, Any]]
 Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
 #: operation of people → its command, where that has another name
-_COMMANDS = {"erase": "forget --hard"}
+_COMMANDS = {
+    "erase": "forget --hard",
+    "reopen": "closed --reopen",
+    "past_sessions": "past-sessions",
+    "waiting": "accept",
+} | {f"{verb}_candidates": f"candidates --{verb}" for verb in ("take", "drop", "restore")}
 #: possible keys of an answer's hits
 _HIT_KEYS = ("results", "items", "observations", "explanations")
 #: end of the identity of a project's folder
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
-#: the channel of agents
-AGENTS = "mcp"
+#: arguments that filter by time
+_DATES = ("as_of", "since", "until", "dateStart", "dateEnd", "date_start", "date_end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +111,33 @@ def carry_out(
     if operation.takes_number:
         checked[_OPERATION_ID] = operation_id
     _refuse_secrets(project=checked["project"], operation_id=operation_id)
-    project = checked.pop("project") or project
+    named = checked.pop("project")
+    caller, project = project, named or project
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
-    view = library.of(project="" if project == ALL else project, source=source)
+    view = library.of(project="" if project == ALL else project, source=source, caller=caller)
     began = time.monotonic()
     if source is not None:
         view.memory.queries.tally.last_call_at[source.channel] = view.memory.now()
     answer = operation.function(view, **checked)
     answer = {"results": answer} if isinstance(answer, list) else answer
+    if isinstance(answer, dict) and (
+        days := [checked[name] for name in _DATES if is_period(checked.get(name))]
+    ):
+        answer["dates"] = f"{' and '.join(dict.fromkeys(days))}: in local time, {local_zone()}"
+    if isinstance(answer, dict) and not operation.writes and _is_empty(answer):
+        answer |= explain_emptiness(view, "" if named == ALL else named, checked)
+        if "message" not in answer and "results" in answer and (proposed := clones.proposal(view)):
+            answer["message"] = proposed
     if checked.get("query") and isinstance(answer, dict):
         _log(view, operation.name.removeprefix(PREFIX), checked["query"], answer, began)
     return answer
+
+
+def _is_empty(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer with hits has none, and no sentence about it."""
+    hits = [answer[name] for name in _HIT_KEYS if isinstance(answer.get(name), list)]
+    return bool(hits) and not any(hits) and not answer.get("message")
 
 
 def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], began: float) -> None:
@@ -156,6 +178,7 @@ def _store(
     scope: Scope | None = None,
     occurred_at: float | str | None = None,
     supersedes: tuple[str | int, ...] = (),
+    topic: str | None = None,
     id: str | int = "",  # noqa: A002 - its name on the wire
     state: State | None = None,
     operation_id: str = "",
@@ -177,6 +200,7 @@ def _store(
         "obs_type": obs_type,
         "scope": scope,
         "occurred_at": occurred_at,
+        "topic": topic,
     }
     changes: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     if id:
@@ -216,6 +240,14 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("forget", Library.forget, writes=True),
         _operation("undo", Library.undo, writes=True),
         _operation("link", Library.link, writes=True, people=True),
+        _operation("closed", closed_notes.closed, writes=True, people=True),
+        _operation("candidates", candidates.list_candidates, writes=False),
+        _operation("take_candidates", candidates.take_candidates, writes=True, people=True),
+        _operation("drop_candidates", candidates.drop_candidates, writes=True, people=True),
+        _operation("restore_candidates", candidates.restore_notes, writes=True, people=True),
+        _operation("waiting", acceptance.waiting, writes=False, people=True),
+        _operation("accept", acceptance.accept, writes=True, people=True),
+        _operation("reopen", closed_notes.reopen, writes=True, people=True),
         _operation("erase", Library.erase, writes=True, people=True),
         _operation("run_consolidation", run.run_consolidation, writes=True),
         _operation("trigger_maintenance", run.trigger_maintenance, writes=True),
@@ -224,12 +256,14 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("get_patterns", run.get_patterns, writes=False),
         _operation("import", Library.import_file, writes=True, people=True),
         _operation("export", Library.export_file, writes=False, people=True),
+        _operation("export_markdown", Library.export_markdown, writes=False, people=True),
         _operation("backup", Library.back_up, writes=False, people=True),
         _operation("migrate", migrate, writes=True, people=True),
         _operation("history", note_history.history, writes=False),
         _operation("read_session", note_history.read_session, writes=False),
         _operation("search_sessions", sessions.search_sessions, writes=False),
         _operation("list_sessions", sessions.list_sessions, writes=False),
+        _operation("past_sessions", past_sessions.past_sessions, writes=True, people=True),
         _operation("followed", sessions.followed, writes=False, people=True),
         _operation("take_session", sessions.take_session, writes=True, people=True),
         _operation("doctor", Library.doctor, writes=False, people=True),

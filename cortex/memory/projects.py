@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from cortex.memory.project_joins import join, separate
 from cortex.memory.store import Store
-from cortex.memory.tables import JOINED, NOTE
+from cortex.memory.tables import FOLLOWED, JOINED, NOTE
 from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest
 
@@ -35,6 +35,15 @@ class Projects:
         joined = [name for name, home in (self._store.homes or {}).items() if home == project]
         return [project, *joined] if project else []
 
+    def names(self) -> list[str]:
+        """The projects with notes or a known folder."""
+        with self._store.database.read() as connection:
+            noted = connection.execute(
+                select(NOTE.c.project).where(NOTE.c.project != "").distinct()
+            ).scalars()
+            followed = connection.execute(select(FOLLOWED.c.project)).scalars()
+            return sorted({*noted, *followed})
+
     def with_notes(self) -> list[dict[str, Any]]:
         """[{"project", "notes", "newest"}] of all projects with notes, the newest first."""
         newest = func.max(NOTE.c.created_at)
@@ -43,6 +52,14 @@ class Projects:
         with self._store.database.read() as connection:
             rows = connection.execute(query).all()
         return [{"project": row[0], "notes": row[1], "newest": format_moment(row[2])} for row in rows]
+
+    def _project_at(self, other: str) -> str:
+        """The project that was followed in this folder, which may be gone; else `other`."""
+        with self._store.database.read() as connection:
+            query = select(FOLLOWED.c.project).where(FOLLOWED.c.path == other)
+            query = query.order_by(FOLLOWED.c.created_at.desc()).limit(1)
+            project = connection.execute(query).scalar() if other else None
+        return str(project) if project else other
 
     def link(self, project: str, other: str, operation: str, *, remove: bool) -> dict[str, Any]:
         """Return {"project", "home": the project that keeps its notes, "projects": all with notes},
@@ -54,6 +71,7 @@ class Projects:
         if (other or remove) and not project:
             raise BadRequest("No project: run this in a project's folder.")
         outcome: dict[str, Any] = {}
+        other = self._project_at(other)
         if other or remove:
             request = {"link": project, "to": other, "remove": remove}
             outcome = self._store.once(

@@ -17,6 +17,8 @@ from cortex.memory.vectors import Cosines, distinct
 from cortex.memory.words import WordBits
 from cortex.system.arrays import Array
 
+#: factors that decide between notes of equal similarity
+TIE_BREAKERS = ("importance", "relevance", "recency", "use")
 #: lane → its weight, for values from 0 to 1. words: of the note; window: share of the query's words
 #: in the note and its neighbours; answers: words of a question right before it; session: of its
 #: whole session; meaning: of the note with its neighbours; alone: of the note alone; opens: it is
@@ -47,6 +49,9 @@ HALF_LIFE_MS = 30 * 86_400_000
 #: of its meaning above the mean, which must also exceed the maximum that all unrelated notes would
 #: reach by chance
 WORDS_FLOOR, WINDOW_FLOOR, MEANING_FLOOR = 0.34, 0.2, 2.2
+#: least share of the query's word weight in the best note: below it, and without a near meaning, no
+#: note is about the query
+WORDS_ABOUT = 0.6
 #: smallest score that counts as a match of words
 LEAST = 1e-6
 #: candidates from meaning
@@ -76,6 +81,11 @@ class Ranked:
     number: int
     score: float
     parts: dict[str, float]
+
+    @property
+    def similarity(self) -> float:
+        """The score without the tie breakers."""
+        return self.score - sum(self.parts.get(name, 0.0) for name in TIE_BREAKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +144,16 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
         _fit_factors(lanes, numbers, catalog),
         _tie_breakers(numbers, catalog, now),
     )
+
+
+def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array, related: float) -> bool:
+    """Whether any note of the mask is about the query's subject: by its words, by a cosine of at
+    least `related`, or as speech that passes the minimum for a hit.
+    """
+    best = max((score for number, score in lanes.words.items() if mask[number]), default=0.0)
+    if best >= max(WORDS_ABOUT * lanes.ideal, LEAST) or lanes.cosines.values.max(initial=-1.0) >= related:
+        return True
+    return bool((similar.fits & (catalog["speaker"][similar.numbers] > 0)).any())
 
 
 def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.catalog import Catalog, Selection
+from cortex.memory.changes import arrange
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased
 from cortex.memory.links import Links
@@ -17,7 +18,7 @@ from cortex.memory.note import Note
 from cortex.memory.observations.query_log import Queries
 from cortex.memory.postgresql import Server
 from cortex.memory.projects import Projects
-from cortex.memory.ranking import Lanes, Ranked, rank, similarities, with_neighbours
+from cortex.memory.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
 from cortex.memory.records import Point
 from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
@@ -36,17 +37,25 @@ CHANGES = 1_000
 INDEXES = ("words", "vectors", "edges")
 #: candidates of the word lane for each requested hit, and at least
 PROPOSED, PROPOSED_MIN = 5, 200
+#: share of a superseded note's score that its heir gets; heirs of heirs that are followed
+HEIR_SHARE, HEIR_STEPS = 0.95, 10
+#: best hits that are compared with each other
+COMPARED = 10
 #: best hits by similarity from which the graph is walked
 ANCHORS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledNote:
-    """A hit; `parts`: the contributions to its score."""
+    """A hit; `parts`: the contributions to its score; `newer`: the number of the note that outdates
+    it, 0 for none; `disagrees`: numbers of older hits that it may disagree with.
+    """
 
     note: Note
     score: float
     parts: dict[str, float]
+    newer: int = 0
+    disagrees: tuple[int, ...] = ()
 
 
 class Memory:
@@ -74,6 +83,8 @@ class Memory:
         self.queries = Queries(self.store)
         self.now = now
         self.upkeep = Upkeep()
+        #: project → number of sessions from before memory was used in it, which are not read
+        self.unread_sessions: dict[str, int] = {}
         self.catalog, self.links = Catalog(), Links()
         self._folder, self._embedder = folder, embedder
         self.words = Words(self._folder / "words")
@@ -139,9 +150,15 @@ class Memory:
             pass
 
     def _diverged_indexes(self) -> list[str]:
-        """The indexes that followed changes unknown to the store, which was restored."""
+        """The indexes that followed changes unknown to the store, which was restored, or lack a
+        note: a cut file ends at a whole row.
+        """
         reached = {"words": self.words.reached, "vectors": self.vectors.reached}
-        return [index for index, point in reached.items() if self.store.point_at(point.number) != point]
+        diverged = [index for index, point in reached.items() if self.store.point_at(point.number) != point]
+        if "vectors" not in diverged and self.vectors.reached == self.reached:
+            lost = set(self.catalog.live()) - self.vectors.numbers()
+            return diverged + ["vectors"] * bool(lost)
+        return diverged
 
     def _load(self) -> Iterator[None]:
         """Fill the catalog and the links from the store; changes meanwhile are followed later."""
@@ -228,16 +245,62 @@ class Memory:
     def recall(
         self, query: str, selection: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()
     ) -> list[RecalledNote]:
-        """The notes that match the query, the best first; with `as_of` as they were at that moment.
-        The graph is walked from the best hits and the `anchors`.
+        """The notes that match the query, the best first, a newer note before those that it
+        outdates; with `as_of` as they were at that moment. The graph is walked from the best hits
+        and the `anchors`.
         """
         with self.store.database.moment():
             self.follow()
             past_notes = self.notes_at(selection.as_of)
-            best = self.rank_notes(query, selection, limit, alpha, anchors, past_notes)
+            wide = self._with_superseded(selection)
+            most = max(limit, COMPARED) * (2 if wide != selection else 1)
+            best = self.rank_notes(query, wide, most, alpha, anchors, past_notes, floor=True)
             loaded = self.store.notes_by_number([hit.number for hit in best if hit.number not in past_notes])
-        notes = {note.number: note for note in loaded} | past_notes
-        return [RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes]
+            notes = {note.number: note for note in loaded} | past_notes
+            hits = [
+                RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes
+            ]
+            if wide != selection:
+                hits = self._with_heirs(hits, selection)
+        first = hits[:COMPARED]
+
+        def rescore(text: str) -> dict[int, float]:
+            ranked = self.rank_notes(text, selection, most, 1.0, (), past_notes)
+            return {hit.number: hit.score for hit in ranked}
+
+        arrangement = arrange([hit.note for hit in first], [hit.score for hit in first], query, rescore)
+        arranged = [
+            replace(
+                first[at],
+                newer=arrangement.newer.get(at, 0),
+                disagrees=tuple(arrangement.disagrees.get(at, ())),
+            )
+            for at in arrangement.order
+        ]
+        return [*arranged, *hits[COMPARED:]][:limit]
+
+    def _with_superseded(self, selection: Selection) -> Selection:
+        """The selection with superseded notes, if there are any, unless it is of a past moment."""
+        has_any = not selection.as_of and self.catalog.count_of("superseded")
+        if not has_any or "superseded" in selection.states:
+            return selection
+        return replace(selection, states=(*selection.states, "superseded"))
+
+    def _with_heirs(self, hits: Sequence[RecalledNote], selection: Selection) -> list[RecalledNote]:
+        """The hits with the note that superseded it in the place of each superseded note: a
+        question in the old note's words finds the new one.
+        """
+        mask, rows = self.catalog.mask(selection), dict[int, RecalledNote]()
+        for hit in hits:
+            note, score, steps = hit.note, hit.score, 0
+            while note.state == "superseded" and note.superseded_by and steps < HEIR_STEPS:
+                heirs = self.store.notes_by_number([note.superseded_by])
+                note, score, steps = (heirs or [note])[0], score * HEIR_SHARE, steps + 1
+            previous = rows.get(note.number)
+            if mask[note.number] and (previous is None or previous.score < score):
+                parts = hit.parts if note is hit.note else {"superseded": score}
+                rows[note.number] = RecalledNote(note, score, parts)
+        return sorted(rows.values(), key=lambda hit: -hit.score)
 
     def rank_notes(  # noqa: PLR0917
         self,
@@ -247,8 +310,12 @@ class Memory:
         alpha: float,
         anchors: Sequence[int] = (),
         past_notes: Mapping[int, Note] = MappingProxyType({}),
+        *,
+        floor: bool = False,
     ) -> list[Ranked]:
-        """As `recall`, by number; `past_notes`: the notes that read otherwise at `as_of`."""
+        """As `recall`, by number; `past_notes`: the notes that read otherwise at `as_of`. `floor`:
+        none, if no note is about the subject of the query.
+        """
         mask = self.catalog.mask(selection, past_notes)
         query_words = question_words(query)
         speakers = self.catalog.speakers_in(query)
@@ -265,11 +332,16 @@ class Memory:
         )
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)
+        if floor and not is_noted(lanes, similar, self.catalog, mask, self.vectors.related(int(mask.sum()))):
+            return []
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
         if alpha < 1:
             starts = {hit.number: min(1.0, hit.score) for hit in best[:ANCHORS]}
             reached = self._near(starts | dict.fromkeys(anchors, 1.0), selection, past_notes, now)
             near = {number: worth for number, worth in reached.items() if mask[number]}
+            similarity = {hit.number: hit.similarity for hit in best[:ANCHORS]}
+            most = max(similarity.values(), default=0.0) or 1.0
+            near |= {number: max(near.get(number, 0.0), value / most) for number, value in similarity.items()}
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
         return best[:limit]
 

@@ -18,7 +18,7 @@ from cortex.memory.tables import NOTE
 _PLAIN = (
     "id", "kind", "obs_type", "memory_type", "title", "subtitle", "body", "project", "scope", "importance",
     "relevance", "state", "superseded_by", "occurred_at", "valid_from", "valid_until", "created_at", "updated_at",
-    "used_at", "use_count", "shown_count", "feedback", "prompt_number", "git_commit",
+    "used_at", "use_count", "shown_count", "feedback", "prompt_number", "git_commit", "topic",
 )  # fmt: skip
 #: columns that hold JSON
 _JSON = ("facts", "metadata", "spoken")
@@ -90,8 +90,9 @@ def files_of(note: Note) -> list[dict[str, Any]]:
 
 
 def outline_of(note: Note) -> Outline:
-    plain = {name: getattr(note, name) for name in Outline._fields if name != "session"}
-    return Outline(**plain, session=note.source.session)
+    of_source: dict[str, Any] = {"session": note.source.session, "trust": note.source.trust}
+    plain = {name: getattr(note, name) for name in Outline._fields if name not in of_source}
+    return Outline(**plain, **of_source)
 
 
 def revision_fields(note: Note) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from cortex.memory.doctor import warn_of_network_folder
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import forget_again, forgotten_in
 from cortex.memory.library import Library
-from cortex.memory.note import Source, Trust
-from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
+from cortex.memory.note import AGENTS, Source, Trust
+from cortex.memory.operations import OPERATIONS, carry_out
 from cortex.memory.sealed import driver_of
 from cortex.memory.server_address import server_of
 from cortex.memory.transcripts import spool

@@ -21,11 +21,12 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, updat
 from cortex.memory.bulk_import import Intake, merge_notes, take_in, take_out
 from cortex.memory.catalog import Outline
 from cortex.memory.census import count
+from cortex.memory.changes import statement_of, stems
 from cortex.memory.database import open_database
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased, all_forgotten, erase
 from cortex.memory.exchange import ArrivingRecord, Record
-from cortex.memory.note import Edge, Note, Source, State, normalise_note, read_relation, with_anchors
+from cortex.memory.note import Edge, Note, Source, State, Trust, normalise_note, read_relation, with_anchors
 from cortex.memory.postgresql import Server
 from cortex.memory.records import UPKEEP, News, Point, Records, batches, last_change, outlines, point_at
 from cortex.memory.rows import edge_of, note_of_revision
@@ -46,17 +47,29 @@ OWN_OPERATIONS_MAX = 100
 #: fields of a note that an edit may change
 EDITABLE = frozenset(
     "kind title body subtitle obs_type memory_type facts labels files modified read mtimes spoken git_commit "
-    "metadata scope importance occurred_at valid_from valid_until feedback prompt_number anchors".split()
+    "metadata scope importance occurred_at valid_from valid_until feedback prompt_number anchors topic".split()
 )
 #: fields of a note with text from a caller
 _WRITTEN_FIELDS = tuple(
     "kind title body subtitle facts labels files modified read mtimes spoken metadata obs_type memory_type "
-    "git_commit".split()
+    "git_commit topic".split()
 )
+#: notes with one title that an arriving note is compared with, the newest
+SAME_MAX = 20
 # Statements made once: making one takes longer than running it.
 _BY_OPERATION = select(OPERATION).where(OPERATION.c.id == bindparam("asked"))
 _LOG_OPERATION = insert(OPERATION)
-_SAME = select(NOTE.c.number).where(NOTE.c.same == bindparam("asked"), NOTE.c.state == "active").limit(1)
+_SAME = (
+    select(NOTE.c.number)
+    .where(NOTE.c.same == bindparam("asked"), NOTE.c.state == "active")
+    .order_by(NOTE.c.number.desc())
+    .limit(SAME_MAX)
+)
+_OF_TOPIC = (
+    select(NOTE.c.number)
+    .where(NOTE.c.topic == bindparam("topic"), NOTE.c.scope == bindparam("scope"), NOTE.c.state == "active")
+    .where(or_(NOTE.c.scope == "global", NOTE.c.project == bindparam("project")))
+)
 _COUNTED_NOTES = update(NOTE).where(NOTE.c.number.in_(bindparam("numbers", expanding=True)))
 _COUNT_SHOWN = _COUNTED_NOTES.values(shown_count=NOTE.c.shown_count + 1)
 _COUNT_USED = _COUNTED_NOTES.values(use_count=NOTE.c.use_count + 1, used_at=bindparam("moment"))
@@ -65,11 +78,17 @@ STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The result of a write. `merged`: an equal note was stored already, under this id."""
+    """The result of a write. `merged`: an equal note was stored already, under this id; by number:
+    the notes that it superseded (`closed`), those of the same topic that it may supersede, and
+    those of the same title with another text.
+    """
 
     id: str
     number: int
     merged: bool = False
+    closed: Sequence[int] = ()
+    same_topic: Sequence[int] = ()
+    same_title: Sequence[int] = ()
     #: kinds of secrets that were removed before it was stored
     removed: tuple[str, ...] = ()
 
@@ -100,29 +119,47 @@ class Store:
 
     # Writing
 
-    def put(self, note: Note, operation: str = "", supersedes: Sequence[str | int] = ()) -> Written:
+    def put(
+        self,
+        note: Note,
+        operation: str = "",
+        supersedes: Sequence[str | int] = (),
+        differ: Callable[[Note, Note], bool] | None = None,
+    ) -> Written:
         """Store a note, or merge it into the one with the same title, kind and project: labels and
-        files are added, the higher importance stays, a replaced body becomes a revision. The notes
-        that it supersedes are no longer valid. Raises BadRequest and TooLarge for an invalid note,
-        BadRequest for an operation id that was used for another operation, NotFound for an unknown
-        note to supersede.
+        files are added, the higher importance stays, a replaced body becomes a revision. A note of
+        another topic is no such note, nor one that `differ` tells apart by its text. The notes that
+        it supersedes are no longer valid; older notes of its topic in the same scope are
+        superseded, unless both share no word besides the topic. Raises BadRequest and TooLarge for
+        an invalid note, BadRequest for an operation id that was used for another operation,
+        NotFound for an unknown note to supersede.
         """
         clean_note, removed = prepare_note(note)
         payload = asdict(clean_note) | ({"supersedes": list(map(str, supersedes))} if supersedes else {})
 
         def carry_out(records: Records) -> dict[str, Any]:
-            number = records.connection.execute(_SAME, {"asked": clean_note.same}).scalar()
-            if number is None:
+            numbers = records.connection.execute(_SAME, {"asked": clean_note.same}).scalars()
+            same = [old for old in records.get(list(numbers)) if _may_share_topic(old, clean_note)]
+            same = [old for old in same if _may_join(clean_note, old)]
+            equal = next((old for old in same if not differ or not differ(old, clean_note)), None)
+            if equal is None:
                 stored = records.insert(clean_note)
             else:
-                stored = records.get([number])[0]
+                stored = equal
                 records.change(stored, merge_notes(stored, clean_note))
-            for reference in supersedes:
-                old = records.need(reference)
-                records.change(old, _supersede(records, old, stored))
-            return {"id": stored.id, "number": stored.number} | (
-                {"merged": True} if number is not None else {}
-            )
+            closed = _close(records, supersedes, stored)
+            versions = [old for old in _of_topic(records, clean_note) if old.number != stored.number]
+            replaced = [
+                old.number for old in versions if _continues(clean_note, old) and _may_join(clean_note, old)
+            ]
+            closed += _close(records, replaced, stored)
+            others = {
+                "closed": closed,
+                "same_topic": [old.number for old in versions if old.number not in closed],
+                "same_title": [] if equal else [old.number for old in same if old.number not in closed],
+            }
+            answer = {"id": stored.id, "number": stored.number} | ({"merged": True} if equal else {})
+            return answer | {name: numbers for name, numbers in others.items() if numbers}
 
         return Written(**self.once(operation, "put", payload, carry_out), removed=removed)
 
@@ -135,10 +172,11 @@ class Store:
         state: State | None = None,
         superseded_by: str | int = 0,
         supersedes: Sequence[str | int] = (),
+        trust: Trust | None = None,
     ) -> Written:
-        """Change fields of a note and its state (deleting only marks it), and end the validity of
-        the notes that it supersedes: all or nothing. The old forms become revisions. Raises
-        NotFound, and BadRequest for an unknown field or state.
+        """Change fields of a note, its `trust` and its state (deleting only marks it), and end the
+        validity of the notes that it supersedes: all or nothing. The old forms become revisions.
+        Raises NotFound, and BadRequest for an unknown field or state.
         """
         if unknown := sorted(changes.keys() - EDITABLE):
             raise BadRequest(f"{unknown[0]!r} cannot be changed; these can: {', '.join(sorted(EDITABLE))}.")
@@ -150,22 +188,22 @@ class Store:
             after = before
             if changes:
                 after, removed = prepare_note(_with_changes(before, changes))
+            if trust:
+                after = replace(after, source=replace(after.source, trust=trust))
             if superseded_by:
                 after = _supersede(records, after, records.need(superseded_by))
             elif state:
                 after = _in_state(after, state, records.now)
             records.change(before, after)
-            for other in supersedes:
-                old = records.need(other)
-                records.change(old, _supersede(records, old, after))
-            answer = {"id": before.id, "number": before.number}
+            closed = _close(records, supersedes, after)
+            answer = {"id": before.id, "number": before.number} | ({"closed": closed} if closed else {})
             return answer | ({"removed": list(removed)} if removed else {})
 
         request = {"state": state, "by": str(superseded_by), "supersedes": list(map(str, supersedes))}
         reply = self.once(
             operation, "edit", {"edit": str(reference), "changes": changes} | request, carry_out
         )
-        return Written(reply["id"], reply["number"], removed=tuple(reply.get("removed", ())))
+        return Written(**reply | {"removed": tuple(reply.get("removed", ()))})
 
     def relate(
         self,
@@ -446,6 +484,15 @@ class Store:
         self.news, self._newest = news, news.reached
 
 
+def _may_join(note: Note, stored: Note) -> bool:
+    """Whether a note may be merged into a stored one: an agent of another project may not change
+    the text of a person or of the project's own agents.
+    """
+    if note.source.trust in ("user", stored.source.trust):
+        return True
+    return note.source.trust != "other" and (note.project == stored.project or stored.source.trust != "user")
+
+
 def _with_changes(note: Note, changes: Mapping[str, Any]) -> Note:
     fields = dict(changes)
     if "anchors" in fields:
@@ -464,6 +511,37 @@ def _in_state(note: Note, state: State, now: int) -> Note:
     return replace(
         note, state=state, valid_until=ended, superseded_by=0 if state == "active" else note.superseded_by
     )
+
+
+def _may_share_topic(stored: Note, incoming: Note) -> bool:
+    return not (stored.topic and incoming.topic) or stored.topic == incoming.topic
+
+
+def _of_topic(records: Records, note: Note) -> list[Note]:
+    """The active notes of the note's topic in its scope."""
+    if not note.topic:
+        return []
+    values = {"topic": note.topic, "scope": note.scope, "project": note.project}
+    return records.get(list(records.connection.execute(_OF_TOPIC, values).scalars()))
+
+
+def _continues(newer: Note, older: Note) -> bool:
+    """Whether two notes of a topic share a word besides the topic; a stranger's note continues
+    none.
+    """
+    return newer.source.trust in ("user", "agent") and bool(
+        (statement_of(newer).words & statement_of(older).words) - stems(newer.topic)
+    )
+
+
+def _close(records: Records, references: Sequence[str | int], heir: Note) -> list[int]:
+    """Mark the notes as superseded by `heir`, and return their numbers."""
+    closed = []
+    for reference in references:
+        old = records.need(reference)
+        records.change(old, _supersede(records, old, heir))
+        closed.append(old.number)
+    return closed
 
 
 def _supersede(records: Records, old: Note, heir: Note) -> Note:

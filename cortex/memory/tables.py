@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 METADATA = MetaData()
 #: the version of the store that this code reads and writes: the newest in migrations/versions
-VERSION = "0006"
+VERSION = "0008"
 
 #: SQLite counts up only in a column of type INTEGER
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
@@ -75,7 +75,10 @@ NOTE = Table(
     _text("git_commit", 64),
     #: equal for notes with the same title, kind and project (Note.same)
     _text("same", 32),
+    #: a name for what the note is about, of which the newest version is active
+    _text("topic", 64),
     Index("note_by_same", "same"),
+    Index("note_by_topic", "topic"),
     Index("note_by_project", "project", "state"),
     Index("note_by_type", "obs_type", "kind"),
     sqlite_autoincrement=True,
@@ -232,6 +235,32 @@ FOLLOWED = Table(
     Column("project", String(64), primary_key=True),
     _text("path", 1024),
     _moment("created_at"),
+    #: device, inode and birth time of its git folder, as long as the folder was there
+    _text("git", 80),
+)
+
+#: sentences that rules propose as notes; `state`: open, taken, dropped or expired; `text` is ""
+#: unless open. `hash`: a keyed hash of project and text, by which none is proposed twice. `note`:
+#: the note that it was, or became
+CANDIDATE = Table(
+    "candidate",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    Column("hash", String(64), nullable=False),
+    _text("project", 64),
+    _text("kind", 40),
+    _text("text"),
+    _text("state", 12),
+    _text("agent", 128),
+    _text("session", 128),
+    Column("origin", JSON, nullable=False, server_default="{}"),
+    Column("note", ForeignKey("note.number", ondelete="CASCADE")),
+    Column("exchange", ForeignKey("exchange.number", ondelete="CASCADE")),
+    _moment("said_at"),
+    _moment("created_at"),
+    Index("candidate_by_hash", "hash"),
+    Index("candidate_by_project", "project", "state"),
+    sqlite_autoincrement=True,
 )
 
 #: a common pattern of notes; `kind`: workflow, best-practice …; `status`: active, deprecated or

@@ -79,15 +79,16 @@ def is_open(title: str, labels: Iterable[str]) -> bool:
 def embedded_text(note: Note) -> str:
     """The text that is embedded."""
     labels = f"\ntags: {', '.join(note.labels)}" if note.labels else ""
+    labels += f"\ntopic: {note.topic}" if note.topic else ""
     facts = "".join(f"\n{fact}" for fact in note.facts)
     body = "" if note.body.strip() == note.title.strip() else f"\n{note.body}"
     return f"{note.kind}: {note.title}{body}{facts}{labels}"
 
 
 def title_words(note: Note) -> list[str]:
-    """Stems and joined forms of the title, the labels and the names of its files."""
+    """Stems and joined forms of the title, the labels, the topic and the names of its files."""
     names = (path.rpartition("/")[2] for path in note.files)
-    return _stems((note.title, note.subtitle, *note.labels, *names))
+    return _stems((note.title, note.subtitle, *note.labels, note.topic, *names))
 
 
 def text_words(note: Note) -> list[str]:

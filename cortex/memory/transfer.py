@@ -62,7 +62,7 @@ def import_records(
             report.refuse(line.number, line.fault, line.file)
             continue
         try:
-            arrival = read_record(line.number, line.record, project, trusted=trusted)
+            arrival = read_record(line.number, line.record, project, trusted=trusted, now=memory.now())
         except CortexError as error:
             report.refuse(line.number, error_sentence(error), line.file)
         else:

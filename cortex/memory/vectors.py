@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from cortex.system.dot_products import products
 
 #: share of obsolete rows from which on the file is rewritten
 STALE_SHARE = 0.5
+#: deviations above the best cosine by chance from which on a text is about a query; the most notes
+#: that chance is computed for
+RELATED_DEVIATIONS, CHANCE_NOTES = 0.4, 1_000
 #: number of cosines from which on their own mean and deviation are a reliable scale
 ENOUGH = 200
 #: number of vectors up to which each is compared (0.08 µs each, four times that if they are
@@ -64,6 +68,7 @@ class Vectors:
         self._embedder = embedder
         self._exact_max = exact_max
         self._others: Array | None = None
+        self._unrelated: tuple[float, float] | None = None
         files.make_private(folder)
         self._dtype = np.dtype(
             [
@@ -223,6 +228,18 @@ class Vectors:
             self._others = self._embedder.embed(BACKGROUND, "passage").astype(np.float32)
         return self._others
 
+    def related(self, count: int) -> float:
+        """The cosine from which on one of `count` notes is about a query: what the nearest of
+        unrelated texts reaches by chance, by this embedder, and somewhat more.
+        """
+        if self._unrelated is None:
+            vectors = self._background()
+            cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+            self._unrelated = float(cosines.mean()), float(cosines.std())
+        mean, deviation = self._unrelated
+        chance = NormalDist().inv_cdf(1 - 1 / min(max(2, count), CHANCE_NOTES))
+        return mean + (chance + RELATED_DEVIATIONS) * deviation
+
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
         """The notes nearest to a text: by all vectors, or by the proposed ones only."""
         vector = self._embedder.embed([query], "query")[0].astype(np.float32)
@@ -249,6 +266,11 @@ class Vectors:
         order = np.lexsort((self._numbers[places], -values))
         pairs = zip(self._numbers[places[order]].tolist(), values[order].tolist(), strict=True)
         return [(other, value) for other, value in pairs if other != number][:limit]
+
+    def likeness(self, text: str, other: str) -> float:
+        """The cosine of two texts."""
+        first, second = self._embedder.embed([text, other], "passage").astype(np.float32)
+        return float(first @ second)
 
     def against(self, numbers: Sequence[int], others: Sequence[int]) -> Array:
         """float32 [numbers, others]: the cosines between notes, 0 where one has no vector."""

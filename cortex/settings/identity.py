@@ -51,6 +51,14 @@ def _identity_name(name: str, digest_input: bytes) -> str:
     return f"{plain or 'project'}-{hashlib.sha256(digest_input).hexdigest()[:16]}"
 
 
+def git_folder_of(root: Path) -> Path | None:
+    """Return the folder with the git data of a folder, which its worktrees share; None without
+    git.
+    """
+    common = _common_folder(root)
+    return common if common is not None and common.name == ".git" else None
+
+
 def origin_of(root: Path) -> str:
     """Return the origin of a folder's repository as host/owner/name, from its configuration; "" if
     it has none, and without git.

@@ -66,6 +66,10 @@ class Unavailable(CortexError):  # noqa: N818
     code = "unavailable"
 
 
+class StillStarting(Unavailable):
+    """A worker that calls start themselves does not answer yet: repeat the call."""
+
+
 class NotFound(CortexError):  # noqa: N818
     """The named thing does not exist."""
 

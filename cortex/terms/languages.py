@@ -46,6 +46,12 @@ class Language:
     package_from_folder: bool = False
     clauses: bool = False
     keys: str = ""
+    #: languages that can call one another, "" for a language on its own
+    family: str = ""
+    #: a method may be declared in its type and defined in another file (a `.h` counts as C)
+    headers: bool = False
+    #: ast-grep has the language, by the same name
+    patterns: bool = False
 
 
 #: languages with a grammar
@@ -59,14 +65,23 @@ PARSED: tuple[Language, ...] = (
         wrappers=("decorated_definition",),
         names=("SConstruct", "SConscript"),
         package_from_folder=True,
+        patterns=True,
     ),
-    Language("go", (".go",), ("tree_sitter_go", "language"), "go"),
+    Language(
+        "go",
+        (".go",),
+        ("tree_sitter_go", "language"),
+        "go",
+        patterns=True,
+    ),
     Language(
         "typescript",
         (".ts", ".mts", ".cts"),
         ("tree_sitter_typescript", "language_typescript"),
         "typescript",
         wrappers=("export_statement", "ambient_declaration"),
+        family="script",
+        patterns=True,
     ),
     Language(
         "tsx",
@@ -74,6 +89,8 @@ PARSED: tuple[Language, ...] = (
         ("tree_sitter_typescript", "language_tsx"),
         "typescript",
         wrappers=("export_statement", "ambient_declaration"),
+        family="script",
+        patterns=True,
     ),
     Language(
         "javascript",
@@ -81,18 +98,49 @@ PARSED: tuple[Language, ...] = (
         ("tree_sitter_javascript", "language"),
         "javascript",
         wrappers=("export_statement",),
+        family="script",
+        patterns=True,
     ),
-    Language("rust", (".rs",), ("tree_sitter_rust", "language"), "rust"),
-    Language("java", (".java",), ("tree_sitter_java", "language"), "java"),
-    Language("c", (".c", ".h"), ("tree_sitter_c", "language"), "c"),
+    Language(
+        "rust",
+        (".rs",),
+        ("tree_sitter_rust", "language"),
+        "rust",
+        patterns=True,
+    ),
+    Language(
+        "java",
+        (".java",),
+        ("tree_sitter_java", "language"),
+        "java",
+        family="jvm",
+        patterns=True,
+    ),
+    Language(
+        "c",
+        (".c", ".h"),
+        ("tree_sitter_c", "language"),
+        "c",
+        headers=True,
+        patterns=True,
+    ),
     Language(
         "cpp",
         (".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++", ".ipp", ".inl", ".cu", ".cuh"),
         ("tree_sitter_cpp", "language"),
         "cpp",
         wrappers=("template_declaration",),
+        family="c",
+        headers=True,
+        patterns=True,
     ),
-    Language("csharp", (".cs", ".csx"), ("tree_sitter_c_sharp", "language"), "csharp"),
+    Language(
+        "csharp",
+        (".cs", ".csx"),
+        ("tree_sitter_c_sharp", "language"),
+        "csharp",
+        patterns=True,
+    ),
     Language(
         "ruby",
         (".rb", ".rake", ".gemspec", ".ru"),
@@ -100,11 +148,38 @@ PARSED: tuple[Language, ...] = (
         "ruby",
         comment="#",
         names=("Rakefile", "Gemfile", "Guardfile", "Podfile", "Vagrantfile"),
+        patterns=True,
     ),
-    Language("php", (".php", ".phtml"), ("tree_sitter_php", "language_php"), "php"),
-    Language("kotlin", (".kt", ".kts"), ("tree_sitter_kotlin", "language"), "kotlin"),
-    Language("swift", (".swift",), ("tree_sitter_swift", "language"), "swift"),
-    Language("scala", (".scala", ".sc", ".sbt"), ("tree_sitter_scala", "language"), "scala"),
+    Language(
+        "php",
+        (".php", ".phtml"),
+        ("tree_sitter_php", "language_php"),
+        "php",
+        patterns=True,
+    ),
+    Language(
+        "kotlin",
+        (".kt", ".kts"),
+        ("tree_sitter_kotlin", "language"),
+        "kotlin",
+        family="jvm",
+        patterns=True,
+    ),
+    Language(
+        "swift",
+        (".swift",),
+        ("tree_sitter_swift", "language"),
+        "swift",
+        patterns=True,
+    ),
+    Language(
+        "scala",
+        (".scala", ".sc", ".sbt"),
+        ("tree_sitter_scala", "language"),
+        "scala",
+        family="jvm",
+        patterns=True,
+    ),
     Language(
         "elixir", (".ex", ".exs"), ("tree_sitter_elixir", "language"), "elixir", comment="#", clauses=True
     ),
@@ -236,6 +311,7 @@ OTHER = Language("text", ())
 LANGUAGES: tuple[Language, ...] = PARSED + KEYED + WINDOWED
 
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
+_BY_LANGUAGE = {language.name: language for language in LANGUAGES}
 _BY_NAME = {name: language for language in LANGUAGES for name in language.names}
 
 #: other names of languages; each suffix without its dot is one, too
@@ -331,6 +407,14 @@ def language_of(path: str) -> Language:
         or _BY_SUFFIX.get(suffix.lower())
         or _BY_NAME.get(name[: name.find(".")], OTHER)  # Dockerfile.dev
     )
+
+
+def family_of(name: str) -> str:
+    """Return the family of languages that can call one another: the language's own name if it is
+    alone.
+    """
+    language = _BY_LANGUAGE.get(name)
+    return (language.family if language is not None else "") or name
 
 
 def canonical(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import re2
@@ -23,8 +24,12 @@ _NO_PASSWORD = re2.compile(
 #: or one of their names. Searched last: a value that is no such key may hold another kind of secret
 _NAMING = r"(?i:\b[A-Za-z0-9_-]*(?:key|token|pass|pwd|pw|password))" + IS + r"['\"]?[A-Za-z0-9_-]{24,}"
 _NAMED_KEY = re2.compile(_NAMING)
-#: matches a text that holds any secret
-_GATE = re2.compile("|".join(f"(?:{pattern})" for pattern in (*FORMATS.values(), _NAMING)))
+#: a run of the length and alphabet of AWS's secret keys, which have no mark of their own; and the
+#: least changes between small letters, capitals, digits and signs in it: names and paths have fewer
+_RUN, _CHANGES_MIN = r"[A-Za-z0-9/+]{40}", 16
+_ALONE_RUN = re.compile(rf"(?<![\w/+=-]){_RUN}(?![\w/+=-])")
+#: matches a text that may hold a secret
+_GATE = re2.compile("|".join(f"(?:{pattern})" for pattern in (*FORMATS.values(), _NAMING, _RUN)))
 _KEY = re.compile(
     r"(?:.*\W)?(?:(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{44}|[0-9a-f]{48})"
     r"|(?i:cloudant|clou|cl|softlayer|sl)[_-]?(?:api)?(?i:key|pwd|pw|password|pass|token)\W.*?(?:[0-9a-z]{64}|[a-z]{24})"
@@ -54,7 +59,18 @@ def remove_secrets(text: str) -> tuple[str, list[str]]:
         assignment: str = match.group()
         return mark_removed("key") if _KEY.fullmatch(assignment) else assignment
 
-    return _NAMED_KEY.sub(replace_key, _ANY.sub(replace_format, clean(text))), kinds
+    def replace_run(match: Any) -> str:
+        return mark_removed("AWS key") if _is_random(match.group()) else str(match.group())
+
+    named = _NAMED_KEY.sub(replace_key, _ANY.sub(replace_format, clean(text)))
+    return _ALONE_RUN.sub(replace_run, named), kinds
+
+
+def _is_random(run: str) -> bool:
+    """Whether small letters, capitals and digits alternate in the text as in random bytes."""
+    kinds = ["a" if c.islower() else "A" if c.isupper() else "0" if c.isdigit() else "/" for c in run]
+    changes = sum(first != second for first, second in pairwise(kinds))
+    return changes >= _CHANGES_MIN and {"a", "A", "0"} <= set(kinds)
 
 
 def remove_secrets_in(value: Any) -> tuple[Any, list[str]]:

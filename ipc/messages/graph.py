@@ -19,7 +19,8 @@ class GraphSearch:
     `to` is for the operation path only; `scope` is a glob, "" for all files; `offset` results are
     skipped. `within`: a folder; of an ambiguous name, it selects the definition in that folder, if
     any. `recursive`: callers of a definition include itself. `ends`: each place of a result has the
-    ids of the definitions that it may mean.
+    ids of the definitions that it may mean. `tests_last`: an impact
+    in which examples and tests come last, and `max_per_level` has no effect.
     """
 
     repeatable = True
@@ -39,6 +40,7 @@ class GraphSearch:
     within: str = ""
     recursive: bool = False
     ends: bool = False
+    tests_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

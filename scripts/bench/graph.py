@@ -40,6 +40,7 @@ from cortex.engines.graph.answers import GraphSnapshot
 from cortex.engines.graph.arrays import GraphOpener
 from cortex.engines.graph.sources import Sources
 from cortex.generation.graph import write_graph
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -57,6 +58,10 @@ from ipc.messages import ExactSearch, GraphSearch
 FILE_NODES, SHARD_FILES = 20, 96
 #: queries of each operation, and how many of them do not count
 QUESTIONS, WARM_UP = 200, 10
+#: definitions with the most edges to them, whose impact is measured too
+HUBS = 20
+#: methods of a synthetic class, and files whose classes are bases
+METHODS, BASE_FILES = 5, 100
 #: seconds until an index must be served
 BOUND_S = 300.0
 
@@ -100,7 +105,7 @@ def load(root: Path) -> Project:
         source = decode(name, raw)
         if isinstance(source, Source) and (facts := facts_of(source, digest(raw))) is not None:
             changes[name] = facts
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(changes)
     return project
 
@@ -224,7 +229,8 @@ def jedi_targets(
 def speed(nodes: int, edges: int) -> dict[str, Any]:
     """Measure operations on a synthetic graph with the degrees of real graphs.
 
-    Most functions are called once, a few by thousands.
+    Most functions are called once, a few by thousands. A third of the classes extend one of some
+    hundred bases, and override its methods.
     """
     with scratch_project(server_auto_index="false") as root:
         config = configuration.load(root)
@@ -259,7 +265,19 @@ def speed(nodes: int, edges: int) -> dict[str, Any]:
             figures[f"engine {operation} ms"] = time_questions(
                 lambda q: snapshot.search(GraphSearch(**q)), queries
             )
+        hubs = [{"operation": "impact", "target": name, "depth": 3} for name in find_hubs(snapshot)]
+        figures["engine impact depth 3, hubs, worst ms"] = max(
+            time_questions(lambda q: snapshot.search(GraphSearch(**q)), [hub] * (WARM_UP + 3))["p50"]
+            for hub in hubs
+        )
         return figures | asyncio.run(measure_front(config, targets))
+
+
+def find_hubs(snapshot: GraphSnapshot) -> list[str]:
+    """Return the ids of the HUBS definitions with the most edges to them."""
+    graph = snapshot.graph
+    counts = np.bincount(graph.edges[:, 1], minlength=len(graph.names))
+    return [graph.names[number] for number in np.argsort(-counts)[:HUBS].tolist()]
 
 
 def cases(ids: list[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -290,11 +308,18 @@ def synthesize(config: Config, nodes: int, edges: int) -> list[str]:
             "start_line": at % 900 + 1,
         }
         shards[file % len(shards)][0].append(node | {"end_line": at % 900 + 9})
+        if not at % METHODS:
+            around = node | {"id": name.rpartition(".")[0], "kind": "class"}
+            shards[file % len(shards)][0].append(around | {"end_line": at % 900 + 90})
     for at in range(edges):
         source = at * nodes // edges
         file = source // FILE_NODES
         location = {"file": f"src/p{file % 97}/m{file}.py", "line": at % 900 + 1, "column": 4}
-        edge = {"from": ids[source], "to": ids[int(targets[at])], "type": kinds[at], "location": location}
+        start, end = ids[source], ids[int(targets[at])]
+        if kinds[at] == "extends":  # a class of one of the first files, with the same methods
+            base = random.randrange(BASE_FILES) * FILE_NODES + source % FILE_NODES
+            start, end = (ids[number].rpartition(".")[0] for number in (source, base))
+        edge = {"from": start, "to": end, "type": kinds[at], "location": location}
         shards[file % len(shards)][1].append(edge | {"confidence": "exact"})
     config.graph_dir.mkdir(parents=True)
     for number, (shard_nodes, out) in enumerate(shards):

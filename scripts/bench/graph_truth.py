@@ -41,6 +41,7 @@ from truth_ruby import ask_ruby
 from truth_rust import ask_rustdoc
 from truth_sites import File, Place, Site, files_of, kind_at, name_position, read, sites_of
 
+from cortex.graph.languages.table import LANGUAGES as GRAPH_LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -177,7 +178,7 @@ def hash_of(site: Site) -> int:
 
 def load(root: Path, files: Sequence[File]) -> Project:
     facts = {file.path: facts_of(file.source, digest(file.raw)) for file in files}
-    project = Project(read_roots(str(root), facts))
+    project = Project(GRAPH_LANGUAGES, read_roots(str(root), facts))
     project.update({path: file_facts for path, file_facts in facts.items() if file_facts is not None})
     return project
 

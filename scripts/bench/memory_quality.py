@@ -3,7 +3,7 @@
 `Library.recall`, beside plain tantivy in the same run; the gain of each lane, and recall after
 upkeep.
 
-    scripts/bench/memory_quality.py FOLDER [--ablation] [--json]
+    scripts/bench/memory_quality.py FOLDER [--ablation] [--edges] [--json]
 
 FOLDER holds data/locomo10.json of github.com/snap-research/LoCoMo (CC BY-NC 4.0: for measuring
 only, never copied here). Conversations 1 to 4 are for development; the other six, with --judging,
@@ -154,6 +154,25 @@ def look_after(memory: Library) -> None:
         pass
 
 
+def edge_kinds(
+    memories: Sequence[Library], pairs: Sequence[tuple[Conversation, Asking]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the scores with the automatic edges of one detection only, and without any."""
+    links = [memory.memory.links for memory in memories]
+    edges = [each.edges(each.numbers()) for each in links]
+    detections = sorted({edge.detection for listed in edges for edge in listed})
+    for detection in ("", *detections):
+        for each, listed in zip(links, edges, strict=True):
+            each.take(
+                [edge for edge in listed if edge.detection == detection],
+                gone=[edge.number for edge in listed],
+            )
+        count = sum(edge.detection == detection for listed in edges for edge in listed)
+        yield f"{count} edges by {detection or 'nothing'}", measure(pairs)
+    for each, listed in zip(links, edges, strict=True):
+        each.take(listed)
+
+
 def ask_tantivy(conversation: Conversation, neighbours: int) -> Asking:
     """Search turns with English stems in tantivy, each with so many neighbours of its session."""
     builder = tantivy.SchemaBuilder()
@@ -255,6 +274,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--ablation", action="store_true", help="measure the gain of each lane")
+    parser.add_argument("--edges", action="store_true", help="measure each kind of automatic edges")
     parser.add_argument("--judging", action="store_true", help="the six conversations for judging")
     report.add_json(parser)
     options = parser.parse_args()
@@ -286,6 +306,9 @@ def main() -> None:
             look_after(memory)
         figures["recall after upkeep"] = measure(pairs)
         show("recall after upkeep", figures["recall after upkeep"])
+        for name, left in edge_kinds(memories, pairs) if options.edges else ():
+            figures[name] = left
+            show(name, left, categories=False)
         for memory in memories:
             memory.close()
     if options.json:

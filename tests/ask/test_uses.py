@@ -312,3 +312,32 @@ def test_unresolved_places_come_once_and_are_calls_or_values(tmp_path_factory, s
     assert [place["line"] for place in first["unresolved"]["places"]] == [2, 7, 12]
     assert "unresolved" not in second
     assert all("unresolved" not in block for block in ask(served, "toll", offset=1)["sites"])
+
+
+def test_an_impact_and_uses_at_depth_keep_to_their_budget(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("wide")
+    folder = root / "services" / "orders" / "internal_handlers"
+    folder.mkdir(parents=True)
+    (root / "hub.py").write_text("def hub(item):\n    return item\n")
+    for at in range(60):
+        functions = "".join(
+            f"def handle_an_order_of_kind_{at}_{n}(item):\n    return hub({n})\n\n\n"
+            f"def prepare_an_order_of_kind_{at}_{n}(item):\n    return handle_an_order_of_kind_{at}_{n}(item)\n\n\n"
+            for n in range(10)
+        )
+        (folder / f"handlers_of_kind_{at}.py").write_text(f"from hub import hub\n\n\n{functions}")
+    context = replace(serve(root).context(), audience="agent")
+    answer = orjson.loads(orjson.dumps(asyncio.run(graph(context, Graph("impact", "hub", depth=3)))))
+    text = render("cortex_graph", answer)
+    assert len(text) / 4 <= 1_500
+    assert (answer["total_found"], answer["next_offset"]) == (1_260, len(answer["results"]))
+    assert "1260 in " in text
+    assert "by steps: 600 at 1, 600 at 2" in text or "by steps: 660 at 1, 600 at 2" in text
+    further = Graph("impact", "hub", depth=3, offset=answer["next_offset"])
+    pages = orjson.loads(orjson.dumps(asyncio.run(graph(context, further))))
+    names = {orjson.dumps(row) for row in (*answer["results"], *pages["results"])}
+    assert len(names) == len(answer["results"]) + len(pages["results"])
+    used = asyncio.run(uses(context, UsesQuestion("hub", depth=3)))
+    assert len(render("cortex_uses", used)) / 4 <= 1_500
+    programs = asyncio.run(graph(serve(root).context(), Graph("impact", "hub", depth=3)))
+    assert programs["total_returned"] == 100

@@ -27,7 +27,7 @@ SPREAD_EDGES = [
         ("callers", "Disk.save", ["run:run"]),
         ("implementations", "Saver.save", ["more:Disk.save"]),
         ("impact", "Saver.save", ["more:Disk.save", "run:run"]),
-        ("impact", "Disk.save", ["base:Saver.save"]),
+        ("impact", "Disk.save", ["base:Saver.save", "run:run"]),
         ("callees", "disk:Disk", ["run:flush"]),
         ("callees", "other/disk:Disk", []),
         ("callees", "disk.go", []),

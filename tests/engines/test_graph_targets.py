@@ -5,7 +5,7 @@ import pytest
 
 from cortex.engines.serving import EngineWorker
 from cortex.terms.ids import key_of
-from tests.engines.small_graph import ask, ids, publish, serve_graph
+from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
 
 
 @pytest.mark.parametrize(
@@ -331,3 +331,66 @@ def test_a_name_in_backticks_is_one_name(quoted, target, meant):
 def test_letters_with_marks_are_the_same_composed_decomposed_and_in_any_case(config, target):
     worker = serve_graph(config, [("app:\u0130\u015flem", "function", "app.py")])
     assert ask(worker, "callers", target)[0].target == "app:\u0130\u015flem"
+
+
+SHOP = {
+    "shop/__init__.py": "",
+    "shop/menu.py": (
+        "from functools import partial\n\n\ndef call_twice(fn, *args):\n    fn(*args)\n    return fn(*args)\n\n\n"
+        "class Menu:\n    def __init__(self):\n        self.entries = []\n        self.stack = None\n\n"
+        "    def add_entry(self, name):\n        self.entries.append(name)\n\n"
+        "    def plugins(self, kind):\n        return self.stack(kind)\n\n\n"
+        'def use():\n    Menu().add_entry("soup")\n'
+    ),
+    "shop/main.py": (
+        "from shop.menu import Menu\nfrom shop.plugins.paint import Paint\n\n\n"
+        'def build():\n    menu = Menu()\n    menu.plugins("colour")\n    return Paint().wrap(menu)\n'
+    ),
+    "shop/plugins/__init__.py": "",
+    "shop/plugins/paint.py": "class Paint:\n    def wrap(self, menu):\n        return menu\n",
+}
+
+
+@pytest.fixture
+def shop(config):
+    for name, text in SHOP.items():
+        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (config.root / name).write_text(text)
+    write_graph(config, tuple(SHOP))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    return worker
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["Menu.add_entry in shop/menu.py", "add_entry() in menu.py", "add_entry in shop", "add_entry in `shop/`"],
+)
+def test_a_name_in_a_path_is_read_as_both(shop, target):
+    hits, results = ask(shop, "callers", target)
+    assert (hits.target, hits.suggestion) == ("shop/menu:Menu.add_entry", "")
+    assert [row["node"]["id"] for row in results] == ["shop/menu:use"]
+
+
+def test_a_name_that_is_not_in_the_path_is_read_alone_with_a_word(shop):
+    hits, _ = ask(shop, "callers", "wrap in shop/menu.py")
+    assert hits.suggestion == "There is no 'wrap in shop/menu.py'; read as shop/plugins/paint:Paint.wrap."
+
+
+@pytest.mark.parametrize("target", ["shop/plugins", "shop/plugins/", "plugins/"])
+def test_dependents_of_a_folder_are_the_importers_of_its_files(shop, target):
+    hits, results = ask(shop, "dependents", target)
+    assert (hits.target, [row["node"]["id"] for row in results]) == ("shop/plugins", ["shop/main"])
+
+
+@pytest.mark.parametrize(("name", "near"), [("entry", "Menu.add_entry"), ("twice", "call_twice")])
+def test_a_part_of_a_name_suggests_the_names_with_it(shop, name, near):
+    hits, _ = ask(shop, "callers", name)
+    assert any(candidate.endswith(near) for candidate in hits.candidates)
+
+
+@pytest.mark.parametrize("operation", ["callees", "path"])
+def test_a_call_of_a_field_is_named_where_no_edge_leads_on(shop, operation):
+    hits, _ = ask(shop, operation, "Menu.plugins", to="call_twice")
+    assert "self.stack(…) on line 18 is a call of a value that syntax cannot follow." in hits.suggestion

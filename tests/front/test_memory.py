@@ -170,7 +170,7 @@ def test_scope_and_kind_decide_which_workers_a_search_asks(arguments, asks):
 def test_the_six_tools_have_the_arguments_and_defaults_of_their_specification():
     tools = choose(("memory",))
     specified = {
-        "cortex_store": ({"title"}, {"kind": "fact", "body": None, "tags": None, "importance": 0.5}),
+        "cortex_store": (set(), {"kind": "fact", "body": None, "tags": None, "importance": 0.5}),
         "cortex_search": ({"query"}, {"limit": 10, "kind": None}),
         "cortex_recall": ({"query"}, {"limit": 10, "alpha": 0.7}),
         "cortex_briefing": (set(), {"agent_id": "default", "compact": None}),

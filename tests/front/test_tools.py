@@ -29,6 +29,7 @@ def least(tool):
         "find_related": {"file": "x.py"},
         "cortex_store": {"title": "x"},
         "cortex_briefing": {},
+        "cortex_candidates": {},
         "cortex_traverse": {"node_id": "x"},
         "cortex_relate": {"from_id": "x", "to_id": "y"},
     }.get(tool.name, {"query": "x"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cortex.graph.facts.tables import Packed
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
@@ -19,7 +20,7 @@ def facts_in(path: str, text: str) -> Packed | None:
 
 def project_of(texts: Mapping[str, str]) -> Project:
     """`texts`: path → text."""
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({path: facts_in(path, text) for path, text in texts.items()})
     return project
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -169,7 +170,7 @@ def _edges(project, path):
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_of_a_names_type_reaches_the_files_that_use_the_name(edit):
     files, (edited, old, new) = EDITS[edit]
-    project, last = Project(), list(files)[-1]
+    project, last = Project(LANGUAGES), list(files)[-1]
     project.update({path: _facts(path, text) for path, text in files.items()})
     before = _edges(project, last)
     affected = project.update({edited: _facts(edited, files[edited].replace(old, new))})
@@ -187,7 +188,7 @@ CALLED = {
 
 @pytest.mark.parametrize("text", CALLED)
 def test_arguments_are_counted_by_their_places(text):
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.kt": _facts("a.kt", text)})
     line = text.count("\n")
     calls = [edge for edge in _edges(project, "a.kt") if edge.type == "calls" and edge.location.line == line]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
@@ -86,7 +87,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_php_calls_follow_types_in_code_and_comments(case):
     text, wanted = CASES[case]
-    project = Project()
+    project = Project(LANGUAGES)
     source = (_DISKS + text).encode()
     project.update({"a.php": facts_of(decode("a.php", source), digest(source))})
     calls = calls_in(project, "a.php")
@@ -96,7 +97,7 @@ def test_php_calls_follow_types_in_code_and_comments(case):
 def test_a_method_declared_in_a_comment_has_the_line_of_its_tag():
     source = b"<?php\n/**\n * @method Disk one()\n * @method Disk two()\n */\nclass Store {}\n"
     facts = facts_of(decode("a.php", source), digest(source))
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.php": facts})
     definitions = project.index("a.php").facts.definitions
     lines = {

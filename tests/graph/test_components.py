@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.facts.components import component_name, family_of
 from cortex.graph.facts.modules import ScriptModules
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.resolve import edges_of
+from cortex.terms.components import component_name, family_of
 from tests.graph.small_graphs import facts_in, project_of
 
 TOAST = "export function showToast() {}\nexport function fmt() {}\nexport class Store {}\n"
@@ -329,6 +330,6 @@ def test_an_odd_text_keeps_its_place_in_the_graph(case):
     path, text = ODD[case]
     packed = facts_in(path, text)
     assert packed is not None
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({path: packed})
     assert edges_of(project, Evaluator(project), path) == []

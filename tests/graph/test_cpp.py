@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -256,7 +257,7 @@ CASES = {
 
 
 def project_of(files):
-    project = Project()
+    project = Project(LANGUAGES)
     read = {
         path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in files.items()
     }

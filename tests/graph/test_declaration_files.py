@@ -2,6 +2,7 @@
 
 import json
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -20,7 +21,7 @@ def calls(root, files, path):
         for name, text in files.items()
         if not name.endswith(".json")
     }
-    project = Project(read_roots(str(root), facts))
+    project = Project(LANGUAGES, read_roots(str(root), facts))
     project.update(facts)
     edges = edges_of(project, Evaluator(project), path)
     return {(edge.location.line, edge.target) for edge in edges if edge.type == "calls"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -24,7 +25,7 @@ def test_a_call_looks_at_few_of_a_thousand_extensions_of_one_name(ending, monkey
         )
         path = f"{type_name}.{ending}"
         files[path] = facts_of(Source(path, tuple(text.split("\n"))), "0")
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(files)
     looked_up = 0
     definition = Project.definition

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from cortex.graph.facts.generics import split_generic
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -113,7 +114,7 @@ CASES = {
 def calls_of(path: str, text: str) -> dict[int, str]:
     """Return line → the type whose `save` is called there, or several candidates."""
     raw = text.encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({path: facts_of(decode(path, raw), digest(raw))})
     return {
         edge.location.line: edge.target.rpartition(".")[0].partition(":")[2]
@@ -161,7 +162,7 @@ ENDLESS = {
 @pytest.mark.parametrize("path", ENDLESS)
 def test_endlessly_nested_types_are_cut(path):
     raw = ENDLESS[path].encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({path: facts_of(decode(path, raw), digest(raw))})
     calls = [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"]
     assert {edge.target.rpartition(".")[2] for edge in calls} <= {"more", "same"}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.builds import are_built_together
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
@@ -97,7 +98,7 @@ CASES = {
 
 
 def project_of(files):
-    project = Project(Roots(go={"": "shop"}))
+    project = Project(LANGUAGES, Roots(go={"": "shop"}))
     project.update({path: _facts(path, text) for path, text in files.items()})
     return project
 

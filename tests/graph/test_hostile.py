@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from cortex.graph.facts.types import alternatives
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -41,12 +42,13 @@ LONG = {
 }
 _READ = """
 import sys
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source
-project, path = Project(), sys.argv[1]
+project, path = Project(LANGUAGES), sys.argv[1]
 project.update({path: facts_of(Source(path, tuple(sys.stdin.read().split("\\n"))), "0")})
 edges = list(edges_of(project, Evaluator(project), path))
 print(True)
@@ -71,7 +73,7 @@ def test_a_type_of_thousands_of_types_does_not_cost_a_file_its_graph(between):
     names = between.join(f"Part{number}" for number in range(3_000))
     packed = facts_of(Source("a.ts", (f"type Any = {names};", "export function go() {}")), "0")
     assert packed is not None
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.ts": packed})
     assert "go" in {definition.name for definition in project.index("a.ts").facts.definitions}
 
@@ -80,7 +82,7 @@ def test_a_call_leads_to_a_bounded_number_of_twin_functions():
     lines = ("expect fun s(x: Int)", *["actual fun s(x: Int) {}"] * 300, "fun go() {", *["s(1)"] * 9, "}")
     packed = facts_of(Source("a.kt", lines), "0")
     assert packed is not None
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.kt": packed})
     calls = [edge for edge in edges_of(project, Evaluator(project), "a.kt") if edge.type == "calls"]
     assert len(calls) == TWINS_MAX * 9
@@ -89,7 +91,7 @@ def test_a_call_leads_to_a_bounded_number_of_twin_functions():
 def test_chains_that_no_language_writes_raise_nothing():
     packed = facts_of(Source("a.py", ("def f():", "    return f")), "0")
     assert packed is not None
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.py": packed})
     for chain in ("f(abc)", "f(_x)", "f(^)", "f(~\N{SUPERSCRIPT TWO})", "f(\N{SUPERSCRIPT TWO})", "f("):
         Evaluator(project).evaluate(chain, "a.py", -1)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -40,7 +41,7 @@ _UNCOMPARED = {"Disk", "Tape", "make"}
 
 def calls_of(text: str) -> list[str]:
     raw = text.encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
     edges = [edge for edge in edges_of(project, Evaluator(project), "a.kt") if edge.type == "calls"]
     first = _TYPES.count("\n")
@@ -71,7 +72,7 @@ def test_an_argument_of_a_platform_type_chooses_the_overload():
         "actual class Disk\nfun f(x: Store) {\n  x.put(load())\n}\n"
     )
     raw = text.encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
     targets = [
         edge.target for edge in edges_of(project, Evaluator(project), "a.kt") if edge.location.line == 9

@@ -1,6 +1,7 @@
 """Definitions of Kotlin in files with line ends that the grammar misreads."""
 
 from cortex.graph.facts.kotlin_lines import join_broken_lines
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project, Roots
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source
@@ -31,7 +32,7 @@ GETTER = """class Disk {
 def _read(text):
     packed = facts_of(Source("a.kt", tuple(text.splitlines())), "0")
     assert packed is not None
-    project = Project(Roots())
+    project = Project(LANGUAGES, Roots())
     project.update({"a.kt": packed})
     return project.index("a.kt")
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.kotlin.source_sets import sees
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.source_sets import sees
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 
@@ -26,7 +27,7 @@ _FILES = {
 
 def edges(files: dict[str, str], path: str) -> list[tuple[int, str]]:
     """Return (line, target) of the calls of a file."""
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(
         {file: facts_of(decode(file, text.encode()), digest(text.encode())) for file, text in files.items()}
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -82,7 +83,7 @@ class B {
 def test_a_values_type_comes_from_its_initialiser(line):
     text = _TYPES + _CLASS.replace("LINES", "\n".join(line.split("|")))
     raw = text.encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
     methods = {"save", "put", "check"}
     first = text[: text.index("fun f(x")].count("\n") + 1
@@ -126,7 +127,7 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 def test_type_arguments_defaults_and_companions_lead_to_one_function(call):
     raw = f"{OVERLOADS}fun f(x: Parser, own: Own) {{\n  {call}\n}}\n".encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
     places = {
         project.id_of(("a.kt", at)): definition.line
@@ -142,7 +143,7 @@ def test_arguments_distinguish_a_class_from_a_function_of_its_name():
         '  Disk("a", z)\n  val json = """a"""\n  put(json)\n}\nfun put(x: Int) {}\nfun put(x: String) {}\n'
     )
     raw = text.encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
     edges = edges_of(project, Evaluator(project), "a.kt")
     calls = [(edge.location.line, edge.target) for edge in edges if edge.type == "calls"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
@@ -21,7 +22,7 @@ CASES = {
 @pytest.mark.parametrize("path", CASES)
 def test_only_a_receiver_that_may_be_the_projects_is_guessed_by_the_name(path):
     raw = CASES[path].encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({path: facts_of(decode(path, raw), digest(raw))})
     edges = calls_in(project, path)
     lines = raw.decode().split("\n")
@@ -38,7 +39,7 @@ def test_methods_of_streams_and_sockets_are_not_guessed_in_a_script():
         b"function run(thing) {\n  thing.destroy();\n  thing.weighIt();\n  new Scale().destroy();\n}\n"
     )
     for path in ("app.js", "app.ts", "app.tsx"):
-        project = Project()
+        project = Project(LANGUAGES)
         project.update({path: facts_of(decode(path, raw), digest(raw))})
         edges = calls_in(project, path)
         sites = {(edge.location.line, edge.confidence) for edge in edges}
@@ -58,7 +59,7 @@ BARE = {
 @pytest.mark.parametrize("path", BARE)
 def test_a_bare_call_is_no_method_where_methods_need_a_receiver(path):
     raw = BARE[path].encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({path: facts_of(decode(path, raw), digest(raw))})
     assert calls_in(project, path) == []
 
@@ -97,7 +98,7 @@ def test_methods_of_rubys_core_types_are_not_guessed(name, is_called):
 
 
 def _called(files, path):
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({file: facts_of(decode(file, text.encode()), file) for file, text in files.items()})
     edges = calls_in(project, path)
     assert all(edge.confidence == "name" for edge in edges)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode
@@ -44,7 +45,7 @@ def _calls(project, path):
     [(RUBY, "lib/more.rb", "lib/base:K.Base.keep"), (CSHARP, "More.cs", "Base:Base.Keep")],
 )
 def test_each_part_of_a_type_inherits_the_bases_of_the_others(files, path, target):
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({file: _read(file, text) for file, text in files.items()})
     assert _calls(project, path) == [(target, ())]
 
@@ -54,7 +55,7 @@ def test_each_part_of_a_type_inherits_the_bases_of_the_others(files, path, targe
     [(RUBY, "lib/main.rb", "lib/more.rb", " < Base"), (CSHARP, "Main.cs", "More.cs", " : Base")],
 )
 def test_a_removed_base_resolves_the_other_parts_of_the_type_anew(files, main, more, base):
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({file: _read(file, text) for file, text in files.items()})
     changed = project.update({main: _read(main, files[main].replace(base, ""))})
     assert more in changed
@@ -62,6 +63,6 @@ def test_a_removed_base_resolves_the_other_parts_of_the_type_anew(files, main, m
 
 
 def test_a_variable_that_each_system_binds_may_be_any_of_them():
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({file: _read(file, text) for file, text in GO.items()})
     assert _calls(project, "app/run.go") == [("", ("app/types:Binary.Add", "app/types:Text.Add"))]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.resolve import edges_of
@@ -30,7 +31,7 @@ def test_a_call_is_placed_at_the_called_name(path):
     lines = CALLS[path].split("\n")
     packed = facts_of(Source(path, tuple(lines)), "0")
     assert packed is not None
-    project = Project(Roots())
+    project = Project(LANGUAGES, Roots())
     project.update({path: packed})
     edges = edges_of(project, Evaluator(project), path)
     places = [

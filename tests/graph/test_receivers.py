@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -539,7 +540,7 @@ _CONSTRUCTED = {"a:Repo", "a:Store"}
 def test_calls_lead_to_members_of_the_receivers_type(case):
     path, text, wanted = CASES[case]
     raw = text.encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({path: facts_of(decode(path, raw), digest(raw))})
     targets = {
         (edge.location.line, edge.target + ", a value" * (edge.type == "references"))

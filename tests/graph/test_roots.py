@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_roots import read_roots
@@ -24,7 +25,9 @@ def project(root, files):
             source = decode(path, text.encode())
             assert isinstance(source, Source)
             changes[path] = facts_of(source, digest(text.encode()))
-    loaded = Project(read_roots(str(root), [path for path, facts in changes.items() if facts is not None]))
+    loaded = Project(
+        LANGUAGES, read_roots(str(root), [path for path, facts in changes.items() if facts is not None])
+    )
     loaded.update(changes)
     return loaded
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -128,7 +129,7 @@ CASES = {
 def test_calls_lead_to_the_right_definitions(what):
     text, expected = CASES[what]
     files = {"src/lib.rs": LIB, "src/disk.rs": DISK, "src/app.rs": text}
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(
         {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in files.items()}
     )

@@ -4,6 +4,7 @@ name.
 
 from __future__ import annotations
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -13,7 +14,7 @@ from cortex.indexer.syntax.source import decode, digest
 
 def calls_of(**texts: str) -> set[tuple[int, str]]:
     """Return line → target of the calls in the last file."""
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(
         {
             f"{name}.scala": facts_of(decode(f"{name}.scala", text.encode()), digest(text.encode()))

@@ -3,6 +3,7 @@
 import pytest
 
 from cortex.graph.facts.script_lines import end_signatures
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project, Roots
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source
@@ -27,7 +28,7 @@ export class Disk {
 def test_each_call_signature_of_an_interface_is_a_definition():
     packed = facts_of(Source("a.ts", tuple(INTERFACE.splitlines())), "0")
     assert packed is not None
-    project = Project(Roots())
+    project = Project(LANGUAGES, Roots())
     project.update({"a.ts": packed})
     definitions = [
         (definition.qualified, definition.line) for definition in project.index("a.ts").facts.definitions

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
@@ -253,7 +254,7 @@ def test_calls_follow_the_scope_of_their_name(case):
 
 def test_a_call_of_a_required_module_is_placed_at_its_parentheses():
     text = "const app = require('./app')();\n"
-    project = Project()
+    project = Project(LANGUAGES)
     for path, content in (("app.js", "module.exports = function make() {};\n"), ("a.js", text)):
         project.update({path: facts_of(decode(path, content.encode()), digest(content.encode()))})
     (call,) = calls_in(project, "a.js")

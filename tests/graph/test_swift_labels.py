@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cortex.graph.facts.labels import accepts
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -36,7 +37,7 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 def test_labels_choose_among_functions_of_one_name(call):
     raw = f"{_TYPES}func f(d: Disk) {{\n  {call}\n}}\n".encode()
-    project = Project()
+    project = Project(LANGUAGES)
     project.update({"a.swift": facts_of(decode("a.swift", raw), digest(raw))})
     places = {
         project.id_of(("a.swift", at)): definition.line

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.resolve import edges_of
@@ -27,7 +28,7 @@ def load(files, roots=None):
         source = decode(path, raw)
         assert isinstance(source, Source)
         changes[path] = facts_of(source, digest(raw))
-    project = Project(roots or Roots())
+    project = Project(LANGUAGES, roots or Roots())
     project.update(changes)
     return project
 

@@ -15,6 +15,7 @@ import pytest
 from cortex.generation.contract import pack
 from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_store import GraphStore
@@ -196,7 +197,7 @@ def facts(path, text) -> Packed:
 
 
 def test_an_edit_inside_a_function_concerns_no_other_file():
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(
         {
             "a.py": facts("a.py", "def f():\n    return 1\n"),
@@ -210,7 +211,7 @@ def test_an_edit_inside_a_function_concerns_no_other_file():
 @pytest.mark.parametrize("member", ["[name: string]: Disk;", "[K in Names]: Disk;"])
 def test_an_added_index_signature_concerns_calls_through_its_type(member):
     text = "export type Handlers = {\n  size: number;\n};\n"
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(
         {
             "a.ts": facts("a.ts", text),
@@ -228,7 +229,7 @@ def test_an_added_index_signature_concerns_calls_through_its_type(member):
 
 def test_a_reopened_type_lists_methods_that_another_file_adds():
     inside = "class Shop\n  def save(a)\n    a\n  end\nend\n"
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(
         {
             "a.rb": facts("a.rb", "class Shop\n  def save(a)\n  end\nend\n"),

@@ -5,8 +5,10 @@ from collections import Counter
 
 import pytest
 
+from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.reaching_bindings import Meanings
 from cortex.graph.facts.tables import FileIndex, Packed
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution import project as projects
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.members import Members
@@ -37,7 +39,7 @@ def read_all(texts: dict[str, str]) -> Project:
         source = decode(path, text.encode())
         assert isinstance(source, Source)
         facts[path] = facts_of(source, digest(text.encode()))
-    project = Project()
+    project = Project(LANGUAGES)
     project.update(facts)
     return project
 
@@ -241,9 +243,9 @@ def test_files_with_common_dependencies_are_resolved_while_those_are_unpacked(mo
     }
     project, unpacked = read_all(texts), Counter[str]()
 
-    def counting(packed: Packed) -> FileIndex:
+    def counting(packed: Packed, rules: Rules) -> FileIndex:
         unpacked[packed.path] += 1
-        return FileIndex(packed)
+        return FileIndex(packed, rules)
 
     monkeypatch.setattr(projects, "FileIndex", counting)
     monkeypatch.setattr(projects, "UNPACKED_MAX", 20 * size)  # far fewer than the files

@@ -8,6 +8,7 @@ from cortex.embedders.static import open_static
 from cortex.memory.library import Library
 from cortex.memory.note import Source
 from cortex.memory.recall import Memory
+from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest, NotFound
 
 #: the moment of the first write, in milliseconds; each reading of the clock is a second later
@@ -200,7 +201,9 @@ def test_a_briefing_fits_its_tokens_and_lists_open_questions_and_contradictions(
     memory.store("Does the provider count failed calls?", importance=0.1)
     memory.store("An event of today: the release went out", kind="event")
     text = memory.briefing()["briefing"]
-    assert "## Contradictions\n- The limit is 20 calls a second ↔ The limit is 50 calls a second" in text
+    day = f"({format_moment(memory.memory.now())[:10]})"
+    sides = f"- The limit is 20 calls a second {day} ↔ The limit is 50 calls a second {day}"
+    assert f"## Contradictions\n{sides}" in text
     assert "## Open questions\n- Does the provider count failed calls?" in text
     assert "## Recent events" in text
     assert len(memory.briefing(tokens=50)["briefing"]) <= 200

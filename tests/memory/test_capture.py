@@ -3,15 +3,22 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
+from sqlalchemy import delete, select, update
 
 from cortex.front.transcript_reader import Follower
+from cortex.memory.database import NAME
+from cortex.memory.tables import CANDIDATE, UPKEEP
 from cortex.memory.transcripts import spool
-from cortex.memory.transcripts.rules import remembered_sentences as said_to_remember
+from cortex.memory.transcripts.proposals import Proposal
+from cortex.memory.transcripts.sentences import remembered_sentences as said_to_remember
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
+from cortex.system.errors import BadRequest
 from ipc.messages import MemoryCall
 from tests.sample_sessions import agent, session_line, user
 
@@ -26,7 +33,7 @@ def notes_of(life, project):
     return [note for note in store.notes_by_number(store.numbers()) if project in ("", note.project)]
 
 
-def test_a_sentence_that_a_person_wants_remembered_becomes_a_note(life):
+def test_a_sentence_that_a_person_wants_remembered_becomes_a_candidate(life):
     life.ask("stats")
     life.write(
         "s1",
@@ -39,19 +46,25 @@ def test_a_sentence_that_a_person_wants_remembered_becomes_a_note(life):
         user("do you always eat? ```\nalways paste this\n``` why"),
     )
     life.read()
-    by_title = notes(life)
-    assert {title: note.kind for title, note in by_title.items()} == {
+    assert notes(life) == {}
+    rows = life.ask("candidates")["candidates"]
+    assert {row["text"]: row["kind"] for row in rows} == {
         "Staging runs Postgres 15.": "fact",
         "We decided to use jitter for retries!": "decision",
         "Always run ruff before a commit": "preference",
     }
-    fact = by_title["Staging runs Postgres 15."]
-    assert (fact.source.trust, fact.source.channel, fact.source.session) == ("user", "sessions", "s1")
     (session,) = life.ask("list_sessions")["results"]
+    assert {(row["session"], row["exchange"], row["agent"]) for row in rows} == {(session["id"], 1, "claude")}
+    assert life.ask("recall", query="which Postgres runs on staging")["results"] == []
+    number = next(row["candidate"] for row in rows if row["kind"] == "fact")
+    life.ask("take_candidates", writes=True, numbers=[number])
+    fact = notes(life)["Staging runs Postgres 15."]
+    assert (fact.source.trust, fact.source.channel, fact.source.session) == ("user", "sessions", "s1")
     assert fact.metadata == {"session": session["id"], "exchange": 1, "git_branch": "main"}
     assert fact.prompt_number == 1
     assert fact.occurred_at == 1772359200000
     assert life.ask("recall", query="which Postgres runs on staging")["results"]
+    assert life.ask("candidates")["count"] == 2
 
 
 @pytest.mark.parametrize(
@@ -60,7 +73,11 @@ def test_a_sentence_that_a_person_wants_remembered_becomes_a_note(life):
         ("never mind, it works", []),
         ("Do you remember when we decided it?", []),
         ("I always forget this", []),
-        ("remember to run ruff first", [("preference", "remember to run ruff first")]),
+        ("remember to run ruff first", []),
+        (
+            "remember to run ruff before each commit",
+            [("preference", "remember to run ruff before each commit")],
+        ),
         ("- keep in mind: the cache is cold", [("fact", "the cache is cold")]),
         ("From now on, never use print.", [("preference", "From now on, never use print.")]),
         ("Okay, we have agreed on tabs. Go on!", [("decision", "Okay, we have agreed on tabs.")]),
@@ -73,15 +90,122 @@ def test_a_request_to_remember_counts_only_at_the_start_of_a_sentence(sentence, 
     assert list(said_to_remember(sentence)) == expected
 
 
-def test_a_note_that_was_deleted_does_not_come_back_with_its_session(life):
+@pytest.mark.parametrize("end", ["drop", "forget", "erase", "expire"])
+def test_a_candidate_that_was_dropped_forgotten_or_expired_does_not_come_back(life, data, end):
     life.ask("stats")
     life.write("s1", user("Remember that staging runs Postgres 15."))
     life.read()
-    (note,) = notes(life).values()
-    life.ask("forget", writes=True, node_id=note.number)
+    ((number, _),) = candidates_of(life)
+    store = life.worker.ready().memory.store
+    if end == "drop":
+        life.ask("drop_candidates", writes=True, numbers=[number])
+    elif end == "expire":
+        with store.database.write() as connection:
+            connection.execute(update(CANDIDATE).values(created_at=1))
+    else:
+        life.ask("take_candidates", writes=True, numbers=["all"])
+        (note,) = notes(life).values()
+        if end == "forget":
+            life.ask("forget", writes=True, node_id=note.number)
+        else:
+            life.ask("erase", writes=True, node_ids=[note.number])
     life.write("s1", user("Remember that staging runs Postgres 15.", "2026-03-05T10:00:00Z"), anew=True)
     life.read()
-    assert notes(life) == {}
+    assert (notes(life), candidates_of(life)) == ({}, [])
+    with store.database.read() as connection:
+        assert set(connection.execute(select(CANDIDATE.c.text)).scalars()) <= {""}
+
+
+def candidates_of(life, **more):
+    return [(row["candidate"], row["text"]) for row in life.ask("candidates", **more)["candidates"]]
+
+
+def test_a_candidate_goes_with_its_session(life, data):
+    life.ask("stats")
+    life.write("s1", user("Remember that staging runs Postgres 15."))
+    life.read()
+    (session,) = life.ask("list_sessions")["results"]
+    life.ask("erase", writes=True, node_ids=[session["id"]])
+    assert candidates_of(life) == []
+    life.worker.close()
+    assert b"staging runs Postgres" not in (data / NAME).read_bytes()
+
+
+def test_no_export_has_candidates(life, tmp_path):
+    life.ask("stats")
+    life.write("s1", user("Remember that staging runs Postgres 15."))
+    life.read()
+    life.ask("export", file=str(tmp_path / "all.jsonl"))
+    records = [orjson.loads(line) for line in (tmp_path / "all.jsonl").read_bytes().splitlines()]
+    assert {name for record in records for name in record} <= {"cortex", "version", "session", "exchange"}
+
+
+def test_an_agent_gets_few_short_candidates_and_none_with_a_command_or_an_address(life):
+    life.ask("stats")
+    sentences = [
+        "Always run `make lint` before a commit.",
+        "Remember that the mirror is at 10.0.0.7 in the rack.",
+        "Keep in mind that the docs are on https://docs.example.com for all.",
+        "Remember that the port of staging is " + "very " * 50 + "high.",
+        *(f"Remember that rack {at} holds the old disks." for at in range(6)),
+    ]
+    life.write("s1", *(user(text, f"2026-03-01T10:{at:02}:00Z") for at, text in enumerate(sentences)))
+    life.read()
+    assert life.ask("candidates")["count"] == len(sentences) == len(candidates_of(life))
+    answer = life.ask("candidates", channel="mcp")
+    assert (len(answer["candidates"]), answer["withheld"], answer["count"]) == (5, 3, len(sentences))
+    further = life.ask("candidates", channel="mcp", offset=5)["candidates"]
+    assert max(len(row["text"]) for row in answer["candidates"] + further) == 200
+    assert not any(
+        mark in row["text"] for row in answer["candidates"] + further for mark in ("`", "10.0", "://")
+    )
+    for operation in ("take_candidates", "drop_candidates", "restore_candidates"):
+        with pytest.raises(BadRequest, match="Only people"):
+            life.ask(operation, writes=True, channel="mcp")
+
+
+def store_as_earlier_versions_did(life, title, **fields):
+    """Store a note as rules of earlier versions did; return its number."""
+    note = Proposal("fact", title, life.project, "claude", "s1").note()
+    with life.worker.ready().memory.store.transaction() as records:
+        return records.insert(replace(note, **fields)).number
+
+
+def test_notes_of_earlier_rules_that_nobody_edited_become_candidates_and_come_back_in_one_call(life, data):
+    life.ask("stats")
+    number = store_as_earlier_versions_did(life, "Always paste the issue")
+    edited = store_as_earlier_versions_did(life, "The port is 80")
+    rated = store_as_earlier_versions_did(life, "The logo is green", feedback=1)
+    life.worker.ready().memory.follow()
+    life.ask("store", writes=True, id=edited, body="The port is 8080")
+    commit = store_as_earlier_versions_did(life, "Add the port", labels=("commit",))
+    store = life.worker.ready().memory.store
+    with store.database.write() as connection:
+        connection.execute(delete(UPKEEP))
+    life.worker.close()
+    assert [text for _, text in candidates_of(life)] == ["Always paste the issue"]
+    store = life.worker.ready().memory.store
+    states = {number: store.need(number).state for number in (number, edited, rated, commit)}
+    assert states == {number: "archived", edited: "active", rated: "active", commit: "active"}
+    assert "Always paste" not in life.ask("briefing")["briefing"]
+    assert life.ask("restore_candidates", writes=True) == {"restored": 1}
+    assert store.need(number).state == "active"
+    assert candidates_of(life) == []
+    life.worker.close()
+    assert life.worker.ready().memory.store.need(number).state == "active"
+
+
+def test_the_move_of_earlier_notes_is_undone_as_one_operation(life):
+    life.ask("stats")
+    numbers = [store_as_earlier_versions_did(life, f"Rack {at} holds the disks") for at in range(3)]
+    with life.worker.ready().memory.store.database.write() as connection:
+        connection.execute(delete(UPKEEP))
+    life.worker.close()
+    assert len(candidates_of(life)) == 3
+    life.ask("undo", writes=True)
+    store = life.worker.ready().memory.store
+    assert {store.need(number).state for number in numbers} == {"active"}
+    assert candidates_of(life) == []
 
 
 def commit_file(life, message):
@@ -156,7 +280,7 @@ def test_the_session_reader_stores_commits_if_the_settings_say_so(life, keeps_co
     assert life.read() == 0
     (life.shop / ".cortex").mkdir()
     (life.shop / ".cortex" / "config.yml").write_text("memory: {git: false}\n")
-    commit_file(life, "Nobody is told of this")
+    commit_file(life, "Nobody is sentences of this")
     life.follower = Follower(life.call, Memory(git=keeps_commits), {}, None)
     assert life.read() == 0
 
@@ -319,8 +443,8 @@ def test_the_briefing_files_of_all_linked_clones_are_rendered_after_a_new_note(l
     assert "We use jitter" in (data / "briefings" / f"{life.project}.md").read_text()
 
 
-def test_two_facts_that_share_most_of_their_words_are_two_notes(life):
+def test_two_facts_that_share_most_of_their_words_are_two_candidates(life):
     life.ask("stats")
     life.write("s1", user("Remember that retry.py uses jitter.\nRemember that retry.py uses back-off."))
     life.read()
-    assert set(notes(life)) == {"Retry.py uses jitter.", "Retry.py uses back-off."}
+    assert {text for _, text in candidates_of(life)} == {"Retry.py uses jitter.", "Retry.py uses back-off."}

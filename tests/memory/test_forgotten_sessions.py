@@ -44,6 +44,7 @@ def two_sessions(life):
         "s2", user("rename the button", "2026-03-02T10:00:00Z"), agent("Renamed.", "2026-03-02T10:01:00Z")
     )
     life.read()
+    life.ask("take_candidates", writes=True, numbers=["all"])
     return life
 
 
@@ -146,6 +147,7 @@ def test_erasing_an_exchange_erases_the_note_of_its_sessions_files(two_sessions,
         "s4", user(prompt, "2026-03-04T10:00:00Z"), session_line("assistant", edit, "2026-03-04T10:02:00Z")
     )
     two_sessions.read()
+    two_sessions.ask("take_candidates", writes=True, numbers=["all"])
     forget(two_sessions, session(two_sessions, "s1"))
     (note,) = two_sessions.ask("recall", query=f"is {WORD} lazy?", kind="fact")["results"]
     assert len(forget(two_sessions, note["id"])["ids"]) == 2

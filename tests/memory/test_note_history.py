@@ -90,6 +90,7 @@ def test_a_session_is_read_page_by_page_with_its_notes(life):
         agent("Because of the herd."),
     )
     life.read()
+    life.ask("take_candidates", writes=True, numbers=["all"])
     others = {"title": "A note of another project from a session of that name"}
     carry_out(life.worker.ready(), "store", others, project="there", source=Source(session="s1"))
     answer = life.ask("read_session", session_id="s1", limit=1)

@@ -57,12 +57,18 @@ def test_the_stats_of_a_project_count_nothing_of_another(library):
 
 
 #: long work with the same result when it is repeated
-SLICES = ("erase", "import", "export", "backup", "doctor", "take_session")
+SLICES = ("erase", "import", "export", "export_markdown", "backup", "doctor", "take_session")
 
 
 def test_agents_are_refused_the_operations_of_people(library):
-    for name in (*SLICES, "link"):
-        command = "forget --hard" if name == "erase" else name
+    commands = {
+        "erase": "forget --hard",
+        "reopen": "closed --reopen",
+        "take_candidates": "candidates --take",
+        "past_sessions": "past-sessions",
+    }
+    for name in (*SLICES, "link", "closed", "reopen", "take_candidates", "past_sessions", "accept"):
+        command = commands.get(name, name)
         with pytest.raises(BadRequest, match=f"Only people .*`cortex memory {command}`"):
             carry_out(library, name, {}, source=Source(channel="mcp"))
 
@@ -84,6 +90,11 @@ def test_a_repeated_write_with_the_same_operation_id_is_done_once(library, name)
         "undo": {},
         "link": {"other": "there"},
         "rate": {"node_id": first, "value": 1},
+        "reopen": {},
+        "take_candidates": {"numbers": ["all"]},
+        "drop_candidates": {"numbers": ["all"]},
+        "restore_candidates": {},
+        "accept": {"numbers": ["all"]},
         "observation.edit_observation": {"id": first, "title": "Changed"},
         "observation.tag_observation": {"id": first, "tags": ["new"]},
         "observation.merge_observations": {"source_id": first, "target_id": second},

@@ -15,7 +15,7 @@ from cortex.memory.serving import open_worker
 from cortex.memory.transcripts.reader import PORTION_BYTES
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
-from cortex.system.errors import BadQuery, BadRequest, Unavailable
+from cortex.system.errors import BadRequest, Unavailable
 from ipc.messages import MemoryCall
 from tests.sample_sessions import agent, user
 
@@ -24,10 +24,74 @@ def test_sessions_are_read_only_in_projects_that_use_memory(life):
     life.write("s1", user("why do retries back off?"), agent("So that clients do not come back at once."))
     assert life.read() == 0
     life.ask("stats")
+    life.write("s1", user("and once more?"))
     assert life.read() == 1
     assert life.search("retries")
     life.restart_reader(sessions="all")
     assert life.ask("list_sessions")["total_count"] == 1
+
+
+def test_sessions_from_before_memory_was_used_are_read_after_a_person_said_so(life):
+    path = life.write(
+        "s1", user("why do retries back off?"), agent("So that clients do not come back at once.")
+    )
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    life.ask("stats")
+    life.write("s2", user("what is the port?"))
+    assert life.read() == 1
+    assert life.read() == 0
+    for answer in (life.ask("list_sessions"), life.ask("search_sessions", query="retries")):
+        assert "1 earlier session" in answer["message"]
+        assert "`cortex memory past-sessions yes`" in answer["message"]
+    with pytest.raises(BadRequest, match="Only people"):
+        life.ask("past_sessions", writes=True, channel="mcp", answer="yes")
+    assert life.ask("past_sessions", writes=True) == {"past_sessions": "", "unread": 1}
+    life.ask("past_sessions", writes=True, answer="no")
+    assert life.read() == 0
+    assert "message" not in life.ask("list_sessions")
+    life.ask("past_sessions", writes=True, answer="yes")
+    assert life.read() == 1
+    assert life.search("retries")
+    assert life.read() == 0
+    assert life.ask("past_sessions", writes=True) == {"past_sessions": "yes", "unread": 0}
+
+
+def test_a_session_that_goes_on_after_memory_was_first_used_is_read(life):
+    path = life.write("s1", user("why do retries back off?"))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    life.ask("stats")
+    assert life.read() == 0
+    life.write("s1", agent("So that clients do not come back at once."))
+    assert life.read() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "event"),
+    [
+        ("00000000000000000005-1", {"at": 9_999_999_999_999_999_999_999}),
+        ("00000000000000000005-1", {"at": 1 << 60}),
+        ("00000000000000000005-1", {"at": -1}),
+        ("00000000000000000005-1", {"session": "x" * 400}),
+        ("00000000000000000005-1", {"cwd": "/" + "x" * 4000}),
+        ("99999999999999999999-1", {}),
+    ],
+)
+def test_an_event_that_cannot_be_stored_is_set_aside_and_the_others_are_read(life, name, event):
+    life.ask("stats")
+    life.spool.mkdir()
+    poisoned = {"event": "prompt", "at": 1, "session": "x", "cwd": str(life.shop), "text": "a"} | event
+    good = poisoned | {
+        "at": 1_764_298_000_000,
+        "session": "y",
+        "cwd": str(life.shop),
+        "text": "what about the port?",
+    }
+    for file, record in ((name, poisoned), ("00000000000000000009-1", good)):
+        (life.spool / f"{file}.json").write_text(json.dumps(record))
+        (life.spool / f"{file}.json").chmod(0o600)
+    life.read()
+    assert life.search("port")
+    assert list(life.spool.glob("*.json")) == []
 
 
 def test_a_project_can_exclude_its_sessions(life):
@@ -289,9 +353,14 @@ def test_sessions_of_a_linked_clone_are_found_with_the_others(life):
     assert life.ask("list_sessions", project="other-0123456789abcdef")["total_count"] == 1
 
 
-def test_an_empty_query_is_refused(life):
-    with pytest.raises(BadQuery, match="query is empty"):
-        life.search("  ")
+def test_an_empty_query_browses_the_sessions_the_newest_first(life):
+    life.ask("stats")
+    for day in (3, 1, 2):
+        life.write(f"s{day}", user("hello", f"2026-03-0{day}T10:00:00Z"))
+    life.read()
+    answer = life.ask("search_sessions", query="  ", limit=2)
+    assert [row["source_id"] for row in answer["results"]] == ["s3", "s2"]
+    assert (answer["total_count"], answer["next_offset"]) == (3, 2)
 
 
 def test_sessions_are_listed_the_newest_first_page_by_page(life):

@@ -220,7 +220,7 @@ def test_markdown_notes_with_front_matter_are_imported_and_bad_ones_named(memory
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "a.md").write_text(
-        "---\ntitle: Use jitter\ntype: decision\ntags: [net, retry]\ndate: 2024-02-01\nimportance: 0.9\n---\n"
+        "---\ntitle: Use jitter\ntype: decision\ntags: [net, retry]\ndate: 2023-02-01\nimportance: 0.9\n---\n"
         "Because all came back at once.\n"
     )
     (folder / "b-plain.md").write_text("# Only a heading\n\nAnd a text.\n")
@@ -231,7 +231,7 @@ def test_markdown_notes_with_front_matter_are_imported_and_bad_ones_named(memory
     assert [row["file"] for row in done["refused"]] == ["c.md", "d.md"]
     note = memory.node(memory.search("why jitter")[0]["id"])
     assert (note["kind"], note["tags"], note["importance"]) == ("decision", ["net", "retry"], 0.9)
-    assert note["occurred_at"] == "2024-02-01T00:00:00Z"
+    assert note["occurred_at"] == "2023-02-01T00:00:00Z"
     assert note["body"] == "Because all came back at once."
     assert memory.search("only a heading")[0]["body"] == "And a text."
 

@@ -15,16 +15,20 @@ import orjson
 from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
 from cortex.engines.graph.completion import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
+from cortex.engines.graph.overloads import choose_overload
 from cortex.engines.graph.pattern import search_pattern
+from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
 from cortex.engines.graph.sources import SourceReader
+from cortex.engines.graph.steps import DIRECT, DISPATCH, STEP_NAMES
 from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
-from cortex.engines.graph.walks import FORWARD, Step, Walk, Walker, WalkLimits, WalkScope
+from cortex.engines.graph.value_calls import describe_value_calls
+from cortex.engines.graph.walks import Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
-from cortex.graph.facts.components import family_of
 from cortex.ranking.traces import looks_like_path
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
+from cortex.terms.components import family_of
 from cortex.terms.globs import matching_paths
 from cortex.terms.ids import split_id, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
@@ -63,9 +67,6 @@ _PREFERRED_KINDS = {
     "dependencies": WHOLE_KINDS,
     "dependents": WHOLE_KINDS,
 }
-#: confidence of a call that reaches a method by dispatch, through a method that it implements or
-#: overrides
-DISPATCH = "dispatch"
 #: share of unsure results on a page from which on the answer warns of them
 _UNSURE_SHARE = 0.25
 
@@ -94,15 +95,17 @@ class GraphSnapshot:
         limits = WalkLimits(
             depth=clamp(request.depth, 1, DEPTH_MAX),
             max_results=clamp(request.max_results, 1, RESULTS_MAX),
-            max_per_level=clamp(request.max_per_level, 1, LEVEL_MAX),
+            max_per_level=OFFSET_MAX if request.tests_last else clamp(request.max_per_level, 1, LEVEL_MAX),
             offset=clamp(request.offset, 0, OFFSET_MAX),
             recursive=request.recursive,
+            tests_last=request.tests_last,
         )
         scope = self._scope(request)
         if request.operation == "path":
             if not request.to:
                 raise BadRequest("The operation path needs `to`: the name where the path ends.")
             ends = self._targets.find(request.to, folder=request.within)
+            ends = choose_overload(self.graph, request.to, ends)
             if not ends.nodes:
                 return self._explain_unresolved(ends)
             walk = self._walker.path(meaning.nodes, ends.nodes, scope)
@@ -115,14 +118,21 @@ class GraphSnapshot:
         results = [
             self._make_result(step, request, nodes.get(row)) for step, row in zip(page, rows, strict=True)
         ]
-        name = self.graph.names[meaning.nodes[0]]
-        why = "" if walk.steps else self._explain_nothing(request, meaning.nodes[0])
-        remarks = [meaning.suggestion, self._describe_unsure(page), why, describe_omitted(walk, limits)]
-        remarks.append(self._describe_dispatch(walk))
+        name = meaning.folder or self.graph.names[meaning.nodes[0]]
+        why = "" if walk.steps else self._explain_nothing(request, meaning.nodes[0], name)
+        overloads = meaning.remark if request.operation != "path" else ""
+        remarks = [
+            meaning.suggestion,
+            overloads,
+            self._describe_unsure(page),
+            why,
+            describe_omitted(walk, limits),
+        ]
+        if request.operation == "callees" or (request.operation == "path" and not walk.steps):
+            remarks.append(describe_value_calls(self.graph, self._sources, meaning.nodes[0]))
+        remarks.append(self._describe_dispatch(walk) if request.operation == "callers" else "")
         if walk.ended:
-            remarks.append(
-                f"The walk ended after {len(walk.every)} definitions; a smaller depth is complete."
-            )
+            remarks.append(f"The walk ended after {walk.total} definitions; a smaller depth is complete.")
         return GraphHits(
             generation=self._number,
             target=name,
@@ -133,7 +143,7 @@ class GraphSnapshot:
             suggestion=" ".join(filter(None, remarks)),
             candidates=meaning.candidates,
             unresolved=self._describe_unresolved(request, meaning.nodes[0]),
-            summary=self._summary(walk) if request.operation == "impact" else {},
+            summary=walk.summary | ({"complete": False} if walk.ended else {}),
             results=tuple(raw for _, raw in results),
         )
 
@@ -150,7 +160,7 @@ class GraphSnapshot:
         """Resolve the target, or reuse the last one: agents ask for callees and callers in turn."""
         key = (target, kinds, folder)
         if self._target is None or self._target[0] != key:
-            self._target = (key, self._targets.find(*key))
+            self._target = (key, choose_overload(self.graph, target, self._targets.find(*key)))
         return self._target[1]
 
     def outline(self, request: OutlineSearch) -> GraphHits:
@@ -228,14 +238,13 @@ class GraphSnapshot:
 
     def _describe_dispatch(self, walk: Walk) -> str:
         """The sentence about calls of a method through methods that it implements or overrides."""
-        uppers = (strip_overload(self.graph.names[step.via]) for step in walk.every if step.via >= 0)
+        uppers = (strip_overload(self.graph.names[number]) for number in walk.dispatched)
         phrases = [f"{count} through {upper}" for upper, count in Counter(uppers).items()]
         if not phrases:
             return ""
         return f"Calls that may reach it by dispatch come last: {', '.join(phrases[:LISTED])}."
 
-    def _explain_nothing(self, request: GraphSearch, number: int) -> str:
-        name = self.graph.names[number]
+    def _explain_nothing(self, request: GraphSearch, number: int, name: str) -> str:
         if request.scope or request.exclude_patterns:
             return f"Nothing for {name} within `scope` and `exclude_patterns`; loosen them."
         if request.operation == "path":
@@ -267,10 +276,14 @@ class GraphSnapshot:
             edge = graph.edges[step.edge].tolist()
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
-            if step.via >= 0:
-                result |= {"confidence": DISPATCH, "via": strip_overload(graph.names[step.via])}
-            elif step.depth > 1 and request.operation != "path":
-                result["via"] = graph.names[edge[0 if request.operation in FORWARD else 1]]
+            if step.kind != DIRECT:
+                result["step"] = STEP_NAMES[step.kind]
+            if step.kind == DISPATCH:
+                result["confidence"] = STEP_NAMES[DISPATCH]
+            if step.depth > 1 and request.operation != "path":
+                result["via"] = graph.names[step.before]
+            elif step.kind == DISPATCH:
+                result["via"] = strip_overload(graph.names[edge[1]])
             if edge[7]:
                 result["candidates"] = graph.candidates(step.edge)
                 if len(result["candidates"]) == CANDIDATES_MAX:
@@ -296,8 +309,8 @@ class GraphSnapshot:
         confidence, file, line, column = edges[row, 3:7].tolist()
         site = {"file": self.graph.names[file], "line": line, "column": column}
         if row in step.dispatched:
-            site["confidence"] = DISPATCH
-        elif step.via < 0 and confidence != edges[step.edge, 3]:
+            site["confidence"] = STEP_NAMES[DISPATCH]
+        elif step.kind != DISPATCH and confidence != edges[step.edge, 3]:
             site["confidence"] = CONFIDENCES[confidence]
         if self.graph.is_unsure(row):
             site["unsure"] = True
@@ -329,20 +342,6 @@ class GraphSnapshot:
     def _line(self, file: str, line: int) -> str:
         """The text of a line as it is now; "" if it cannot be read."""
         return "".join(text["text"].strip() for text in self._sources.lines(file, line, 0))
-
-    def _summary(self, walk: Walk) -> dict[str, Any]:
-        files = {
-            int(self.graph.nodes[row, 2])
-            for s in walk.every
-            if (row := int(self.graph.node_of[s.number])) >= 0
-        }
-        return {
-            "affected": len(walk.every),
-            "files": len(files),
-            "by_severity": dict(Counter(step.severity for step in walk.every)),
-            "by_type": dict(Counter(step.impact_type for step in walk.every)),
-            "max_depth": max((step.depth for step in walk.every), default=0),
-        } | ({"complete": False} if walk.ended else {})
 
 
 def describe_omitted(walk: Walk, limits: WalkLimits) -> str:

@@ -88,12 +88,13 @@ class Lists:
 
     def of(self, numbers: Array) -> Array:
         """The rows of all `numbers`, in their order."""
-        begin, end = self.starts[numbers], self.starts[numbers + 1]
-        counts = end - begin
-        total = int(counts.sum())
-        if not total:
-            return self.rows[:0]
-        return self.rows[_expand_ranges(begin, counts)]
+        return self.pairs(numbers)[1]
+
+    def pairs(self, numbers: Array) -> tuple[Array, Array]:
+        """(positions in `numbers`, rows): each number's rows, in the order of the numbers."""
+        begin = self.starts[numbers]
+        counts = self.starts[numbers + 1] - begin
+        return np.repeat(np.arange(len(counts)), counts), self.rows[expand_ranges(begin, counts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,13 @@ class Keyed:
 
     def of_all(self, keys: Array) -> Array:
         """The rows of all `keys` (u64), in their order."""
+        return self.pairs(keys)[1]
+
+    def pairs(self, keys: Array) -> tuple[Array, Array]:
+        """(positions in `keys`, rows): the rows of each key, in the order of the keys."""
         begin = np.searchsorted(self.keys, keys)
-        return self.rows[_expand_ranges(begin, np.searchsorted(self.keys, keys, "right") - begin)]
+        counts = np.searchsorted(self.keys, keys, "right") - begin
+        return np.repeat(np.arange(len(counts)), counts), self.rows[expand_ranges(begin, counts)]
 
 
 def _group_by_part(parts: Array) -> Iterator[tuple[int, Array]]:
@@ -120,7 +126,7 @@ def _group_by_part(parts: Array) -> Iterator[tuple[int, Array]]:
         yield int(parts[positions[0]]), positions
 
 
-def _expand_ranges(begin: Array, counts: Array) -> Array:
+def expand_ranges(begin: Array, counts: Array) -> Array:
     """The concatenated ranges `begin[i]` … `begin[i] + counts[i] - 1`."""
     ends = np.cumsum(counts)
     return np.repeat(begin - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
@@ -219,14 +225,14 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
         node_of=node_of,
         nodes=all_nodes,
         edges=all_edges,
-        outgoing=_make_lists(all_edges[:, 0], len(names)),
-        incoming=_make_lists(all_edges[:, 1], len(names)),
-        by_file=_make_lists(all_nodes[:, 2], len(names)),
+        outgoing=make_lists(all_edges[:, 0], len(names)),
+        incoming=make_lists(all_edges[:, 1], len(names)),
+        by_file=make_lists(all_nodes[:, 2], len(names)),
         places=places,
         file_ranks=_file_ranks(names, np.concatenate((all_nodes[:, 2], all_edges[:, 4]))),
         kinds={names[number]: number for number in np.unique(all_nodes[:, 1]).tolist()},
-        by_last=_make_keyed(_column(segments, "last_keys"), counted),
-        by_above=_make_keyed(_column(segments, "above_keys"), counted),
+        by_last=make_keyed(_column(segments, "last_keys"), counted),
+        by_above=make_keyed(_column(segments, "above_keys"), counted),
         seconds=_column(segments, "second_keys"),
         shorts=_column(segments, "short_keys"),
     )
@@ -273,7 +279,7 @@ def _concatenate(parts: Sequence[Array], empty: tuple[int, ...], dtype: str) -> 
     return np.concatenate(parts) if parts else np.zeros(empty, dtype)
 
 
-def _make_keyed(keys: Array, rows: Array) -> Keyed:
+def make_keyed(keys: Array, rows: Array) -> Keyed:
     order = np.argsort(keys[rows], kind="stable")
     return Keyed(keys[rows][order], rows[order].astype("<i4"))
 
@@ -286,7 +292,7 @@ def _file_ranks(names: Names, files: Array) -> Array:
     return ranks
 
 
-def _make_lists(ends: Array, count: int) -> Lists:
+def make_lists(ends: Array, count: int) -> Lists:
     rows = np.argsort(ends, kind="stable").astype("<i4")
     starts = np.zeros(count + 1, "<i4")
     np.cumsum(np.bincount(ends, minlength=count), out=starts[1:])

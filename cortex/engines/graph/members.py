@@ -22,8 +22,6 @@ IS_A = ("implements", "extends", "embeds")
 _IS_A = np.array([kind in IS_A for kind in EDGE_TYPES])
 #: ending of files whose methods belong to types of the same folder
 _BY_FOLDER = ".go"
-#: languages that declare methods in the type and define them elsewhere (a `.h` counts as C)
-_DECLARING = frozenset({"c", "cpp"})
 
 
 class Members:
@@ -36,7 +34,7 @@ class Members:
         """The type that a method belongs to; -1 without one."""
         name = self._graph.names[number]
         own_type = self._node(strip_overload(name).rpartition(".")[0]) if ":" in name else -1
-        return own_type if own_type >= 0 else self._owners.get(number, -1)
+        return own_type if own_type >= 0 else self.owners_elsewhere.get(number, -1)
 
     def method(self, owner: int, name: str) -> int:
         """The type's method with this name; -1 when it defines none."""
@@ -50,7 +48,7 @@ class Members:
         """The declaration and the definitions of a C++ method, itself included, the declaration in
         the type first; empty for a method that is written in one place.
         """
-        if language_of(self._graph.file_of(method)).name not in _DECLARING:
+        if not language_of(self._graph.file_of(method)).headers:
             return []
         owner = self.owner(method) if self._graph.kind(method) == "method" else -1
         name = last_name(self._graph.names[method])
@@ -103,12 +101,12 @@ class Members:
     @cached_property
     def _methods_elsewhere(self) -> dict[int, list[int]]:
         methods: dict[int, list[int]] = {}
-        for number, owner in self._owners.items():
+        for number, owner in self.owners_elsewhere.items():
             methods.setdefault(owner, []).append(number)
         return methods
 
     @cached_property
-    def _owners(self) -> dict[int, int]:
+    def owners_elsewhere(self) -> dict[int, int]:
         """Method → type, of methods with their type in another file."""
         graph, scope_types, owners = self._graph, dict[tuple[str, int], int](), dict[int, int]()
         for number, _, file, *_ in graph.nodes[self._rows_without_owner()].tolist():

@@ -16,31 +16,15 @@ from cortex.engines.graph.sources import SourceReader
 from cortex.system.errors import BadRequest, Misconfigured
 from cortex.system.installation import how_to_add
 from cortex.terms.globs import matching_paths
-from cortex.terms.languages import nearest_language
+from cortex.terms.languages import PARSED, nearest_language
 from cortex.terms.suggestions import hint
 from ipc.messages import GraphHits, PatternSearch
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-#: the indexer's name of a language → ast-grep's
-LANGUAGES = {
-    "python": "python",
-    "go": "go",
-    "typescript": "typescript",
-    "tsx": "tsx",
-    "javascript": "javascript",
-    "rust": "rust",
-    "java": "java",
-    "c": "c",
-    "cpp": "cpp",
-    "csharp": "csharp",
-    "ruby": "ruby",
-    "php": "php",
-    "kotlin": "kotlin",
-    "swift": "swift",
-    "scala": "scala",
-}
+#: names of the languages that patterns can search, in the index and in ast-grep
+LANGUAGES = tuple(language.name for language in PARSED if language.patterns)
 #: seconds of one query; the answer says how many files it covers
 SEARCH_S = 2.5
 LIMIT_MAX = 200
@@ -62,13 +46,13 @@ def search_pattern(
     Misconfigured when ast-grep is not installed.
     """
     if request.language not in LANGUAGES:
-        correction = hint(nearest_language(request.language, tuple(LANGUAGES)))
+        correction = hint(nearest_language(request.language, LANGUAGES))
         raise BadRequest(
             f"cortex_pattern does not know {request.language!r}{correction}; it takes {', '.join(LANGUAGES)}."
         )
     if len(request.pattern) > PATTERN_CHARS_MAX:
         raise BadRequest(f"The pattern is longer than {PATTERN_CHARS_MAX} characters.")
-    language = LANGUAGES[request.language]
+    language = request.language
     _check_pattern(request.pattern, language)
     limit = min(max(request.limit, 1), LIMIT_MAX)
     until = time.monotonic() + SEARCH_S

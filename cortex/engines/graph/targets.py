@@ -43,6 +43,10 @@ _MEMBER, _METHODS = re.compile(r"\.\w|[^/\\]*#\w"), frozenset({"method"})
 #: files that only declare definitions of other files, and the beginnings of their ids
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 _DECLARATION_STEM = re.compile(r"(?:\.d(?:\.[cm]?ts)?|\.pyi)$")
+#: a name with the path of its file or folder: `Disk.save in src/disk.ts`
+_IN_PATH = re.compile(r"(?P<name>[^\s/\\]+(?:\(.*\))?)\s+in\s+`?(?P<path>[^\s`]+)`?")
+#: fewest characters of a name that others may contain
+_CONTAINED_MIN = 4
 #: kinds of definitions that may only name an import: `const save = require("./save")`
 _IMPORTED = frozenset({"constant", "type"})
 _IMPORTS = EDGE_TYPES.index("imports")
@@ -52,13 +56,16 @@ _IMPORTS = EDGE_TYPES.index("imports")
 class TargetMatch:
     """The result of a resolution. `nodes`: numbers of the matching nodes. Without any, `candidates`
     are ids to choose from and `suggestion` the sentence; `ambiguous`: the target means each of
-    them. With nodes candidates are other possible meanings.
+    them. With nodes candidates are other possible meanings, and `remark` names its overloads.
+    `folder`: the target is this folder, and the nodes its files.
     """
 
     nodes: tuple[int, ...] = ()
     candidates: tuple[str, ...] = ()
     suggestion: str = ""
     ambiguous: bool = False
+    remark: str = ""
+    folder: str = ""
 
 
 class Targets:
@@ -113,11 +120,17 @@ class Targets:
         kinds -= WHOLE_KINDS
         self._preferred = kinds or (_METHODS if _MEMBER.match(target) else kinds)
         self._folder_prefix = f"{folder}/" if folder else ""
+        if match := _IN_PATH.fullmatch(target):
+            meaning = self._find_in_path(target, match["name"], match["path"])
+            if meaning is not None:
+                return meaning
         for spelling in spellings(target):
-            if meaning := self._find_exact(spelling):
+            if meaning := self._find_folder(spelling) or self._find_exact(spelling):
                 return meaning
         if not split_id(target):
             return None
+        if self._files_first and (meaning := self._find_folder(f"{target}/")):
+            return meaning
         quoted, needs_quotes = read_quoted(target)
         if quoted and (meaning := self._find_exact(quoted)):
             return meaning
@@ -140,6 +153,41 @@ class Targets:
             if meaning:
                 return self._mark_guess(target, meaning)
         return None
+
+    def _find_in_path(self, target: str, name: str, path: str) -> TargetMatch | None:
+        """The meaning of a name in a file or folder; without one there, of the name alone."""
+        index = self.path_index
+        files = {self._graph.names[number] for number in index.files_meant(path)}
+        folders = tuple(f"{root}/" for root in index.roots(path) if root not in files)
+        if not files and not folders:
+            return None
+        reading = next(iter(read_symbol(name)), name)
+        numbers = [
+            number
+            for number in self._find_by_end(split_id(reading))
+            if (file := self._graph.file_of(number)) in files or file.startswith(folders or ("//",))
+        ]
+        if meaning := self._resolve(numbers, name):
+            return meaning
+        alone = self._find_exact(reading) or self._find_folded(reading, files=False)
+        return self._mark_guess(target, alone) if alone else self._explain_nothing(target, split_id(reading))
+
+    def _find_folder(self, target: str) -> TargetMatch | None:
+        """The files of a folder that is no package of its own, by its whole path or one that ends
+        as the target; None for other targets.
+        """
+        path = target.strip("/")
+        is_path = "/" in target.strip() and (self._files_first or target.endswith("/"))
+        number = self._graph.names.number(path)
+        if not is_path or (number >= 0 and (self._is_file(number) or number in self._modules)):
+            return None
+        files = {self._graph.names[number]: module for number, module in self._modules.items()}
+        roots = [root for root in self.path_index.roots(path) if root not in files]
+        roots = [root for root in roots if root == path] or roots
+        if len(roots) != 1:
+            return None
+        inside = [module for file, module in sorted(files.items()) if file.startswith(f"{roots[0]}/")]
+        return TargetMatch(tuple(inside), folder=roots[0]) if inside else None
 
     def _mark_guess(self, target: str, meaning: TargetMatch) -> TargetMatch:
         """The match with a remark that it is a guess."""
@@ -278,7 +326,8 @@ class Targets:
 
     def _narrow(self, numbers: list[int], target: str) -> list[int]:
         """Remove unlikely meanings, unless none would be left: files if definitions have their
-        name, constructors if their class matches, and definitions inside of functions.
+        name, constructors if their class matches and the target does not repeat its name, and
+        definitions inside of functions.
         """
         graph = self._graph
         if self._folder_prefix:
@@ -288,9 +337,12 @@ class Targets:
         numbers = [n for n in numbers if graph.kind(n) in self._preferred] or numbers
         keys = set(graph.names.keys[numbers].tolist()) if numbers else set()
         outer = {n: self._enclosing_key(n) for n in numbers}
-        numbers = [
-            n for n in numbers if outer[n] not in keys or not _repeats_last_name(graph.names[n])
-        ] or numbers
+        if not _repeats_last_name(target):
+            numbers = [
+                n for n in numbers if outer[n] not in keys or not _repeats_last_name(graph.names[n])
+            ] or numbers
+        else:
+            numbers = [n for n in numbers if _repeats_last_name(graph.names[n].partition(":")[2])] or numbers
         enclosing = {n: graph.kind(int(graph.names.numbers(np.array([outer[n]]))[0])) for n in numbers}
         return [n for n in numbers if enclosing[n] not in ("function", "method")] or numbers
 
@@ -407,14 +459,26 @@ class Targets:
         )
 
     def near(self, name: str) -> list[str]:
-        """Ids whose last name is nearest to `name` by edits, at most SUGGESTED."""
+        """Ids whose last name is nearest to `name` by edits, then those that contain it, at most
+        SUGGESTED.
+        """
         graph = self._graph
         folded: dict[str, list[int]] = {}
         for last, key in self._list_last_names():
             if abs(len(last) - len(name)) <= 3 and _may_resemble(last, name.lower()):
                 folded.setdefault(last, []).append(key)
         nearest = difflib.get_close_matches(name.lower(), folded, n=SUGGESTED, cutoff=0.6)
-        rows = [row for low in nearest for key in folded[low] for row in graph.by_last.of(key).tolist()]
+        low = _fold_part(name)
+        if len(nearest) < SUGGESTED and len(low) >= _CONTAINED_MIN:
+            holding = [
+                (len(last), last, key) for last, key in self._list_last_names() if low in _fold_part(last)
+            ]
+            for _, last, key in sorted(holding):
+                folded.setdefault(last, []).append(key)
+                nearest.append(last)
+        nearest = list(dict.fromkeys(nearest))[:SUGGESTED]
+        keys = dict.fromkeys(key for last in nearest for key in folded[last])
+        rows = [row for key in keys for row in graph.by_last.of(key).tolist()]
         return [graph.names[number] for number in graph.nodes[rows[:SUGGESTED], 0].tolist()]
 
     def _list_last_names(self) -> tuple[tuple[str, int], ...]:

@@ -4,24 +4,24 @@ omitted results.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
-from cortex.engines.graph.members import IS_A, last_name
+from cortex.engines.graph.impact import Files, Impact
+from cortex.engines.graph.members import IS_A
+from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
+from cortex.engines.graph.steps import DIRECT, DISPATCH, NO_STEPS, StepFinder, Steps
 from cortex.engines.graph.targets import Targets
-from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
+from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.kinds import WHOLE_KINDS
 
-#: constructors: callers of their type count as callers of these methods
-CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"})
-
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
+#: numbers of the edge types whose source runs code
+_RUNNING = (_TYPE["calls"], _TYPE["references"])
 _KINDS: dict[str, tuple[str, ...]] = {
     "implementations": IS_A,
     "callers": ("calls", "references"),
@@ -29,126 +29,28 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "dependencies": ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references"),
     "dependents": ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references"),
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
-    "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "imports"),
+    "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type"),
 }
-#: kinds of types without method bodies: implementations cannot call those of their base
-_BODILESS = frozenset({"interface", "trait"})
 #: operations that follow edges forward; all others go backward
 FORWARD = ("callees", "dependencies")
-#: edge type → (impact type, severity at depth 1)
-_IMPACT = {
-    "calls": ("caller", "high"),
-    "implements": ("implementation", "high"),
-    "extends": ("subtype", "high"),
-    "embeds": ("subtype", "high"),
-    "uses_type": ("type_usage", "medium"),
-    "imports": ("importer", "low"),
-    "other": ("reference", "low"),
-    "references": ("reference", "medium"),
-}
-_SEVERITIES = ("high", "medium", "low")
-#: definitions that a walk for an impact visits, per level and in all: each takes 10 µs
+#: share of the names below which steps are sorted, not spread over an array of all names
+_FEW = 16
+_NO_NUMBERS = np.zeros(0, "<i8")
+#: definitions that a walk for an impact visits, per level and in all
 WALKED_MAX = 25_000
 
 
 @dataclass(frozen=True, slots=True)
-class WalkLimits:
-    """Bounds of a walk: `offset` results are skipped, and `max_results` shown. With several levels
-    each contributes at most `max_per_level`. `recursive`: the walk may come back to its start.
+class Level:
+    """One level of a walk: every step into the level before, the new ones that the scope shows, and
+    of those the ones within the limit; `cut`: some are left out.
     """
 
-    depth: int = 1
-    max_results: int = 100
-    max_per_level: int = 50
-    offset: int = 0
-    recursive: bool = False
-
-    @property
-    def last(self) -> int:
-        """Results up to the end of the page."""
-        return self.offset + self.max_results
-
-    @property
-    def most(self) -> int:
-        """Results to collect: one after the page proves that another page exists."""
-        return self.last + 1
-
-    @property
-    def level(self) -> int:
-        """Results of one level; the bound per level applies only to several levels."""
-        return self.most if self.depth == 1 else self.max_per_level
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One result: the node `number`, `depth` levels away, reached by the edge in row `edge` (-1 at
-    the beginning of a path). `via`: the method that the edge calls, if the call may reach the
-    target by dispatch; else -1. `further`: rows of the edges at the other places of a
-    caller; `dispatched`: of those by dispatch, if the row itself is none.
-    """
-
-    number: int
     depth: int
-    edge: int
-    impact_type: str = ""
-    severity: str = ""
-    via: int = -1
-    further: tuple[int, ...] = ()
-    dispatched: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """The results of a walk from the first on; `page` selects some. `total` includes results beyond
-    the limits, independent of the page. An impact visits up to WALKED_MAX definitions: `every`
-    holds them (of callers those by dispatch), and `ended` says that there were more.
-    """
-
-    steps: tuple[Step, ...] = ()
-    total: int = 0
-    truncated: bool = False
-    every: tuple[Step, ...] = ()
-    ended: bool = False
-
-    def page(self, limits: WalkLimits) -> tuple[Step, ...]:
-        return self.steps[limits.offset : limits.last]
-
-    def following(self, limits: WalkLimits) -> int:
-        """The offset of the next page; 0 without one."""
-        return limits.last if len(self.steps) > limits.last else 0
-
-
-@dataclass(frozen=True, slots=True)
-class WalkScope:
-    """The files that a walk shows and enters: it passes through files that are not in `inside`
-    (None: all are) without showing them, and does not enter files in `outside`.
-    """
-
-    inside: AbstractSet[str] | None = None
-    outside: AbstractSet[str] = frozenset()
-
-    @property
-    def is_limited(self) -> bool:
-        return self.inside is not None or bool(self.outside)
-
-    def of(self, graph: Graph, numbers: Array) -> tuple[Array, Array]:
-        """(shown, entered), bool [n] each, for the nodes `numbers`."""
-        if not self.is_limited:
-            every = np.ones(len(numbers), dtype=bool)
-            return every, every
-        rows = graph.node_of[numbers]
-        files = np.where(rows >= 0, graph.nodes[rows, 2], -1) if len(graph.nodes) else np.full(len(rows), -1)
-        files, at = np.unique(files, return_inverse=True)
-        paths = (graph.names[file] if file >= 0 else "" for file in files.tolist())
-        flags = np.array([self._file_flags(path) for path in paths], dtype=bool).reshape(-1, 2)[at.ravel()]
-        return flags[:, 0], flags[:, 1]
-
-    def shows(self, graph: Graph, number: int) -> bool:
-        return bool(self.of(graph, np.array([number]))[0][0])
-
-    def _file_flags(self, path: str) -> tuple[bool, bool]:
-        entered = path not in self.outside
-        return entered and (self.inside is None or path in self.inside), entered
+    reaching: Steps
+    fresh: Steps
+    selected: Steps
+    cut: bool
 
 
 class Walker:
@@ -158,6 +60,8 @@ class Walker:
         self.graph = graph
         self.targets = targets
         self.members = targets.method_owners
+        self.finder = StepFinder(graph, self.members)
+        self._files = Files(graph)
 
     def walk(self, operation: str, start: Sequence[int], limits: WalkLimits, scope: WalkScope) -> Walk:
         """Run any operation but `path`. `start`: numbers of the target's nodes."""
@@ -173,88 +77,29 @@ class Walker:
         begin = list(start)
         if are_modules or operation in ("callees", "dependencies", "dependents", "impact"):
             begin = self.targets.members(start)
-        elif operation == "callers":
-            begin += self._owners_of_constructors(start)
         if operation == "impact":
             return self._impact_of(start, begin, limits, scope)
         if operation == "callers":
-            walk = self._walk_levels(begin, _KINDS[operation], limits, scope, backward=True, every_place=True)
-            return self._with_dispatch(begin, walk, limits, scope)
+            return self._walk_levels(begin, _KINDS[operation], limits, scope, backward=True, calling=True)
         return self._walk_levels(begin, _KINDS[operation], limits, scope, backward=backward)
-
-    def _with_dispatch(
-        self, targets: Sequence[int], walk: Walk, limits: WalkLimits, scope: WalkScope
-    ) -> Walk:
-        """Append callers of the methods that `targets` implement or override, any overload of them.
-        Other overrides of the same base are left out: their calls reach the base's body. Interfaces
-        have no bodies: there a call by one implementation reaches another.
-        """
-        overridden = self.members.overridden(targets)
-        dispatching = [upper for upper, row in overridden.items() if self._may_dispatch(upper, row)]
-        uppers = [copy for upper in dispatching for copy in self.targets.copies(upper)]
-        if not uppers:
-            return walk
-        bases = [
-            method for method in dispatching if self.graph.kind(self.members.owner(method)) not in _BODILESS
-        ]
-        most = WalkLimits(1, WALKED_MAX)
-        calls = self._walk_levels(uppers, ("calls",), most, scope, backward=True, every_place=True).steps
-        direct = self._walk_levels(list(targets), _KINDS["callers"], most, scope, backward=True).steps
-        excluded = {*targets, *(step.number for step in (*direct, *walk.steps))}
-        excluded |= self.members.overriding(bases).keys()
-        sure = [step for step in calls if not self.graph.is_unsure(step.edge)]
-        steps = [
-            replace(step, via=int(self.graph.edges[step.edge, 1]))
-            for step in sure
-            if step.number not in excluded
-        ]
-        dispatched = {step.number: (step.edge, *step.further) for step in sure}
-        callers = (
-            replace(step, dispatched=dispatched.get(step.number, ())) if step.depth == 1 else step
-            for step in walk.steps
-        )
-        both = (*callers, *steps)[: limits.most]
-        return Walk(both, walk.total + len(steps), walk.truncated, tuple(steps))
-
-    def _may_dispatch(self, upper: int, row: int) -> bool:
-        """Whether a call of the method `upper` may reach an override. `row`: the edge between the
-        types. Calls of constructors name their type, and an embedded struct calls its methods
-        directly.
-        """
-        edge = self.graph.edges[row]
-        embedded = edge[2] == _TYPE["embeds"] and self.graph.kind(int(edge[1])) == "struct"
-        return not embedded and last_name(self.graph.names[upper]) not in CONSTRUCTORS
 
     def _impact_of(
         self, targets: Sequence[int], start: list[int], limits: WalkLimits, scope: WalkScope
     ) -> Walk:
-        """All definitions that a change may reach, the worst first, within the limits per level and
-        in all.
-        """
+        """All definitions that a change may reach, up to WALKED_MAX."""
+        impact = Impact(self.graph, self.finder, self._files)
+        methods = self.finder.without_constructors(targets)
+        below = self.finder.dispatching(self.members.overriding(methods))
+        above = self.finder.dispatching(self.members.overridden(methods))
+        others = {number: row for number, row in (below | above).items() if number not in targets}
         most = WalkLimits(limits.depth, WALKED_MAX - 1, WALKED_MAX)
-        walk = self._walk_levels(start, _KINDS["impact"], most, scope, backward=True, impact=True)
-        walk = self._with_overrides(targets, walk, scope)
-        at_level = Counter[int]()
-        steps: list[Step] = []
-        for step in walk.steps:
-            at_level[step.depth] += 1
-            if at_level[step.depth] <= limits.level and len(steps) < limits.most:
-                steps.append(step)
-        truncated = walk.truncated or len(steps) < walk.total
-        return Walk(tuple(steps), walk.total, truncated, walk.steps, walk.truncated)
-
-    def _with_overrides(self, targets: Sequence[int], walk: Walk, scope: WalkScope) -> Walk:
-        """Put overrides and overridden methods of the targets before `walk`: a change of one
-        signature changes all of them.
-        """
-        others = self.members.overriding(targets) | self.members.overridden(targets)
-        visited = {step.number for step in walk.steps} | set(targets)
-        steps = tuple(
-            Step(number, 1, edge, "override", "high")
-            for number, edge in others.items()
-            if number not in visited and scope.shows(self.graph, number)
-        )
-        return Walk(steps + walk.steps, walk.total + len(steps), walk.truncated)
+        for level in self._levels(start, _KINDS["impact"], most, scope, joining=tuple(below)):
+            impact.add(level.depth, level.selected, cut=level.cut)
+        shown = scope.of(self.graph, np.array(list(others), dtype="<i8"))[0].tolist()
+        impact.add_overrides({n: others[n] for n, visible in zip(others, shown, strict=True) if visible})
+        for level in self._levels(start, ("imports",), most, scope):
+            impact.add_importers(level.depth, level.selected, cut=level.cut)
+        return impact.walk(limits, WALKED_MAX)
 
     def _walk_files(
         self, start: Sequence[int], limits: WalkLimits, scope: WalkScope, *, backward: bool
@@ -323,9 +168,12 @@ class Walker:
 
     def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope) -> Walk:
         """A shortest path from `start` to `end` over calls; without one, over any edges."""
+        begin = self.targets.members(start)
         goal = set(self.targets.members(end))
+        if both := [number for number in begin if number in goal]:
+            return Walk((Step(both[0], 0, -1),), 1)
         for kinds in (("calls",), tuple(EDGE_TYPES)):
-            steps = self._shortest_path(self.targets.members(start), goal, kinds, scope)
+            steps = self._shortest_path(begin, goal, kinds, scope)
             if steps:
                 return Walk(tuple(steps), len(steps))
         return Walk()
@@ -338,110 +186,181 @@ class Walker:
         scope: WalkScope,
         *,
         backward: bool,
-        impact: bool = False,
-        every_place: bool = False,
+        calling: bool = False,
     ) -> Walk:
-        lists, end_column = (self.graph.incoming, 0) if backward else (self.graph.outgoing, 1)
+        """Walk level by level. `calling`: backward with constructions and calls by dispatch, and
+        with every place of a caller.
+        """
+        steps: list[Step] = []
+        total, cut, dispatched = 0, False, tuple[int, ...]()
+        for level in self._levels(start, kinds, limits, scope, backward=backward, calling=calling):
+            chosen, fresh = level.selected, level.fresh
+            total, cut = total + len(fresh), cut or level.cut
+            further = self._further_places(level.reaching, chosen) if calling else {}
+            if level.depth == 1:
+                dispatched = tuple(self.graph.edges[fresh.rows[fresh.kinds == DISPATCH], 1].tolist())
+            columns = (chosen.sources, chosen.rows, chosen.ends, chosen.kinds)
+            for number, row, before, kind in zip(*(column.tolist() for column in columns), strict=True):
+                steps.append(Step(number, level.depth, row, "", "", kind, before, *further.get(number, ())))
+        return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most, dispatched)
+
+    def _levels(
+        self,
+        start: list[int],
+        kinds: tuple[str, ...],
+        limits: WalkLimits,
+        scope: WalkScope,
+        *,
+        backward: bool = True,
+        calling: bool = True,
+        joining: tuple[int, ...] = (),
+    ) -> Iterator[Level]:
+        """Yield each level of a walk. `joining`: definitions from which the second level starts,
+        too.
+        """
         ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])
         visited = np.zeros(len(self.graph.names), dtype=bool)
         frontier = np.array(start, dtype="<i8")
+        running = np.zeros(len(frontier), dtype=bool)
         visited[frontier] = not limits.recursive
-        steps: list[Step] = []
-        total, cut = 0, False
+        count = 0
         for depth in range(1, limits.depth + 1):
-            rows = lists.of(frontier)
-            rows = rows[ranks[self.graph.edges[rows, 2]] >= 0]
-            entered = self._first_edges(rows, end_column, ranks, visited, scope)
-            visible, _ = scope.of(self.graph, self.graph.edges[entered, end_column])
-            fresh, passed = entered[visible], entered[~visible]
-            if not len(entered) or len(steps) >= max(limits.most, WALKED_MAX):
-                cut = cut or len(fresh) > 0
+            reaching = self._steps_from(frontier, running, ranks >= 0, backward=backward, calling=calling)
+            entered = self._first_steps(reaching, ranks, visited, scope)
+            visible, _ = scope.of(self.graph, entered.sources)
+            fresh, passed = entered.take(visible), entered.take(~visible)
+            is_full = count >= max(limits.most, WALKED_MAX)
+            selected = fresh.take(np.arange(0 if is_full else min(len(fresh), limits.level)))
+            visited[entered.sources] = True
+            further = self._joining(joining, visited) if depth == 1 else _NO_NUMBERS
+            if is_full or not (len(entered) or len(further)):
+                if len(fresh):
+                    yield Level(depth, reaching, NO_STEPS, NO_STEPS, cut=True)
                 break
-            total += len(fresh)
-            selected = fresh[: limits.level]
-            cut = cut or len(selected) < len(fresh)
-            further = self._further_places(rows, selected, end_column) if every_place else {}
-            for row in selected.tolist():
-                kind, severity = self._rate_impact(row, depth) if impact else ("", "")
-                number = int(self.graph.edges[row, end_column])
-                steps.append(Step(number, depth, row, kind, severity, further=further.get(row, ())))
-            visited[self.graph.edges[entered, end_column]] = True
-            frontier = self.graph.edges[np.concatenate((selected, passed)), end_column]
-        if impact:
-            steps.sort(key=lambda step: (_SEVERITIES.index(step.severity), step.depth))
-        return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most)
+            count += len(selected)
+            yield Level(depth, reaching, fresh, selected, cut=len(selected) < len(fresh))
+            frontier = np.concatenate((selected.sources, passed.sources, further))
+            rows = np.concatenate((selected.rows, passed.rows))
+            running = np.zeros(len(frontier), dtype=bool)
+            running[: len(rows)] = np.isin(self.graph.edges[rows, 2], _RUNNING)
 
-    def _further_places(self, rows: Array, chosen: Array, end_column: int) -> dict[int, tuple[int, ...]]:
-        """For each of the edges `chosen`, those of `rows` with the same end at other places, by
-        file and line; of several edges at one place the surest.
+    @staticmethod
+    def _joining(numbers: tuple[int, ...], visited: Array) -> Array:
+        """Those of `numbers` that are not visited yet; now they are."""
+        joined: Array = np.array(numbers, dtype="<i8")
+        joined = joined[~visited[joined]]
+        visited[joined] = True
+        return joined
+
+    def _steps_from(
+        self, frontier: Array, running: Array, wanted: Array, *, backward: bool, calling: bool
+    ) -> Steps:
+        """The edges of the frontier. `calling`: with constructions and calls by dispatch."""
+        if calling:
+            return self.finder.into(frontier, running, wanted)
+        lists, near, far = (self.graph.incoming, 1, 0) if backward else (self.graph.outgoing, 0, 1)
+        rows = lists.of(frontier)
+        rows = rows[wanted[self.graph.edges[rows, 2]]]
+        edges = self.graph.edges[rows]
+        return Steps(rows, edges[:, far], edges[:, near], np.zeros(len(rows), "<i1"))
+
+    def _further_places(self, reaching: Steps, chosen: Steps) -> dict[int, tuple[tuple[int, ...], ...]]:
+        """For each source of `chosen` the rows of its edges at other places, by file and line, as
+        (further, dispatched); of several edges at one place the surest.
         """
-        edges = self.graph.edges
-        mates = rows[np.isin(edges[rows, end_column], edges[chosen, end_column])]
-        places = edges[mates][:, [end_column, 4, 5, 6]]
-        order = np.lexsort((edges[mates, 7] > 0, *places.T[::-1]))
+        mates = reaching.take(np.isin(reaching.sources, chosen.sources))
+        edges = self.graph.edges[mates.rows]
+        places = np.column_stack((mates.sources, edges[:, 4:7]))
+        order = np.lexsort((edges[:, 7] > 0, mates.kinds == DISPATCH, *places.T[::-1]))
         _, first = np.unique(places[order], axis=0, return_index=True)
-        by_end: dict[int, list[int]] = {}
-        for row in mates[order[first]].tolist():
-            by_end.setdefault(int(edges[row, end_column]), []).append(row)
-        further = {}
-        for row in chosen.tolist():
-            others = by_end[int(edges[row, end_column])]
-            place = edges[row, 4:7].tolist()
-            further[row] = tuple(other for other in others if edges[other, 4:7].tolist() != place)
+        mates = mates.take(order[first])
+        by_source: dict[int, list[tuple[int, bool]]] = {}
+        for source, row, kind in zip(
+            mates.sources.tolist(), mates.rows.tolist(), mates.kinds.tolist(), strict=True
+        ):
+            by_source.setdefault(source, []).append((row, kind == DISPATCH))
+        further: dict[int, tuple[tuple[int, ...], ...]] = {}
+        for source, row, kind in zip(
+            chosen.sources.tolist(), chosen.rows.tolist(), chosen.kinds.tolist(), strict=True
+        ):
+            place = self.graph.edges[row, 4:7].tolist()
+            others = [pair for pair in by_source[source] if self.graph.edges[pair[0], 4:7].tolist() != place]
+            plain = tuple(other for other, by_dispatch in others if kind == DISPATCH or not by_dispatch)
+            further[source] = (plain, tuple(other for other, _ in others if other not in plain))
         return further
 
-    def _first_edges(
-        self, rows: Array, end_column: int, ranks: Array, visited: Array, scope: WalkScope
-    ) -> Array:
-        """The surest edge to each unvisited node; sure edges first, then by file and line."""
-        rows = rows[~visited[self.graph.edges[rows, end_column]]]
-        edges = self.graph.edges[rows]
-        order = np.lexsort((edges[:, 6], edges[:, 5], edges[:, 3], ranks[edges[:, 2]], edges[:, 7] > 0))
-        numbers, first = np.unique(edges[order, end_column], return_index=True)
-        rows = rows[order[first]]
-        rows = rows[scope.of(self.graph, numbers)[1]]
-        edges = self.graph.edges[rows]
-        places = (rows, edges[:, 6], edges[:, 5], self.graph.file_ranks[edges[:, 4]])
-        return rows[np.lexsort((*places, edges[:, 7] > 0, edges[:, 2] == _TYPE["references"]))]
+    def _first_steps(self, steps: Steps, ranks: Array, visited: Array, scope: WalkScope) -> Steps:
+        """The surest step to each unvisited node; steps by dispatch last, then unsure edges; by
+        file and line.
+        """
+        steps = steps.take(~visited[steps.sources]) if len(steps) else steps
+        if not len(steps):
+            return NO_STEPS
+        order = np.argsort(-self._doubts(steps, ranks), kind="stable")
+        if len(steps) < len(visited) // _FEW:
+            surest = order[::-1][np.unique(steps.sources[order[::-1]], return_index=True)[1]]
+        else:
+            surest = np.full(len(visited), -1, "<i8")
+            surest[steps.sources[order]] = order  # of several steps the last, which is the surest
+            surest = surest[surest >= 0]
+        steps = steps.take(surest)
+        steps = steps.take(scope.of(self.graph, steps.sources)[1])
+        edges = self.graph.edges[steps.rows]
+        places = (steps.rows, edges[:, 6], edges[:, 5], self.graph.file_ranks[edges[:, 4]])
+        are_last = (edges[:, 2] == _TYPE["references"], steps.kinds == DISPATCH)
+        return steps.take(np.lexsort((*places, edges[:, 7] > 0, *are_last)))
 
-    def _rate_impact(self, row: int, depth: int) -> tuple[str, str]:
-        edge = self.graph.edges[row]
-        kind, severity = _IMPACT[EDGE_TYPES[int(edge[2])]]
-        unsure = self.graph.is_unsure(row) or CONFIDENCES[int(edge[3])] == "name"
-        lower = _SEVERITIES.index(severity) + (depth > 1) + (depth > 2) + unsure
-        return kind, _SEVERITIES[min(lower, len(_SEVERITIES) - 1)]
+    def _doubts(self, steps: Steps, ranks: Array) -> Array:
+        """Numbers (i64) that order the steps to one node, the surest first: by ambiguity, type of
+        edge, kind, confidence, line and column.
+        """
+        _, _, types, confidences, _, lines, columns, groups = self.graph.edges[steps.rows].T.astype("<i8")
+        rank = 2 * np.where(steps.kinds == DIRECT, ranks[types], 0) + 3 * (steps.kinds == DISPATCH)
+        parts = ((groups > 0, 0), (rank, 5), (steps.kinds, 2), (confidences, 3), (lines, 31))
+        key: Array = np.zeros(len(steps), "<i8")
+        for values, bits in parts:
+            key = key << bits | values
+        doubts: Array = key << 16 | np.minimum(columns, 65_535)
+        return doubts
 
     def _shortest_path(
         self, start: list[int], goal: set[int], kinds: tuple[str, ...], scope: WalkScope
     ) -> list[Step]:
-        edges = self.graph.edges
+        """Walk from the goal back to the start, over sure edges."""
         wanted = np.array([kind in kinds for kind in EDGE_TYPES])
-        # The edge by which a node was reached.
-        reached_by = np.full(len(self.graph.names), -2, dtype="<i8")
-        frontier = np.array(start, dtype="<i8")
-        reached_by[frontier] = -1
-        ends = np.zeros(len(reached_by), dtype=bool)
-        ends[list(goal)] = True
-        if (both := frontier[ends[frontier]]).size:
-            return [Step(int(both[0]), 0, -1)]
+        ranks = np.arange(len(EDGE_TYPES))
+        frontier = np.array(sorted(goal), dtype="<i8")
+        frontier = frontier[scope.of(self.graph, frontier)[0]]
+        visited = np.zeros(len(self.graph.names), dtype=bool)
+        visited[frontier] = True
+        begins = np.zeros(len(visited), dtype=bool)
+        begins[start] = True
+        running = np.zeros(len(frontier), dtype=bool)
+        levels: list[Steps] = []
         while frontier.size:
-            rows = self.graph.outgoing.of(frontier)
-            rows = rows[wanted[edges[rows, 2]] & (edges[rows, 7] == 0) & (reached_by[edges[rows, 1]] == -2)]
-            frontier, first = np.unique(edges[rows, 1], return_index=True)
-            rows = rows[first]
-            allowed, _ = scope.of(self.graph, frontier)
-            frontier, rows = frontier[allowed], rows[allowed]
-            reached_by[frontier] = rows
-            if (reached := frontier[ends[frontier]]).size:
-                return self._trace_path(int(reached[0]), reached_by)
+            steps = self.finder.into(frontier, running, wanted)
+            steps = steps.take(~self.finder.are_unsure[steps.rows])
+            steps = self._first_steps(steps, ranks, visited, WalkScope())
+            shown, _ = scope.of(self.graph, steps.sources)
+            steps = steps.take(shown | begins[steps.sources])
+            levels.append(steps)
+            if begins[steps.sources].any():
+                return self._trace_path(levels, begins)
+            visited[steps.sources] = True
+            frontier = steps.sources
+            running = np.isin(self.graph.edges[steps.rows, 2], _RUNNING)
         return []
 
-    def _trace_path(self, end: int, reached_by: Array) -> list[Step]:
-        back = [(end, int(reached_by[end]))]
-        while back[-1][1] >= 0:
-            before = int(self.graph.edges[back[-1][1], 0])
-            back.append((before, int(reached_by[before])))
-        return [Step(number, depth, row) for depth, (number, row) in enumerate(reversed(back))]
+    @staticmethod
+    def _trace_path(levels: Sequence[Steps], begins: Array) -> list[Step]:
+        """The path through the steps of each level, from the last level's first beginning."""
+        number = int(levels[-1].sources[np.flatnonzero(begins[levels[-1].sources])[0]])
+        path = [Step(number, 0, -1)]
+        for depth, level in enumerate(reversed(levels), start=1):
+            at = int(np.flatnonzero(level.sources == number)[0])
+            number = int(level.ends[at])
+            path.append(Step(number, depth, int(level.rows[at]), kind=int(level.kinds[at])))
+        return path
 
     def _limit_steps(self, steps: list[Step], limits: WalkLimits, scope: WalkScope) -> Walk:
         allowed = [step for step in steps if scope.shows(self.graph, step.number)]
@@ -450,11 +369,3 @@ class Walker:
 
     def _are_modules(self, numbers: Iterable[int]) -> bool:
         return all(self.graph.kind(number) in WHOLE_KINDS for number in numbers)
-
-    def _owners_of_constructors(self, numbers: Iterable[int]) -> list[int]:
-        owners = [
-            self.members.owner(number)
-            for number in numbers
-            if last_name(self.graph.names[number]) in CONSTRUCTORS
-        ]
-        return [owner for owner in owners if owner >= 0]

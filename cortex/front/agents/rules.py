@@ -12,6 +12,7 @@ The `cortex` tools know this code base and follow every saved file. Use them bef
 - `cortex_read`: whole functions, by name or place, several in one call.
 - `cortex_uses`: every place that uses a symbol, before a change or a deletion.
 - `cortex_exact`: every place of a word, phrase, piece of text or expression.
+- `cortex_store`: what was decided or learned; where a noted fact changed, with `topic` or `supersedes`.
 """
 
 

@@ -81,7 +81,10 @@ async def _follow(data: DataFolder, folders: Mapping[str, Path], spooled: Path |
         return await context.call(operation, arguments, operation_id=number, writes=writes)
 
     try:
-        await follow(Follower(call, data.settings, folders, spooled, event_opener(data)), stop)
+        follower = Follower(
+            call, data.settings, folders, spooled, event_opener(data), memory_folder=data.root
+        )
+        await follow(follower, stop)
     finally:
         await client.close()
     return EXIT_OK

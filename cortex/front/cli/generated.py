@@ -19,7 +19,7 @@ import orjson
 
 from cortex.ask.query_context import Audience
 from cortex.front.audience import answering
-from cortex.front.cli import answers, memory, memory_history, streams
+from cortex.front.cli import answers, memory, memory_candidates, memory_history, streams
 from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.command_names import ALIASES as HIDDEN
 from cortex.front.cli.command_names import MEMORY, NAMES, command_name
@@ -224,6 +224,18 @@ FORMS = {
     "memory_rate": Form(has_hits=_always, words=(_NOTE, Word("value", "value", optional=True))),
     "memory_link": Form(
         show=memory.print_link, has_hits=_always, words=(Word("other", "other", optional=True),)
+    ),
+    "memory_candidates": Form(show=memory_candidates.print_candidates, has_hits=_always),
+    "memory_accept": Form(
+        show=memory_candidates.print_waiting,
+        has_hits=_always,
+        words=(Word("numbers", "note", optional=True, many=True),),
+    ),
+    "memory_closed": Form(show=memory_candidates.print_closed, has_hits=_always),
+    "memory_past_sessions": Form(
+        show=memory_candidates.print_past_sessions,
+        has_hits=_always,
+        words=(Word("answer", "answer", optional=True),),
     ),
     "memory_import": Form(
         show=memory.print_imported, has_hits=memory.has_imported, words=(Word("file", "file"),), way="in"

@@ -15,6 +15,8 @@ from cortex.front.agents import plan as planning
 from cortex.front.agents import record
 from cortex.front.agents.table import AGENTS, BY_NAME, Agent, Scope
 from cortex.front.cli import columns, hooks
+from cortex.memory.transcripts import consent
+from cortex.settings import config as configuration
 from cortex.settings.home import find_root
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 from cortex.system.terminal import escape_controls
@@ -49,10 +51,23 @@ def install(options: Namespace) -> int:
     hook_entries = hooks.entries(hooks.program_arguments()) if options.memory_hooks else {}
     plan = planning.connect(selected, command, root or Path.cwd(), hook_entries)
     done = _carry_out(plan, options, "connected")
+    if not options.only_print:
+        _ask_about_past_sessions()
     for agent, _ in selected:
         if agent.note and not options.only_print:
             print(f"{agent.title}: {agent.note}.")
     return done
+
+
+def _ask_about_past_sessions() -> None:
+    """Ask a person at a terminal, once, whether sessions from before are read; no answer is no
+    consent.
+    """
+    data = configuration.load_data(None)
+    if data.settings.sessions != "project" or consent.consent(data.root) or not sys.stdin.isatty():
+        return
+    wants = hooks.ask_consent("Read earlier sessions of projects that use memory, too?")
+    consent.give(data.root, consent.YES if wants else consent.NO)
 
 
 def uninstall(options: Namespace) -> int:

@@ -90,7 +90,8 @@ def print_link(answer: dict[str, Any]) -> None:
     """Print the project whose notes this project shares, and all projects with notes."""
     project, home = answer["project"], answer["home"]
     moved = f"; {count(answer['moved'], 'note')} of its own joined them" if answer.get("moved") else ""
-    description = "has notes of its own" if project == home else f"has the notes of {home}{moved}"
+    store = "notes of its own" if any(row["project"] == project for row in answer["projects"]) else "no notes"
+    description = f"has {store}" if project == home else f"has the notes of {home}{moved}"
     print(escape_controls(f"This project, {project}, {description}."))
     now = time.time()
     for row in answer["projects"]:
@@ -101,7 +102,9 @@ def print_link(answer: dict[str, Any]) -> None:
 
 def has_imported(answer: dict[str, Any]) -> bool:
     """Whether an import had anything usable."""
-    return any(answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten"))
+    return any(
+        answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten", "proposed")
+    )
 
 
 def print_imported(answer: dict[str, Any]) -> None:
@@ -112,6 +115,7 @@ def print_imported(answer: dict[str, Any]) -> None:
         ("known", "known already"),
         ("merged", "merged with an existing note"),
         ("forgotten", "forgotten for good and left out"),
+        ("proposed", "candidates, for another version is stored"),
     )
     print(", ".join((new, *(f"{answer[name]} {label}" for name, label in others if answer[name]))) + ".")
     for refusal in answer["refused"]:
@@ -124,6 +128,11 @@ def print_imported(answer: dict[str, Any]) -> None:
 
 
 def print_exported(answer: dict[str, Any]) -> None:
+    """Print the file or the folder that was written."""
+    if "folder" in answer:
+        written = f"{count(answer['written'], 'file')} written to {answer['folder']}"
+        print(escape_controls(f"{written}, {answer['unchanged']} unchanged"))
+        return
     place = "standard output" if answer["file"] == "-" else answer["file"]
     print(escape_controls(f"{count(answer['records'], 'record')} written to {place}"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
+from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, StillStarting, TooLarge
 
 log = logging.getLogger(__name__)
 
@@ -22,9 +22,10 @@ def explain(error: Exception, what: str) -> tuple[int, str]:
 
 def is_for_the_model(error: CortexError) -> bool:
     """Whether the error goes into a tool's answer (SEP-1303), because the model can correct the
-    arguments. An invalid query is a JSON-RPC error.
+    arguments or repeat the call. An invalid query is a JSON-RPC error.
     """
-    return isinstance(error, BadRequest | NotFound | TooLarge) and not isinstance(error, BadQuery)
+    for_model = BadRequest | NotFound | TooLarge | StillStarting
+    return isinstance(error, for_model) and not isinstance(error, BadQuery)
 
 
 def code_of(error: CortexError) -> int:

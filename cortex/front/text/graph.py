@@ -35,14 +35,10 @@ def draw_graph(page: Page, answer: Answer) -> None:
         )
     if summary := answer.get("summary"):
         _draw_summary(page, summary)
-    if operation != "path":
-        rows.sort(key=lambda row: (row["depth"], is_test(row["path"])))
-    for depth, level in groupby(rows, key=lambda row: row["depth"]):
-        if depth > 1:
-            page.add((f"{depth} steps away", STRONG))
-            _draw_names(page, level, answer)
-            continue
-        draw_spots(page, [spot for row in level for spot in _spots_of(page, row, answer)])
+    if operation == "impact":
+        _draw_impact(page, rows, answer)
+    else:
+        _draw_rows(page, rows, answer)
     suggestion = answer.get("suggestion") or ""
     if unnamed := [name for name in answer.get("candidates", ()) if name not in suggestion]:
         page.note(f"Or: {', '.join(unnamed)}.")
@@ -51,10 +47,50 @@ def draw_graph(page: Page, answer: Answer) -> None:
         page.note(f"There are more: {page.option('offset')} {more}." if more else "There are more.")
 
 
+def _draw_rows(page: Page, rows: list[dict[str, Any]], answer: Answer) -> None:
+    """Draw the results of the first level with their code, those further away by name."""
+    if answer["operation"] != "path":
+        rows.sort(key=lambda row: (row["depth"], is_test(row["path"])))
+    for depth, level in groupby(rows, key=lambda row: row["depth"]):
+        if depth > 1:
+            page.add((f"{depth} steps away", STRONG))
+            _draw_names(page, level, answer)
+            continue
+        draw_spots(page, [spot for row in level for spot in _spots_of(page, row, answer)])
+
+
+def _draw_impact(page: Page, rows: list[dict[str, Any]], answer: Answer) -> None:
+    """Draw shipped code, then tests, then what only imports the target."""
+    groups = {"": list[dict[str, Any]](), "tests": [], "only import it": []}
+    for row in rows:
+        imports = row["result"].get("impact_type") == "importer"
+        groups["only import it" if imports else "tests" if is_test(row["path"]) else ""].append(row)
+    for heading, group in groups.items():
+        if heading and group:
+            page.add((heading, STRONG))
+        if heading == "only import it":
+            _draw_names(page, group, answer)
+        else:
+            _draw_rows(page, group, answer)
+
+
 def _draw_summary(page: Page, summary: Answer) -> None:
-    counts = ", ".join(f"{count} {name}" for name, count in summary.get("by_type", {}).items())
-    severe = ", ".join(f"{count} {name}" for name, count in summary.get("by_severity", {}).items())
-    page.add((f"{summary['affected']} in {summary['files']} files: {counts}; {severe}", FAINT))
+    """Draw the counts of an impact: by kind and severity, by level, and by folder."""
+    if not summary.get("affected"):
+        return
+    counts = ", ".join(f"{number} {name}" for name, number in summary.get("by_type", {}).items())
+    severe = ", ".join(f"{number} {name}" for name, number in summary.get("by_severity", {}).items())
+    tests = f"; {summary['tests']} in tests" if summary.get("tests") else ""
+    page.add((f"{summary['affected']} in {summary['files']} files: {counts}; {severe}{tests}", FAINT))
+    levels = summary.get("by_level", {})
+    if len(levels) > 1:
+        steps = ", ".join(f"{number} at {depth}" for depth, number in levels.items())
+        page.add((f"by steps: {steps}", FAINT))
+    folders = summary.get("by_folder", {})
+    if len(folders) > 1:
+        more = summary.get("folders", 0) - len(folders)
+        listed = ", ".join(f"{folder} {number}" for folder, number in folders.items())
+        page.add((f"by folder: {listed}{f' and {more} more' if more > 0 else ''}", FAINT))
 
 
 def _row_of(row: Answer, operation: str) -> dict[str, Any]:
@@ -132,6 +168,8 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         yield f"of {meaning}"
     if "defined" in result:
         yield f"defined at {result['defined']}"
+    if result.get("step") == "constructs":
+        yield "constructs"
     if "via" in result and row["depth"] == 1:
         yield f"via {result['via']}"
     if remark := _DOUBT.get(result.get("confidence", "")):

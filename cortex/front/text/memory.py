@@ -13,8 +13,12 @@ from cortex.terms.observations import ROWS
 def draw_rows(page: Page, answer: Answer) -> None:
     for row in answer["results"]:
         draw_row(page, row)
+    for row in answer["results"]:
+        if others := row.get("may_disagree"):
+            numbers = " and ".join(map(str, (*others, row["number"])))
+            page.note(f"{numbers} may disagree; the newer is {row['number']}, of {row['created_at'][:10]}.")
     if not answer["results"]:
-        page.note("No note is about this.")
+        page.note(answer.get("message") or "No note is about this.")
 
 
 def draw_observations(page: Page, answer: Answer) -> None:
@@ -53,20 +57,41 @@ def draw_walk(page: Page, answer: Answer) -> None:
 def draw_written(page: Page, answer: Answer) -> None:
     """Draw the result of a write, a note's number first; removed secrets and hints as notes."""
     page.add(f"{answer['number']}  {answer['message']}" if "number" in answer else answer["message"])
+    for row in answer.get("closed", ()):
+        page.note(f"Replaced: {row['number']}  {unmarked(row['title'])}. {_reopen(page, row['number'])}")
+    if similar := answer.get("similar"):
+        titles = "; ".join(f"{row['number']}  {unmarked(row['title'])} ({row['age']})" for row in similar)
+        page.note(f"Similar: {titles}. {_replace(page, answer['number'], similar[0]['number'])}")
     if removed := answer.get("removed"):
         page.note(f"Taken out before it was stored: {', '.join(removed)}.")
     page.note(*(f"hint: {warning}" for warning in answer.get("warnings", ())))
 
 
+def _reopen(page: Page, number: int) -> str:
+    """Name the call that makes a replaced note valid again."""
+    if page.for_person:
+        return "`cortex memory undo` reverts it."
+    return f'Wrong? {{"id": "{number}", "state": "active"}}'
+
+
+def _replace(page: Page, number: int, old: int) -> str:
+    """Name the call that marks an older note as replaced."""
+    if page.for_person:
+        return f"Replaces one? `cortex memory store --id {number} --supersedes {old}`"
+    return f'Replaces one? {{"id": "{number}", "supersedes": ["{old}"]}}'
+
+
 _WRITTEN = Drawer(
-    draw_written, frozenset(("id", "number", "message", "removed", "warnings")), needs=("message",)
+    draw_written,
+    frozenset(("id", "number", "message", "removed", "warnings", "closed", "similar")),
+    needs=("message",),
 )
 
 _OBSERVATIONS = frozenset(("results", "observations", "count", "total_count"))
 
 DRAWERS: dict[str, Drawer] = {
-    "cortex_recall": Drawer(draw_rows, frozenset(("results",)), needs=("results",)),
-    "memory_search": Drawer(draw_rows, frozenset(("results",)), needs=("results",)),
+    "cortex_recall": Drawer(draw_rows, frozenset(("results", "message")), needs=("results",)),
+    "memory_search": Drawer(draw_rows, frozenset(("results", "message")), needs=("results",)),
     "cortex_briefing": Drawer(draw_briefing, frozenset(("briefing",)), needs=("briefing",)),
     "cortex_traverse": Drawer(
         draw_walk, frozenset(("nodes", "edges", "node_count", "edge_count")), needs=("nodes",)

@@ -24,7 +24,7 @@ _SPANS = (
 #: keys of a note that its head, its body or nothing shows
 _DRAWN = frozenset(
     "id number uuid kind type obs_type title body content narrative score similarity created_at created_at_epoch "
-    "at trust state metadata scope project explain depth importance".split()
+    "at trust state metadata scope project explain depth importance may_disagree".split()
 )
 
 

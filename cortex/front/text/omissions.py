@@ -47,6 +47,9 @@ INSIDE = {
     "results.impact_type": "the summary counts them; an override has a remark",
     "results.severity": "the summary counts them; it follows from the steps",
     "summary.max_depth": "each level has a heading",
+    "summary.by_level.*": "only several levels have a line",
+    "summary.by_folder.*": "only several folders have a line",
+    "summary.folders": "only what is left out has a number",
     "total_returned": "only a cut answer has its numbers",
     # cortex_outline
     "cortex_outline:path": "the reader's own argument",

@@ -154,7 +154,7 @@ def _draw_uses(page: Page, block: Answer) -> None:
         for file in imports.get("files", ()):
             _draw_lines(page, file)
     if further := block.get("further"):
-        page.add((f"2 steps away: {further['total']}", STRONG))
+        page.add((f"{further.get('steps', '2')} steps away: {further['total']}", STRONG))
         for file in further["files"]:
             page.add("  ", *place(file["file"], 0), f": {', '.join(file['names'])}")
     if unresolved := block.get("unresolved"):

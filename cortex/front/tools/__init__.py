@@ -126,7 +126,13 @@ TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
         *_COMMON,
     ),
 }
-TOOLSETS["memory-all"] = (*TOOLSETS["memory"], *_OBSERVATIONS)
+TOOLSETS["memory-all"] = (
+    *TOOLSETS["memory"],
+    ToolEntry(
+        f"{_MEMORY}.candidates:cortex_candidates", "List unconfirmed sentences of people", asks="memory"
+    ),
+    *_OBSERVATIONS,
+)
 #: the tools that agents are offered, in the short form of cortex.front.tools.agent
 TOOLSETS["agent"] = (
     _CODE_SEARCH,
@@ -153,6 +159,22 @@ _PEOPLE = (
     ToolEntry(f"{_MEMORY}.people:memory_forget", "Delete a note", False, True, "memory"),
     ToolEntry(f"{_MEMORY}.people:memory_rate", "Rate a note", False, True, "memory"),
     ToolEntry(f"{_MEMORY}.people:memory_link", "Share notes with another clone", False, True, "memory"),
+    ToolEntry(
+        f"{_MEMORY}.candidates:memory_candidates",
+        "List, take and drop candidates of notes",
+        False,
+        True,
+        "memory",
+    ),
+    ToolEntry(f"{_MEMORY}.candidates:memory_accept", "Accept notes of others", False, True, "memory"),
+    ToolEntry(f"{_MEMORY}.candidates:memory_closed", "List notes that upkeep closed", False, True, "memory"),
+    ToolEntry(
+        f"{_MEMORY}.candidates:memory_past_sessions",
+        "Decide whether past sessions are read",
+        False,
+        True,
+        "memory",
+    ),
     ToolEntry(f"{_MEMORY}.people:memory_import", "Import notes from a file", False, True, "memory"),
     ToolEntry(f"{_MEMORY}.people:memory_export", "Export notes to a file", asks="memory"),
     ToolEntry(f"{_MEMORY}.people:memory_backup", "Back up the store", asks="memory"),

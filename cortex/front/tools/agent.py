@@ -56,8 +56,10 @@ OFFERS = {
         {"query": "A question.", "limit": ""},
     ),
     "cortex_store": Offer(
-        "Note a decision, lesson or preference for later sessions; with `id`, edit a note.",
+        "Note a decision, lesson or preference for later sessions; with `id`, edit one. A `topic`'s new "
+        "note replaces the old.",
         {"title": "The lesson, in one sentence.", "body": "Why, and where it applies.", "kind": "", "files": "",
+         "topic": "", "supersedes": "",
          "id": "Note to edit."},
     ),
 }  # fmt: skip

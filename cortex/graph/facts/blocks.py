@@ -16,8 +16,6 @@ from cortex.graph.facts.chains import LITERAL, UNKNOWN, arguments_of, chain_of, 
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.types import alternatives
 
-#: languages with such blocks
-BLOCKS = frozenset({"java", "kotlin", "scala"})
 #: names of the bindings: bare names in the block are members of the first
 THIS, IT = "this", "it"
 #: links for the receiver and the argument of a function's block parameter: of its last parameter,

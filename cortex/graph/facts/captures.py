@@ -1,6 +1,6 @@
 """The queries over a syntax tree, and their captures.
 
-Captures of a query file (queries/<name>.scm; those of queries/values/ capture only `@value`,
+Captures of a query file (graph/languages/*/<name>.scm; those in values/ capture only `@value`,
 function_values.py):
 
 * `@def.<kind>` with `@name`; `@owner` if a method only names its type (Go, Rust, C++). `@container`
@@ -44,9 +44,9 @@ _MAIN = ("bind.name", "bound.name", "tokens", "delegated", "param.name", "param.
 
 
 @functools.cache
-def query_of(grammar: Grammar, names: tuple[str, ...], *subfolders: str) -> Query:
-    """Return the query files of these names, in a subfolder of `queries`, as one query."""
-    folder = resources.files("cortex.graph.facts").joinpath("queries", *subfolders)
+def query_of(grammar: Grammar, package: str, names: tuple[str, ...], *subfolders: str) -> Query:
+    """Return the query files of these names, in a package or a subfolder of it, as one query."""
+    folder = resources.files(package).joinpath(*subfolders)
     return Query(grammar, "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in names))
 
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, VALUES, block_result, branch_chains
+from cortex.graph.facts.kotlin_values import block_result
 from cortex.graph.facts.links import HIDDEN, MODULE, UNHIDDEN, module_link
-from cortex.graph.facts.scala_values import BLOCK_KINDS, wildcard_chain
+from cortex.graph.facts.scala_values import BLOCK_KINDS
 from cortex.graph.facts.types import ITSELF, alternatives
 
 #: expressions that have a type as their value → the chain of that value
@@ -29,8 +29,6 @@ EITHER, OR = "~", "\x06"
 #: operators that return either side, and those that return the right side or nothing
 _ONE_OF = frozenset((b"or", b"||", b"??", b"?:"))
 _RIGHT = frozenset((b"and", b"&&"))
-#: Kotlin's operators, and the functions that they call
-_OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "?:": ""}
 #: stored alternatives of a value
 EITHER_MAX = 3
 #: characters of the longest function name, with its path, that is compared with `passes`
@@ -44,16 +42,6 @@ ROOT_MARK = "\\"
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
 _NAMED_TYPES = frozenset("type_identifier generic_type nested_type_identifier type_query".split())
-#: C#'s literals → the names of their types, as arguments have them
-_TEXTS_AND_NUMBERS = {
-    **dict.fromkeys("string_literal verbatim_string_literal raw_string_literal".split(), "String"),
-    "interpolated_string_expression": "String",
-    "integer_literal": "int",
-    "real_literal": "double",
-    "character_literal": "char",
-    "boolean_literal": "boolean",
-}
-_SWIFT_TEXTS = frozenset({"line_string_literal", "multi_line_string_literal"})
 #: nodes of names, which may be in backticks; characters of a name that a chain would split at
 _BACKTICK, _IDENTIFIERS = ord("`"), frozenset({"identifier", "simple_identifier", "type_identifier"})
 _IN_CHAINS = re.compile(rb"[.\[\]()~\x00-\x1f]")
@@ -122,6 +110,11 @@ def dotted_name(text: str) -> str:
     return prefix + text.replace("\\", ".").strip(".")
 
 
+def package_name(node: Node) -> str:
+    """Return the name of a package with dots."""
+    return text_of(node).strip().replace("\\", ".")
+
+
 def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     """Return the chain of an expression; `?` for an unsupported shape."""
     if node is None or depth > 2 * LINKS_MAX:
@@ -148,8 +141,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         if inner is None and kind == "qualified_identifier" and node.children[0].type == "::":
             tail = ROOT_MARK + tail
         return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
-    if kind == "pointer_expression" and "cpp" in syntax.queries and node.children[0].type == "*":
-        return f"{chain_of(child_of(node, 'argument'), syntax, depth + 1)}{POINTED}"
+    if (read := syntax.readers.get(kind)) is not None and (chain := read(node, syntax, depth)) is not None:
+        return chain
     if kind == "block" and node.named_child_count == 1:  # Rust's `unsafe { x.get() }`
         return chain_of(node.named_children[0], syntax, depth + 1)
     if kind in syntax.methods:
@@ -199,24 +192,10 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         if kind == "generic_function" and (cast := _typed_result(node, syntax, depth)):  # Scala
             return cast
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
-    if kind == "infix_expression" and "scala" in syntax.queries:
-        return infix_of(node, syntax, depth)
-    if kind == "wildcard" and "scala" in syntax.queries:
-        return wildcard_chain(node, lambda child: chain_of(child, syntax, depth + 1))
-    if kind == "binary_expression" and "kotlin" in syntax.queries:
-        return _operator_chain(node, syntax, depth)
-    if kind in VALUES and "kotlin" in syntax.queries:
-        return union_link(branch_chains(node, lambda child: chain_of(child, syntax, depth + 1)))
     if kind == "object_literal" and (object_chain := object_base(node)) not in (UNKNOWN, LITERAL):
         return object_chain
-    if depth and kind in KOTLIN_TEXTS and syntax.counts and "kotlin" in syntax.queries:
-        return "String()"  # extensions can be called on it
-    if depth and kind in _SWIFT_TEXTS and "swift" in syntax.queries:
-        return "String()"
-    if depth and kind == "character_literal" and "kotlin" in syntax.queries:
-        return "Char()"
-    if depth and kind in _TEXTS_AND_NUMBERS and "csharp" in syntax.queries:
-        return LITERAL + _TEXTS_AND_NUMBERS[kind]  # extensions are called on these, too
+    if depth and kind in syntax.extended_literals:
+        return syntax.extended_literals[kind]
     return LITERAL if kind in syntax.literals else UNKNOWN
 
 
@@ -226,19 +205,6 @@ def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
     if left is None or operator is None or operator.type != "identifier":
         return UNKNOWN
     return f"{chain_of(left, syntax, depth + 1)}.{text_of(operator)}(_1)"
-
-
-def _operator_chain(node: Node, syntax: Syntax, depth: int) -> str:
-    """Return the chain of a Kotlin operator expression: `base / name` is `base.div(name)`.
-
-    `a ?: b` is `a`, or `b` if `a` is unknown.
-    """
-    operator = text_of(node.children[1]) if node.child_count == 3 else ""
-    left = chain_of(node.children[0], syntax, depth + 1) if operator in _OPERATORS else UNKNOWN
-    if operator == "?:":
-        is_known = left not in (UNKNOWN, LITERAL)
-        return left if is_known else chain_of(node.children[2], syntax, depth + 1)
-    return UNKNOWN if left[-1:] in (UNKNOWN, LITERAL) else f"{left}.{_OPERATORS[operator]}(_1)"
 
 
 def object_base(node: Node) -> str:
@@ -277,9 +243,7 @@ def last_name(member: Node, syntax: Syntax) -> Node:
 def _call_mark(node: Node, syntax: Syntax) -> str:
     """Return `()`, or with the number of arguments, `(_2)`, in languages with overloads."""
     if not syntax.counts:
-        return (
-            f"()<{class_name}>" if "php" in syntax.queries and (class_name := _class_argument(node)) else "()"
-        )
+        return f"()<{name}>" if syntax.class_arguments and (name := _class_argument(node)) else "()"
     argument_list = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
     if (
         argument_list is not None and argument_list.type in _HOLD_ARGUMENTS
@@ -384,7 +348,7 @@ def _forwarded_argument(call: Node, syntax: Syntax) -> Node | None:
     """
     arguments = call.child_by_field_name("arguments")
     count = arguments.named_child_count if arguments is not None else 0
-    if arguments is None or not (count == 1 or (count and "python" in syntax.queries)):
+    if arguments is None or not (count == 1 or (count and syntax.passes_first)):
         return None
     callee = child_of(call, syntax.calls[call.type])
     word = _LAST_WORD.search(callee.text or b"") if callee is not None else None
@@ -412,7 +376,7 @@ def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
     `cast(Disk, x)`; "" for any other call.
     """
     callee = call.child_by_field_name("function")
-    if "python" in syntax.queries:
+    if syntax.casts_first:
         arguments = call.child_by_field_name("arguments")
         if callee is None or arguments is None or arguments.named_child_count != 2:
             return ""

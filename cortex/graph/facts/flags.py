@@ -19,7 +19,7 @@ from cortex.graph.facts.facts import (
     PLATFORM,
     YIELDING,
 )
-from cortex.graph.facts.grammars import SYNTAX
+from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.labels import labels_flag
 
 #: modifiers that resolution reads
@@ -38,14 +38,14 @@ TYPE_LETTERS_MAX = 2
 _BRANCHES = frozenset("if_statement elif_clause else_clause try_statement except_clause".split())
 
 
-def flags_of(node: Node) -> tuple[str, ...]:
+def flags_of(node: Node, syntax: Syntax) -> tuple[str, ...]:
     parent = node.parent
     if parent is not None and parent.type == "decorated_definition":
         texts = [text_of(child).lstrip("@") for child in parent.named_children if child.type == "decorator"]
         names = [text.partition("(")[0].rpartition(".")[2] for text in texts]
         known_flags = tuple(name for name in names if name in FLAGS or name == "setter")
         return (
-            *(known_flags or (f"{DECORATED}{chain}" for chain in _decorator_chains(parent)[:1])),
+            *(known_flags or (f"{DECORATED}{chain}" for chain in _decorator_chains(parent, syntax)[:1])),
             *_branch_flag(parent),
         )
     flags = {child.type for child in node.children if child.type == "static"} | set(_branch_flag(node))
@@ -154,11 +154,7 @@ def fixture_name(node: Node) -> str:
     return ""
 
 
-def _decorator_chains(node: Node) -> list[str]:
+def _decorator_chains(node: Node, syntax: Syntax) -> list[str]:
     """Return the known chains of a Python definition's decorators, the outermost first."""
-    chains = [
-        chain_of(child.named_child(0), SYNTAX["python"])
-        for child in node.children
-        if child.type == "decorator"
-    ]
+    chains = [chain_of(child.named_child(0), syntax) for child in node.children if child.type == "decorator"]
     return [chain for chain in chains if UNKNOWN not in chain and LITERAL not in chain]

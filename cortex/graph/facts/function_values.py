@@ -15,7 +15,7 @@ from tree_sitter import Node, QueryCursor, Tree
 from cortex.graph.facts.captures import MATCHES_MAX, query_of
 from cortex.graph.facts.chains import chain_of, text_of
 from cortex.graph.facts.facts import TYPE_ONLY, Facts, Reference
-from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.tokens import is_passed, path_before
 
 #: links of the longest chain that may be a function: `app.views.index`
@@ -24,15 +24,16 @@ LINKS_MAX = 3
 _CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
 
-def value_references(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iterator[Reference]:
+def value_references(
+    tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]], rules: Rules, syntax: Syntax
+) -> Iterator[Reference]:
     """Yield the references of kind `value` of a file in text order.
 
     `spans`: the bytes of each definition without its decorators.
     """
-    syntax = SYNTAX[facts.language]
     if syntax.values_hold and syntax.values_hold not in (tree.root_node.text or b""):
         return  # a walk over the tree costs a tenth of the extraction
-    query = query_of(tree.language, syntax.values or syntax.queries, "values")
+    query = query_of(tree.language, syntax.package, syntax.values or syntax.queries, "values")
     cursor = QueryCursor(query, match_limit=MATCHES_MAX)
     captures = cursor.captures(tree.root_node)
     nodes = captures.get("value", [])
@@ -40,7 +41,7 @@ def value_references(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]])
     among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow
     if not (nodes := [*nodes, *tokens]):
         return
-    file, scopes, last_start = _FileNames(facts), _Scopes(spans), -1
+    file, scopes, last_start = _FileNames(facts, rules), _Scopes(spans), -1
     for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
         if node.start_byte == last_start:
             continue  # two patterns matched it, or it begins the last one
@@ -48,7 +49,7 @@ def value_references(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]])
         if last_start in among_tokens:
             chain, at = _plain_chain(path_before(node)), node
         else:
-            chain, at = _mentioned_chain(node, facts.language)
+            chain, at = _mentioned_chain(node, syntax)
         if not chain or not file.may_mean(chain):
             continue
         scope = scopes.around(node.start_byte)
@@ -58,7 +59,7 @@ def value_references(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]])
             yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=type_count)
 
 
-def _mentioned_chain(node: Node, language: str) -> tuple[str, Node]:
+def _mentioned_chain(node: Node, syntax: Syntax) -> tuple[str, Node]:
     """Return (chain of a possible function, node of its last name); the chain is "" for others."""
     kind = node.type
     if kind == "identifier":  # the usual case
@@ -73,14 +74,13 @@ def _mentioned_chain(node: Node, language: str) -> tuple[str, Node]:
         if _is_constructor(node):  # of `Disk<String>::new` the type
             type_name = text_of(parts[0]).partition("<")[0]
             return (type_name if all(map(str.isidentifier, type_name.split("."))) else ""), parts[0]
-        names = [chain_of(operand, SYNTAX[language]) for operand in parts]
+        names = [chain_of(operand, syntax) for operand in parts]
         return _plain_chain(".".join(names)), parts[-1] if parts else node
     if kind == "array_creation_expression":  # PHP: [$this, 'save'], [Disk::class, 'save']
         owner, name = (element.named_children[0] for element in node.named_children)
         owner_name = text_of(owner).removesuffix("::class").replace("\\", ".").strip(".")
         word = text_of(name).strip("'\"")
         return (f"{owner_name}.{word}" if word.isidentifier() else ""), name
-    syntax = SYNTAX[language]
     if kind not in syntax.members:
         return _plain_chain(text_of(node)), node
     places = syntax.members[kind]
@@ -110,9 +110,9 @@ def _plain_chain(chain: str) -> str:
 class _FileNames:
     """The names that one file defines and binds."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, rules: Rules) -> None:
         definitions, bindings, imports = facts.definitions, facts.bindings, facts.imports
-        self._rules = RULES[facts.language]
+        self._rules = rules
         self._parents = [definition.parent for definition in definitions]
         self._names = {entry.name for entry in definitions} | {entry.name for entry in imports}
         self._star = any(statement.member == "*" for statement in imports)
@@ -131,8 +131,8 @@ class _FileNames:
         if dot:
             last = tail.rpartition(".")[2]
             return last in self._methods or last not in self._fields
-        if self._rules.family == "c" and root.isupper():
-            return False  # a constant
+        if self._rules.capital_macros and root.isupper():
+            return False
         return root in self._names or self._star or bool(self._rules.shared)
 
     def is_local(self, name: str, scope: int) -> bool:

@@ -13,10 +13,6 @@ from cortex.graph.facts.chains import TYPE_CHARS_MAX, text_of
 from cortex.graph.facts.facts import GENERIC
 from cortex.graph.facts.types import split_top_level
 
-#: languages in which a flag of a definition has the names of its type parameters
-NAMED_PARAMETERS = frozenset({"java", "kotlin", "scala"})
-#: languages in which resolution substitutes type arguments for type parameters
-GENERIC_LANGUAGES = NAMED_PARAMETERS | {"csharp"}
 #: a parameter's name after its annotations and variance
 _PARAMETER = re.compile(r"\s*(?:@[\w.]+(?:\([^)]*\))?\s+|(?:in|out|reified)\s+|[+-]\s*)*([\w$]+)")
 #: annotations and variance before a type argument

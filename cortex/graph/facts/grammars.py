@@ -1,16 +1,30 @@
-"""Tables about the syntax tree of each language, one row each, beside its query file. No logic.
+"""A language as the facts of a file need it: node types of its syntax tree, and its rules of names.
 
-A language of the indexer without a row here has no graph (docs/GRAPH.md lists them).
+`cortex/graph/languages` has a row for each language. A language of the indexer without one has no
+graph (docs/GRAPH.md lists them).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tree_sitter import Node
 
-@dataclass(frozen=True, slots=True)
+from cortex.graph.facts.facts import Parameter
+
+
+def as_declared(_name: Node, declared: str) -> str:
+    """Return a parameter's type as written."""
+    return declared
+
+
+def no_import(_node: Node, _imported: object) -> None:
+    """Read nothing: files share their names."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Syntax:
     """Node types of expressions.
 
@@ -20,7 +34,9 @@ class Syntax:
     `literals` have a type without definitions. A field that is a number is that named child.
     """
 
-    queries: tuple[str, ...]
+    #: package with the query files, and their names
+    package: str = ""
+    queries: tuple[str, ...] = ()
     names: frozenset[str] = frozenset({"identifier"})
     members: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     calls: Mapping[str, str] = field(default_factory=dict)
@@ -54,9 +70,55 @@ class Syntax:
     values: tuple[str, ...] = ()
     #: bytes in every file that has functions as values; "" for no such test
     values_hold: bytes = b""
+    #: node → function for its chain, which returns None where the common rules apply
+    readers: Mapping[str, Callable[[Node, Syntax, int], str | None]] = field(default_factory=dict)
+    #: literals on which extensions are called → their chains
+    extended_literals: Mapping[str, str] = field(default_factory=dict)
+    #: the first of several arguments may be passed on (`passes`); it may be a type (`casters`)
+    passes_first: bool = False
+    casts_first: bool = False
+    #: the mark of a call holds the class in its first argument: `make(Disk::class)`
+    class_arguments: bool = False
+    #: arguments have labels that select the function
+    labels: bool = False
+    #: reads an argument (arguments.py) at a depth; None where the common rules apply
+    argument: Callable[[Node, Syntax, int], str | None] | None = None
+    #: reads the type of a parameter, with its marks, from its name and its type as written
+    parameter_type: Callable[[Node, str], str] = as_declared
+    #: read the type of a value from its text, in this order; "" if it is not evident
+    value_types: tuple[Callable[[Node], str], ...] = ()
+    #: reads the value of a bound name from the context
+    value_of_name: Callable[[Node, Syntax], str] | None = None
+    #: reads an import into an `Imported`
+    imports: Callable[[Node, Any], None] = no_import
+    #: reads flags of a definition that only this language has, from its node, the node that names
+    #: its type, and its scope
+    flags: Callable[[Node, Node | None, str], tuple[str, ...]] | None = None
+    #: (node of a type with parameters in its head, their reader)
+    head_parameters: tuple[str, Callable[[Node], Iterable[Parameter]]] | None = None
+    #: reads the build constraints of a file from its root and path
+    builds: Callable[[Node, str], str] | None = None
+    #: tells names in patterns that are constants, and bind nothing
+    is_constant_pattern: Callable[[Node], bool] | None = None
+    #: reads (suite, test) from a macro that defines a test, and its first argument
+    test_name: Callable[[Node, str], tuple[str, str] | None] | None = None
+    #: reads the receiver of a mocked call, "" for any other
+    mocked: Callable[[Node, Syntax], str] | None = None
+    #: reads the type that a container extends, "" if the common rules apply
+    extended_type: Callable[[Node], str] | None = None
+    #: returns (name, bytes) of a file's package from a further clause and those so far; the default
+    #: takes the first clause
+    read_package: Callable[[Node, str, int], tuple[str, int]] | None = None
+    #: reads the types of a result
+    result_type: Callable[[Node], str] | None = None
+    #: node in which a call only names its function
+    selector: str = ""
+    #: comments have types of variables and functions: JSDoc, and PHPDoc with members
+    jsdoc: bool = False
+    phpdoc: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rules:
     """Name rules of a language.
 
@@ -78,373 +140,212 @@ class Rules:
     open_types: bool = False
     #: functions of one name may differ by the types of their parameters (overloads.py)
     overloads: bool = False
+    #: resolution substitutes type arguments for type parameters
+    type_arguments: bool = False
+    #: bare names in some blocks are members of a receiver (facts/blocks.py)
+    blocks: bool = False
+    #: functions get arguments by parameter name, as pytest's tests do
+    fixtures: bool = False
+    #: the first parameter of a method is the receiver
+    first_parameter: bool = False
+    #: a member written in a type may extend another: names of both types are visible in it
+    written_in_types: bool = False
+    #: a property hides the constructor parameter of its name, whose binding ends there
+    hidden_parameters: bool = False
+    #: fields outside of all types belong to the file
+    file_fields: bool = False
+    #: constants and functions have members: `save.fast = …`
+    members_of_values: bool = False
+    #: other files resolve names by the types of a function's parameters
+    public_parameters: bool = False
+    #: types are written in several parts
+    partial_types: bool = False
+    #: a file sees the names of the files that it includes
+    includes: bool = False
+    #: an assignment defines a constant only if its name is in capitals
+    capital_constants: bool = False
+    #: a name in capitals is no function
+    capital_macros: bool = False
+    #: values define, export and extend (sweep/script.py)
+    scripts: bool = False
+    #: ends the names of macros
+    macro_mark: str = ""
+    #: a container is a name space, and its functions are no methods
+    name_spaces: bool = False
+    #: bases by alias lose their pointers
+    pointer_aliases: bool = False
+    #: a base in this method belongs to the type that includes the module
+    included_hook: str = ""
+    #: a declared name is bound after its value
+    bound_after_value: bool = False
+    #: imports may be in modules inside the file, or rarely compiled
+    inner_modules: bool = False
+    #: functions without bodies outside of types have no parameters that count
+    prototypes: bool = False
+    #: results have names, which are no parameters
+    named_results: bool = False
+    #: macros define tests, and their arguments are no parameters
+    test_macros: bool = False
+    #: aliases of function types count
+    function_aliases: bool = False
+    #: separates the parts of a type's name, if not a dot
+    path_mark: str = ""
+    # --- names in scopes and packages
+    #: a later definition of a name replaces earlier ones
+    last_definition: bool = False
+    #: an object and a class may share a name
+    companions: bool = False
+    #: an import may take members of a value or of an object
+    value_imports: bool = False
+    #: names of outer packages are visible: "first", or "last" after star imports
+    outer_packages: str = ""
+    #: packages have objects whose members are names of the package
+    package_objects: bool = False
+    #: a type may be written with its full package anywhere
+    qualified_names: bool = False
+    #: scopes may be inside others without definitions
+    nested_scopes: bool = False
+    #: files belong to some builds only (resolution/builds.py)
+    conditional_files: bool = False
+    #: a folder's package may have further parts under other roots
+    split_packages: bool = False
+    #: declarations of a module may be in a stub beside it
+    stubs: bool = False
+    #: an import of an external name may replace a definition of the file
+    optional_imports: bool = False
+    #: `module.exports = …` exports a value as a whole
+    whole_exports: bool = False
+    #: functions may be declared in a declaration file beside a script
+    declaration_files: bool = False
+    #: constants are targets of calls besides their values
+    constants_with_values: bool = False
+    #: a name in capitals that nothing binds is the only external one; else every global name is
+    global_names: bool = False
+    #: a function may be passed by its path, which begins with no import
+    functions_by_path: bool = False
+    # --- types and members
+    #: types are values
+    types_are_values: bool = False
+    #: types share names with values, and have call and index signatures, `this` as a parameter, and
+    #: interfaces that promise members without giving them
+    erased_types: bool = False
+    #: an interface with a class's name adds members to the class
+    merged_interfaces: bool = False
+    #: structural types: confidence of a match, "exact" if the types of parameters count
+    structural: str = ""
+    #: bases that make a type an interface
+    abstract_bases: frozenset[str] = frozenset()
+    #: each part of a type has bases of the whole type
+    bases_in_parts: bool = False
+    #: supertypes of the first base precede the second base
+    ordered_bases: bool = False
+    #: members of traits precede those of the base class
+    traits_first: bool = False
+    #: a type of the same name in another file is another type
+    types_in_one_file: bool = False
+    #: a field and a method of a type may share a name
+    fields_beside_methods: bool = False
+    #: a class method and an instance method may share a name; in `self` they are apart
+    kinds_of_methods: bool = False
+    class_methods: bool = False
+    #: computed properties are called where they are named, in types and as bare names
+    computed_members: bool = False
+    computed_names: bool = False
+    #: a method is called where it is named, before a further link, or if it takes nothing
+    calls_by_name: bool = False
+    calls_without_arguments: bool = False
+    #: `new` on a type makes an instance
+    makes_by_new: bool = False
+    #: `super` alone calls the overridden method
+    bare_super: bool = False
+    #: variants and tuples have fields with numbers
+    numbered_fields: bool = False
+    #: patterns destructure a class by the parameters of its constructor
+    components: bool = False
+    #: a type may act as the content that its `deref` returns
+    derefs: bool = False
+    #: fields have types that the bounds around decide
+    bounded_fields: bool = False
+    #: an array has the type of its elements
+    typed_by_element: bool = False
+    #: method that `x[0]` calls
+    element_operator: str = ""
+    #: a name space may share its name with a class
+    classes_as_spaces: bool = False
+    #: parameters without types get those of the overridden method, or of fixtures
+    untyped_parameters: bool = False
+    #: alternatives of a value count only if all agree
+    branches_agree: bool = False
+    #: a name in capitals that nothing defines is an external type
+    capital_types: bool = False
+    # --- calls
+    #: parameters have marks of defaults and of variadic ones
+    default_arguments: bool = False
+    #: overrides inherit the defaults of parameters, and are known by the names of these
+    inherited_defaults: bool = False
+    #: a declaration has the defaults of its body
+    declared_defaults: bool = False
+    #: a call on an unknown receiver needs a method with exactly so many parameters
+    exact_arguments: bool = False
+    #: a call needs a function that takes so many arguments; any number is accepted
+    strict_arity: bool = False
+    any_arguments: bool = False
+    #: type arguments select the definition
+    arity_of_types: bool = False
+    #: arguments have labels that select the function
+    labels: bool = False
+    #: a type is no target of a call that a function may have
+    uncallable_types: bool = False
+    #: overloads of a base are beside those of a type, or are hidden by them
+    inherits_overloads: bool = False
+    hides_overloads: bool = False
+    #: one function may have variants for several systems, known by parameters or by the name alone
+    twins: bool = False
+    untyped_twins: bool = False
+    #: variants are declared for platforms: `expect` and `actual`
+    platform_variants: bool = False
+    #: twins among the methods of one name on an unknown receiver are one function
+    named_twins: bool = False
+    #: extensions are functions with a receiver, or static methods with a first argument for it
+    extension_functions: bool = False
+    extension_methods: bool = False
+    #: extensions are called on literals: of a type that their text shows, or of outside types
+    evident_literals: bool = False
+    outside_literals: bool = False
+    #: methods of a function that call it
+    calling_methods: frozenset[str] = frozenset()
+    #: names of the language's library besides COMMON: a call of one on an unknown receiver says
+    #: nothing about the project
+    library_methods: frozenset[str] = frozenset()
+    # --- overloads
+    #: a call must match the number of parameters
+    counted_arguments: bool = False
+    #: arguments have no names
+    positional_arguments: bool = False
+    #: the fit of a call is the sum of its arguments' fits
+    summed_fits: bool = False
+    #: types may be abstract: an unknown fit is none
+    abstract_types: bool = False
+    #: type of forwarded variadic arguments
+    argument_list: str = ""
+    #: library type → its supertypes
+    library_supertypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: called names whose target has another name: Ruby's `Disk.new`, `save.call(disk)`
+    renamed_calls: frozenset[str] = frozenset()
+    #: all of `self_names`, `super_names` and `type_names`
+    reserved: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reserved", self.self_names | self.super_names | self.type_names)
 
 
-_JS_MEMBERS = {"member_expression": ("object", "property")}
-_JS: dict[str, Any] = {
-    "requires": True,
-    "members": _JS_MEMBERS,
-    "calls": {"call_expression": "function"},
-    "news": {"new_expression": "constructor"},
-    "elements": {"subscript_expression": "object"},
-    "wraps": {
-        "parenthesized_expression": "",
-        "await_expression": "",
-        "non_null_expression": "",
-        "satisfies_expression": "",
-        "assignment_expression": "right",
-    },
-    "either": {
-        "ternary_expression": ("consequence", "alternative"),
-        "binary_expression": ("left", "right"),
-    },
-    "literals": frozenset(
-        "string template_string number array object regex true false null arrow_function".split()
-    ),
-}
-_TS: dict[str, Any] = {**_JS, "wraps": {**_JS["wraps"], "type_query": ""}}
-_JS_NAMES = frozenset(
-    "identifier this super property_identifier private_property_identifier type_identifier undefined".split()
-)
+NO_SYNTAX = Syntax()
 
-_C: dict[str, Any] = {
-    "names": frozenset(
-        "identifier field_identifier type_identifier namespace_identifier this preproc_arg".split()
-    ),
-    "members": {"field_expression": ("argument", "field"), "qualified_identifier": ("scope", "name")},
-    "calls": {"call_expression": "function"},
-    "news": {"new_expression": "type", "compound_literal_expression": "type"},
-    "elements": {"subscript_expression": "argument"},
-    "wraps": {
-        "parenthesized_expression": "",
-        "pointer_expression": "argument",
-        "template_function": "name",
-        "template_type": "name",
-        "template_method": "name",
-        "dependent_name": "",
-    },
-    "casts": {"cast_expression": "type"},
-    "literals": frozenset({"string_literal", "number_literal", "true", "false", "null", "lambda_expression"}),
-}
 
-SYNTAX: dict[str, Syntax] = {
-    "python": Syntax(
-        queries=("python",),
-        members={"attribute": ("object", "attribute")},
-        calls={"call": "function"},
-        elements={"subscript": "value"},
-        casters={"cast": "first"},
-        passes=frozenset(
-            "closing contextlib.closing aclosing contextlib.aclosing copy.copy copy.deepcopy deepcopy "
-            "asyncio.run asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future "
-            ".run_until_complete .create_task".split()
-        ),
-        wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
-        either={"conditional_expression": ("0", "2"), "boolean_operator": ("left", "right")},
-        literals=frozenset(
-            "string concatenated_string integer float list dictionary set tuple true false none "
-            "list_comprehension dictionary_comprehension set_comprehension lambda "
-            "comparison_operator not_operator generator_expression binary_operator".split()
-        ),
-        hoisted=True,
-    ),
-    "go": Syntax(
-        queries=("go",),
-        names=frozenset({"identifier", "field_identifier", "type_identifier", "package_identifier"}),
-        members={"selector_expression": ("operand", "field"), "qualified_type": ("package", "name")},
-        calls={"call_expression": "function"},
-        news={"composite_literal": "type"},
-        makers={"new": 1, "make": 3},
-        elements={"index_expression": "operand"},
-        wraps={"parenthesized_expression": "", "unary_expression": "operand", "generic_type": "type"},
-        casts={"type_assertion_expression": "type", "type_conversion_expression": "type"},
-        literals=frozenset(
-            "interpreted_string_literal raw_string_literal int_literal float_literal true false "
-            "nil rune_literal func_literal binary_expression".split()
-        ),
-    ),
-    "typescript": Syntax(
-        queries=("typescript",),
-        values=("script", "typescript"),
-        names=_JS_NAMES,
-        casts={"as_expression": "", "type_assertion": "0"},
-        **_TS,
-    ),
-    "tsx": Syntax(
-        queries=("typescript", "jsx"),
-        values=("script", "typescript", "jsx"),
-        names=_JS_NAMES,
-        casts={"as_expression": "", "type_assertion": "0"},
-        **_TS,
-    ),
-    "javascript": Syntax(
-        queries=("javascript",), values=("script", "javascript", "jsx"), names=_JS_NAMES, **_JS
-    ),
-    "java": Syntax(
-        queries=("java",),
-        counts=True,
-        values_hold=b"::",
-        names=frozenset({"identifier", "type_identifier", "this", "super"}),
-        members={
-            "field_access": ("object", "field"),
-            "scoped_identifier": ("scope", "name"),
-            "scoped_type_identifier": ("0", "-1"),
-        },
-        methods={"method_invocation": ("object", "name")},
-        news={"object_creation_expression": "type"},
-        elements={"array_access": "array"},
-        wraps={"parenthesized_expression": "", "generic_type": ""},
-        casts={"cast_expression": "type"},
-        literals=frozenset({"string_literal", "decimal_integer_literal", "true", "false", "null_literal"}),
-    ),
-    "rust": Syntax(
-        queries=("rust",),
-        names=frozenset(
-            "identifier type_identifier field_identifier self super crate shorthand_field_identifier".split()
-        ),
-        members={
-            "field_expression": ("value", "field"),
-            "scoped_identifier": ("path", "name"),
-            "scoped_type_identifier": ("path", "name"),
-        },
-        calls={"call_expression": "function"},
-        news={"struct_expression": "name"},
-        elements={"index_expression": "0"},
-        wraps={
-            "parenthesized_expression": "",
-            "await_expression": "",
-            "try_expression": "",
-            "unsafe_block": "",
-            "reference_expression": "value",
-            "unary_expression": "",
-            "generic_function": "function",
-            "generic_type": "type",
-            "bracketed_type": "",
-        },
-        casts={"type_cast_expression": "type"},
-        passes=frozenset(
-            "Some Ok Box.new Rc.new Arc.new Pin.new Mutex.new RwLock.new RefCell.new Cow.Borrowed Cow.Owned "
-            "ManuallyDrop.new Box.pin Arc.clone Rc.clone".split()
-        ),
-        literals=frozenset(
-            {"string_literal", "integer_literal", "float_literal", "boolean_literal", "closure_expression"}
-        ),
-    ),
-    "c": Syntax(queries=("c",), **_C),
-    "cpp": Syntax(
-        queries=("cpp",),
-        passes=frozenset({"std.move", "std.forward", "std.ref", "std.cref", "std.as_const"}),
-        values=("c", "cpp"),
-        casters={
-            **dict.fromkeys(("static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"), "cast"),
-            **dict.fromkeys(("dynamic_pointer_cast", "static_pointer_cast", "down_cast"), "cast"),
-            **dict.fromkeys(("make_unique", "make_shared"), "made"),
-        },
-        **_C,
-    ),
-    "csharp": Syntax(
-        queries=("csharp",),
-        counts=True,
-        names=frozenset(
-            {"identifier", "this", "base", "this_expression", "base_expression", "predefined_type"}
-        ),
-        members={
-            "member_access_expression": ("expression", "name"),
-            "conditional_access_expression": ("condition", "-1"),
-            "qualified_name": ("qualifier", "name"),
-        },
-        calls={"invocation_expression": "function"},
-        news={"object_creation_expression": "type"},
-        elements={"element_access_expression": "expression"},
-        wraps={
-            "parenthesized_expression": "",
-            "await_expression": "",
-            "generic_name": "0",
-            "member_binding_expression": "name",
-            "nullable_type": "",
-            "postfix_unary_expression": "",
-            "prefix_unary_expression": "",
-        },
-        casts={"cast_expression": "type", "as_expression": "right"},
-        literals=frozenset({"string_literal", "integer_literal", "boolean_literal", "null_literal"}),
-    ),
-    "php": Syntax(
-        queries=("php",),
-        names=frozenset({"name", "variable_name", "relative_scope", "qualified_name", "namespace_name"}),
-        members={
-            "member_access_expression": ("object", "name"),
-            "nullsafe_member_access_expression": ("object", "name"),
-            "scoped_property_access_expression": ("scope", "name"),
-        },
-        methods={
-            "member_call_expression": ("object", "name"),
-            "nullsafe_member_call_expression": ("object", "name"),
-            "scoped_call_expression": ("scope", "name"),
-        },
-        calls={"function_call_expression": "function"},
-        news={"object_creation_expression": "0"},
-        elements={"subscript_expression": "0"},
-        wraps={"parenthesized_expression": "", "clone_expression": "", "assignment_expression": "right"},
-        either={"conditional_expression": ("body", "alternative"), "binary_expression": ("left", "right")},
-        literals=frozenset(
-            {"string", "encapsed_string", "integer", "float", "boolean", "null", "array_creation_expression"}
-        ),
-        hoisted=True,
-    ),
-    "kotlin": Syntax(
-        queries=("kotlin",),
-        counts=True,
-        values_hold=b"::",
-        names=frozenset({"identifier", "this_expression", "super_expression"}),
-        members={"navigation_expression": ("0", "-1")},
-        calls={"call_expression": "0"},
-        elements={"index_expression": "0"},
-        # The grammar takes `!f` as the callee of `!f()`, and `x!!` as the receiver of `x!!.f()`.
-        wraps={"parenthesized_expression": "", "user_type": "", "unary_expression": ""},
-        casts={"as_expression": ""},
-        literals=frozenset(
-            "string_literal multiline_string_literal number_literal lambda_literal boolean_literal".split()
-        ),
-    ),
-    "scala": Syntax(
-        queries=("scala",),
-        counts=True,
-        casters={"asInstanceOf": "cast"},
-        names=frozenset({"identifier", "type_identifier"}),
-        members={
-            "field_expression": ("value", "field"),
-            "stable_type_identifier": ("0", "-1"),
-            "stable_identifier": ("0", "-1"),
-        },
-        calls={"call_expression": "function"},
-        news={"instance_expression": "0"},
-        wraps={
-            "parenthesized_expression": "",
-            "generic_type": "type",
-            "generic_function": "function",
-            "compound_type": "base",
-        },
-        literals=frozenset(
-            "string interpolated_string_expression integer_literal floating_point_literal boolean_literal "
-            "character_literal null_literal unit".split()
-        ),
-    ),
-    "swift": Syntax(
-        queries=("swift",),
-        counts=True,
-        all_of="&",
-        names=frozenset(
-            "simple_identifier type_identifier self_expression super_expression bound_identifier".split()
-        ),
-        members={"navigation_expression": ("target", "suffix")},
-        calls={"call_expression": "0"},
-        wraps={
-            "navigation_suffix": "suffix",
-            "try_expression": "-1",
-            "await_expression": "-1",
-            "user_type": "",
-            "optional_chain_marker": "",
-            "postfix_expression": "0",
-            "directly_assignable_expression": "",
-            "tuple_expression": "",
-        },
-        casts={"as_expression": "-1"},
-        literals=frozenset({"line_string_literal", "integer_literal", "boolean_literal", "array_literal"}),
-    ),
-    "ruby": Syntax(
-        queries=("ruby",),
-        names=frozenset({"identifier", "constant", "self", "instance_variable", "super"}),
-        members={"scope_resolution": ("scope", "name")},
-        methods={"call": ("receiver", "method")},
-        elements={"element_reference": "object"},
-        wraps={"parenthesized_statements": "", "assignment": "right", "operator_assignment": "right"},
-        either={"conditional": ("consequence", "alternative"), "binary": ("left", "right")},
-        literals=frozenset(
-            {"string", "integer", "float", "array", "hash", "simple_symbol", "nil", "true", "false"}
-        ),
-        hoisted=True,
-    ),
-}
+@dataclass(frozen=True, slots=True, eq=False)
+class Grammar:
+    """A language as the extraction of facts needs it; with NO_SYNTAX it has definitions only."""
 
-_SCRIPT = Rules("script", (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs"))
-
-RULES: dict[str, Rules] = {
-    "python": Rules(
-        "python",
-        (".py",),
-        self_names=frozenset(),
-    ),
-    "go": Rules(
-        "go",
-        (".go",),
-        self_names=frozenset(),
-        super_names=frozenset(),
-        shared="folder",
-    ),
-    "typescript": _SCRIPT,
-    "tsx": _SCRIPT,
-    "javascript": _SCRIPT,
-    "java": Rules("jvm", (".java",), implicit_self=True, shared="package", overloads=True),
-    "kotlin": Rules("jvm", (".kt",), implicit_self=True, shared="package", open_types=True, overloads=True),
-    "scala": Rules("jvm", (".scala",), implicit_self=True, shared="package", overloads=True),
-    "rust": Rules(
-        "rust",
-        (".rs",),
-        self_names=frozenset({"self"}),
-        super_names=frozenset(),
-        type_names=frozenset({"Self"}),
-        open_types=True,
-    ),
-    "c": Rules("c", (".c",), self_names=frozenset(), super_names=frozenset(), shared="project"),
-    "cpp": Rules(
-        "c",
-        (".cpp", ".cc", ".cxx"),
-        super_names=frozenset(),
-        implicit_self=True,
-        shared="project",
-        overloads=True,
-    ),
-    "csharp": Rules(
-        "csharp",
-        (".cs",),
-        super_names=frozenset({"base"}),
-        implicit_self=True,
-        shared="package",
-        overloads=True,
-    ),
-    "php": Rules(
-        "php",
-        (".php",),
-        self_names=frozenset({"$this"}),
-        super_names=frozenset({"parent"}),
-        shared="package",
-        type_names=frozenset({"self", "static"}),
-    ),
-    "swift": Rules(
-        "swift",
-        (".swift",),
-        self_names=frozenset({"self"}),
-        implicit_self=True,
-        shared="project",
-        type_names=frozenset({"Self"}),
-    ),
-    "ruby": Rules(
-        "ruby",
-        (".rb",),
-        self_names=frozenset({"self"}),
-        implicit_self=True,
-        shared="project",
-    ),
-    # Definitions only: they are nodes, and nothing is resolved.
-    **{
-        name: Rules(name, (suffix,), self_names=frozenset(), super_names=frozenset())
-        for name, suffix in (
-            ("elixir", ".ex"),
-            ("haskell", ".hs"),
-            ("lua", ".lua"),
-            ("zig", ".zig"),
-            ("shell", ".sh"),
-            ("sql", ".sql"),
-        )
-    },
-}
+    name: str
+    rules: Rules
+    syntax: Syntax = NO_SYNTAX

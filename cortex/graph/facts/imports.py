@@ -5,7 +5,6 @@ resolves nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -302,22 +301,3 @@ def read_swift(node: Node, imported: Imported) -> None:
     """Read nothing: Swift imports other projects' modules; files of one module share their
     names.
     """
-
-
-READERS: dict[str, Callable[[Node, Imported], None]] = {
-    "python": read_python,
-    "go": read_go,
-    "typescript": read_script,
-    "tsx": read_script,
-    "javascript": read_script,
-    "java": read_dotted,
-    "kotlin": read_dotted,
-    "scala": read_dotted,
-    "csharp": read_csharp,
-    "php": read_php,
-    "rust": read_rust,
-    "c": read_c,
-    "cpp": read_c,
-    "ruby": read_ruby,
-    "swift": read_swift,
-}

@@ -7,18 +7,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cortex.graph.facts.facts import ANY_NAME, CALLED, DECORATED, Binding, Facts
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.tables import WORD, is_visible_outside
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 
-def derived_names(facts: Facts) -> Iterator[tuple[str, str]]:
+def derived_names(facts: Facts, rules: Rules) -> Iterator[tuple[str, str]]:
     """Yield (word, name): a public name of `facts`, and a word in its value."""
-    reads_parameters = RULES[facts.language].family == "script" or facts.language == "kotlin"
     for definition in facts.definitions:
         if definition.kind in CALLABLE_KINDS:
             texts = [definition.returns, *(flag for flag in definition.flags if flag.startswith(DECORATED))]
-            if reads_parameters:  # types of callbacks passed to it; the receiver of an extension
+            if rules.public_parameters:  # types of callbacks passed to it; the receiver of an extension
                 texts += [
                     *(parameter.type for parameter in definition.parameters),
                     definition.scope if definition.parent < 0 else "",
@@ -34,7 +33,7 @@ def derived_names(facts: Facts) -> Iterator[tuple[str, str]]:
         for base in definition.bases:
             yield from ((word, definition.name) for word in WORD.findall(base.chain))
     for binding in facts.bindings:
-        if is_visible_outside(facts, binding):
+        if is_visible_outside(facts, binding, rules):
             name = binding.name.rpartition(".")[2]
             yield from ((word, name) for word in WORD.findall(binding.value))
     for imported in facts.imports:
@@ -45,12 +44,10 @@ def derived_names(facts: Facts) -> Iterator[tuple[str, str]]:
         yield from ((word, name) for word in WORD.findall(extension.base.chain))
 
 
-def public_surface(facts: Facts | None) -> dict[str, object]:
+def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
     """Return the public part of a file's facts: key of a definition, binding, import → its
     signature.
     """
-    if facts is None:
-        return {}
     entries: dict[str, object] = {}
     for definition in facts.definitions:
         kind = "type" if definition.kind in TYPE_KINDS else "name"
@@ -67,7 +64,7 @@ def public_surface(facts: Facts | None) -> dict[str, object]:
         )
         entries[key] = (entries.get(key), signature)
     for binding in facts.bindings:
-        if is_visible_outside(facts, binding):
+        if is_visible_outside(facts, binding, rules):
             name = f"bind {_public_name(facts, binding)}"
             entries[name] = (entries.get(name), binding.value, facts.builds)
     for imported in facts.imports:

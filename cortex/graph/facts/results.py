@@ -4,8 +4,6 @@ value of each name on the left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
@@ -29,7 +27,7 @@ def types_of(results: Node) -> str:
     return types[0] if len(types) == 1 else f"({', '.join(types)})"
 
 
-def value_of(name: Node, syntax: Syntax) -> str:
+def go_value(name: Node, syntax: Syntax) -> str:
     """Return the chain for one of several names on the left; `f(1)` is the second result of
     `f()`.
     """
@@ -87,7 +85,7 @@ def _chain_of_part(name: Node, syntax: Syntax, first: str) -> str:
     return f"{chain[:-1]}{at})" if at else chain + first
 
 
-def _rust_value(name: Node, syntax: Syntax) -> str:
+def rust_value(name: Node, syntax: Syntax) -> str:
     pattern = name.parent
     while pattern is not None and pattern.type in ("ref_pattern", "mut_pattern"):
         pattern = pattern.parent
@@ -136,13 +134,5 @@ def _chain_of_field(pattern: Node, syntax: Syntax) -> str:
     return f"{chain}.{text_of(field)}" if field is not None and chain not in (UNKNOWN, LITERAL) else UNKNOWN
 
 
-def _python_value(name: Node, syntax: Syntax) -> str:
+def python_value(name: Node, syntax: Syntax) -> str:
     return _chain_of_part(name, syntax, "[]")
-
-
-#: language → function that returns the chain of a destructured name
-DESTRUCTURERS: Mapping[str, Callable[[Node, Syntax], str]] = {
-    "go": value_of,
-    "rust": _rust_value,
-    "python": _python_value,
-}

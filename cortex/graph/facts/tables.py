@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from cortex.graph.facts.blocks import BLOCKS
 from cortex.graph.facts.facts import (
     CONSTRUCTOR,
     EXPORTED,
@@ -25,7 +24,7 @@ from cortex.graph.facts.facts import (
     Import,
     Reference,
 )
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.links import BETWEEN
 from cortex.graph.facts.reaching_bindings import BindingSite, Meanings
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -59,14 +58,14 @@ class Packed(msgspec.Struct, frozen=True, array_like=True, gc=False):
     inner: bytes
 
 
-def pack(facts: Facts) -> Packed:
+def pack(facts: Facts, rules: Rules) -> Packed:
     outer: list[Binding] = []
     local: list[Binding] = []
     for binding in facts.bindings:
-        (outer if is_visible_outside(facts, binding) else local).append(binding)
+        (outer if is_visible_outside(facts, binding, rules) else local).append(binding)
     head = msgspec.structs.replace(facts, references=(), bindings=tuple(outer))
     inner = msgspec.msgpack.encode((facts.references, local))
-    words = sorted(set(WORD.findall(" ".join(_mentioned_texts(facts)))))
+    words = sorted(set(WORD.findall(" ".join(_mentioned_texts(facts, rules)))))
     return Packed(
         facts.path,
         facts.language,
@@ -107,10 +106,12 @@ class FileIndex:
         "_top_places",
         "facts",
         "ids",
+        "rules",
     )
 
-    def __init__(self, packed: Packed) -> None:
+    def __init__(self, packed: Packed, rules: Rules) -> None:
         self._packed = packed
+        self.rules = rules
         self.facts = head_of(packed)
         #: ids of the definitions, set by the project
         self.ids: list[str] = []
@@ -218,7 +219,7 @@ class FileIndex:
         that is written in a type, the index of that type.
         """
         definition = self.facts.definitions[at]
-        if definition.parent >= 0 or not definition.scope or self.facts.language != "kotlin":
+        if definition.parent >= 0 or not definition.scope or not self.rules.written_in_types:
             return definition.parent
         if not self._outers:
             types: list[int] = []
@@ -268,9 +269,9 @@ class FileIndex:
         name. Call it while references are read.
         """
         if self._renamed is None:
-            python = self.facts.language == "python"  # pytest passes fixtures by parameter name
+            fixtures = self.rules.fixtures  # pytest passes these by parameter name
             bindings = (binding for group in (self.facts.bindings, self.local_bindings) for binding in group)
-            self._renamed = {binding.name for binding in bindings if python or has_value(binding)}
+            self._renamed = {binding.name for binding in bindings if fixtures or has_value(binding)}
             self._renamed.update(
                 statement.name for statement in self.facts.imports if statement.name != statement.member
             )
@@ -330,17 +331,17 @@ class FileIndex:
             owner, name = binding.scope, binding.name
             if "." in name:
                 root, _, name = name.rpartition(".")
-                owner = _self_type(self.facts, binding.scope, root)
+                owner = _self_type(self.facts, self.rules, binding.scope, root)
                 if owner < 0:
-                    root = "" if self.facts.language == "ruby" else root  # `@x` outside of all classes
+                    root = "" if self.rules.file_fields else root  # Ruby's `@x` outside of all classes
                     # a member of the constant or function `root`
-                    if not root or RULES[self.facts.language].family == "script":
+                    if not root or self.rules.members_of_values:
                         self._fields.setdefault(root, {}).setdefault(name, []).append(binding)
                     continue
             elif owner < 0:
                 self._bindings.setdefault((owner, name), []).append(binding)
                 continue
-            if binding.until and self.facts.language == "kotlin":
+            if binding.until and self.rules.hidden_parameters:
                 continue  # a local of a block, or a parameter that a property hides
             qualified = self.facts.definitions[owner].qualified
             self._fields.setdefault(qualified, {}).setdefault(name, []).append(binding)
@@ -401,11 +402,11 @@ def has_value(binding: Binding) -> bool:
     return binding.value not in {"?", "#"}
 
 
-def is_visible_outside(facts: Facts, binding: Binding) -> bool:
+def is_visible_outside(facts: Facts, binding: Binding, rules: Rules) -> bool:
     """True if other files can see the bound name: at the top of a file, or a field."""
     if binding.scope < 0 or "." in binding.name:
         return True
-    if binding.until and facts.language in BLOCKS:
+    if binding.until and rules.blocks:
         return False  # in a block within a field's value: `val disk = Disk().apply { … }`
     return facts.definitions[binding.scope].kind in TYPE_KINDS
 
@@ -417,9 +418,8 @@ def is_hidden(definition: Definition, last: BindingSite | None) -> bool:
     return isinstance(last, Binding) and last.until > 0 and not last.at <= definition.end <= last.until
 
 
-def _self_type(facts: Facts, scope: int, root: str) -> int:
+def _self_type(facts: Facts, rules: Rules, scope: int, root: str) -> int:
     """Return the index of the type that has `self.x`, -1 if `root` is not the receiver."""
-    rules = RULES[facts.language]
     at = scope
     while at >= 0:
         definition = facts.definitions[at]
@@ -428,7 +428,7 @@ def _self_type(facts: Facts, scope: int, root: str) -> int:
         if (
             definition.kind == "method"
             and definition.parent < 0
-            and rules.family == "script"
+            and rules.members_of_values
             and root in rules.self_names
         ):
             return next(
@@ -440,20 +440,20 @@ def _self_type(facts: Facts, scope: int, root: str) -> int:
             and definition.kind == "method"
         ):
             first = definition.parameters[0].name if definition.parameters else ""
-            is_receiver = root in rules.self_names or (facts.language == "python" and root == first)
+            is_receiver = root in rules.self_names or (rules.first_parameter and root == first)
             return definition.parent if is_receiver else -1
         at = definition.parent
     return -1
 
 
-def takes_fixtures(language: str, definition: Definition) -> bool:
+def takes_fixtures(rules: Rules, definition: Definition) -> bool:
     """True if pytest passes arguments by parameter name: to tests and fixtures."""
-    if language != "python" or definition.kind not in CALLABLE_KINDS:
+    if not rules.fixtures or definition.kind not in CALLABLE_KINDS:
         return False
     return definition.name.startswith("test") or "fixture" in definition.flags
 
 
-def _mentioned_texts(facts: Facts) -> Iterator[str]:
+def _mentioned_texts(facts: Facts, rules: Rules) -> Iterator[str]:
     """Yield all texts that may mention a name."""
     for reference in facts.references:
         yield reference.chain
@@ -467,5 +467,5 @@ def _mentioned_texts(facts: Facts) -> Iterator[str]:
         yield definition.returns
         yield from (base.chain for base in definition.bases)
         yield from (parameter.type for parameter in definition.parameters)
-        if takes_fixtures(facts.language, definition):
+        if takes_fixtures(rules, definition):
             yield from (parameter.name for parameter in definition.parameters)

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from cortex.graph.facts.facts import DEFAULT, GENERIC, LATER, MANY, Definition, Parameter
 
 _WORD = re.compile(r"\w+")
-#: languages with marks of defaults and variadic parameters in the facts
-_WITH_DEFAULTS = frozenset({"java", "kotlin", "csharp", "scala", "swift", "cpp"})
 
 
-def accepts_count(definition: Definition, language: str, count: int) -> bool:
-    """Return True if a call of `definition` may have `count` arguments."""
-    if language not in _WITH_DEFAULTS:
+def accepts_count(definition: Definition, count: int, defaults: bool = True) -> bool:
+    """Return True if a call of `definition` may have `count` arguments.
+
+    `defaults`: the facts have marks of defaults and of variadic parameters.
+    """
+    if not defaults:
         return len(definition.parameters) == count
     parameters = leading_parameters(definition)
     if count == len(parameters):

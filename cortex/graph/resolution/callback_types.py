@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from cortex.graph.facts.callback_types import Context, decode_context
 from cortex.graph.facts.facts import CALLED
 from cortex.graph.facts.generics import split_generic
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.facts.types import parameter_type, split_top_level
 from cortex.graph.resolution.commonjs import HOPS_MAX, ChainEvaluator, CommonJs
@@ -62,7 +61,7 @@ class Contexts:
         self, chain: str, path: str, scope: int, at: int, hops: int = 0
     ) -> Iterator[tuple[str, str, int]]:
         """Yield the declared types of a value as (text, file, scope)."""
-        if hops > HOPS_MAX or RULES[self._project.language(path)].family != "script":
+        if hops > HOPS_MAX or not self._project.rules(path).whole_exports:
             return
         if chain.endswith("()"):
             for value in self._meanings.evaluate(chain[:-2], path, scope, at):

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.facts import Facts
+from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.public_names import derived_names, public_surface
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, head_of
@@ -27,7 +28,9 @@ class Files(Protocol):
 
     def home(self, path: str) -> str: ...
 
-    def language(self, path: str) -> str: ...
+    def rules(self, path: str) -> Rules: ...
+
+    def rules_of(self, language: str) -> Rules: ...
 
     def members_of(self, home: str, scope: str) -> Mapping[str, list[Ref]]: ...
 
@@ -72,7 +75,7 @@ class Change:
                 for definition in files.index(path).facts.definitions
             }
         for path, packed in changes.items():
-            for key in public_surface(head_of(packed)) if packed is not None else ():
+            for key in _surface(files, head_of(packed)) if packed is not None else ():
                 if set(WORD.findall(key.partition(" ")[2])) & touched:
                     touched |= _member_names(files, path, key)
         if any(path.endswith(("/lib.rs", "/main.rs", "/mod.rs")) for path in changes) and self.moved:
@@ -81,13 +84,17 @@ class Change:
         return {path for path in affected if path in files.packed}
 
 
+def _surface(files: Files, facts: Facts | None) -> dict[str, object]:
+    return {} if facts is None else public_surface(facts, files.rules_of(facts.language))
+
+
 def _touched_names(files: Files, changes: Mapping[str, Packed | None]) -> tuple[set[str], bool]:
     """Return (names that may mean something else now, whether files were added or removed)."""
     touched: set[str] = set()
     moved = False
     for path, packed in changes.items():
         old = files.index(path).facts if path in files.packed else None
-        before, after = public_surface(old), public_surface(head_of(packed) if packed is not None else None)
+        before, after = _surface(files, old), _surface(files, head_of(packed) if packed is not None else None)
         for key in before.keys() | after.keys():
             if before.get(key) != after.get(key):
                 touched |= set(WORD.findall(key.partition(" ")[2]))  # without its kind
@@ -108,7 +115,7 @@ def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict
         old = files.index(path).facts if path in files.packed else None
         new = head_of(packed) if packed is not None else None
         current = old or new
-        if current is None or RULES[current.language].family != "c":
+        if current is None or not files.rules_of(current.language).includes:
             continue
         if old is None or new is None or {i.module for i in old.imports} != {i.module for i in new.imports}:
             return files.includes.direct_of_all(files.homes.get(C_HOME, ()))
@@ -121,7 +128,7 @@ def _types_with_members(files: Files, paths: Iterable[str]) -> set[str]:
     for path in paths:
         if path in files.packed and files.home(path) != path:
             definitions = files.index(path).facts.definitions
-            parts = files.language(path) == "csharp"  # its types may be in several files
+            parts = files.rules(path).partial_types
             scopes = {
                 definition.scope
                 for definition in definitions
@@ -185,7 +192,7 @@ def _spread_names(files: Files, words: set[str]) -> set[str]:
         for path in _files_mentioning(files, fresh):
             if path not in names_by_path:
                 names_by_path[path] = {}
-                for word, name in derived_names(files.index(path).facts):
+                for word, name in derived_names(files.index(path).facts, files.rules(path)):
                     names_by_path[path].setdefault(word, set()).add(name)
             for word in fresh & names_by_path[path].keys():
                 carried |= names_by_path[path][word]

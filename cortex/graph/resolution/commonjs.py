@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 from cortex.graph.facts.facts import EXPORTED, SPREAD
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.facts.scripts import EXPORTS
 from cortex.graph.resolution.project import Project, Ref
@@ -45,7 +44,7 @@ class CommonJs:
         """Return the values of a file's `module.exports`; () if unknown."""
         if key in self._wholes:
             return self._wholes[key]
-        if key not in self._project.packed or RULES[self._project.language(key)].family != "script":
+        if key not in self._project.packed or not self._project.rules(key).whole_exports:
             return ()
         values: tuple[Value, ...] = ()
         before = self._recursion.enter(("whole", key))
@@ -81,7 +80,7 @@ class CommonJs:
         None if a scope around binds the first name.
         """
         is_whole = links[0] == "module" and links[1] == EXPORTS and len(links) > 2
-        if not (is_whole or links[0] == EXPORTS) or RULES[self._project.language(path)].family != "script":
+        if not (is_whole or links[0] == EXPORTS) or not self._project.rules(path).whole_exports:
             return None
         index, current = self._project.index(path), scope
         while not index.places(current, links[0]):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.components import is_component
 from cortex.graph.facts.facts import Reference
 from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.components import is_component
 
 
 def registered_component(project: Project, path: str, reference: Reference) -> Ref | None:

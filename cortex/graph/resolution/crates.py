@@ -112,7 +112,7 @@ class Crates:
         """
         project = self._project
         receiver, name = split_chain(chain)
-        refs = [*project.methods.get(("rust", name), ())]
+        refs = [*project.methods.get((project.rules(path).family, name), ())]
         if local_refs := [ref for ref in refs if ref[0] == path]:
             return local_refs, "exact"
         root = project.rust.root(path)
@@ -128,7 +128,7 @@ class Crates:
     def bounded_field(self, values: tuple[Value, ...], name: str, path: str, scope: int) -> tuple[Value, ...]:
         """Return the values of a field of `self` whose type is a parameter of the `impl` around."""
         project = self._project
-        if scope < 0 or len(values) != 1 or project.language(path) != "rust" or values[0].tag != "inst":
+        if scope < 0 or len(values) != 1 or not project.rules(path).bounded_fields or values[0].tag != "inst":
             return ()
         home, owner = project.home(values[0].path), project.definition(values[0].ref)
         index = project.index(path)

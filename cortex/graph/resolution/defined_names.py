@@ -4,25 +4,16 @@ and is skipped. Pure.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import defaultdict
 
 from cortex.graph.facts.chains import split_chain
 from cortex.graph.facts.facts import ANY_NAME, Reference
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import FileIndex, has_value
 from cortex.graph.facts.types import alternatives
 
 #: a plain name; a chain with another end (a call, a module, alternatives) is always resolved
 PLAIN_NAME = re.compile(r"\\?([\w$]+[!?=']*)\**")
-#: names whose target has another name: Ruby's `Disk.new`, Scala's `disk.copy(…)`, `save.call(disk)`
-#: and default exports in scripts
-_MEANING_OTHERS = {
-    "jvm": frozenset({"copy"}),
-    "ruby": frozenset({"new"}),
-    "script": frozenset({"call", "apply", "default"}),
-}
 
 
 class KnownNames:
@@ -37,7 +28,7 @@ class KnownNames:
 
     def add(self, index: FileIndex) -> None:
         facts = index.facts
-        names = self._of[RULES[facts.language].family]
+        names = self._of[index.rules.family]
         names |= index.names
         names.update(facts.exports)
         names.update(binding.name.rpartition(".")[2] for binding in facts.bindings if has_value(binding))
@@ -56,17 +47,10 @@ class KnownNames:
         match = PLAIN_NAME.fullmatch(last)
         if match is None:
             return True
-        language, name = index.facts.language, match[1]
-        names = self._of[RULES[language].family]
-        if name in names or name in _meaning_others(language):
+        rules, name = index.rules, match[1]
+        names = self._of[rules.family]
+        if name in names or name in rules.reserved or name in rules.renamed_calls:
             return True
         if receiver:
             return ANY_NAME in names  # a type with an index signature
         return index.may_rename(name)
-
-
-@functools.cache
-def _meaning_others(language: str) -> frozenset[str]:
-    rules = RULES[language]
-    words = rules.self_names | rules.super_names | rules.type_names
-    return words | _MEANING_OTHERS.get(rules.family, frozenset())

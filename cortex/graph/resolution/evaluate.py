@@ -7,38 +7,43 @@ assignments whose value has an evident type.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from cortex.graph.facts.blocks import BLOCK_ARGUMENT as GIVEN_TO
 from cortex.graph.facts.blocks import BLOCK_MARKS
 from cortex.graph.facts.callback_types import CONTEXT_MARK
-from cortex.graph.facts.chains import POINTED, narrowed_name, union_chains
+from cortex.graph.facts.chains import POINTED, ROOT_MARK, narrowed_name, union_chains
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding
-from cortex.graph.facts.generics import GENERIC_LANGUAGES, split_generic
-from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.generics import split_generic
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, generic_names
 from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.callback_types import Contexts
-from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, DEREF, LINQ
+from cortex.graph.resolution.common_names import DEREF
+from cortex.graph.resolution.destructuring import COMPONENT, component_name
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
 from cortex.graph.resolution.implicit_receivers import ImplicitReceivers
 from cortex.graph.resolution.includes import C_HOME
-from cortex.graph.resolution.kotlin import COMPONENT, Kotlin, as_function, function_result
 from cortex.graph.resolution.linkage import drop_declarations, signature, visible_values
 from cortex.graph.resolution.members import Members
-from cortex.graph.resolution.package_names import name_space_below
-from cortex.graph.resolution.partial_types import extensions_in_use
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
-from cortex.graph.resolution.scala import Scala, split_arrow
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.supertypes import Supertypes
-from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, merge_values
+from cortex.graph.resolution.values import (
+    EXTERNAL,
+    OVERLOADS_MAX,
+    Recursion,
+    Value,
+    as_function,
+    merge_values,
+)
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+
+Helper = TypeVar("Helper")
 
 #: nested evaluations
 DEPTH_MAX = 12
@@ -46,8 +51,6 @@ DEPTH_MAX = 12
 MEMO_MAX = 20_000
 
 _LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\*?\]|(?<=\))<[^<>]*>|[^.\[\]()]+")
-#: families that allow names with their full package anywhere
-_QUALIFIED = frozenset({"jvm", "csharp", "php"})
 #: text before the last name of a type; result of a `deref` that returns the type parameter
 _LAST = re.compile(r".*(?:::|[&\s])")
 _GIVES_HELD = re.compile(r":\s*&\s*(?:'\w+\s+)?[A-Z]\w?")
@@ -66,8 +69,6 @@ class Evaluator:
         self._recursion = Recursion()
         self.implicit_receivers = ImplicitReceivers(project, self)
         self.extensions = Extensions(project, self)
-        self.kotlin = Kotlin(project, self)
-        self.scala = Scala(project, self)
         self.scopes = Scopes(project, self, self._recursion)
         self.exports, self.owners = self.scopes.exports, self.scopes.owners
         self.contexts = Contexts(project, self, self.exports.commonjs)
@@ -86,8 +87,16 @@ class Evaluator:
         )
         self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
+        self._helpers: dict[object, Any] = {}
         self._methods_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
-        self._mixins_by_name: dict[str, tuple[Ref, ...]] = {}
+        self._mixins_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
+
+    def helper(self, kind: Callable[[Project, Evaluator], Helper]) -> Helper:
+        """Return a language's own evaluator, which `kind` makes once."""
+        helper: Helper | None = self._helpers.get(kind)
+        if helper is None:
+            helper = self._helpers[kind] = kind(self.project, self)
+        return helper
 
     def relax(self) -> None:
         """Clear caches that have become large. Call it between two files."""
@@ -105,20 +114,20 @@ class Evaluator:
         key = (family, name)
         if key not in self._methods_by_name:
             refs = drop_declarations(self.project, self.project.methods.get(key, []))
-            if family == "script" and len(refs) > 1:  # of a method's signatures the last
+            if len(refs) > 1 and self.project.rules(refs[0][0]).erased_types:
                 last = {(ref[0], self.project.definition(ref).qualified): ref for ref in refs}
                 refs = list(last.values())
             self._methods_by_name[key] = tuple(refs)
         return self._methods_by_name[key]
 
-    def mixin_methods(self, name: str) -> tuple[Ref, ...]:
-        """Return the methods of that name in Ruby's modules."""
-        if name not in self._mixins_by_name:
-            owners = ((ref, self.owners.of(*ref)) for ref in self.methods_named("ruby", name))
-            self._mixins_by_name[name] = tuple(
+    def mixin_methods(self, family: str, name: str) -> tuple[Ref, ...]:
+        """Return the methods of that name in modules that types include."""
+        if (family, name) not in self._mixins_by_name:
+            owners = ((ref, self.owners.of(*ref)) for ref in self.methods_named(family, name))
+            self._mixins_by_name[family, name] = tuple(
                 ref for ref, owner in owners if owner and self.project.definition(owner).kind == "trait"
             )
-        return self._mixins_by_name[name]
+        return self._mixins_by_name[family, name]
 
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
         """Return the values of `chain` in its scope at byte `at`; () if unknown."""
@@ -153,9 +162,8 @@ class Evaluator:
                 continue
             values = self.drop_pure_types(values)
             if link[0] == "(" and link[1:2] in BLOCK_MARKS:
-                place = (path, scope)
-                passed_to = self.scala if self.project.language(path) == "scala" else self.kotlin
-                values = merge_values(passed_to.passed_to(value, link, owners, place) for value in values)
+                passed_to, place = self.project.language(path).passed_to, (path, scope)
+                values = merge_values(passed_to(self, value, link, owners, place) for value in values)
                 continue
             if link[0] == "<":
                 continue  # handled with the call before it
@@ -202,23 +210,19 @@ class Evaluator:
         """
         language, first = self.project.language(path), links[0]
         values = self._root_values(first, path, scope, at)
-        if language == "ruby" and links[1:2] != ["()"]:
-            values = tuple(bare_value for value in values for bare_value in self._bare_values(value, first))
+        if language.rules.calls_by_name and links[1:2] != ["()"]:
+            values = tuple(bare_value for value in values for bare_value in self.bare_values(value, first))
         if not values and len(links) > 1:
             values, links = self.exports.commonjs.own_export(links, path, scope) or self._qualified_values(
                 links, path
             )
-        if not values and language == "csharp" and (links[0][:1].isupper() or links[0] in CSHARP_TYPES):
-            values = (EXTERNAL,)  # an external type, or an inherited external member
-        calls = language == "kotlin" and len(links) > 1 and links[1][0] == "("
-        if calls and self._are_uncallable(values):
-            values = self.kotlin.functions_past_variables(links[0], path, scope) or values
-        if calls and not any(value.tag == "inst" for value in values):
-            values, around = self.kotlin.implicit_call(links[0], links[1], (path, scope, at), values)
-            return values, around or values, links
+        if not values and language.is_outside is not None and language.is_outside(links[0]):
+            values = (EXTERNAL,)
+        if language.called_root is not None and len(links) > 1 and links[1][0] == "(":
+            return *language.called_root(self, links, (path, scope, at), values), links
         return self._apply_uncalled(values, links[1:], values, (path, scope)), values, links
 
-    def _are_uncallable(self, values: tuple[Value, ...]) -> bool:
+    def are_uncallable(self, values: tuple[Value, ...]) -> bool:
         """Return True if these are only instances that cannot be called."""
         are_instances = bool(values) and all(value.tag == "inst" for value in values)
         return are_instances and not any(self.results.call_of(value) for value in values)
@@ -236,16 +240,10 @@ class Evaluator:
         Ruby calls a method before a further link; Scala calls it if its receiver decides the
         result.
         """
-        if links and links[0][0] != "(" and self.project.language(place[0]) == "ruby":
-            return tuple(bare_value for value in values for bare_value in self._bare_values(value, ""))
-        if self.project.language(place[0]) != "scala" or (links and links[0][0] == "("):
+        apply = self.project.language(place[0]).uncalled
+        if apply is None or (links and links[0][0] == "("):
             return values
-        results = self.results
-        return tuple(
-            returned
-            for value in values
-            for returned in results.receiver_result(value, owners, place) or (value,)
-        )
+        return apply(self, values, links, owners, place)
 
     def _field_values(
         self, links: list[str], values: tuple[Value, ...], place: tuple[str, int, int]
@@ -258,7 +256,7 @@ class Evaluator:
             return narrowed_values
         if links[0] != "self":
             return ()
-        if scope < 0 and not values and self.project.language(path) == "ruby":
+        if scope < 0 and not values and self.project.rules(path).file_fields:
             return self._file_field(links[1], path)
         return self.exports.crates.bounded_field(values, links[1], path, scope)
 
@@ -276,12 +274,17 @@ class Evaluator:
         result.
         """
         result_number = 0 if link[1] == "_" else int(link[1:-1] or 0)
-        if len(values) > 1 and SYNTAX[self.project.language(place[0])].counts:
+        if len(values) > 1 and self.project.language(place[0]).syntax.counts:
             values = self._of_arity(values, place[0], int(link.strip("(_)") or 0))
         results = self.results
-        scala = link[1:2] == "_" and len(values) == 1 and self.project.language(place[0]) == "scala"
-        if scala and (applied := self.scala.applied_values(values[0], int(link.strip("(_)")))):
-            return applied
+        applied = self.project.language(place[0]).applied
+        if (
+            applied is not None
+            and link[1:2] == "_"
+            and len(values) == 1
+            and (outcomes := applied(self, values[0], int(link.strip("(_)"))))
+        ):
+            return outcomes
         outcomes = merge_values(
             results.receiver_result(value, owners, place) or results.called(value, result_number)
             for value in values
@@ -302,29 +305,26 @@ class Evaluator:
         spaces = (
             any(owner.tag == "mod" and owner.path[-1:] == "/" for owner in owners) if not values else False
         )
-        if spaces and dotted and self.project.language(path) == "python":
+        if spaces and dotted and self.project.rules(path).split_packages:
             return (EXTERNAL,)  # of a name-space package, which other roots have as well
         if len(values) > 1 and self.project.home(path) == C_HOME:
             values = visible_values(self.project, values, path)
         language = self.project.language(path)
-        if call.startswith(GIVEN_TO[:-1]) and language == "scala" and owners:
-            return self.scala.function_takers(owners, values)
-        if not values and language in ("kotlin", "scala") and link.startswith(COMPONENT):
+        if call.startswith(GIVEN_TO[:-1]) and language.function_takers is not None and owners:
+            return language.function_takers(self, owners, values)
+        if not values and language.rules.components and link.startswith(COMPONENT):
             values = merge_values(
-                self.attribute(value, self.kotlin.component_name(value, link)) for value in owners
+                self.attribute(value, component_name(self.project, value, link)) for value in owners
             )
-        if call[:1] != "(":
+        if call[:1] != "(" or language.called_member is None:
             return values
-        if language == "kotlin":
-            receiver = "".join(links[:2]) if number == 2 else ""
-            return self.kotlin.extension_values(link, call, path, owners, values, receiver)
-        return self._extension_values(values, link, path) if language == "csharp" else values
+        return language.called_member(self, links, number, path, owners, values)
 
     def _of_arity(self, values: tuple[Value, ...], path: str, count: int) -> tuple[Value, ...]:
         """Return the functions that take `count` arguments; all if none does."""
-        language = self.project.language(path)
+        defaults = self.project.rules(path).default_arguments
         defined = (value for value in values if value.tag == "def")
-        fitting = tuple(v for v in defined if accepts_count(signature(self.project, v.ref), language, count))
+        fitting = tuple(v for v in defined if accepts_count(signature(self.project, v.ref), count, defaults))
         return fitting or values
 
     def _narrowed_field(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:
@@ -339,7 +339,7 @@ class Evaluator:
                 return self.declared(site.value[1:], path, scope)
         return ()
 
-    def _bare_values(self, value: Value, name: str) -> tuple[Value, ...]:
+    def bare_values(self, value: Value, name: str) -> tuple[Value, ...]:
         """Return the values of Ruby's name without parentheses: a method is called."""
         is_method = value.tag == "def" and self.project.definition(value.ref).kind in CALLABLE_KINDS
         return self.called(value) if is_method or name == "new" else (value,)
@@ -353,7 +353,7 @@ class Evaluator:
             for value in values
             if value.tag != "def"
             or self.project.definition(value.ref).kind not in PURE_TYPES
-            or RULES[self.project.language(value.path)].family != "script"
+            or not self.project.rules(value.path).erased_types
         )
         return remaining or values
 
@@ -361,26 +361,18 @@ class Evaluator:
         """Return the values of a name with its full package, `app.model.Disk`, and the remaining
         links.
         """
-        if RULES[self.project.language(path)].family in _QUALIFIED:
+        language = self.project.language(path)
+        if language.rules.qualified_names:
             names = next((at for at, link in enumerate(links) if link[0] in "(["), len(links))
             for count in range(names - 1, 0, -1):
                 name = ".".join(links[:count])
-                keys = [self.project.find_module(name.lstrip("\\"), path)]
-                if self.project.language(path) == "scala":
-                    keys += self.scala.keys_around(name, path)
-                if self.project.language(path) == "php" and name[0] != "\\":  # in this name space
-                    keys.insert(0, name_space_below(self.project, self.project.home(path), name))
+                keys = [self.project.find_module(name.lstrip(ROOT_MARK), path)]
+                if language.keys_around is not None:
+                    keys = language.keys_around(self.project, name, path, keys)
                 for key in filter(None, keys):
                     if values := self.exports.exported(key, links[count]):
                         return values, links[count:]
         return (), links
-
-    def _extension_values(self, values: tuple[Value, ...], name: str, path: str) -> tuple[Value, ...]:
-        """Return `values`, or the extensions that C#'s call may mean if `values` are external."""
-        if name in LINQ or name in COMMON or any(value.tag != "ext" for value in values):
-            return values
-        refs = extensions_in_use(self.project, path, self.methods_named("csharp", name))
-        return tuple(Value("def", *ref) for ref in refs[:OVERLOADS_MAX]) or values
 
     def _root_values(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
         if name == "?":
@@ -390,24 +382,24 @@ class Evaluator:
             return (Value("mod", key),) if key else (EXTERNAL,)
         if chains := union_chains(name):
             branches = [self.evaluate(branch, path, scope, at) for branch in chains]
-            if self.project.language(path) == "kotlin":  # only if all branches agree
+            if self.project.rules(path).branches_agree:
                 return branches[0] if all(branch == branches[0] for branch in branches) else ()
             return merge_values(branches)
-        if name == "#" or (name[0] == "#" and self.project.language(path) == "csharp"):
+        if name == "#" or (name[0] == "#" and self.project.rules(path).outside_literals):
             return (EXTERNAL,)
         if name == OBJECT:  # an object literal that a script's function returns
             return (Value("inst", path, scope),) if scope >= 0 else ()
         owner = self.owners.receiver(name, path, scope)
         if owner is not None:
             return (owner,)
-        if name == "super" and self.project.language(path) == "rust":
+        if name == "super" and self.project.rules(path).inner_modules:
             return self.exports.crates.outer_module(path, scope)
         values, how = self.scopes.lookup(name, path, scope, at)
         if inner := self.implicit_receivers.members(name, path, scope, at, values):
             return inner
-        if values and self.project.language(path) == "swift":
+        if values and self.project.rules(path).computed_names:
             return merge_values(self._property_values(value) for value in values)
-        if (how == "receiver" or not values) and self.project.language(path) in GENERIC_LANGUAGES:
+        if (how == "receiver" or not values) and self.project.rules(path).type_arguments:
             own_values = self.generics.own_field(name, path, scope)
             return (*(value for value in values if value.tag == "def"), *own_values) if own_values else values
         return values
@@ -423,23 +415,20 @@ class Evaluator:
         """Return instances of a declared type, with `type_arguments` in place of its type
         parameters.
         """
-        if "->" in text and self.project.language(path) == "kotlin" and (gives := function_result(text)):
-            return tuple(
-                as_function(instance) for instance in self.declared(gives, path, scope, type_arguments)
-            )
+        language = self.project.language(path)
+        if language.function_type is not None:
+            text, gives = language.function_type(text)
+            if gives:
+                return tuple(
+                    as_function(instance) for instance in self.declared(gives, path, scope, type_arguments)
+                )
         if self.project.home(path) == C_HOME and (iterated := _ITERATOR.search(text)):
             containers = self.declared(text[: iterated.start()], path, scope)
             if over := tuple(
                 container._replace(tag="iter") for container in containers if container.tag == "list"
             ):
                 return over
-        if "=>" in text and self.project.language(path) == "scala":
-            text, gives = split_arrow(text)
-            if gives:
-                return tuple(
-                    as_function(instance) for instance in self.declared(gives, path, scope, type_arguments)
-                )
-        typed = self.project.language(path) in GENERIC_LANGUAGES
+        typed = language.rules.type_arguments
         if not typed and (holders := self._project_containers(text, path, scope)):
             return (*holders, *self._deref_values(holders, text, path, scope))
         values: list[Value] = []
@@ -479,7 +468,7 @@ class Evaluator:
     def _deref_values(self, values: Sequence[Value], text: str, path: str, scope: int) -> tuple[Value, ...]:
         """Return the content of Rust's `Padded<Disk>` if its `deref` returns the type parameter."""
         name, arguments = split_generic(text)
-        if not arguments or self.project.language(path) != "rust":
+        if not arguments or not self.project.rules(path).derefs:
             return ()
         for value in values:
             if value.tag == "inst" and self.project.definition(value.ref).name == _LAST.sub("", name):

@@ -7,14 +7,12 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from cortex.graph.facts.facts import OBJECT, Import
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.commonjs import HOPS_MAX, ChainEvaluator, CommonJs
 from cortex.graph.resolution.crates import Crates
 from cortex.graph.resolution.includes import C_HOME
-from cortex.graph.resolution.package_names import in_scope, name_space_below
+from cortex.graph.resolution.package_names import in_scope, package_object
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.scala import package_object
 from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
 
 
@@ -32,7 +30,7 @@ class Exports:
     def __init__(
         self, project: Project, meanings: ChainEvaluator, recursion: Recursion, names: Names
     ) -> None:
-        self._project = project
+        self.project = self._project = project
         self._meanings = meanings
         self._recursion = recursion
         self._names = names
@@ -101,7 +99,7 @@ class Exports:
         local = facts.exports.get(name, name)
         if local == OBJECT:
             return (Value("mod", key),)
-        script = RULES[facts.language].family == "script"
+        script = project.rules(key).whole_exports
         if script and (assigned := self.commonjs.assigned_export(key, name)):
             return assigned
         resolved = self._names.local(local, key, -1, ANYWHERE)
@@ -109,13 +107,14 @@ class Exports:
             return resolved[0]
         if script and (values := self.commonjs.whole_member(key, name)):
             return values
-        if child := self._child(key, name, facts.language):
+        submodule = project.language(key).submodule
+        if submodule is not None and (child := submodule(project, key, name)):
             return (Value("mod", child),)
         for star in project.index(key).star_imports:
             inner = project.find_module(star.module, key)
             if inner and (values := self.exported(inner, name, hops + 1)):
                 return values
-        stub = project.python.stub(key) if facts.language == "python" else ""
+        stub = project.python.stub(key) if project.rules(key).stubs else ""
         return self._exported(stub, name, hops) if stub else ()
 
     def _from_folder(self, key: str, name: str) -> tuple[Value, ...]:
@@ -126,15 +125,6 @@ class Exports:
             return (Value("mod", child),) if child else ()
         beyond, _ = self._names.beyond(name, paths[0], ANYWHERE)
         return beyond or (self._names.local(name, paths[0], -1, ANYWHERE) or ((),))[0]
-
-    def _child(self, key: str, name: str, language: str) -> str:
-        """Return the key of the submodule of that name; "" if none exists."""
-        if language == "python":
-            return self._project.python.child(key, name)
-        if language != "rust":
-            return ""
-        inside = self._project.has_scope(key, name)
-        return f"{key}|{name}" if inside else self._project.rust.child(key, name)
 
     def _from_scope(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
         """Return a name of `@package|scope` or `file|scope`."""
@@ -158,7 +148,7 @@ class Exports:
             if values := self._meanings.member(ref, name):
                 return values
         family = home.partition(":")[0]
-        for ref in package_object(project, home, scope) if family == "jvm" else ():
+        for ref in package_object(project, home, scope) if family in project.package_objects else ():
             if values := self._meanings.member(ref, name):
                 return values
         if not scope and f"{home}.{name}" in project.homes:
@@ -185,40 +175,20 @@ class Exports:
 
     def imported(self, statement: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
         key = self._module_of(statement, path)
-        family = RULES[self._project.language(path)].family
-        if not key and self._project.language(path) == "kotlin":  # companion: `Disk.Companion.make`
-            outer = self._project.find_module(statement.module.rpartition(".")[0], path)
-            if values := self.exported(outer, statement.member, hops) if outer and statement.member else ():
-                return values
+        language = self._project.language(path)
         if not statement.member:
             return (Value("mod", key),) if key else (EXTERNAL,)
-        if family == "php" and not (key and self.exported(key, statement.member, hops)):
-            key = name_space_below(
-                self._project,
-                "php:",
-                f"{statement.module}.{statement.member}" if statement.module else statement.member,
-            )
-            return (Value("mod", key),) if key else (EXTERNAL,)
-        if family == "python" and (not key or key.endswith("/")):  # in another root of the name-space package
-            inner = self._project.find_module(f"{statement.module}.{statement.member}", path)
-            if inner:
-                return (Value("mod", inner),)
+        if language.import_first is not None:
+            first = language.import_first(self, statement, path, key, hops)
+            if first is not None:
+                return first
         if not key:
-            members = (
-                self._value_import(statement, path, statement.member)
-                if self._project.language(path) == "scala"
-                else ()
-            )
-            return members or (EXTERNAL,)
+            return (EXTERNAL,)
         values = self.exported(key, statement.member, hops)
-        if not values and family == "python":
-            child = self._project.python.child(key, statement.member)
-            if child:
-                return (Value("mod", child),)
-        if not values and family == "rust":
-            inner = self._project.find_module(f"{statement.module}.{statement.member}", path)
-            return (Value("mod", inner),) if inner else ()
-        return values
+        if values or language.import_last is None:
+            return values
+        inner = language.import_last(self._project, statement, path, key)
+        return (Value("mod", inner),) if inner else ()
 
     def dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
         """Return the module of `import a.b.c`, which binds the whole dotted name."""
@@ -234,7 +204,7 @@ class Exports:
         Scala's may import members of a value from an earlier import: only those before byte `at`
         count.
         """
-        if self._project.language(path) == "scala":
+        if self._project.rules(path).value_imports:
             return self._star_import_values(name, path) or self._star_import_before(name, path, at)
         values = self._star_memo.get((path, name))
         if values is None:
@@ -246,7 +216,7 @@ class Exports:
 
     def _star_import_before(self, name: str, path: str, at: int) -> tuple[Value, ...]:
         for star in self._project.index(path).star_imports:
-            if star.at < at and (values := self._value_import(star, path, name)):
+            if star.at < at and (values := self.value_import(star, path, name)):
                 return values
         return ()
 
@@ -260,7 +230,7 @@ class Exports:
                 return values
         return ()
 
-    def _value_import(self, statement: Import, path: str, name: str) -> tuple[Value, ...]:
+    def value_import(self, statement: Import, path: str, name: str) -> tuple[Value, ...]:
         """Return members that Scala's import takes from a value, an object or a nested package:
         `import disk._`.
         """

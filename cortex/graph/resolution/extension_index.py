@@ -5,16 +5,15 @@ from __future__ import annotations
 import bisect
 from collections.abc import Mapping, Sequence
 
-from cortex.graph.facts.facts import BOUND, MANY, OUTER, Definition
+from cortex.graph.facts.facts import BOUND, MANY, Definition
+from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.tables import Ref
-from cortex.graph.resolution.arity import type_parameter_names
+from cortex.graph.resolution.language import Language
 
 #: a receiver of any type, or of any type within a type parameter's bound
 ANY_RECEIVER = "*"
 #: name of Kotlin's companion object without a name
 COMPANION_NAME = "Companion"
-#: characters of the longest name that counts as a type parameter without a declaration
-_SHORT = 2
 
 _NONE: Mapping[str, Sequence[Ref]] = {}
 
@@ -31,20 +30,22 @@ class ExtensionIndex:
     def by_name(self, home: str, name: str) -> Mapping[str, Sequence[Ref]]:
         return self._by_receiver.get((home, name), _NONE)
 
-    def add(self, definition: Definition, ref: Ref, home: str, language: str) -> None:
-        if language == "kotlin" and definition.kind == "type":
+    def add(self, definition: Definition, ref: Ref, home: str, language: Language) -> None:
+        if language.rules.extension_functions and definition.kind == "type":
             self.aliases[definition.name] = self.aliases.get(definition.name, 0) + 1
-        if (receiver := receiver_of(definition, language)) is not None:
-            receivers = self._by_receiver.setdefault((_home(home, language), definition.name), {})
+        if language.extended is not None and (receiver := language.extended(definition)) is not None:
+            receivers = self._by_receiver.setdefault(
+                (extension_home(home, language.rules), definition.name), {}
+            )
             bisect.insort(receivers.setdefault(receiver, []), ref)
 
-    def remove(self, definition: Definition, ref: Ref, home: str, language: str) -> None:
-        if language == "kotlin" and definition.kind == "type":
+    def remove(self, definition: Definition, ref: Ref, home: str, language: Language) -> None:
+        if language.rules.extension_functions and definition.kind == "type":
             self.aliases[definition.name] -= 1
             if not self.aliases[definition.name]:
                 del self.aliases[definition.name]
-        if (receiver := receiver_of(definition, language)) is not None:
-            key = _home(home, language), definition.name
+        if language.extended is not None and (receiver := language.extended(definition)) is not None:
+            key = extension_home(home, language.rules), definition.name
             self._by_receiver[key][receiver].remove(ref)
             if not self._by_receiver[key][receiver]:
                 del self._by_receiver[key][receiver]
@@ -52,28 +53,9 @@ class ExtensionIndex:
                 del self._by_receiver[key]
 
 
-def _home(home: str, language: str) -> str:
-    return "csharp:" if language == "csharp" else home
-
-
-def receiver_of(definition: Definition, language: str) -> str | None:
-    """Return the name of an extension's receiver type; None for other definitions."""
-    if language == "csharp":
-        if "extension" not in definition.flags or not definition.parameters:
-            return None
-        name = receiver_name(definition.parameters[0].type)
-        free = name in type_parameter_names(definition) or (len(name) <= _SHORT and name.isupper())
-        return ANY_RECEIVER if free else name
-    if language != "kotlin" or definition.parent >= 0 or not definition.scope or definition.kind != "method":
-        return None
-    for flag in definition.flags:
-        if flag.startswith(BOUND):
-            return ANY_RECEIVER
-        if flag.startswith(OUTER):
-            return flag.removeprefix(OUTER)
-    if definition.scope.endswith(f".{COMPANION_NAME}"):
-        return of_companion(receiver_name(definition.scope.removesuffix(f".{COMPANION_NAME}")))
-    return receiver_name(definition.scope)
+def extension_home(home: str, rules: Rules) -> str:
+    """Return the package by which the extensions of a package are indexed."""
+    return f"{rules.family}:" if rules.extension_methods else home
 
 
 def of_companion(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from cortex.graph.facts.facts import DEFAULT, PLATFORM
+from cortex.graph.facts.facts import BOUND, DEFAULT, PLATFORM, Definition
 from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.extension_index import (
     ANY_RECEIVER,
@@ -17,9 +17,8 @@ from cortex.graph.resolution.extension_index import (
     of_companion,
     receiver_name,
 )
-from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
+from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.source_sets import sees, visible_refs
 from cortex.graph.resolution.supertypes import Supers
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import TYPE_KINDS
@@ -33,7 +32,7 @@ _EVIDENT = {
     "Char()": ("Char", "Comparable", "Any"),
     "String()": ("String", "CharSequence", "Comparable", "Any"),
 }
-_ROOTS = ("Any", "object")
+ROOT_TYPES = ("Any", "object")
 #: container types, the nearest first
 _LISTS = (
     *"MutableList List MutableSet Set Array MutableMap Map MutableCollection Collection Sequence".split(),
@@ -85,9 +84,7 @@ class Extensions:
         if len(self._by_owner) > memo_max:
             self._by_owner.clear()
 
-    def find_kotlin(
-        self, name: str, path: str, owners: Sequence[Value], receiver: str = ""
-    ) -> list[Candidate]:
+    def find(self, name: str, path: str, owners: Sequence[Value], receiver: str = "") -> list[Candidate]:
         """Return the extensions of that name that `path` sees and that fit one of `owners`.
 
         Each has the distance of its receiver type. A `receiver` with an evident type decides alone.
@@ -95,6 +92,7 @@ class Extensions:
         if receiver in _EVIDENT:
             return self._by_receiver_names(name, path, _EVIDENT[receiver], complete=True)
         distances: dict[Ref, int] = {}
+        common = self._project.rules(path).library_methods
         for owner in owners:
             if owner.tag == "inst":
                 for distance, ref in self._by_type(name, path, owner.ref):
@@ -105,19 +103,19 @@ class Extensions:
                 distances |= {
                     ref: at for at, ref in self._by_receiver_names(name, path, _LISTS, complete=True)
                 }
-            elif owner.tag == "ext" and name not in COMMON_EXTENSIONS:
+            elif owner.tag == "ext" and name not in common:
                 distances |= {
-                    ref: at for at, ref in self._by_receiver_names(name, path, _ROOTS, complete=False)
+                    ref: at for at, ref in self._by_receiver_names(name, path, ROOT_TYPES, complete=False)
                 }
         if not owners:
             distances = {ref: 0 for _, ref in self._by_receiver_names(name, path, (), complete=False)}
-            if name in COMMON_EXTENSIONS or not self._are_only_members(name, distances):
+            if name in common or not self._are_only_members(name, path, distances):
                 return []  # it may be a member of the unknown receiver
         return [Candidate(distance, ref) for ref, distance in distances.items()]
 
     def is_evident(self, receiver: str, path: str) -> bool:
         """Return True if the text of Kotlin's or Swift's receiver shows its type."""
-        return receiver in _EVIDENT and self._project.language(path) in ("kotlin", "swift")
+        return receiver in _EVIDENT and self._project.rules(path).evident_literals
 
     def has_extension(self, name: str, path: str) -> bool:
         """Return True if `path` sees a Kotlin extension of that name."""
@@ -131,7 +129,7 @@ class Extensions:
         if key not in self._by_owner:
             supers = self._types.supertypes.of(owner)
             names = [self._project.definition(ref).name for ref in (owner, *supers.types)]
-            names = [of_companion(names[0]), *names] if by_name else [*names, *_ROOTS]
+            names = [of_companion(names[0]), *names] if by_name else [*names, *ROOT_TYPES]
             complete = by_name or supers.complete
             self._by_owner[key] = tuple(self._by_receiver_names(name, path, names, complete=complete))
         return self._by_owner[key]
@@ -197,26 +195,34 @@ class Extensions:
         if cached is not None:
             return cached
         if path not in self._homes:
-            stars = (f"jvm:{star.module}" for star in self._project.index(path).star_imports)
+            stars = (
+                f"{self._project.rules(path).family}:{star.module}"
+                for star in self._project.index(path).star_imports
+            )
             self._homes[path] = ()  # guard for the search of supertypes below
             own_homes = (self._project.home(path), *self._base_homes(path))
             self._homes[path] = tuple(dict.fromkeys((*own_homes, *stars)))
         imports = self._project.index(path).imports.get((-1, name), ())
-        imported = {(self._home_of(statement.module), statement.member or name) for statement in imports}
+        imported = {
+            (self._home_of(self._project.rules(path).family, statement.module), statement.member or name)
+            for statement in imports
+        }
         places = dict.fromkeys((*imported, *((home, name) for home in self._homes[path])))
         maps = (self._project.extension_index.by_name(home, member) for home, member in places)
         visible_maps = tuple(
-            visible for receivers in maps if (visible := _visible_receivers(path, receivers))
+            visible
+            for receivers in maps
+            if (visible := _visible_receivers(self._project.language(path), path, receivers))
         )
         if self._homes[path]:
             self._visible_memo[path, name] = visible_maps
         return visible_maps
 
-    def _home_of(self, module: str) -> str:
+    def _home_of(self, family: str, module: str) -> str:
         """Return the package of an imported name: `okio.Path.Companion` is in `okio`."""
-        while module and f"jvm:{module}" not in self._project.homes:
+        while module and f"{family}:{module}" not in self._project.homes:
             module = module.rpartition(".")[0]
-        return f"jvm:{module}"
+        return f"{family}:{module}"
 
     def _base_homes(self, path: str) -> Iterator[str]:
         """Yield the packages of the supertypes of a file's types: extensions may be members
@@ -227,44 +233,14 @@ class Extensions:
                 for ref in self._types.supertypes.of((path, at)).types:
                     yield self._project.home(ref[0])
 
-    def _are_only_members(self, name: str, extensions: Mapping[Ref, int]) -> bool:
+    def _are_only_members(self, name: str, path: str, extensions: Mapping[Ref, int]) -> bool:
         """Return True if no type has a member of that name."""
-        methods = self._project.methods.get(("jvm", name), ())
+        methods = self._project.methods.get((self._project.rules(path).family, name), ())
         return len(methods) <= len(extensions) and all(ref in extensions for ref in methods)
-
-    def find_csharp(self, name: str, owners: Sequence[Value]) -> list[Ref]:
-        """Return C#'s extensions of that name, by the receiver if all its types belong to the
-        project.
-
-        [] if too many are possible, or if it may be a member of an unknown receiver.
-        """
-        by_receiver = self._project.extension_index.by_name("csharp:", name)
-        count = sum(map(len, by_receiver.values()))
-        if not owners and count < len(self._types.methods_named("csharp", name)):
-            return []
-        if type_names := self.receiver_names(owners):
-            return sorted(
-                {ref for type_name in (*type_names, ANY_RECEIVER) for ref in by_receiver.get(type_name, ())}
-            )
-        return sorted(ref for refs in by_receiver.values() for ref in refs) if count <= UNKNOWN_MAX else []
-
-    def receiver_names(self, owners: Sequence[Value]) -> tuple[str, ...]:
-        """Return the type names of a receiver, supertypes included; () if they are not all
-        known.
-        """
-        names = dict.fromkeys(_ROOTS)
-        for owner in owners:
-            if owner.tag != "inst":
-                return ()
-            supers = self._types.supertypes.of(owner.ref)
-            if not supers.complete:
-                return ()
-            names |= dict.fromkeys(self._project.definition(ref).name for ref in (owner.ref, *supers.types))
-        return tuple(names) if owners else ()
 
     def is_extension(self, value: Value) -> bool:
         """Return True for an extension function of Kotlin."""
-        if value.tag != "def" or self._project.language(value.path) != "kotlin":
+        if value.tag != "def" or not self._project.rules(value.path).extension_functions:
             return False
         definition = self._project.definition(value.ref)
         return definition.parent < 0 and bool(definition.scope) and definition.kind not in TYPE_KINDS
@@ -277,11 +253,22 @@ class Extensions:
         taking = [
             candidate
             for candidate in candidates
-            if accepts_count(self._project.definition(candidate.ref), "kotlin", arguments)
+            if accepts_count(self._project.definition(candidate.ref), arguments)
         ]
         least = min((candidate.distance for candidate in taking or candidates), default=0)
         nearest = [candidate.ref for candidate in taking or candidates if candidate.distance == least]
         return add_platform_variants(self._project, nearest, [candidate.ref for candidate in candidates])
+
+
+def is_generic(definition: Definition) -> bool:
+    """Return True if an extension's receiver is a type parameter."""
+    return any(flag.startswith(BOUND) for flag in definition.flags)
+
+
+def extension_result(definition: Definition, owners: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return the receiver of an extension that returns it: `fun <T : Disk> T.add(): T`."""
+    returned = definition.returns[1:].rstrip("?")
+    return owners if is_generic(definition) and returned == definition.scope else ()
 
 
 def signature_shape(project: Project, ref: Ref) -> tuple[object, ...]:
@@ -304,9 +291,12 @@ def add_platform_variants(project: Project, selected: Sequence[Ref], refs: Seque
     return [ref for ref in refs if signature_shape(project, ref) in shapes]
 
 
-def _visible_receivers(path: str, receivers: Mapping[str, Sequence[Ref]]) -> Mapping[str, Sequence[Ref]]:
+def _visible_receivers(
+    language: Language, path: str, receivers: Mapping[str, Sequence[Ref]]
+) -> Mapping[str, Sequence[Ref]]:
     """Return `receivers` with the extensions that `path` sees, without empty ones."""
-    if all(sees(path, ref[0]) for refs in receivers.values() for ref in refs):
+    sees = language.sees
+    if sees is None or all(sees(path, ref[0]) for refs in receivers.values() for ref in refs):
         return receivers
-    visible = {receiver: visible_refs(path, refs) for receiver, refs in receivers.items()}
+    visible = {receiver: [ref for ref in refs if sees(path, ref[0])] for receiver, refs in receivers.items()}
     return {receiver: refs for receiver, refs in visible.items() if refs}

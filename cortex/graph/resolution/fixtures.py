@@ -15,7 +15,7 @@ CONFTEST = "conftest.py"
 def fixture_of(project: Project, name: str, path: str, scope: int) -> Ref | None:
     """Return the fixture for the parameter `name` of a definition; None if the project has none."""
     definition = project.definition((path, scope))
-    if not takes_fixtures(project.language(path), definition) or name in ("self", "cls"):
+    if not takes_fixtures(project.rules(path), definition) or name in ("self", "cls"):
         return None
     if all(parameter.name != name for parameter in definition.parameters):
         return None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from cortex.graph.facts.facts import Definition
-from cortex.graph.facts.generics import GENERIC_LANGUAGES, split_generic
+from cortex.graph.facts.generics import split_generic
 from cortex.graph.facts.types import CONTAINERS, WRAPPERS, alternatives
 from cortex.graph.resolution.arity import type_parameter_names
 from cortex.graph.resolution.project import Project, Ref
@@ -171,7 +171,7 @@ class Generics:
         """
         supertypes = self._values.supertypes
         for ref in (owner.ref, *supertypes.of(owner.ref).types):
-            if self._project.language(ref[0]) not in GENERIC_LANGUAGES:
+            if not self._project.rules(ref[0]).type_arguments:
                 return ()
             for base in self._project.definition(ref).bases:
                 is_container = base.arguments and base.chain.rpartition(".")[2] in CONTAINERS

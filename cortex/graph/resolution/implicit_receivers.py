@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from cortex.graph.facts.blocks import BLOCKS, THIS
+from cortex.graph.facts.blocks import THIS
 from cortex.graph.facts.facts import Binding
 from cortex.graph.facts.reaching_bindings import Meanings
 from cortex.graph.resolution.project import Project
@@ -47,7 +47,7 @@ class ImplicitReceivers:
         """
         index = self._project.index(path)
         definitions = index.facts.definitions
-        if index.facts.language not in BLOCKS or not index.may_bind(THIS):
+        if not index.rules.blocks or not index.may_bind(THIS):
             return ()
         for outer_scope, meanings in self._blocks(path, scope):
             for binding in reversed(meanings.at(at).places):

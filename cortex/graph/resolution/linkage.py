@@ -105,7 +105,11 @@ def drop_declarations(project: Project, refs: list[Ref]) -> list[Ref]:
 def signature(project: Project, ref: Ref) -> Definition:
     """Return a definition; in C++ with the defaults of its declaration."""
     definition = project.definition(ref)
-    if not definition.parameters or "declared" in definition.flags or project.language(ref[0]) != "cpp":
+    if (
+        not definition.parameters
+        or "declared" in definition.flags
+        or not project.rules(ref[0]).declared_defaults
+    ):
         return definition
     for other in project.members_of(project.home(ref[0]), definition.scope).get(definition.name, ()):
         declaration = project.definition(other)

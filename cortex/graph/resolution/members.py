@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import ANY_NAME, CASE, HOLDER, SPREAD, Binding
-from cortex.graph.facts.generics import GENERIC_LANGUAGES
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.facts import ANY_NAME, HOLDER, SPREAD, Binding
 from cortex.graph.resolution.arity import leading_parameters
-from cortex.graph.resolution.builds import built_with
-from cortex.graph.resolution.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME, SAME_AS, SECOND
+from cortex.graph.resolution.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME_AS, SECOND
 from cortex.graph.resolution.commonjs import ChainEvaluator
 from cortex.graph.resolution.includes import C_HOME
-from cortex.graph.resolution.linkage import drop_declarations, members_of_type
-from cortex.graph.resolution.package_names import name_space_below
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
-from cortex.graph.resolution.scala import object_of
 from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.supertypes import Supers, Supertypes
 from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, merge_values
 
-#: languages in which a class method and an instance method may share a name
-_OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
-#: families with each type in one file: another file's type of the same name is another type, as in
-#: copies of a library
-_SINGLE_FILE = frozenset({"c", "go", "jvm", "php"})
 #: tags of values without a type's members
 _NO_TYPES = frozenset({"mod", "ext", "list", "elem", "iter"})
 #: members of every object of a script
@@ -44,10 +33,10 @@ class Members:
         results: Results,
         recursion: Recursion,
     ) -> None:
-        self._project = project
+        self.project = self._project = project
         self._values = values
         self._scopes = scopes
-        self._exports, self._owners = scopes.exports, scopes.owners
+        self.exports, self._owners = scopes.exports, scopes.owners
         self._supertypes = supertypes
         self._results = results
         self._generics = results.generics
@@ -74,9 +63,10 @@ class Members:
         if value.tag == "def" and not (
             (definition := self._project.definition(value.ref)).has_members or definition.kind == "module"
         ):
-            if self._project.language(value.path) == "rust" and name.isdigit():
+            rules = self._project.rules(value.path)
+            if rules.numbered_fields and name.isdigit():
                 return self._variant_values(value, name)
-            if self._project.language(value.path) == "scala" and not leading_parameters(definition):
+            if rules.calls_without_arguments and not leading_parameters(definition):
                 return merge_values(
                     self.attribute(returned, name) for returned in self._results.returned(value.ref)
                 )
@@ -86,47 +76,20 @@ class Members:
         members = self.member(value.ref, name, past=value.tag == "super") or self._index_signature_values(
             value, name
         )
-        if not members and value.tag == "def" and self._project.language(value.path) == "scala":
-            members = self.member(object_of(self._project, value).ref, name)  # inherited by the object
-        if not members and value.tag == "def" and self._project.language(value.path) == "php":
-            # A name space may have a class's name: `Node\Expr` of the class `Node`.
-            key = name_space_below(
-                self._project, self._project.home(value.path), self._project.definition(value.ref).qualified
-            )
-            return self._exports.exported(key, name) if key else ()
-        if value.tag == "inst" and self._project.language(value.path) in GENERIC_LANGUAGES:
+        language = self._project.language(value.path)
+        rules = language.rules
+        if value.tag == "inst" and rules.type_arguments:
             if field_values := self._generics.field(value, name):
                 members = (*(member for member in members if member.tag == "def"), *field_values)
             elif not members and (elements := self._generics.element(value)):
                 return merge_values(self.attribute(_container_of(element), name) for element in elements)
-        if len(members) > 1 and self._project.language(value.path) in _OWN_METHODS:
+        if len(members) > 1 and rules.kinds_of_methods:
             members = self._scopes.of_kind(members, static=value.tag == "def")
-        if (
-            not members
-            and name == "new"
-            and self._project.language(value.path) == "ruby"
-            and value.tag == "def"
-        ):
-            return (value,)
-        if (
-            not members
-            and name == SECOND
-            and value.tag == "inst"
-            and self._project.home(value.path) == C_HOME
-        ):
-            return (value,)
-        if (
-            not members
-            and name == "copy"
-            and value.tag == "inst"
-            and CASE in self._project.definition(value.ref).flags
-        ):
-            return (value._replace(tag="def"),)  # Scala generates it
-        if not members and value.tag == "inst" and self._project.language(value.path) == "rust":
-            members = self._deref_members(value, name)
-        if not members and value.tag == "inst" and name in SAME.get(self._project.language(value.path), ()):
-            return (Value("elem", value.path, value.at, 1),)
-        if value.tag == "inst" or RULES[self._project.language(value.path)].family in ("script", "swift"):
+        if not members:
+            for step in language.missing_member:
+                if members := step(self, value, name):
+                    break
+        if value.tag == "inst" or rules.computed_members:
             results = (
                 self._results.returned(member.ref)
                 if member.tag == "def"
@@ -143,7 +106,7 @@ class Members:
         chains = (binding.value for binding in bindings if isinstance(binding, Binding))
         return merge_values(self._values.evaluate(chain, *variant.ref) for chain in chains)
 
-    def _deref_members(self, value: Value, name: str) -> tuple[Value, ...]:
+    def deref_members(self, value: Value, name: str) -> tuple[Value, ...]:
         """Return the members of the type that Rust's `deref` returns: `fn deref(&self) ->
         &Disk`.
         """
@@ -159,7 +122,7 @@ class Members:
 
     def _untyped_attribute(self, value: Value, name: str) -> tuple[Value, ...]:
         if value.tag == "mod":
-            values = self._exports.exported(value.path, name)
+            values = self.exports.exported(value.path, name)
             # A Rust path without a target leads out of the project: `std::process`.
             return values or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
         if value.tag == "iter":  # `i->save()`, `i->second` of a map's
@@ -211,7 +174,7 @@ class Members:
             )
             values = next(filter(None, groups), ())
             if not values and above.spaces:
-                values = merge_values(self._exports.own_exported(space.path, name) for space in above.spaces)
+                values = merge_values(self.exports.own_exported(space.path, name) for space in above.spaces)
             if self._recursion.end(before):
                 self._lines[memo] = values
         return values
@@ -220,8 +183,7 @@ class Members:
         """Return the values of a script type's index signature, `Record<string, Disk>`, for an
         instance.
         """
-        script = RULES[self._project.language(value.path)].family == "script"
-        if value.tag != "inst" or not script or name in _OF_OBJECTS:
+        if value.tag != "inst" or not self._project.rules(value.path).erased_types or name in _OF_OBJECTS:
             return ()
         above = self._supertypes.of(value.ref)
         for path, at in (value.ref, *above.types) if above.complete else ():
@@ -233,18 +195,14 @@ class Members:
     def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
         project, path = self._project, owner[0]
         home, qualified = project.home(path), project.definition(owner).qualified
-        rules = RULES[project.language(path)]
-        near = path if rules.family in _SINGLE_FILE else ""
+        rules = project.rules(path)
+        near = path if rules.types_in_one_file else ""
         refs = project.members_of(home, qualified).get(name, [])
-        if rules.family == "script" and project.definition(owner).kind != "module":
-            refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # nested functions
-            refs = project.inside_owner(owner, refs) if len(refs) > 1 else refs
+        if refs and (select := project.language(path).own_members) is not None:
+            refs = select(project, owner, refs)
         if refs:
-            if rules.family == "c":  # its bodies may be in other files
-                own_refs = drop_declarations(project, members_of_type(project, owner, refs))
-            else:
-                refs = built_with(project, refs, path) if rules.family == "go" else refs
-                own_refs = [ref for ref in refs if ref[0] == path] or refs
+            # With included files its bodies may be elsewhere.
+            own_refs = refs if rules.includes else [ref for ref in refs if ref[0] == path] or refs
             selected = (
                 self._scopes.overloads(own_refs[0][0], [ref[1] for ref in own_refs])
                 if len({ref[0] for ref in own_refs}) == 1
@@ -253,7 +211,7 @@ class Members:
             methods = tuple(Value("def", *ref) for ref in own_refs if selected is None or ref[1] in selected)
             # A field and a method may share a name (Java, PHP): a call means the method, a receiver
             # the field.
-            if rules.family in ("jvm", "php"):
+            if rules.fields_beside_methods:
                 methods = (*methods, *self._field_values(home, qualified, name, near))
             return methods[:OVERLOADS_MAX]
         if rules.open_types:

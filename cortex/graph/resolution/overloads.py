@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import NAME_MARK, WIDENING
 from cortex.graph.facts.chains import POINTED
-from cortex.graph.facts.facts import COMPANION, DEFAULT, FREE, MANY, Binding, Definition, Reference
-from cortex.graph.resolution import kotlin_types
+from cortex.graph.facts.facts import COMPANION, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution.arity import (
     accepts_count,
     is_many,
@@ -18,27 +17,20 @@ from cortex.graph.resolution.arity import (
     match_parameters,
     type_parameter_names,
 )
-from cortex.graph.resolution.conversions import ARGUMENT_LIST, ELEMENTS, UNDECIDED, bare_cpp_type, cpp_fit
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.linkage import signature
 from cortex.graph.resolution.plain_types import (
-    COLLECTIONS,
     PRIMITIVES,
-    VALUES,
-    bare_csharp_type,
-    bare_scala_type,
     bare_type,
 )
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: languages in which a call must match the number of parameters
-_COUNTED = frozenset({"kotlin", "csharp", "scala"})
 #: ends a chain with a call
 _CALL = re.compile(r"\(_?(\d*)\)$")
 #: assignments that are followed to find a type
 FOLLOWED_MAX = 3
-_BOXES = {
+BOXES = {
     "Integer": "int",
     "Long": "long",
     "Double": "double",
@@ -61,27 +53,8 @@ _OF_NUMBERS = frozenset({"Number", "Comparable", "Serializable"})
 _OF_CLASSES = frozenset({"Type", "AnnotatedElement", "GenericDeclaration", "Serializable", "Constable"})
 #: begins a probable type: it counts only if a candidate takes exactly that type
 LIKELY = "?"
-#: factory methods that return the type before their name
-_MAKERS = frozenset("of valueOf getInstance from parse".split())
 #: least fit of a parameter that certainly takes its argument
 _CERTAIN = 0.8
-#: C++'s literals → the names of their types
-_LITERALS_OF_CPP = {"String": "char*", "boolean": "bool", "null": "null", "fn": "fn"}
-_GIVES_OF_CPP = {"string": "string", "to_string": "string", "c_str": "char*"}
-#: results of methods of Java's library, on any receiver
-_GIVES = {
-    **dict.fromkeys("toString substring trim toLowerCase toUpperCase concat getMessage".split(), "String"),
-    **dict.fromkeys("length size hashCode indexOf lastIndexOf compareTo intValue ordinal".split(), "int"),
-    **dict.fromkeys(
-        "equals isEmpty contains startsWith endsWith equalsIgnoreCase hasNext containsKey".split(), "boolean"
-    ),
-    "getClass": "Class",
-    "longValue": "long",
-    "doubleValue": "double",
-    "charAt": "char",
-    "toCharArray": "char[]",
-    "getBytes": "byte[]",
-}
 
 
 def strip_name(passed: str) -> str:
@@ -101,7 +74,8 @@ class Overloads:
         self.evaluator = evaluator
         self.path = path
         self.index = project.index(path)
-        self.language = self.index.facts.language
+        self.language = project.language(path)
+        self.rules = self.language.rules
         #: (chain, scope, byte) → type of an argument
         self._passed: dict[tuple[str, int, int], str] = {}
 
@@ -131,8 +105,8 @@ class Overloads:
         if len(leading) > 1 or not self._is_settled(fitting, argument_types, names):
             return fitting
         # A possible external type is no more likely than a type that accepts anything.
-        guessed = self.language in _COUNTED and any(argument_types) and not leading[0][0]
-        if self.language == "scala" and leading[0][0] < _CERTAIN:
+        guessed = self.rules.counted_arguments and any(argument_types) and not leading[0][0]
+        if self.rules.abstract_types and leading[0][0] < _CERTAIN:
             guessed = guessed or any(not least for (least, _), _ in scored)
         return fitting if guessed else [leading[0][1]]
 
@@ -168,7 +142,7 @@ class Overloads:
 
     def _is_settled(self, refs: Sequence[Ref], argument_types: Sequence[str], names: Sequence[str]) -> bool:
         """Return True if the type of each argument is known wherever the parameters differ."""
-        if self.language == "java":
+        if self.rules.positional_arguments:
             taken = [
                 [self._bare_type(parameter.type) for parameter in self.project.definition(ref).parameters]
                 for ref in refs
@@ -190,35 +164,13 @@ class Overloads:
         parameters = match_parameters(leading_parameters(definition), argument_types, names)
         if parameters is None:
             return None
-        if self.language == "cpp":
-            return [
-                bare_cpp_type(parameter.type.removeprefix(MANY).removesuffix(DEFAULT))
-                for parameter in parameters
-            ]
-        if self.language == "csharp":
-            free = self._type_parameters(ref)
-            return [
-                bare_csharp_type(parameter.type, other, free)
-                for parameter, other in zip(parameters, argument_types, strict=True)
-            ]
-        if self.language == "scala":
-            free = self._type_parameters(ref)
-            return [
-                self._written_type(bare_scala_type(parameter.type, free), ref) for parameter in parameters
-            ]
+        if self.language.parameter_types is not None:
+            return self.language.parameter_types(self, ref, parameters, argument_types)
         types = [self._bare_type(parameter.type.removeprefix(MANY)) for parameter in parameters]
         free_names = {flag[1:] for flag in definition.flags if flag.startswith(FREE)}
         return ["T" if name in free_names else name for name in types] if free_names else types
 
-    def _written_type(self, name: str, ref: Ref) -> str:
-        """Return a type's name in the scope of Scala's function; "" for an abstract type or
-        alias.
-        """
-        values = self.evaluator.evaluate(name, *ref) if name[:1].isupper() and name != "Object" else ()
-        kinds = (self.project.definition(value.ref).kind for value in values if value.tag == "def")
-        return "" if "type" in kinds else name
-
-    def _type_parameters(self, ref: Ref) -> frozenset[str]:
+    def type_parameters(self, ref: Ref) -> frozenset[str]:
         """Return the type parameters of a function and of the types around it."""
         at, names = ref[1], list[str]()
         while at >= 0:
@@ -234,11 +186,11 @@ class Overloads:
 
         The total is below 0 for a variadic function.
         """
-        if self.language == "java":
+        if self.rules.positional_arguments:
             return self._score_of_java(ref, argument_types)
         wanted = self._parameter_types(ref, argument_types, names)
         if wanted is None:
-            return None if self.language in _COUNTED else (0.0, 0.0)
+            return None if self.rules.counted_arguments else (0.0, 0.0)
         fits = [self._fit(expected, other) for expected, other in zip(wanted, argument_types, strict=True)]
         fitting = [fit for fit in fits if fit is not None]
         if len(fitting) < len(fits):
@@ -246,10 +198,10 @@ class Overloads:
         parameters = leading_parameters(self.project.definition(ref))
         many = any(map(is_many, parameters))
         unused = max(0, len(parameters) - len(argument_types) - many)
-        if self.language in ("csharp", "cpp"):
+        if self.rules.summed_fits:
             return self._worst_fit(fitting, argument_types), 10 + sum(fitting) - 0.05 * unused - 0.3 * many
         # Variadic functions come last, before them those with more unused defaults.
-        less = 0.9 * unused / (unused + 1) + many if self.language == "kotlin" else unused + 0.3 * many
+        less = 0.9 * unused / (unused + 1) + many if self.rules.inherited_defaults else unused + 0.3 * many
         return self._worst_fit(fitting, argument_types), max(0.0, sum(fitting) + 0.1 * len(fits) - less)
 
     def _score_of_java(self, ref: Ref, argument_types: Sequence[str]) -> tuple[float, float] | None:
@@ -286,28 +238,22 @@ class Overloads:
         )
 
     def _bare_type(self, text: str) -> str:
-        if self.language == "csharp":
-            name = bare_type(text, kotlin=False)
-            return name + "?" * (name in VALUES and text.rstrip().endswith("?"))
-        if self.language == "cpp":
-            name = bare_cpp_type(text.lstrip(":"))
-            return "char*" if name == "char" else name  # declared types lack the stars
-        if self.language == "scala":
-            return bare_scala_type(text.lstrip(":"))
-        return bare_type(text, kotlin=self.language == "kotlin")
+        bare = self.language.bare_type
+        return bare_type(text, kotlin=False) if bare is None else bare(text)
 
     def _fit(self, wanted: str, actual: str) -> float | None:
-        if wanted == ARGUMENT_LIST and actual != wanted and self.language == "cpp":
+        if wanted and wanted == self.rules.argument_list and actual != wanted:
             return None  # such an argument has a declared type
         if not actual or not wanted:
             return 0.0
-        if self.language == "cpp":
-            fit = cpp_fit(wanted, actual)
-            return self._supertype_fit(wanted.rstrip("*"), actual.rstrip("*")) if fit == UNDECIDED else fit
+        if self.language.fit is not None:
+            return self.language.fit(self, wanted, actual)
         if wanted == actual:
             return 5.0
-        if self.language == "scala" and (fit := self._fit_of_scala(wanted, actual)) is not None:
-            return fit
+        if self.language.special_fit is not None:
+            special = self.language.special_fit(self, wanted, actual)
+            if special is not None:
+                return special
         if wanted == "fn":
             return None
         if actual == "KClass":
@@ -325,7 +271,7 @@ class Overloads:
             return (
                 None
                 if actual != "fn"
-                and (actual in PRIMITIVES or actual == "String" or self._project_type(actual))
+                and (actual in PRIMITIVES or actual == "String" or self.project_type(actual))
                 else 0.0
             )
         if actual in ("null", "fn"):
@@ -340,31 +286,16 @@ class Overloads:
         if actual in PRIMITIVES:
             if wanted in PRIMITIVES:
                 return self._widening_fit(wanted, actual)
-            return 1.0 if _BOXES.get(wanted) == actual else 0.5 if free or wanted in _OF_NUMBERS else None
+            return 1.0 if BOXES.get(wanted) == actual else 0.5 if free or wanted in _OF_NUMBERS else None
         if wanted in PRIMITIVES:
-            return (self._widening_fit(wanted, _BOXES[actual]) if actual in _BOXES else None) and 0.8
+            return (self._widening_fit(wanted, BOXES[actual]) if actual in BOXES else None) and 0.8
         if free:  # boxed numbers prefer no unboxing
-            return 0.9 if actual in _BOXES else 0.5
+            return 0.9 if actual in BOXES else 0.5
         if actual == "String":
             return 2.0 if wanted in _OF_TEXT else None
-        if actual in _BOXES:
+        if actual in BOXES:
             return 2.0 if wanted in _OF_NUMBERS else None
-        return self._supertype_fit(wanted, actual)
-
-    def _fit_of_scala(self, wanted: str, actual: str) -> float | None:
-        """Return the fit for Scala's library types and for abstract types; None if the common rules
-        apply.
-        """
-        if wanted == "fn":
-            return 1.0 if actual in COLLECTIONS else 0.0 if actual not in (*PRIMITIVES, "String") else None
-        if actual == "String" and wanted in COLLECTIONS:
-            return 0.3
-        unsaid = (
-            self._project_type(type_name)
-            for type_name in (wanted, actual)
-            if type_name[:1].isupper() and type_name != "Object"
-        )
-        return 0.0 if any(ref and self.project.definition(ref).kind == "type" for ref in unsaid) else None
+        return self.supertype_fit(wanted, actual)
 
     def _fit_of_values(self, wanted: str, actual: str) -> float | None:
         """Return the fit of C#'s nullable values, `int?`."""
@@ -381,7 +312,7 @@ class Overloads:
         """
         if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
             return None
-        own_type = self._project_type(wanted)
+        own_type = self.project_type(wanted)
         return None if own_type is not None and self.project.definition(own_type).kind != "type" else 0.3
 
     def _widening_fit(self, wanted: str, actual: str) -> float | None:
@@ -392,41 +323,38 @@ class Overloads:
         distance = WIDENING.index(wanted) - WIDENING.index(actual)
         return 4.0 - 0.2 * distance if distance > 0 and wanted != "char" else None
 
-    def _project_type(self, name: str) -> Ref | None:
+    def project_type(self, name: str) -> Ref | None:
         """Return the project's type of that name in the scope of this file."""
         for value in self.evaluator.evaluate(name, self.path, -1):
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return value.ref
         return None
 
-    def _supertype_fit(self, wanted: str, actual: str) -> float | None:
+    def supertype_fit(self, wanted: str, actual: str) -> float | None:
         """Return the fit of a type for one of its supertypes; unknown ones may fit."""
-        if self.language == "kotlin" and actual in kotlin_types.SUPERS:
-            return self._kotlin_supertype_fit(wanted, kotlin_types.SUPERS[actual])
-        own_type = self._project_type(actual)
+        if actual in self.rules.library_supertypes:
+            return self._library_supertype_fit(wanted, self.rules.library_supertypes[actual])
+        own_type = self.project_type(actual)
         if own_type is None:
             return 0.0
         supers = self.evaluator.supertypes.of(own_type)
         for far, ref in enumerate(supers.types):
             if self.project.definition(ref).name == wanted:
                 return max(2.5, 3.0 - 0.01 * far)
-        return None if supers.complete or self._project_type(wanted) is not None else 0.0
+        return None if supers.complete or self.project_type(wanted) is not None else 0.0
 
-    def _kotlin_supertype_fit(self, wanted: str, supers: Sequence[str]) -> float | None:
-        """Return the fit of a Kotlin library type for one of its supertypes."""
+    def _library_supertype_fit(self, wanted: str, supers: Sequence[str]) -> float | None:
+        """Return the fit of a library type for one of its supertypes."""
         if wanted in supers:
             return 3.0 - 0.1 * supers.index(wanted)
-        is_listed = wanted in kotlin_types.SUPERS or wanted in _OF_TEXT or wanted == "String"
-        return None if is_listed or self._project_type(wanted) is not None else 0.0
+        is_listed = wanted in self.rules.library_supertypes or wanted in _OF_TEXT or wanted == "String"
+        return None if is_listed or self.project_type(wanted) is not None else 0.0
 
     def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
         """Return the bare type of an expression, "" if not evident."""
         if chain.startswith("#") and "." not in chain:  # not a call on a literal
-            return (
-                chain[1:]
-                if self.language != "cpp"
-                else _LITERALS_OF_CPP.get(chain[1:], bare_cpp_type(chain[1:]))
-            )
+            literal = self.language.literal_type
+            return chain[1:] if literal is None else literal(chain[1:])
         if chain.startswith(":"):
             return self._bare_type(chain)
         if chain == "?" or depth > FOLLOWED_MAX:
@@ -445,9 +373,11 @@ class Overloads:
             values = self.evaluator.evaluate(callee, self.path, scope, at)
             methods = [self.project.definition(value.ref) for value in values if value.tag == "def"]
             count = int(called[1] or 0)
-            fitting = [method for method in methods if accepts_count(method, self.language, count)] or methods
+            fitting = [
+                method for method in methods if accepts_count(method, count, self.rules.default_arguments)
+            ] or methods
             results = {self._result_type(method) for method in fitting}
-            is_construction = self.language == "csharp" and callee.isidentifier() and callee[0].isupper()
+            is_construction = self.rules.capital_types and callee.isidentifier() and callee[0].isupper()
             outside = (
                 "" if results else callee if is_construction else self._outside_type(callee)
             )  # `new DateTime()`
@@ -472,26 +402,13 @@ class Overloads:
         """Return the type of an external expression: Java's library methods, constants and
         factories of external types.
         """
-        if self.language == "cpp":
-            name = chain.rpartition(".")[2]
-            return _GIVES_OF_CPP.get(name, name if name in ELEMENTS else "")
-        if self.language == "kotlin":
-            owner, _, name = chain.rpartition(".")
-            return (kotlin_types.METHOD_RESULTS if owner else kotlin_types.FUNCTION_RESULTS).get(name, "")
-        if self.language != "java":
-            return ""
-        owner, _, name = chain.rpartition(".")
-        last = owner.rpartition(".")[2]
-        if not owner:
-            return name if name[:1].isupper() else ""
-        if last[:1].isupper() and last.isalnum() and (name.isupper() or name in _MAKERS or name == "NaN"):
-            return _BOXES.get(last, LIKELY + last) if name not in _MAKERS else LIKELY + last
-        return LIKELY + ("String" if owner == "String" else _GIVES.get(name, ""))
+        outside = self.language.outside_type
+        return outside(chain) if outside is not None else ""
 
     def _instance_type(self, chain: str, scope: int, at: int) -> str:
         """Return the project's type that an expression is an instance of; "" for none."""
         values = self.evaluator.evaluate(chain, self.path, scope, at)
-        if self.language == "scala" and len(values) == 1 and values[0].tag == "def":
+        if self.rules.companions and len(values) == 1 and values[0].tag == "def":
             definition = self.project.definition(values[0].ref)
             return definition.name if COMPANION in definition.flags else ""
         names = {self.project.definition(value.ref).name for value in values if value.tag == "inst"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cortex.graph.facts.facts import BOUND, EXPORTED, Binding
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.reaching_bindings import BindingSite
 from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.commonjs import ChainEvaluator
@@ -26,32 +25,32 @@ class Owners:
         """Return the value of `self`, `this`, `cls`, `super` in `scope`; None for other names."""
         index = self._project.index(path)
         facts = index.facts
-        rules = RULES[facts.language]
+        rules = index.rules
         is_super = name in rules.super_names
-        may_be = name in (index.first_parameters if facts.language == "python" else rules.self_names)
+        may_be = name in (index.first_parameters if rules.first_parameter else rules.self_names)
         if not (may_be or is_super or name in rules.type_names or name == "new"):
             return None
-        if name in rules.type_names or (name == "new" and facts.language == "ruby"):
+        if name in rules.type_names or (name == "new" and rules.makes_by_new):
             enclosing = self.type_around(path, scope)
             return Value("def", *enclosing) if enclosing is not None else None
         while scope >= 0:
             definition = facts.definitions[scope]
-            if rules.family == "script" and (places := index.places(scope, name)):
+            if rules.erased_types and (places := index.places(scope, name)):
                 return self._declared_this(places[-1], path, scope)
             if definition.kind == "method":
                 first = definition.parameters[0].name if definition.parameters else ""
                 is_receiver = name in rules.self_names
-                if facts.language == "python" and not is_super:
+                if rules.first_parameter and not is_super:
                     is_receiver = name == first and "staticmethod" not in definition.flags
                 if is_receiver or is_super:
                     owner = self.of(path, scope)
                     if owner is None:
-                        return self._crates.trait_self(path, definition) if facts.language == "rust" else None
+                        return self._crates.trait_self(path, definition) if rules.inner_modules else None
                     static = "classmethod" in definition.flags or definition.name in (
                         "__new__",
                         "__init_subclass__",
                     )
-                    static = static or ("static" in definition.flags and rules.family in ("script", "ruby"))
+                    static = static or ("static" in definition.flags and rules.kinds_of_methods)
                     return Value("super" if is_super else "def" if static else "inst", *owner)
             elif definition.has_members and name in rules.self_names:
                 return Value("inst", path, scope)
@@ -77,9 +76,9 @@ class Owners:
         if not definition.scope:
             return None
         types = list(self._project.types_named(self._project.home(path), definition.scope))
-        if len(types) > 1 and RULES[self._project.language(path)].family == "c":
+        if len(types) > 1 and self._project.rules(path).includes:
             types = reachable_definitions(self._project, types, path)
-        if len(types) > 1 and self._project.language(path) == "go":
+        if len(types) > 1 and self._project.rules(path).conditional_files:
             types = built_with(self._project, types, path)
         if types:
             return types[0]

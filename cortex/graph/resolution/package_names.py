@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 
-from cortex.graph.facts.facts import COMPANION, SPECIALIZED
+from cortex.graph.facts.facts import COMPANION, PACKAGE, SPECIALIZED
 from cortex.graph.resolution.builds import of_package
 from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.linkage import drop_declarations, linked_definitions
@@ -26,7 +27,7 @@ def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> t
     if not refs:  # the usual case
         return ()
     candidates, defined = _definitions_of_name(project, (home, scope, name), refs)
-    if candidates and home.startswith("go:"):
+    if candidates and home.endswith("/"):  # a folder, of which a build may leave out files
         mine = of_package(project, list(dict.fromkeys(ref[0] for ref in candidates)), path)
         candidates = [ref for ref in candidates if ref[0] in mine]
         defined = None
@@ -72,3 +73,15 @@ def name_space_below(project: Project, home: str, name: str) -> str:
     """Return the key of PHP's name space `name` in that of `home`; "" if none exists."""
     inner = f"{home}.{name}" if home.partition(":")[2] else f"{home}{name}"
     return f"@{inner}|" if inner in project.homes else ""
+
+
+def package_object(project: Project, home: str, scope: str = "") -> Iterator[Ref]:
+    """Yield the package objects of a package, or of its subpackage `scope`: the package owns their
+    members.
+    """
+    family, _, package = home.partition(":")
+    if scope:
+        yield from project.types_named(home, f"{scope}.{PACKAGE}")
+    elif package:
+        outer, _, name = package.rpartition(".")
+        yield from project.types_named(f"{family}:{outer}", f"{name}.{PACKAGE}")

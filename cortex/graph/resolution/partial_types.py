@@ -49,7 +49,8 @@ def is_in_use(project: Project, path: str, ref: Ref) -> bool:
     space, own_space = project.home(ref[0]).partition(":")[2], project.home(path).partition(":")[2]
     if not space or own_space == space or own_space.startswith(f"{space}."):
         return True
-    keys = f"@csharp:{space}|", f"@csharp:{space}|{project.definition(ref).scope}"
+    package = f"@{project.home(ref[0])}|"
+    keys = package, f"{package}{project.definition(ref).scope}"
     return any(project.find_module(star.module, path) in keys for star in project.index(path).star_imports)
 
 

@@ -8,8 +8,9 @@ import functools
 
 from cortex.graph.facts.arguments import WIDENING
 from cortex.graph.facts.facts import DEFAULT, LATER, MANY
-from cortex.graph.resolution.scala import FUNCTIONS, split_arrow
 
+#: Scala's function types by name
+FUNCTIONS = ("PartialFunction[", "Function1[", "Function2[")
 #: names in other languages → Java's name
 _SAME = {
     "string": "String",
@@ -99,3 +100,22 @@ def _argument_count(arguments: str) -> int:
         depth += (character in "<([") - (character in ">)]")
         count += character == "," and not depth
     return count
+
+
+def split_arrow(text: str) -> tuple[str, str]:
+    """Return (a type without a by-name arrow, `=> Disk`; the result of a function type, `A =>
+    Disk`).
+    """
+    text = text.strip().removeprefix("=>").strip()
+    at = first_arrow(text)
+    return (text, text[at + 2 :].strip()) if at >= 0 else (text, "")
+
+
+def first_arrow(text: str) -> int:
+    """Return the index of a type's first arrow outside of brackets; -1 for none."""
+    depth = 0
+    for at, character in enumerate(text):
+        if character == "=" and text[at : at + 2] == "=>" and not depth:
+            return at
+        depth += (character in "[(") - (character in "])")
+    return -1

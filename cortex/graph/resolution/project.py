@@ -14,9 +14,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.graph.facts.components import component_name, is_component
-from cortex.graph.facts.facts import OVERLOAD, TESTED, Binding, Definition, Extension, Facts
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.facts import OVERLOAD, TESTED, Binding, Definition, Extension
+from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import (
     GoModules,
     IncludedFiles,
@@ -31,8 +30,10 @@ from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.defined_names import KnownNames
 from cortex.graph.resolution.extension_index import ExtensionIndex
 from cortex.graph.resolution.includes import Includes
+from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.package_index import NO_MEMBERS, PackageIndex
 from cortex.graph.resolution.sorted_lists import add_sorted, remove_sorted
+from cortex.terms.components import component_name, is_component
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
@@ -43,7 +44,6 @@ UNPACKED_MAX = 20_000
 MODULES_MAX = 100_000
 
 _NAMED_KINDS = CALLABLE_KINDS | TYPE_KINDS
-_OPEN = frozenset(rules.family for rules in RULES.values() if rules.open_types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,22 @@ class Files(Mapping[str, FileIndex]):
 
 
 class Project:
-    """The facts of all files. Only `update` changes it."""
+    """The facts of all files. Only `update` changes it.
 
-    def __init__(self, roots: Roots | None = None) -> None:
+    `languages`: each language of the files by name.
+    """
+
+    def __init__(self, languages: Mapping[str, Language], roots: Roots | None = None) -> None:
+        self.languages = languages
         self.roots = roots or Roots()
         self.packed: dict[str, Packed] = {}
+        self._languages: dict[str, Language] = {}
+        self._rules: dict[str, Rules] = {}
+        every = [language.rules for language in languages.values()]
+        self._open = frozenset(rules.family for rules in every if rules.open_types)
+        self._by_folder = tuple(dict.fromkeys(rules.family for rules in every if rules.shared == "folder"))
+        #: families with package objects
+        self.package_objects = frozenset(rules.family for rules in every if rules.package_objects)
         self.files = Files(self)
         #: (family, name) → every method of that name, in order
         self.methods: dict[tuple[str, str], list[Ref]] = {}
@@ -130,7 +141,7 @@ class Project:
         return file_index if file_index is not None else self._unpack(path)
 
     def _unpack(self, path: str) -> FileIndex:
-        file_index = self._old.get(path) or FileIndex(self.packed[path])
+        file_index = self._old.get(path) or FileIndex(self.packed[path], self._rules[path])
         self._weight += 4 + len(file_index.facts.definitions) + len(file_index.facts.imports)
         if self._weight > UNPACKED_MAX:
             self._old, self._young, self._weight = self._young, {}, 0
@@ -166,15 +177,21 @@ class Project:
             index.ids += ids
         return index.ids
 
-    def language(self, path: str) -> str:
-        return self.packed[path].language
+    def language(self, path: str) -> Language:
+        return self._languages[path]
+
+    def rules(self, path: str) -> Rules:
+        return self._rules[path]
+
+    def rules_of(self, language: str) -> Rules:
+        return self.languages[language].rules
 
     def home(self, path: str) -> str:
-        return home_of(self.packed[path])
+        return home_of(self.packed[path], self._rules[path])
 
     def module_id(self, path: str) -> str:
         """Return the id of a file's node."""
-        stem = stem_of(path, self.packed[path].language)
+        stem = stem_of(path, self._rules[path])
         return stem if path == self.stems[stem][0] else path
 
     def shared_stems(self) -> dict[str, str]:
@@ -225,28 +242,12 @@ class Project:
         return self._modules[key]
 
     def _find_module(self, module: str, importer: str) -> str:
-        match RULES[self.language(importer)].family:
-            case "python":
-                return self.python.find(module, importer)
-            case "go":
-                return self.go.find(module, importer)
-            case "script":
-                return self.script.find(module, importer)
-            case "rust":
-                return self.rust.find(module, importer)
-            case "c":
-                return self.c.find(module, importer) or self._name_space("c:", module)
-            case "ruby":
-                return self.ruby.find(module, importer)
-            case "csharp":  # `using Results;` in a namespace is relative to those around it as well
-                spaces = self.home(importer).partition(":")[2].split(".")
-                around = (".".join((*spaces[:count], module)) for count in range(len(spaces), 0, -1))
-                keys = (self._package("csharp", name) for name in (module, *around))
-                return next(filter(None, keys), "")
-            case family:
-                return self._package(family, module)
+        find = self._languages[importer].find_module
+        if find is not None:
+            return find(self, module, importer)
+        return self.package_key(self._rules[importer].family, module)
 
-    def _package(self, family: str, module: str) -> str:
+    def package_key(self, family: str, module: str) -> str:
         """Return `@package|scope` for a package, or for a type in one whose members are
         imported.
         """
@@ -257,7 +258,7 @@ class Project:
                 return f"@{home}|{inner}"
         return ""
 
-    def _name_space(self, home: str, module: str) -> str:
+    def name_space_key(self, home: str, module: str) -> str:
         """Return `@package|scope` for a namespace of the project."""
         return f"@{home}|{module}" if self.has_scope(home, module) else ""
 
@@ -274,7 +275,8 @@ class Project:
         key = key.partition("|")[0]
         if not key.endswith("/"):
             return [key] if key in self.packed else []
-        return self.homes.get(f"go:{key}", [])
+        homes = (self.homes.get(f"{family}:{key}") for family in self._by_folder)
+        return next(filter(None, homes), [])
 
     def update(self, changes: Mapping[str, Packed | None]) -> set[str]:
         """Replace facts (None: the file is removed). Return the files with references to be
@@ -302,10 +304,12 @@ class Project:
     def _add(self, packed: Packed) -> None:
         path = packed.path
         self._forget(path)
-        self.packed[path] = packed
+        language = self.languages[packed.language]
+        rules = language.rules
+        self.packed[path], self._languages[path], self._rules[path] = packed, language, language.rules
         index = self.index(path)
-        facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
-        add_sorted(self.stems, stem_of(path, packed.language), path)
+        facts, home, family = index.facts, home_of(packed, language.rules), language.rules.family
+        add_sorted(self.stems, stem_of(path, language.rules), path)
         if is_component(path):
             add_sorted(self.components, component_name(path), path)
         self.known_names.add(index)
@@ -314,44 +318,45 @@ class Project:
             if definition.kind in _NAMED_KINDS:
                 self.named[family, name] += 1
             # Always in order: of several definitions the first counts in some places.
-            if _is_found_by_name(definition, family):
+            if _is_found_by_name(definition, rules):
                 add_sorted(self.methods, (family, name), ref)
-                if family in _OPEN:
+                if family in self._open:
                     add_sorted(
                         self.open_methods,
                         (family, name, sys.intern(definition.scope.rpartition(".")[2])),
                         ref,
                     )
-            self.extension_index.add(definition, ref, home, packed.language)
+            self.extension_index.add(definition, ref, home, language)
         for extension in facts.extensions:
             extensions = self.extensions.setdefault(extension.type.rpartition(".")[2], [])
             bisect.insort(extensions, (path, extension), key=lambda item: item[0])
         if home != path:
-            self._shared.add(path, home, index, nested=family == "c")
+            self._shared.add(path, home, index, nested=language.rules.nested_scopes)
 
     def _remove(self, path: str) -> None:
         index = self.index(path)
-        packed = self.packed[path]
-        facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
-        remove_sorted(self.stems, stem_of(path, packed.language), path)
+        packed, language = self.packed[path], self._languages[path]
+        rules = language.rules
+        facts, home, family = index.facts, home_of(packed, rules), rules.family
+        remove_sorted(self.stems, stem_of(path, rules), path)
         if is_component(path):
             remove_sorted(self.components, component_name(path), path)
         for at, definition in enumerate(facts.definitions):
             ref = (path, at)
             if definition.kind in _NAMED_KINDS:
                 self.named[family, definition.name] -= 1
-            if _is_found_by_name(definition, family):
+            if _is_found_by_name(definition, rules):
                 remove_sorted(self.methods, (family, definition.name), ref)
-                if family in _OPEN:
+                if family in self._open:
                     remove_sorted(
                         self.open_methods, (family, definition.name, definition.scope.rpartition(".")[2]), ref
                     )
-            self.extension_index.remove(definition, ref, home, packed.language)
+            self.extension_index.remove(definition, ref, home, language)
         for extension in facts.extensions:
             self.extensions[extension.type.rpartition(".")[2]].remove((path, extension))
         if home != path:
-            self._shared.remove(path, home, index, nested=family == "c")
-        del self.packed[path]
+            self._shared.remove(path, home, index, nested=language.rules.nested_scopes)
+        del self.packed[path], self._languages[path], self._rules[path]
         self._forget(path)
 
     def rename(self) -> None:
@@ -366,23 +371,22 @@ class Project:
                 yield ref
 
 
-def _is_found_by_name(definition: Definition, family: str) -> bool:
+def _is_found_by_name(definition: Definition, rules: Rules) -> bool:
     """Return True for methods, and for Rust's macros, whose scope is their place in the text."""
     if TESTED in definition.flags:
         return False
-    return definition.kind == "method" or (family == "rust" and "macro" in definition.flags)
+    return definition.kind == "method" or (bool(rules.macro_mark) and "macro" in definition.flags)
 
 
-def stem_of(path: str, language: str) -> str:
+def stem_of(path: str, rules: Rules) -> str:
     """Return a path without its language's ending: the beginning of ids."""
-    for suffix in RULES[language].suffixes:
+    for suffix in rules.suffixes:
         if path.endswith(suffix):
             return path[: -len(suffix)]
     return path
 
 
-def home_of(facts: Facts | Packed) -> str:
-    rules = RULES[facts.language]
+def home_of(facts: Packed, rules: Rules) -> str:
     match rules.shared:
         case "folder":
             return f"{rules.family}:{folder_of(facts.path)}/"

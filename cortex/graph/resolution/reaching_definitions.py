@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from cortex.graph.facts.blocks import BLOCKS, THIS
+from cortex.graph.facts.blocks import THIS
 from cortex.graph.facts.chains import EITHER, narrowed_name
 from cortex.graph.facts.reaching_bindings import Meanings
 from cortex.graph.facts.tables import FileIndex
@@ -69,6 +69,6 @@ class Stages:
         meanings = self._this.get(scope)
         if meanings is None:
             index = self._index
-            has = index.facts.language in BLOCKS and index.may_bind(THIS) and index.places(scope, THIS)
+            has = index.rules.blocks and index.may_bind(THIS) and index.places(scope, THIS)
             meanings = self._this[scope] = (index.meanings(scope, THIS),) if has else ()
         return meanings

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from cortex.graph.facts.facts import DEFAULT, LATER, Definition
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.structural_types import MethodSets
@@ -19,7 +18,7 @@ def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, An
     """
     facts = project.index(path).facts
     nodes: list[dict[str, Any]] = []
-    if RULES[facts.language].shared == "folder":
+    if project.rules(path).shared == "folder":
         home = project.home(path)
         if path == project.homes[home][0]:
             folder = home.partition(":")[2].rstrip("/")

@@ -14,7 +14,6 @@ import msgspec
 
 from cortex.graph.facts.chains import split_chain
 from cortex.graph.facts.facts import ALIAS, TYPE_ONLY, Definition, Import, Reference
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.links import MODULE
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
@@ -30,8 +29,8 @@ from cortex.graph.resolution.reaching_definitions import Stages
 from cortex.graph.resolution.targets import Targets
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: families in which a type is a value as well
-VALUE_KINDS = dict.fromkeys(("python", "script"), CALLABLE_KINDS | TYPE_KINDS)
+#: kinds of values in languages in which a type is a value as well
+_VALUES_AND_TYPES = CALLABLE_KINDS | TYPE_KINDS
 
 
 def edges_of(project: Project, evaluator: Evaluator, path: str) -> list[Edge]:
@@ -55,7 +54,7 @@ class _Resolver:
         self.path = path
         self.index = project.index(path)
         self.facts = self.index.facts
-        self.rules = RULES[self.facts.language]
+        self.rules = self.index.rules
         self.stages = Stages(self.index)
         self._leading: dict[tuple[str, str], bool] = {}
         #: name that the project defines → lines of its uses that are not resolved
@@ -114,9 +113,9 @@ class _Resolver:
         if written != "extends":
             return written
         abstract = target.kind in ("interface", "trait") and definition.kind not in ("interface", "trait")
-        if self.facts.language == "python":
+        if self.rules.abstract_bases:
             names = {base.chain.rpartition(".")[2] for base in self.project.definition(ref).bases}
-            abstract = bool(names & {"Protocol", "ABC"})
+            abstract = bool(names & self.rules.abstract_bases)
         return "implements" if abstract else "extends"
 
     def _import_edges(self) -> Iterator[Edge]:
@@ -141,7 +140,7 @@ class _Resolver:
     def _fixture_edges(self) -> Iterator[Edge]:
         """Yield the calls of fixtures that pytest makes for a test's parameters."""
         for at, definition in enumerate(self.facts.definitions):
-            if takes_fixtures(self.facts.language, definition):
+            if takes_fixtures(self.rules, definition):
                 for parameter in definition.parameters:
                     ref = fixture_of(self.project, parameter.name, self.path, at)
                     if ref is not None:
@@ -278,9 +277,9 @@ class _Resolver:
                 )
         else:
             return
-        kinds = (
-            TYPE_KINDS if reference.types == TYPE_ONLY else VALUE_KINDS.get(self.rules.family, CALLABLE_KINDS)
-        )
+        kinds = _VALUES_AND_TYPES if self.rules.types_are_values else CALLABLE_KINDS
+        if reference.types == TYPE_ONLY:
+            kinds = TYPE_KINDS
         meant = [v for v in values if v.tag == "def" and self.project.definition(v.ref).kind in kinds]
         for edge in self._targets.edges_of_call(
             reference, self._targets.callable_refs(meant, -1), confidence
@@ -299,7 +298,7 @@ class _Resolver:
         """Return True if the project has a method of that name, or the chain begins with a
         module.
         """
-        if (self.rules.family, name) in self.project.methods or self.rules.family in ("rust", "c"):
+        if (self.rules.family, name) in self.project.methods or self.rules.functions_by_path:
             return True
         if chain.startswith(("\\", MODULE)):
             return True

@@ -6,24 +6,18 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cortex.graph.facts.facts import ALIAS, CALLED, COMPANION, DECORATED, YIELDING, Binding, Definition
-from cortex.graph.facts.generics import GENERIC_LANGUAGES
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.facts import ALIAS, DECORATED, YIELDING, Binding, Definition
 from cortex.graph.facts.types import result_type
 from cortex.graph.resolution.commonjs import ChainEvaluator, CommonJs
-from cortex.graph.resolution.extensions import Extensions
+from cortex.graph.resolution.extensions import Extensions, extension_result
 from cortex.graph.resolution.generics import Generics
 from cortex.graph.resolution.includes import C_HOME
-from cortex.graph.resolution.kotlin import Kotlin
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.scala import is_of_object
 from cortex.graph.resolution.values import EXTERNAL, Recursion, Value, merge_values
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: precedes the result in TypeScript's function types
 _ARROW = "=>"
-#: language → method that a call of an instance calls
-_OPERATORS = {"scala": "apply", "kotlin": "invoke"}
 #: results that are the receiver, an instance of its actual type
 _ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
@@ -33,9 +27,6 @@ class Declaring(ChainEvaluator, Protocol):
 
     @property
     def extensions(self) -> Extensions: ...
-
-    @property
-    def kotlin(self) -> Kotlin: ...
 
     @property
     def generics(self) -> Generics: ...
@@ -93,10 +84,10 @@ class Results:
         if returns in _ITSELF:
             return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
         if self._values.extensions.is_extension(value):  # Kotlin's `fun <T : Disk> T.add(): T`
-            return self._values.kotlin.extension_result(definition, owners)
-        if self._project.language(value.path) in GENERIC_LANGUAGES:
+            return extension_result(definition, owners)
+        if self._project.rules(value.path).type_arguments:
             return self.generics.method_result(value, owners, place)
-        if RULES[self._project.language(value.path)].family != "script":
+        if not self._project.rules(value.path).erased_types:
             return ()
         if not self._is_parameter(returns[1:], value.ref):
             return ()
@@ -117,21 +108,8 @@ class Results:
 
     def call_of(self, value: Value) -> tuple[Value, ...]:
         """Return the functions that a call of an instance calls."""
-        language = self._project.language(value.path)
-        if language == "python":
-            return self._values.member(value.ref, "__call__")
-        if language in _OPERATORS:
-            members = (
-                member
-                for member in self._values.member(value.ref, _OPERATORS[language])
-                if member.tag == "def"
-            )
-            at_object = COMPANION in self._project.definition(value.ref).flags
-            return tuple(member for member in members if at_object or not is_of_object(self._project, member))
-        if RULES[language].family != "script":
-            return ()
-        members = (member for member in self._values.member(value.ref, CALLED) if member.tag == "def")
-        return tuple(member for member in members if CALLED in self._project.definition(member.ref).flags)
+        operator = self._project.language(value.path).call_operator
+        return operator(self._project, self._values, value) if operator is not None else ()
 
     def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
         """Return the results of a function: by its declared type, else by its returned value."""
@@ -159,8 +137,8 @@ class Results:
         """Return True if a script's function returns its own type parameter, which each call
         binds.
         """
-        script = RULES[self._project.language(ref[0])].family == "script"
-        return script and bool(name) and bool(self._project.index(ref[0]).places(ref[1], name))
+        erased = self._project.rules(ref[0]).erased_types
+        return erased and bool(name) and bool(self._project.index(ref[0]).places(ref[1], name))
 
     def decorated(self, ref: Ref) -> tuple[Value, ...]:
         """Return the instances that a function's decorator returns, by its declared result."""
@@ -178,9 +156,10 @@ class Results:
 
     def _by_operator(self, value: Value) -> tuple[Value, ...]:
         """Return the result of Kotlin's `operator fun get`, for a type that is not iterable."""
-        if self._project.language(value.path) != "kotlin" or self._values.member(value.ref, "iterator"):
+        name = self._project.rules(value.path).element_operator
+        if not name or self._values.member(value.ref, "iterator"):
             return ()
-        getters = (getter for getter in self._values.member(value.ref, "get") if getter.tag == "def")
+        getters = (getter for getter in self._values.member(value.ref, name) if getter.tag == "def")
         return merge_values(self.returned(getter.ref) for getter in getters)
 
     def aliased(self, value: Value) -> tuple[Value, ...]:
@@ -212,7 +191,7 @@ class Results:
         if value.tag == "def":
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]
-        if value.tag == "inst" and RULES[self._project.language(value.path)].family == "c":
+        if value.tag == "inst" and self._project.rules(value.path).typed_by_element:
             return (value,)  # of an array: its type is the element's
         if value.tag == "inst":
             return self.generics.element(value) or self._by_operator(value)

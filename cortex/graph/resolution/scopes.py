@@ -6,10 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.blocks import BLOCKS
 from cortex.graph.facts.chains import ROOT_MARK
 from cortex.graph.facts.facts import BRANCH, COMPANION, EXPORTED, OVERLOAD, Binding, Definition, Import
-from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.reaching_bindings import ANYWHERE, BindingSite
 from cortex.graph.facts.tables import is_hidden
 from cortex.graph.resolution.builds import of_package
@@ -19,9 +17,8 @@ from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.overridden_parameters import overridden_parameter
 from cortex.graph.resolution.owners import Owners
-from cortex.graph.resolution.package_names import find_name_space, in_scope
+from cortex.graph.resolution.package_names import find_name_space, in_scope, package_object
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.scala import package_object
 from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -59,7 +56,7 @@ class Scopes:
 
     def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
         """Return the values of a bare name in `scope` at byte `at`, and the confidence."""
-        if self.project.index(path).may_bind(name) or self.project.language(path) == "scala":
+        if self.project.index(path).may_bind(name) or self.project.rules(path).value_imports:
             return self._search_scopes(name, path, scope, at)
         key = (path, self._visible_scope(path, scope), name)  # the place in the scope does not matter
         cached = self._foreign.get(key)
@@ -79,10 +76,9 @@ class Scopes:
         current = self._visible_scopes.get((path, scope))
         if current is None:
             current = scope
-            language, home = self.project.language(path), self.project.home(path)
-            rules = RULES[language]
+            home, rules = self.project.home(path), self.project.rules(path)
             # In other languages it matters if the place is a type, or a method of one.
-            if rules.implicit_self and language != "ruby" and (rules.shared != "project" or home == C_HOME):
+            if rules.implicit_self and (rules.shared != "project" or home == C_HOME):
                 definitions = self.project.index(path).facts.definitions
                 while current >= 0 and self._has_nothing_foreign(definitions, current, home):
                     current = definitions[current].parent
@@ -100,15 +96,15 @@ class Scopes:
     def _search_scopes(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How]:
         index = self.project.index(path)
         facts = index.facts
-        rules = RULES[facts.language]
-        if name.startswith(ROOT_MARK) and rules.family == "c":
+        rules = index.rules
+        if name.startswith(ROOT_MARK) and rules.includes:
             outer = find_name_space(self.project, C_HOME, "", name[1:])
             return in_scope(self.project, C_HOME, "", name[1:], path) or ((outer,) if outer else ()), "exact"
         if name.startswith(ROOT_MARK):
             return in_scope(self.project, f"{rules.family}:", "", name[1:], path), "exact"
         current, child, first = scope, -1, True
         in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS
-        modules = facts.definitions[scope].scope if scope >= 0 and facts.language == "rust" else ""
+        modules = facts.definitions[scope].scope if scope >= 0 and rules.inner_modules else ""
         if not (rules.implicit_self or in_type or modules or index.may_bind(name)):
             return self.beyond(name, path, at, facts.definitions[scope].qualified if scope >= 0 else "")
         while True:
@@ -120,7 +116,7 @@ class Scopes:
             ):
                 return inner
             if kind in TYPE_KINDS:
-                if facts.language in BLOCKS and (block_values := self._block_values(name, path, current, at)):
+                if rules.blocks and (block_values := self._block_values(name, path, current, at)):
                     return block_values, "exact"
                 if rules.implicit_self and facts.definitions[current].name == name:
                     return (
@@ -151,7 +147,7 @@ class Scopes:
         """Return Ruby's class methods or instance methods of one name, the kind of the method
         around.
         """
-        if len(values) < 2 or self.project.language(path) != "ruby":
+        if len(values) < 2 or not self.project.rules(path).class_methods:
             return values
         return self.of_kind(
             values, static="static" in self.project.index(path).facts.definitions[scope].flags
@@ -255,7 +251,7 @@ class Scopes:
 
     def _parameter_values(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
         """Return the values of a Python parameter without a type."""
-        if self.project.language(path) != "python":
+        if not self.project.rules(path).untyped_parameters:
             return ()
         if ref := fixture_of(self.project, name, path, scope):
             return self._meanings.called(Value("def", *ref))
@@ -266,12 +262,12 @@ class Scopes:
         """Return True for an import of an external name: Python's `from _fast import f` after a
         `def f` in the module itself.
         """
-        return self.project.language(path) == "python" and self.exports.imported(statement, path) == (
+        return self.project.rules(path).optional_imports and self.exports.imported(statement, path) == (
             EXTERNAL,
         )
 
     def _is_script(self, path: str) -> bool:
-        return RULES[self.project.language(path)].family == "script"
+        return self.project.rules(path).erased_types
 
     def _script_constant(
         self, path: str, scope: int, name: str, last: BindingSite | None = None
@@ -280,7 +276,7 @@ class Scopes:
         for calls.
         """
         index = self.project.index(path)
-        if RULES[index.facts.language].family != "script":
+        if not index.rules.constants_with_values:
             return ()
         definitions = index.facts.definitions
         constants = (at for at in index.children.get((scope, name), ()) if definitions[at].kind == "constant")
@@ -291,7 +287,7 @@ class Scopes:
         earlier ones.
         """
         definitions = self.project.index(path).facts.definitions
-        if RULES[self.project.language(path)].family in ("python", "script"):
+        if self.project.rules(path).last_definition:
             # TypeScript's name space may have a function's name.
             spaces = [index for index in indices if definitions[index].kind == "module"][-1:]
             others = [index for index in indices if definitions[index].kind != "module"]
@@ -309,7 +305,7 @@ class Scopes:
             if last and BRANCH in definitions[last[0]].flags:  # `if TYPE_CHECKING: … else: …`
                 return [index for index in primary if BRANCH in definitions[index].flags] or last
             return [*spaces, *last]
-        if self.project.language(path) == "scala":
+        if self.project.rules(path).companions:
             return [index for index in indices if COMPANION not in definitions[index].flags] or indices
         return indices
 
@@ -332,7 +328,7 @@ class Scopes:
             return ()
         value = binding.value
         at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
-        if binding.until and SYNTAX[self.project.language(path)].hoisted:
+        if binding.until and self.project.language(path).syntax.hoisted:
             at = ANYWHERE  # it begins with the block
         return self._meanings.evaluate(value, path, binding.scope, at)
 
@@ -342,7 +338,7 @@ class Scopes:
         """
         project = self.project
         home = project.home(path)
-        rules = RULES[project.language(path)]
+        rules = project.rules(path)
         scopes = [inside] if home != path or (inside and name in project.index(path).names) else []
         while scopes and scopes[-1]:
             scopes.append(scopes[-1].rpartition(".")[0])
@@ -350,23 +346,23 @@ class Scopes:
             if scope and not rules.implicit_self and self._is_type(home, scope, path):
                 continue  # `floor()` in a Python method is no method of its class
             values = in_scope(project, home, scope, name, path)
-            if not scope and rules.family == "script":  # `exports.x = …` binds no name
+            if not scope and rules.whole_exports:  # `exports.x = …` binds no name
                 values = tuple(v for v in values if EXPORTED not in project.definition(v.ref).flags)
             if values:
                 return values, "exact"
         if home != path and (home_values := self._home_values(name, path, home, inside)) is not None:
             return home_values, "exact"
-        if rules.family == "rust" and (key := project.find_module(name, path)):
+        if rules.inner_modules and (key := project.find_module(name, path)):
             # An inline module may not exist.
             values = self.exports.star_imported(name, path, at) if "|" in key else ()
             return values or (Value("mod", key),), "import"
         values = self.exports.star_imported(name, path, at)
-        if not values and self.project.language(path) == "scala":
+        if not values and rules.outer_packages == "last":
             return self._outer_package_values(name, path, home), "exact"
         return values, "import" if values else "exact"
 
     def _is_type(self, home: str, scope: str, path: str) -> bool:
-        if self.project.language(path) == "rust":
+        if self.project.rules(path).inner_modules:
             return self.exports.crates.is_type(path, scope)
         return any(self.project.types_named(home, scope))
 
@@ -376,7 +372,7 @@ class Scopes:
         """
         family, _, outer = home.partition(":")
         while outer:
-            if family == "jvm":
+            if family in self.project.package_objects:
                 for ref in package_object(self.project, f"{family}:{outer}"):
                     if values := self._meanings.member(ref, name):
                         return values
@@ -391,16 +387,16 @@ class Scopes:
         They come from outer name spaces (for PHP's functions the global one), from the name space
         of that name, or from bindings in other files.
         """
-        project, rules = self.project, RULES[self.project.language(path)]
-        if rules.family in ("csharp", "php") and (values := self._outer_package_values(name, path, home)):
+        project, rules = self.project, self.project.rules(path)
+        if rules.outer_packages == "first" and (values := self._outer_package_values(name, path, home)):
             return values
         if home == C_HOME and (name_space := find_name_space(project, home, inside, name)):
             return (name_space,)
         others = [other for other in project.tops_of(home, name) if other != path]
-        if rules.family == "go":
+        if rules.conditional_files:
             others = of_package(project, others, path)
         if others:  # several of Go's are for different builds
-            paths = others[:BUILDS_MAX] if rules.family == "go" else others[:1]
+            paths = others[:BUILDS_MAX] if rules.conditional_files else others[:1]
             groups = (
                 [binding for binding in project.index(other_path).top_bindings[-1, name] if not binding.until]
                 for other_path in paths

@@ -4,15 +4,11 @@ Pure.
 
 from __future__ import annotations
 
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import TYPE_KINDS
 
-#: families with structural types, and the confidence of a match: TypeScript compares members only
-#: by name and number of parameters
-CONFIDENCE = {"go": "exact", "script": "name"}
 #: method sets in the cache: each may have hundreds of inherited methods
 SETS_MAX = 2_000
 
@@ -46,7 +42,10 @@ class MethodSets:
 def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[Edge]]:
     """Return path → `implements` edges of its types that the code does not declare."""
     by_path: dict[str, list[Edge]] = {}
-    for family, confidence in CONFIDENCE.items():
+    every = (language.rules for language in project.languages.values())
+    structural = {rules.family: rules.structural for rules in every if rules.structural}
+    for family, confidence in structural.items():
+        strict = confidence == "exact"
         sets = MethodSets(project, evaluator)
         interfaces, having = _interfaces_and_types(project, sets, family)
         for interface in interfaces:
@@ -56,9 +55,9 @@ def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[E
             is_complete = evaluator.supertypes.of(interface).complete  # else it has unknown external methods
             rarest = min(needed, key=lambda name: (len(having.get(name, ())), name))
             for ref in having.get(rarest, ()):
-                if interface in evaluator.supertypes.of(ref).types and family == "script":
+                if interface in evaluator.supertypes.of(ref).types and not strict:
                     continue  # declared in the code
-                if _has_methods(project, sets.of(ref), needed, strict=family == "go"):
+                if _has_methods(project, sets.of(ref), needed, strict=strict):
                     definition = project.definition(ref)
                     place = Location(ref[0], definition.line, definition.column)
                     ends = project.id_of(ref), project.id_of(interface)
@@ -76,9 +75,7 @@ def _interfaces_and_types(
     """Return the interfaces, and method name → other types that have it, own or inherited."""
     interfaces: list[Ref] = []
     having: dict[str, list[Ref]] = {}
-    for path in sorted(
-        path for path, packed in project.packed.items() if RULES[packed.language].family == family
-    ):
+    for path in sorted(path for path in project.packed if project.rules(path).family == family):
         for index, definition in enumerate(project.index(path).facts.definitions):
             ref = (path, index)
             if definition.kind == "interface":

@@ -8,14 +8,10 @@ import itertools
 from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import ALIAS, Base
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.arity import type_parameter_names
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Recursion, Value
-
-#: languages with types in several parts, each with bases of the whole type
-_IN_PARTS = frozenset({"ruby", "csharp"})
 
 
 class Supers(NamedTuple):
@@ -142,7 +138,7 @@ class Supertypes:
         base_refs: list[Ref] = []
         spaces: list[Value] = []
         promised: set[Ref] = set()
-        complete, script = True, RULES[self._project.language(owner[0])].family == "script"
+        complete, script = True, self._project.rules(owner[0]).erased_types
         for base in self._bases(owner):
             refs = self.base(owner, base.chain)
             inside = () if refs else self._module_values(base.chain, *self._base_site(owner))
@@ -164,7 +160,7 @@ class Supertypes:
         """Return `types` in Python's order: supertypes of the first base precede the second base,
         except those that it has too.
         """
-        if len(types) < 3 or self._project.language(owner[0]) != "python":
+        if len(types) < 3 or not self._project.rules(owner[0]).ordered_bases:
             return types
         bases = [ref for base in self._bases(owner) for ref in self.base(owner, base.chain)]
         line = [ref for base in bases for ref in (base, *self.of(base).types)]
@@ -173,7 +169,7 @@ class Supertypes:
 
     def _bases(self, ref: Ref) -> tuple[Base, ...]:
         bases = self._project.definition(ref).bases
-        if self._project.language(ref[0]) == "php":  # a trait's before the base class's, `@mixin` last
+        if self._project.rules(ref[0]).traits_first:  # a trait's before the base class's, `@mixin` last
             return tuple(sorted(bases, key=lambda base: (base.relation != "embeds", base.relation == ALIAS)))
         return bases
 
@@ -191,14 +187,14 @@ class Supertypes:
         return owner[0], scope, definition.begin if definition.parent >= 0 or definition.until else ANYWHERE
 
     def _module_values(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
-        if RULES[self._project.language(path)].family != "script":
+        if not self._project.rules(path).whole_exports:
             return ()
         return tuple(value for value in self._types.evaluate(chain, path, scope, at) if value.tag == "mod")
 
     def _merged_interfaces(self, owner: Ref) -> tuple[Ref, ...]:
         """Return TypeScript's interfaces with a class's name: the class has their members."""
         definition = self._project.definition(owner)
-        if definition.kind != "class" or self._project.language(owner[0]) not in ("typescript", "tsx"):
+        if definition.kind != "class" or not self._project.rules(owner[0]).merged_interfaces:
             return ()
         namesakes = self._project.index(owner[0]).children.get((definition.parent, definition.name), ())
         definitions = self._project.index(owner[0]).facts.definitions
@@ -206,7 +202,7 @@ class Supertypes:
 
     def _parts(self, owner: Ref) -> tuple[Ref, ...]:
         """Return the other parts, with bases, of a partial type (C#) or a reopened one (Ruby)."""
-        if self._project.language(owner[0]) not in _IN_PARTS:
+        if not self._project.rules(owner[0]).bases_in_parts:
             return ()
         key = self._project.home(owner[0]), self._project.definition(owner).qualified
         if key not in self._parts_with_bases:

@@ -7,21 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from cortex.graph.facts import labels
 from cortex.graph.facts.chains import union_chains
 from cortex.graph.facts.facts import CALLED, HOLDER, LABELS, PLATFORM, TYPE_ONLY, Reference
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.resolution.arity import accepts_count
-from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.declaration_files import declared_counterparts
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.extended_calls import ExtendedCalls
 from cortex.graph.resolution.extensions import add_platform_variants, signature_shape
-from cortex.graph.resolution.linkage import drop_declarations, reachable_definitions, signature
+from cortex.graph.resolution.linkage import signature
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.partial_types import first_parts, of_arity
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES
-from cortex.graph.resolution.source_sets import visible_refs
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -29,11 +26,6 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 CANDIDATES_MAX = 12
 #: variants of one function that a call may lead to
 TWINS_MAX = 64
-#: languages in which one function may have several variants with equal parameters, for different
-#: systems; in others a later one replaces it, or type parameters distinguish them
-_TWINS = frozenset({"c", "cpp", "rust", "go", "swift", "kotlin", "php", "python"})
-#: those of them in which parameter types distinguish no functions
-_UNTYPED = frozenset({"c", "python"})
 #: kinds of definitions that a call may mean
 _CALLED_KINDS = frozenset({*CALLABLE_KINDS, *TYPE_KINDS, "constant"})
 
@@ -45,7 +37,7 @@ class Targets:
         self._path = path
         self._edges = edges
         self._language = project.language(path)
-        self._rules = RULES[self._language]
+        self._rules = self._language.rules
         self.overloads = Overloads(project, evaluator, path)
         self.extended = ExtendedCalls(project, evaluator, self.overloads, path)
         #: whether the arguments of a call decided its targets
@@ -58,29 +50,29 @@ class Targets:
 
         `of_receiver`: the receiver is the first argument (C#).
         """
-        if refs and self._language == "csharp":
+        if refs and self._rules.arity_of_types:
             refs = of_arity(self._project, refs, reference.types)
         if reference.types == TYPE_ONLY:
             refs = [ref for ref in refs if self._project.definition(ref).kind in TYPE_KINDS]
-        if self._language == "kotlin" and reference.arguments >= 0:
+        if self._rules.strict_arity and reference.arguments >= 0:
             refs = self.extended.drop_other_arities(refs, reference.arguments)
-        if self._language == "swift" and reference.arguments >= 0:
+        if self._rules.labels and reference.arguments >= 0:
             refs, self.narrowed = [ref for ref in refs if self.accepts(ref, reference)], True
-        skipped = int(of_receiver and self._language == "csharp")
-        if len(refs) > 1 and (reference.passed or skipped) and self._language != "swift":
+        skipped = int(of_receiver and self._rules.extension_methods)
+        if len(refs) > 1 and (reference.passed or skipped) and not self._rules.labels:
             refs, self.narrowed = self.extended.choose(refs, reference, skipped), True
         if (
-            reference.kind == "call" and self._rules.family == "script"
+            reference.kind == "call" and self._rules.erased_types
         ):  # TypeScript's `type Error = …` is not callable
             refs = [ref for ref in refs if self._project.definition(ref).kind not in PURE_TYPES]
-        if len(refs) == 1 and self._rules.family == "script":
+        if len(refs) == 1 and self._rules.declaration_files:
             refs = [*refs, *declared_counterparts(self._project, self._evaluator, refs[0])]
         # A named value, and the member of its declared type: `const disk: Disk = { save() {} }`.
         literal = (
-            self._rules.family == "script" and len(refs) == 2 and sum(map(self._is_of_literal, refs)) == 1
+            self._rules.declaration_files and len(refs) == 2 and sum(map(self._is_of_literal, refs)) == 1
         )
         if len(refs) == 1 or literal or self.are_twins(refs) or self._is_conditional_choice(reference, refs):
-            targets = self.extended.with_platform_variants(refs) if self._language == "kotlin" else refs
+            targets = self.extended.with_platform_variants(refs) if self._rules.platform_variants else refs
             for ref in targets[:TWINS_MAX]:
                 yield self._edges.call(reference, ref, confidence)
         elif len(refs) <= CANDIDATES_MAX and refs:
@@ -101,9 +93,9 @@ class Targets:
 
         Variants are for different systems, or in branches of a condition.
         """
-        if self._rules.family == "script":  # one is declared in the declaration file
+        if self._rules.declaration_files:  # one is declared in the declaration file
             return len(refs) == 2 and sum(ref[0].endswith(DECLARATIONS) for ref in refs) == 1
-        if self._language not in _TWINS:
+        if not self._rules.twins:
             return False
         return len({self._shape(ref) for ref in refs}) == 1
 
@@ -121,18 +113,18 @@ class Targets:
 
         Such a call is a call of each, as for variants of a function in branches of a condition.
         """
-        if self._rules.family != "script" or "." in reference.chain or len(refs) < 2:
+        if not self._rules.constants_with_values or "." in reference.chain or len(refs) < 2:
             return False
         bindings = self._project.index(self._path).top_bindings.get((-1, reference.chain), ())
         return len(bindings) == 1 and len(union_chains(bindings[0].value)) == len(refs)
 
     def _shape(self, ref: Ref) -> tuple[object, ...]:
         """Return a key that is equal for the variants of one function."""
-        if self._language == "kotlin":
+        if self._rules.platform_variants:
             return signature_shape(self._project, ref)
         definition = self._project.definition(ref)
         types = (
-            () if self._language in _UNTYPED else tuple(parameter.type for parameter in definition.parameters)
+            () if self._rules.untyped_twins else tuple(parameter.type for parameter in definition.parameters)
         )
         label_flags = tuple(flag for flag in definition.flags if flag.startswith(LABELS))
         return (
@@ -165,12 +157,8 @@ class Targets:
             for value in dict.fromkeys(callees)
             if value.tag == "def" and self._project.definition(value.ref).kind in _CALLED_KINDS
         ]
-        if self._language == "kotlin":
-            refs = self._evaluator.kotlin.unaliased(visible_refs(self._path, refs))
-        if len(refs) > 1 and self._rules.family == "c":
-            refs = drop_declarations(self._project, reachable_definitions(self._project, refs, self._path))
-        if len(refs) > 1 and self._language == "go":
-            refs = built_with(self._project, refs, self._path)
+        if self._language.visible is not None:
+            refs = self._language.visible(self._project, self._evaluator, refs, self._path)
         multiple = refs if len(refs) > 1 else ()
         if constants := [ref for ref in multiple if self._project.definition(ref).kind == "constant"]:
             # A constant that holds another callee, or is declared with a call signature.
@@ -180,14 +168,16 @@ class Targets:
             refs = declared[:1] or others or refs[:1]
         if len(refs) > 1 and not any(PLATFORM in self._project.definition(ref).flags for ref in refs):
             refs = first_parts(self._project, refs)
-        if len(refs) > 1 and self._language == "c":  # a struct's name is not callable
+        if len(refs) > 1 and self._rules.uncallable_types:  # a struct's name is not callable
             refs = [ref for ref in refs if self._project.definition(ref).kind in CALLABLE_KINDS] or refs
-        if len(refs) > 1 and arguments >= 0 and self._rules.family != "script":
+        if len(refs) > 1 and arguments >= 0 and not self._rules.any_arguments:
             taking = [ref for ref in refs if self.takes(ref, arguments)]
             none = [ref for ref in taking if not (arguments or self._project.definition(ref).parameters)]
             fitting = none or taking or refs
             return (
-                add_platform_variants(self._project, fitting, refs) if self._language == "kotlin" else fitting
+                add_platform_variants(self._project, fitting, refs)
+                if self._rules.platform_variants
+                else fitting
             )
         return refs
 
@@ -198,6 +188,6 @@ class Targets:
 
     def takes(self, ref: Ref, arguments: int) -> bool:
         """Return True if a definition takes `arguments` arguments."""
-        if self._language == "kotlin":
+        if self._rules.inherited_defaults:
             return self.extended.takes(ref, arguments)
-        return accepts_count(signature(self._project, ref), self._language, arguments)
+        return accepts_count(signature(self._project, ref), arguments, self._rules.default_arguments)

@@ -11,8 +11,6 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.inline_tests import is_test_code
 from cortex.terms.paths import is_test
 
-#: languages in which a method takes only as many arguments as it declares
-_COUNTED = frozenset({"java", "csharp"})
 #: Java's and C#'s methods for the type of a value: that type is never the project's
 _TYPE_OF = re.compile(r"(?:^|\.)(?:getClass|GetType)\(\)")
 
@@ -22,16 +20,16 @@ def plausible_methods(project: Project, path: str, reference: Reference, refs: S
 
     Production code calls no method of a test; the number of arguments must fit.
     """
-    language = project.index(path).facts.language
-    if language in _COUNTED and _TYPE_OF.search(reference.chain):
+    rules = project.rules(path)
+    if rules.exact_arguments and _TYPE_OF.search(reference.chain):
         return []
     reachable = list(refs) if _is_in_test(project, path, reference) else _shipped(project, refs)
-    if language not in _COUNTED or reference.arguments < 0:
+    if not rules.exact_arguments or reference.arguments < 0:
         return reachable
     fitting = []
     for ref in reachable:
         definition = project.definition(ref)
-        if "extension" in definition.flags or accepts_count(definition, language, reference.arguments):
+        if "extension" in definition.flags or accepts_count(definition, reference.arguments):
             fitting.append(ref)
     return fitting
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from cortex.graph.resolution.project import Ref
+from cortex.graph.facts.tables import Ref
 
 #: values that one chain may have; above that it has none
 VALUES_MAX = 6
@@ -37,6 +37,11 @@ def merge_values(groups: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) ->
     """Return all values without duplicates; () if they are more than `most`."""
     values = tuple(dict.fromkeys(value for group in groups for value in group))
     return values if len(values) <= most else ()
+
+
+def as_function(value: Value) -> Value:
+    """Return an unnamed function that returns `value`."""
+    return value._replace(tag="elem", depth=value.depth + 1) if value.tag in ("inst", "list") else value
 
 
 def nearest_definitions(refs: list[Ref], path: str) -> list[Ref]:

@@ -14,14 +14,11 @@ from cortex.graph.facts.chains import (
     type_text,
 )
 from cortex.graph.facts.facts import ALIAS, ANY_NAME, Base, Extension
-from cortex.graph.facts.generics import GENERIC_LANGUAGES, arguments_text
+from cortex.graph.facts.generics import arguments_text
 from cortex.graph.facts.scripts import record_value_type
 from cortex.graph.facts.types import ITSELF, alternatives
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
-
-#: Ruby's hook of a module that is included
-_INCLUDED = "included"
 
 
 def read_base(sweep: Sweep, relation: str, node: Node) -> None:
@@ -34,7 +31,7 @@ def read_base(sweep: Sweep, relation: str, node: Node) -> None:
         return
     chain = _base_chain(sweep, relation, node)
     if chain is not None:
-        arguments = arguments_text(node) if sweep.language in GENERIC_LANGUAGES else ""
+        arguments = arguments_text(node) if sweep.rules.type_arguments else ""
         row, column = node.start_point
         _add_base(sweep, Base(relation, chain, row + 1, column, arguments))
 
@@ -42,7 +39,7 @@ def read_base(sweep: Sweep, relation: str, node: Node) -> None:
 def _base_chain(sweep: Sweep, relation: str, node: Node) -> str | None:
     """Return the chain of a supertype, None if it has no name."""
     chain = strip_call(chain_of(node, sweep.syntax)).removesuffix("[]")
-    if relation == ALIAS and sweep.language == "cpp" and (aliased := alternatives(text_of(node))):
+    if relation == ALIAS and sweep.rules.pointer_aliases and (aliased := alternatives(text_of(node))):
         chain = chain if aliased[0].endswith("*") else aliased[0].removeprefix(ITSELF)  # of smart pointers
     if node.type == "user_type" and sum(child.type == "identifier" for child in node.children) > 1:
         chain = text_of(node).partition("<")[0]  # Kotlin's `Outer.Base`
@@ -57,7 +54,7 @@ def _add_base(sweep: Sweep, base: Base) -> None:
     if frame.kind == "container":
         sweep.extensions.append(Extension(frame.qualified, base))
         return
-    if frame.index >= 0 and sweep.opened[frame.index].name == _INCLUDED and sweep.language == "ruby":
+    if frame.index >= 0 and ((hook := sweep.rules.included_hook) and sweep.opened[frame.index].name == hook):
         frame = sweep.stack[-2]  # `base.extend(Made)`: extends each class that includes the module
     if frame.index >= 0 and sweep.opened[frame.index].kind in TYPE_KINDS:
         sweep.opened[frame.index].bases.append(base)

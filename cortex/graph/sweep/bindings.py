@@ -20,7 +20,6 @@ from cortex.graph.facts.delegates import delegate_name
 from cortex.graph.facts.facts import ANY_NAME, Binding
 from cortex.graph.facts.jsdoc import read_typedefs, type_above
 from cortex.graph.facts.kotlin_values import replace_root
-from cortex.graph.facts.scala_values import is_constant_pattern
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
@@ -35,17 +34,17 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
     for node in captures["bind.name"]:
         if sweep.is_script and script.bind_destructured(sweep, node):
             continue
-        if sweep.language == "scala" and is_constant_pattern(node):
+        if sweep.syntax.is_constant_pattern is not None and sweep.syntax.is_constant_pattern(node):
             continue
         name = _bound_name(sweep, node)
         if name is None:
             continue
-        if sweep.language == "javascript" and (type_name := type_above(node)):
+        if sweep.syntax.jsdoc and (type_name := type_above(node)):
             sweep.add_binding(name, f":{type_name}"[:TYPE_CHARS_MAX], node)
         elif sweep.is_script and "bind.value" in captures and "bind.type" not in captures:
             script.assign(sweep, name, node, captures["bind.value"][0])
         else:
-            value = sweep.comments.type_of(node, value_of(captures, sweep.syntax, sweep.language))
+            value = sweep.comments.type_of(node, value_of(captures, sweep.syntax))
             sweep.add_binding(name, _value_past_parameter(sweep, name, value, node), node)
         if sweep.is_script:
             script.bind_module_export(sweep, name, node)
@@ -69,7 +68,7 @@ def _value_past_parameter(sweep: Sweep, name: str, value: str, node: Node) -> st
     property on. The parameter's binding ends there.
     """
     frame, around = sweep.stack[-1], node.parent
-    if sweep.language != "kotlin" or frame.block or frame.kind not in TYPE_KINDS or around is None:
+    if not sweep.rules.hidden_parameters or frame.block or frame.kind not in TYPE_KINDS or around is None:
         return value
     if around.type == "class_parameter":
         sweep.parameter_bindings[frame.index, name] = len(sweep.bindings)

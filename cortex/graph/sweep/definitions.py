@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from tree_sitter import Node
@@ -19,13 +18,8 @@ from cortex.graph.facts.facts import (
     TESTED,
     Base,
     Definition,
-    Parameter,
 )
-from cortex.graph.facts.flags import fixture_name, flags_of, kotlin_flags, platform_flags
-from cortex.graph.facts.generics import parameters_flag
-from cortex.graph.facts.kotlin_values import parameters_of_class
-from cortex.graph.facts.macros import read_test_macro
-from cortex.graph.facts.scala_values import parameters_of_scala, scala_flags
+from cortex.graph.facts.flags import fixture_name, flags_of
 from cortex.graph.facts.scripts import is_type_part
 from cortex.graph.facts.types import alternatives
 from cortex.graph.sweep import scopes, script, signatures
@@ -104,7 +98,7 @@ def _is_constant(sweep: Sweep, name: str, name_node: Node) -> bool:
     """True if an assignment to a name defines a constant of the file."""
     if sweep.stack[-1].index >= 0:
         return False
-    if sweep.language == "python":
+    if sweep.rules.capital_constants:
         return name.isupper() and len(name) > 1
     return not (sweep.is_script and script.is_required_name(sweep, name_node))
 
@@ -115,7 +109,7 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
     if kind == "packaged":
         place.scope, place.name = f"{place.scope}.{name}".lstrip("."), PACKAGE
     if kind == "macro":  # valid from there on in each file that includes this one
-        place = _DefinitionSite(name + "!" * (sweep.language == "rust"), "", -1, sweep.stack[0])
+        place = _DefinitionSite(name + sweep.rules.macro_mark, "", -1, sweep.stack[0])
     if place.frame.kind == "container":
         place.parent = -1
     if owners := captures.get("owner"):
@@ -124,7 +118,7 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
         place.owner = owners[0]
     if name_node.type == "qualified_identifier":
         _qualify(sweep, place, name_node)
-    if sweep.language == "cpp" and (test := read_test_macro(node, place.name)):
+    if sweep.syntax.test_name is not None and (test := sweep.syntax.test_name(node, place.name)):
         outer, place.name = test
         place.move_into(outer, name_node)
         place.flags = (TESTED,)
@@ -146,20 +140,20 @@ def _open_definition(
 ) -> None:
     frame, name_node = place.frame, captures["name"][0]
     is_member = place.owner is not None or frame.kind in TYPE_KINDS
-    is_member = is_member or (frame.kind == "container" and sweep.language != "cpp")  # no name space
+    is_member = is_member or (frame.kind == "container" and not sweep.rules.name_spaces)
     kind = _KINDS.get(written, written)
     if kind == "function" and written != "variant" and is_member:
         kind = "method"
     returns = ":Self" if written == "variant" else ""
     if types := captures.get("computed.type"):
         returns = f":{type_text(types[0])}"
-    flags = (*place.flags, *flags_of(node), *("declared",) * (written == "declared"))
+    flags = (*place.flags, *flags_of(node, sweep.syntax), *("declared",) * (written == "declared"))
     if "fixture" in flags and (fixture := fixture_name(node)):
         sweep.exports[fixture] = place.name
     if name_node.parent is not None and name_node.parent.type == "template_type":
         flags = (*flags, SPECIALIZED)
-    if own_flags := _FLAGS.get(sweep.language):
-        flags = (*flags, *own_flags(node, place))
+    if sweep.syntax.flags is not None:
+        flags = (*flags, *sweep.syntax.flags(node, place.owner, place.scope))
     sweep.enter(
         OpenDefinition(
             place.name, kind, place.scope, place.parent, node, name_node, returns=returns, flags=flags
@@ -170,10 +164,10 @@ def _open_definition(
 
 def _read_head(sweep: Sweep, node: Node, frame: Frame) -> None:
     """Read the parameters, the doc comment and the bounds of a definition that was just entered."""
-    type_, parameters = _PARAMETERS.get(sweep.language, ("", None))
-    if parameters is not None and node.type == type_:
-        sweep.opened[-1].parameters += parameters(node)
-    if sweep.language == "php":
+    head = sweep.syntax.head_parameters
+    if head is not None and node.type == head[0]:
+        sweep.opened[-1].parameters += head[1](node)
+    if sweep.syntax.phpdoc:
         _apply_doc(sweep, node)
     if frame.kind == "container" or frame.kind in TYPE_KINDS:
         for parameter, bound in frame.bounds.items():
@@ -214,22 +208,3 @@ def finish_definitions(sweep: Sweep) -> tuple[Definition, ...]:
         definition.finish(script.finished_flags(sweep, definition) if sweep.is_script else definition.flags)
         for definition in sweep.opened
     )
-
-
-def _flags_of_kotlin(node: Node, place: _DefinitionSite) -> tuple[str, ...]:
-    if node.type == "function_declaration":
-        return (*kotlin_flags(node, place.owner, place.scope), *parameters_flag(node))
-    return (*platform_flags(node), *parameters_flag(node))
-
-
-#: language → function for the flags that only this language has
-_FLAGS: Mapping[str, Callable[[Node, _DefinitionSite], tuple[str, ...]]] = {
-    "java": lambda node, _: parameters_flag(node),
-    "kotlin": _flags_of_kotlin,
-    "scala": lambda node, _: (*scala_flags(node), *parameters_flag(node)),
-}
-#: language → node type of classes with constructor parameters in the head, and their reader
-_PARAMETERS: Mapping[str, tuple[str, Callable[[Node], Iterable[Parameter]]]] = {
-    "kotlin": ("class_declaration", parameters_of_class),
-    "scala": ("class_definition", parameters_of_scala),
-}

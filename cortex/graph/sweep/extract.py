@@ -7,30 +7,31 @@ from __future__ import annotations
 import msgspec
 from tree_sitter import Node, Tree
 
-from cortex.graph.facts.builds import builds_of
 from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.function_values import value_references
+from cortex.graph.facts.grammars import Grammar
 from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, script, signatures
 from cortex.graph.sweep.sweep import Sweep
 
 
-def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
-    """Return the facts of a parsed file in a language that has a row in grammars.py."""
-    root, sweep = tree.root_node, Sweep(path, language)
+def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
+    """Return the facts of a parsed file in a language that has a syntax."""
+    root, sweep = tree.root_node, Sweep(path, grammar)
     stack = sweep.stack
     for start, _, _, capture, captures in ordered_matches(
-        root, query_of(tree.language, sweep.syntax.queries)
+        root, query_of(tree.language, sweep.syntax.package, sweep.syntax.queries)
     ):
         while stack[-1].end <= start:
             stack.pop()
         _take(sweep, capture, captures[capture][0], captures)
-    if language == "javascript":
+    if sweep.syntax.jsdoc:
         bindings.bind_typedefs(sweep, text_of(root))
-    builds = builds_of(root, path) if language == "go" else ""
+    builds = sweep.syntax.builds(root, path) if sweep.syntax.builds is not None else ""
     facts = sweep.facts(sha256, root.end_point[0] + 1, definitions.finish_definitions(sweep), builds)
-    values = value_references(tree, facts, [opened.node.byte_range for opened in sweep.opened])
+    spans = [opened.node.byte_range for opened in sweep.opened]
+    values = value_references(tree, facts, spans, sweep.rules, sweep.syntax)
     return msgspec.structs.replace(facts, references=(*facts.references, *values))
 
 

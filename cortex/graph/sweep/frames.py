@@ -131,11 +131,11 @@ def decorated_node(node: Node) -> Node:
     return node
 
 
-def bound_from(name: Node, language: str) -> int:
+def bound_from(name: Node) -> int:
     """Return the byte from which a name is bound: in Rust's `let store = store(1);` after the
     value.
     """
-    node: Node | None = name.parent if language == "rust" else None
+    node: Node | None = name.parent
     for _ in range(PATTERNS_MAX):
         if node is None:
             break

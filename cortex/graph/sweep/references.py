@@ -22,7 +22,7 @@ from cortex.graph.facts.chains import (
 from cortex.graph.facts.facts import TYPE_ONLY, Reference
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.links import module_of
-from cortex.graph.facts.macros import macro_calls, mocked_chain
+from cortex.graph.facts.macros import macro_calls
 from cortex.graph.facts.tokens import chain_of_tokens
 from cortex.graph.facts.types import names_in
 from cortex.graph.sweep import script
@@ -39,8 +39,8 @@ _ATTRIBUTE = "Attribute"
 
 def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
     syntax = sweep.syntax
-    if sweep.language == "swift" and node.parent is not None and node.parent.type == "selector_expression":
-        return  # `#selector(save(_:))` only names the function
+    if syntax.selector and node.parent is not None and node.parent.type == syntax.selector:
+        return  # Swift's `#selector(save(_:))` only names the function
     if sweep.is_script:
         callee = script.read_callee(sweep, node, callee)
     if callee.type == "unary_expression":  # Kotlin's `!f()`
@@ -61,7 +61,7 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         member = behind  # of `require("x")()`: the name's position belongs to the inner call
     if chain.startswith(":") or kind in _WRAPPERS or _RESULT_END.search(chain):
         return
-    if sweep.language == "cpp" and (mock := mocked_chain(node, syntax)):
+    if syntax.mocked is not None and (mock := syntax.mocked(node, syntax)):
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
@@ -104,7 +104,8 @@ def call_component(sweep: Sweep, name: Node) -> None:
 
 
 def read_types(sweep: Sweep, node: Node) -> None:
-    text = text_of(node) if sweep.language != "php" else text_of(node).replace("\\", ".")
+    text, mark = text_of(node), sweep.rules.path_mark
+    text = text.replace(mark, ".") if mark else text
     if len(text) > TYPE_CHARS_MAX:
         return
     for name in dict.fromkeys(names_in(text)):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.blocks import BLOCKS, IT, has_parameters, implicit_names
+from cortex.graph.facts.blocks import IT, has_parameters, implicit_names
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.scripts import FUNCTIONS
-from cortex.graph.facts.swift_types import extended_type
 from cortex.graph.facts.types import alternatives
 from cortex.graph.sweep.frames import Frame, head_type
 from cortex.graph.sweep.sweep import Sweep
@@ -24,8 +23,8 @@ def enter_container(sweep: Sweep, name: str, node: Node, name_node: Node) -> Non
         name = name.replace("::", ".")
     target = alternatives(text_of(head_type(name_node)))
     qualified = target[0].rstrip("*") if target and "." not in name else name
-    if sweep.language == "swift":
-        qualified = extended_type(name_node) or qualified
+    if sweep.syntax.extended_type is not None:
+        qualified = sweep.syntax.extended_type(name_node) or qualified
     qualified = f"{frame.qualified}.{qualified}" if frame.qualified else qualified
     sweep.stack.append(
         Frame(node.start_byte, node.end_byte, frame.index, qualified, "container", block=False)
@@ -47,7 +46,7 @@ def enter_block(sweep: Sweep, node: Node) -> None:
             function=node.type in FUNCTIONS,
         )
     )
-    if sweep.language in BLOCKS:
+    if sweep.rules.blocks:
         for name, chain in implicit_names(node, sweep.syntax):
             if name == IT and has_parameters(node):
                 continue

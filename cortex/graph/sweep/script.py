@@ -195,7 +195,7 @@ def define_wrapped(sweep: Sweep, node: Node) -> None:
             if node.type != "class":
                 scopes.enter_block(sweep, node)
             return
-    if sweep.language == "javascript" and node.type != "class":
+    if sweep.syntax.jsdoc and node.type != "class":
         sweep.opened[-1].doc = doc_above(statement)
 
 

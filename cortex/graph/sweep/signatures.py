@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.arguments import declared_type
 from cortex.graph.facts.callback_types import callback_parameter
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, text_of, type_text
 from cortex.graph.facts.facts import YIELDING, Parameter
-from cortex.graph.facts.results import types_of
 from cortex.graph.facts.types import alternatives
 from cortex.graph.sweep.frames import OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
@@ -20,7 +18,7 @@ def read_parameter(sweep: Sweep, captures: Captures) -> None:
     names, types = captures.get("param.name", []), captures.get("param.type", [])
     items, values = captures.get("param.item", []), captures.get("param.value")
     owner = sweep.callable_around()
-    if owner is None and sweep.rules.family == "c" and not sweep.stack[-1].block:
+    if owner is None and sweep.rules.prototypes and not sweep.stack[-1].block:
         return  # of a prototype
     declared = type_text(types[0]) if types else ""
     if items:
@@ -49,15 +47,15 @@ def _add_parameter(sweep: Sweep, owner: OpenDefinition, anchor: Node, name: str,
     """Add a parameter of a function by its name, `_` without one."""
     if anchor.start_byte <= owner.name_node.start_byte or name == "this":
         return
-    results = owner.node.child_by_field_name("result") if sweep.language == "go" else None
+    results = owner.node.child_by_field_name("result") if sweep.rules.named_results else None
     if results is not None and anchor.start_byte >= results.start_byte:
         return
     if name != "_":
         if any(other.name == name for other in owner.parameters):
             return
-    elif sweep.language == "cpp" and owner.name not in text_of(owner.name_node):
+    elif sweep.rules.test_macros and owner.name not in text_of(owner.name_node):
         return  # an argument of a test macro
-    owner.parameters.append(Parameter(name, declared_type(anchor, declared, sweep.language)))
+    owner.parameters.append(Parameter(name, sweep.syntax.parameter_type(anchor, declared)))
 
 
 def read_bound(sweep: Sweep, name: str, bound_text: str) -> None:
@@ -76,7 +74,7 @@ def read_result(sweep: Sweep, node: Node) -> None:
     owner = sweep.callable_around()
     if owner is None or owner.returns:
         return
-    text = types_of(node) if sweep.language == "go" else text_of(node)
+    text = (sweep.syntax.result_type or text_of)(node)
     for name, type_name in sweep.stack[-2].associated.items() if "Self::" in text else ():
         text = text.replace(name, type_name)
     owner.returns = ":" + owner.doc.result(text).lstrip(": ")[:TYPE_CHARS_MAX]
@@ -84,7 +82,7 @@ def read_result(sweep: Sweep, node: Node) -> None:
 
 def read_alias(sweep: Sweep, node: Node) -> None:
     """Read Kotlin's `typealias Maker = Store.() -> Disk`, and C++'s aliases of containers."""
-    if sweep.language == "kotlin" or any(name.endswith("*") for name in alternatives(text_of(node))):
+    if sweep.rules.function_aliases or any(name.endswith("*") for name in alternatives(text_of(node))):
         sweep.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]
 
 

@@ -12,7 +12,7 @@ from cortex.graph.facts.arguments import CallArguments
 from cortex.graph.facts.chains import LITERAL, UNKNOWN
 from cortex.graph.facts.comments import Comments
 from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Reference
-from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.imports import enclosing_module, is_rare, path_from_file
 from cortex.graph.facts.jsdoc import doc_above
 from cortex.graph.sweep.frames import Frame, OpenDefinition, bound_from, name_span
@@ -25,12 +25,13 @@ _END = 1 << 60
 
 
 class Sweep:
-    def __init__(self, path: str, language: str) -> None:
+    def __init__(self, path: str, grammar: Grammar) -> None:
         self.path = path
-        self.language = language
-        self.syntax = SYNTAX[language]
-        self.rules = RULES[language]
-        self.is_script = self.rules.family == "script"
+        self.grammar = grammar
+        self.language = grammar.name
+        self.syntax = grammar.syntax
+        self.rules = grammar.rules
+        self.is_script = self.rules.scripts
         self.stack: list[Frame] = [Frame(0, _END, -1, "", "", block=False)]
         self.opened: list[OpenDefinition] = []
         self.references: list[Reference] = []
@@ -70,7 +71,7 @@ class Sweep:
         """Open a definition: the sweep is inside it up to its end."""
         qualified = f"{definition.scope}.{definition.name}" if definition.scope else definition.name
         begin, end = definition.node.start_byte, definition.node.end_byte
-        if self.language == "javascript" and definition.kind in CALLABLE_KINDS:
+        if self.syntax.jsdoc and definition.kind in CALLABLE_KINDS:
             definition.doc = doc_above(definition.node)
         self.stack.append(
             Frame(
@@ -116,7 +117,11 @@ class Sweep:
             return  # `const f = () => …`: the function itself
         until = frame.end if frame.block else 0
         # A comprehension's variable is bound after the expression that uses it.
-        at = frame.begin if frame.block and self.syntax.hoisted else bound_from(node, self.language)
+        at = (
+            frame.begin
+            if frame.block and self.syntax.hoisted
+            else (bound_from(node) if self.rules.bound_after_value else node.start_byte)
+        )
         self.add_binding_between(name, value, at, until)
 
     def add_binding_between(self, name: str, value: str, at: int, until: int) -> None:
@@ -138,8 +143,8 @@ class Sweep:
     def add_import(self, entry: tuple[str, str, str, bool], node: Node) -> None:
         name, module, member, exported = entry
         scope, inside = self.stack[-1].index, ""
-        rare = self.language == "rust" and is_rare(node)
-        if self.language == "rust" and (inside := enclosing_module(node)):
+        rare = self.rules.inner_modules and is_rare(node)
+        if self.rules.inner_modules and (inside := enclosing_module(node)):
             module = path_from_file(module, inside)
         self.imports.append(
             Import(

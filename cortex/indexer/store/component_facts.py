@@ -10,14 +10,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from cortex.graph.facts.components import Component, component_name, is_component
 from cortex.graph.facts.facts import OBJECT, Binding, Definition, Facts, Import, Reference
+from cortex.graph.languages.scripts.components import Component
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
 from cortex.indexer.syntax.parse import syntax_tree
 from cortex.indexer.syntax.source import Source
-from cortex.terms.languages import LANGUAGES
+from cortex.terms import languages
+from cortex.terms.components import component_name, is_component
 
-_ROWS = {language.name: language for language in LANGUAGES}
+_ROWS = {language.name: language for language in languages.LANGUAGES}
 #: language of templates
 _TEMPLATE = "tsx"
 
@@ -39,7 +41,7 @@ def component_facts(source: Source, component: Component, sha256: str) -> Facts:
 def _extract(source: Source, text: bytes, language: str, sha256: str) -> Facts:
     lines = text.decode("utf-8", "surrogatepass").removesuffix("\n").split("\n")
     view = dataclasses.replace(source, lines=tuple(lines))
-    return extract(syntax_tree(view, _ROWS[language])[1], source.path, language, sha256)
+    return extract(syntax_tree(view, _ROWS[language])[1], source.path, LANGUAGES[language], sha256)
 
 
 def _loaded_modules(source: Source, component: Component) -> Iterator[Import]:

@@ -43,7 +43,7 @@ class Tools:
 
 def order_by_location(project: Project, paths: Iterable[str]) -> list[str]:
     """Sort `paths` so that files that refer to the same files are neighbours."""
-    return sorted(paths, key=lambda path: (project.language(path), project.home(path), path))
+    return sorted(paths, key=lambda path: (project.language(path).name, project.home(path), path))
 
 
 @dataclass(frozen=True, slots=True)

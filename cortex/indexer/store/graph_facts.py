@@ -8,20 +8,21 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from cortex.graph.facts.components import may_hold_scripts, read_component
 from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.facts import Definition, Facts
-from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.kotlin_lines import join_broken_lines
 from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
+from cortex.graph.languages.scripts.components import read_component
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
 from cortex.indexer.store.component_facts import component_facts
 from cortex.indexer.syntax.parse import NoGrammar, parse, repaired, syntax_tree
 from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import Source
+from cortex.terms.components import may_hold_scripts
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, language_of, sniff
 from cortex.terms.records import Symbol
@@ -36,14 +37,15 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     if may_hold_scripts(source.path):
         return _facts_of_component(source, sha256)
     language = sniff(source.path, source.lines)
-    if language.name not in RULES or language.grammar is None:
+    grammar = LANGUAGES.get(language.name)
+    if grammar is None or language.grammar is None:
         return None
     if not source.lines:  # an empty package file makes its folder a package
         package = source.path.rpartition("/")[2] in PACKAGE_FILES
-        return pack(Facts(source.path, language.name, sha256)) if package else None
+        return pack(Facts(source.path, language.name, sha256), grammar.rules) if package else None
     try:
-        if language.name not in SYNTAX:
-            return pack(_outline_facts(source, language, sha256))
+        if not grammar.syntax.queries:
+            return pack(_outline_facts(source, language, sha256), grammar.rules)
         lost: Sequence[Symbol] = ()
         if language.name in REPAIRED:  # cached from its chunks
             mended = repaired(source, language)
@@ -62,8 +64,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         elif language.name == "typescript" and syntax_tree(source, language)[1].root_node.has_error:
             lines = tuple(end_signatures(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
-        facts = extract(syntax_tree(source, language)[1], source.path, language.name, sha256)
-        return pack(_add_symbols(facts, lost) if lost else facts)
+        facts = extract(syntax_tree(source, language)[1], source.path, grammar, sha256)
+        return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it
         return None
     except Exception:  # the file's chunks are indexed anyway
@@ -73,7 +75,7 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
 
 def may_have_facts(path: str) -> bool:
     """Return True if a file of this name may be in the graph."""
-    return language_of(path).name in RULES or may_hold_scripts(path)
+    return language_of(path).name in LANGUAGES or may_hold_scripts(path)
 
 
 def _facts_of_component(source: Source, sha256: str) -> Packed | None:
@@ -81,7 +83,10 @@ def _facts_of_component(source: Source, sha256: str) -> Packed | None:
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
     try:
         component = read_component(source.path, raw)
-        return pack(component_facts(source, component, sha256)) if component is not None else None
+        if component is None:
+            return None
+        facts = component_facts(source, component, sha256)
+        return pack(facts, LANGUAGES[facts.language].rules)
     except NoGrammar:
         return None
     except Exception:  # the file's chunks are indexed anyway

@@ -18,8 +18,8 @@ import orjson
 from cortex.generation.contract import GENERATOR, GRAPH_BYTES_MAX, PACKED, PLAIN, is_ours, pack, unpack
 from cortex.generation.damage import UNREADABLE
 from cortex.graph.facts.facts import FACTS_VERSION
-from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Packed
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.project import Project, Roots
 from cortex.indexer.store.graph_bodies import Body
@@ -151,7 +151,9 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
                     files.read_ours(folder / FACTS / name, GRAPH_BYTES_MAX), type=_FactsFile
                 )
                 if stored.version == FACTS_VERSION:
-                    yield from ((stored.shards, facts) for facts in stored.files if facts.language in RULES)
+                    yield from (
+                        (stored.shards, facts) for facts in stored.files if facts.language in LANGUAGES
+                    )
 
 
 def map_facts(folder: Path) -> Iterator[Packed]:

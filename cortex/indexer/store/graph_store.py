@@ -19,6 +19,7 @@ from cortex.generation.manifest import Entry
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.tables import Packed
 from cortex.graph.facts.types import alternatives
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
@@ -128,7 +129,7 @@ class GraphStore:
         return state.wanted == _content_hash(wanted) and stats == state.files
 
     def _rebuild_project(self, old: Project, roots: Roots) -> Project:
-        project = Project(roots)
+        project = Project(LANGUAGES, roots)
         project.update(old.packed)
         return project
 
@@ -167,7 +168,7 @@ class GraphStore:
         self._state = state = graph_shards.read_state(self._folder)
         if graph_shards.stats(self._folder, state.shards) != state.files:
             state.wanted = ""  # as after an interrupted run: their content is unknown
-        project = Project(self._state.roots)
+        project = Project(LANGUAGES, self._state.roots)
         facts_by_path: dict[str, Packed | None] = {}
         for shards, facts in graph_shards.read_facts(self._folder):
             facts_by_path[facts.path] = facts

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from cortex.graph.facts.facts import FACTS_VERSION
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.project import Project, Roots
 from cortex.indexer.store.graph_bodies import Bodies, Tools, order_by_location
@@ -127,7 +128,7 @@ class GraphBuilder:
             raise Unavailable("Cortex was replaced by another version while it was indexing; index again.")
         folder, tools = Path(task.folder), self._tools
         if tools is None or self._run != task.run:
-            project = Project(task.roots)
+            project = Project(LANGUAGES, task.roots)
             project.update({facts.path: facts for facts in map_facts(folder)})
             tools = self._tools = Tools(project)
             self._run = task.run

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from cortex.memory.answers import visible_text
 from cortex.memory.library import Library
@@ -16,7 +16,6 @@ from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts import session_answers, sessions
-from cortex.system.errors import BadQuery
 from cortex.terms.observations import TOKEN_BYTES, TOKENS
 
 Arguments = Mapping[str, Any]
@@ -33,10 +32,9 @@ SESSIONS_MAX = 50
 
 
 def search_sessions(library: Library, arguments: Arguments) -> Answer:
-    """Raises BadQuery for an empty query."""
     limit = min(SESSIONS_MAX, arguments["limit"])
     return sessions.search_sessions(
-        library, query=_query_of(arguments), limit=limit, offset=arguments["offset"]
+        library, query=arguments["query"], limit=limit, offset=arguments["offset"]
     )
 
 
@@ -51,31 +49,56 @@ def list_sessions(library: Library, arguments: Arguments) -> Answer:
 
 
 def search_prompts(library: Library, arguments: Arguments) -> Answer:
-    """Prompts of people to agents that hold a word of the query. Raises BadQuery."""
-    memory, words = library.memory, question_words(_query_of(arguments))
+    """Prompts of people to agents that hold a word of the query; without one all, the newest
+    first.
+    """
+    if not arguments["query"].strip():
+        return _browse_prompts(library, arguments)
+    memory, words = library.memory, question_words(arguments["query"])
     hits = {hit.number: hit.score for hit in memory.exchange_index.search(words, PROPOSED, library.project)}
-    wanted = select(EXCHANGE, SESSION.c.id.label("session_id"), SESSION.c.project)
-    wanted = wanted.join(SESSION, SESSION.c.number == EXCHANGE.c.session)
     with memory.store.database.read() as connection:
-        rows = list(connection.execute(wanted.where(EXCHANGE.c.number.in_(hits))))
+        rows = list(connection.execute(_prompts().where(EXCHANGE.c.number.in_(hits))))
     matches = [row for row in rows if set(question_words(row.user_text)) & set(words)]
     matches.sort(key=lambda row: -hits[row.number])
     start = arguments["offset"]
     page = [
-        {
-            "type": "prompt",
-            "id": f"{row.session_id}:{row.place}",
-            "session_id": row.session_id,
-            "exchange": row.place,
-            "project": row.project,
-            "created_at": format_moment(row.at),
-            "content": visible_text(row.user_text),
-            "score": round(hits[row.number], 3),
-        }
+        _prompt_row(row) | {"score": round(hits[row.number], 3)}
         for row in matches[start : start + arguments["limit"]]
     ]
     answer = {"results": page, "total_count": len(matches), "query": arguments["query"]}
     return answer | next_page(arguments, len(page), len(matches))
+
+
+def _browse_prompts(library: Library, arguments: Arguments) -> Answer:
+    """All prompts with a text, the newest first."""
+    projects, wanted = library.memory.projects.all_of(library.project), EXCHANGE.c.user_text != ""
+    if projects:
+        wanted &= SESSION.c.project.in_(projects)
+    count = select(func.count()).select_from(EXCHANGE.join(SESSION, SESSION.c.number == EXCHANGE.c.session))
+    order = (EXCHANGE.c.at.desc(), EXCHANGE.c.number.desc())
+    query = _prompts().where(wanted).order_by(*order).limit(arguments["limit"]).offset(arguments["offset"])
+    with library.memory.store.database.read() as connection:
+        page = [_prompt_row(row) for row in connection.execute(query)]
+        total = connection.execute(count.where(wanted)).scalar_one()
+    answer = {"results": page, "total_count": total, "query": arguments["query"]}
+    return answer | next_page(arguments, len(page), total)
+
+
+def _prompts() -> Any:
+    columns = (EXCHANGE, SESSION.c.id.label("session_id"), SESSION.c.project)
+    return select(*columns).join(SESSION, SESSION.c.number == EXCHANGE.c.session)
+
+
+def _prompt_row(row: Any) -> Answer:
+    return {
+        "type": "prompt",
+        "id": f"{row.session_id}:{row.place}",
+        "session_id": row.session_id,
+        "exchange": row.place,
+        "project": row.project,
+        "created_at": format_moment(row.at),
+        "content": visible_text(row.user_text),
+    }
 
 
 def session_summaries(library: Library, arguments: Arguments, notes: Sequence[Note] | None = None) -> Answer:
@@ -95,9 +118,3 @@ def session_summaries(library: Library, arguments: Arguments, notes: Sequence[No
         if room > 0:
             session_rows.insert(0, row)
     return {"sessions": session_rows} if session_rows else {}
-
-
-def _query_of(arguments: Arguments) -> str:
-    if not arguments["query"].strip():
-        raise BadQuery("The query is empty; say what to search for.")
-    return str(arguments["query"])

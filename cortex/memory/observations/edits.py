@@ -54,7 +54,12 @@ def edit_observation(library: Library, arguments: Arguments) -> Answer:
     note = memory.store.need(arguments["id"])
     if {"read", "modified"} & fields.keys():
         fields["files"] = _files_of(note, fields)
-    written = memory.store.edit(arguments["id"], fields, arguments["operation_id"])
+    written = memory.store.edit(
+        arguments["id"],
+        fields,
+        arguments["operation_id"],
+        trust=library.edit_trust(arguments["id"], fields),
+    )
     memory.follow()
     observation = record_of(memory.store.need(written.number))
     changed = sorted(name for name, ours in _FIELDS.items() if arguments.get(name) is not None)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import uuid6
+from msgspec import Meta
 from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from cortex.memory.forgotten import exchange_hash, has_forgotten, session_hash, stored_hashes
@@ -39,6 +40,10 @@ _LAST = select(func.max(EXCHANGE.c.place)).where(EXCHANGE.c.session == bindparam
 _ADDED, _CHANGED = insert(EXCHANGE), update(EXCHANGE).where(EXCHANGE.c.number == bindparam("which"))
 
 
+#: a moment that the store can hold
+Moment = Annotated[int, Meta(gt=-(1 << 53), lt=1 << 53)]
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """The session of a portion: `kind` is the format, `source_id` its program's name for it."""
@@ -50,8 +55,8 @@ class Session:
     project_path: str = ""
     branch: str = ""
     file: str = ""
-    started_at: int = 0
-    last_at: int = 0
+    started_at: Moment = 0
+    last_at: Moment = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class Commit:
     """A commit that was made in the session, from git's log."""
 
     name: str
-    at: int
+    at: Moment
     title: str
     body: str = ""
     files: tuple[str, ...] = ()

@@ -103,6 +103,7 @@ def read(
     if not kind:
         return None
     values = {"project": project} | {name: value for name, value in record[kind].items() if value != ""}
+    values |= {} if trusted else {"project": project}  # a stranger's file is about this project alone
     try:
         if kind == "exchange":
             return ArrivingExchange(line, msgspec.convert(values, ExchangeColumns), trusted)

@@ -9,23 +9,26 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from cortex.memory.library import Library
+from cortex.memory.moved_projects import join_moved, mark_of
 from cortex.memory.store import Store
 from cortex.memory.tables import FOLLOWED, SESSION
-from cortex.memory.transcripts import exchange_search
+from cortex.memory.transcripts import exchange_search, past_sessions
 from cortex.memory.transcripts.intake import read_incoming_portion, take
 from cortex.memory.transcripts.rules import store_notes
-from cortex.system.errors import BadQuery
 
 
 def search_sessions(library: Library, *, query: str, limit: int = 10, offset: int = 0) -> dict[str, Any]:
-    """Sessions with an exchange that matches the query, each with its best exchange."""
+    """Sessions with an exchange that matches the query, each with its best exchange; without a
+    query all of them, the newest first.
+    """
     if not query.strip():
-        raise BadQuery("The query is empty; say what to search for, or list the sessions.")
+        return list_sessions(library, limit=limit, offset=offset) | {"query": query}
     memory = library.memory
     projects = memory.projects.all_of(library.project)
-    return exchange_search.search(
+    answer = exchange_search.search(
         memory.store, memory.exchange_index, query, projects, limit=limit, offset=offset
     )
+    return answer | _message(library)
 
 
 def list_sessions(
@@ -35,22 +38,36 @@ def list_sessions(
     memory = library.memory
     project = "" if project_id == "all" else memory.projects.home_of(project_id)
     projects = memory.projects.all_of(project if project_id else library.project)
-    return exchange_search.list_rows(memory.store, projects, limit, offset, workstation_id)
+    answer = exchange_search.list_rows(memory.store, projects, limit, offset, workstation_id)
+    return answer | _message(library)
 
 
-def followed(library: Library, *, workstation: str = "") -> Generator[None, None, dict[str, Any]]:
-    """{"projects": {followed project: its folder}, "files": {path: [bytes read, size, tail]} for
-    the sessions of `workstation`, if one is given}.
+def _message(library: Library) -> dict[str, str]:
+    sentence = past_sessions.hint(library)
+    return {"message": sentence} if sentence else {}
+
+
+def followed(
+    library: Library, *, workstation: str = "", unread: dict[str, int] | None = None
+) -> Generator[None, None, dict[str, Any]]:
+    """{"projects": {followed project: its folder}, "since": {project: the moment from which it is
+    followed}, "files": {path: [bytes read, size, tail]} for the sessions of `workstation`, if one
+    is given}. `unread`: project → number of earlier sessions that the reader left out.
     """
+    if unread is not None:
+        library.memory.unread_sessions = unread
     columns = (SESSION.c.file, SESSION.c.file_offset, SESSION.c.file_size, SESSION.c.file_tail)
     with library.memory.store.database.read() as connection:
-        query = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path))
-        projects = {row.project: row.path for row in query}
+        query = select(FOLLOWED.c.project, FOLLOWED.c.path, FOLLOWED.c.created_at)
+        rows = connection.execute(query).all()
+        projects = {row.project: row.path for row in rows}
+        since = {row.project: row.created_at for row in rows}
         files_query = select(*columns).where(SESSION.c.workstation == workstation)
-        rows = connection.execute(files_query).all() if workstation else []
+        places = connection.execute(files_query).all() if workstation else []
     # the reader has time: index pending exchanges, in slices
     yield from library.memory.exchange_index.follow()
-    return {"projects": projects, "files": {row[0]: list(row[1:]) for row in rows if row[0]}}
+    files = {row[0]: list(row[1:]) for row in places if row[0]}
+    return {"projects": projects, "since": since, "files": files}
 
 
 def take_session(library: Library, *, portion: dict[str, Any]) -> Generator[None, None, dict[str, Any]]:
@@ -74,26 +91,38 @@ class FollowedProjects:
     def __init__(self) -> None:
         self._store: Store | None = None
         self._folders: dict[str, str] = {}
+        self._marks: dict[str, str] = {}
+        #: projects with the places that were looked at
+        self._seen: set[tuple[str, str]] = set()
 
     def remember(self, library: Library, project: str, place: str = "") -> None:
-        """Store a project once, and again if its folder was unknown or is gone."""
+        """Store a project once, and again if its folder was unknown, is gone, or has another git
+        folder. A new one whose git folder was that of another project gets its notes.
+        """
         store = library.memory.store
         if self._store is not store:
             with store.database.read() as connection:
-                rows = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path))
+                rows = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path, FOLLOWED.c.git)).all()
                 self._folders = {row.project: row.path for row in rows}
+                self._marks = {row.project: row.git for row in rows}
+                self._seen = set()
             self._store = store
+        if (project, place) in self._seen:
+            return
         folder = self._folders.get(project)
+        moved = bool(place and place != folder and not (folder and Path(folder).is_dir()))
+        path = place if folder is None or moved else folder
+        mark = mark_of(path)
         if folder is None:
-            values = {"project": project, "path": place, "created_at": library.memory.now()}
+            values = {"project": project, "path": path, "git": mark, "created_at": library.memory.now()}
             with store.database.write() as connection:
                 query = select(FOLLOWED.c.project).where(FOLLOWED.c.project == project)
                 if connection.execute(query).first() is None:  # another machine may have stored it
                     connection.execute(insert(FOLLOWED), values)
-        elif place and place != folder and not (folder and Path(folder).is_dir()):
+            join_moved(library, project, path, mark)
+        elif moved or (mark and mark != self._marks.get(project)):
             with store.database.write() as connection:
                 of_project = FOLLOWED.c.project == project
-                connection.execute(update(FOLLOWED).where(of_project).values(path=place))
-        else:
-            return
-        self._folders[project] = place
+                connection.execute(update(FOLLOWED).where(of_project).values(path=path, git=mark))
+        self._folders[project], self._marks[project] = path, mark
+        self._seen.add((project, place))

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.exchanges import Gathering
@@ -28,23 +29,31 @@ EVENT_BYTES_MAX = 64 << 10
 FILE_BYTES_MAX = EVENT_BYTES_MAX + 1024
 #: function from the bytes of a file to those of the event
 Unpack = Callable[[bytes], bytes]
+#: latest moment of an event, in UTC milliseconds: the end of the year 9999
+MOMENT_MAX = 253_402_300_799_999
+#: highest number of an event, and longest kind of a session, that the store takes
+NUMBER_MAX, KIND_CHARS_MAX = (1 << 63) - 1, 20
 #: events that are put together at once
 EVENTS_MAX = 500
+
+
+_Name = Annotated[str, Meta(max_length=128)]
+_Path = Annotated[str, Meta(max_length=1_024)]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """An event from a hook; see `cortex.front.hook`. `at`: UTC milliseconds."""
 
-    event: str
-    at: int
-    session: str
-    cwd: str
-    transcript: str = ""
-    agent: str = ""
+    event: _Name
+    at: Annotated[int, Meta(ge=0, le=MOMENT_MAX)]
+    session: _Name
+    cwd: _Path
+    transcript: _Path = ""
+    agent: _Name = ""
     text: str = ""
-    tool: str = ""
-    files: tuple[str, ...] = ()
+    tool: _Name = ""
+    files: tuple[_Path, ...] = ()
     modified: bool = False
 
 
@@ -70,12 +79,13 @@ def waiting(
         return
     names = [name for name, info in listed.items() if name.endswith(ENDING) and stat.S_ISREG(info.st_mode)]
     for name in sorted(names)[:most]:
-        number = name.partition("-")[0]
+        digits = name.partition("-")[0]
+        number = int(digits) if digits.isdecimal() and int(digits) <= NUMBER_MAX else -1
         try:
             event = msgspec.json.decode(unpack(files.read_ours(folder / name, FILE_BYTES_MAX)), type=Event)
         except (OSError, msgspec.MsgspecError, ValueError, Damaged):
             event = None
-        yield folder / name, int(number) if number.isdecimal() else 0, event if number.isdecimal() else None
+        yield folder / name, max(0, number), event if number >= 0 else None
 
 
 def portion_of(events: Sequence[tuple[int, Event]], position: Position) -> Portion:
@@ -87,7 +97,7 @@ def portion_of(events: Sequence[tuple[int, Event]], position: Position) -> Porti
     last, session = events[-1][0], events[-1][1]
     parts, _ = remove_secrets_in([asdict(piece) for piece in gathering.finish()])
     session_fields = {
-        "kind": session.agent or NAME,
+        "kind": session.agent[:KIND_CHARS_MAX] or NAME,
         "source_id": session.session,
         "project_path": session.cwd,
         "file": FILE + session.session,

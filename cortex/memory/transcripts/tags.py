@@ -12,7 +12,7 @@ BRIEFING = "cortex-briefing"
 MAP = "cortex-map"
 #: tags around text that neither the person nor the agent wrote; `note` is the fence of recalled
 #: text
-_TAGS = (
+TAGS = (
     BRIEFING, MAP, "note", "private", "system-reminder", "command-name", "command-message", "local-command-stdout",
     "local-command-stderr", "local-command-caveat", "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection",
     "ide_diagnostics", "persisted-output", "task-notification", "user-prompt-submit-hook", "environment_context",
@@ -20,7 +20,7 @@ _TAGS = (
 )  # fmt: skip
 #: tags that are removed to the end of the text if they are not closed
 _TO_THE_END = frozenset((BRIEFING, "private"))
-_OPENS = re.compile(rf"<({'|'.join(map(re.escape, _TAGS))})(?:\s[^<>]{{0,1000}})?>", re.IGNORECASE)
+_OPENS = re.compile(rf"<({'|'.join(map(re.escape, TAGS))})(?:\s[^<>]{{0,1000}})?>", re.IGNORECASE)
 #: tags that are removed without their text
 _BARE = re.compile(r"</?(?:command-args|bash-input)>")
 _LINES = re.compile(r"\n{3,}")

@@ -1,7 +1,8 @@
-"""Judgement whether a newer note contradicts or ends an older one. Pure.
+"""Judgement whether a newer note contradicts an older one. Pure.
 
 Only notes on the same topic can conflict: a phrase like "no longer valid" says nothing about other
-topics. A mere similarity with a negation ends nothing: it is flagged.
+topics. A conflict is only marked: a correction is often about another aspect, so the older note
+may still be true.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cortex.memory.upkeep.relations import same_topic
+from cortex.memory.upkeep.relations import TOPIC_WORDS, same_topic
 from cortex.memory.upkeep.traits import Trait, jaccard, stems
 
-#: cosine, or share of common words without the negation, from which on a negation contradicts
+#: cosine of two notes with common words, or share of common words, from which on a negation
+#: contradicts; by the cosine alone, "Have fun!" would contradict "I cannot wait"
 CONTRADICTS, CONTRADICTS_WORDS = 0.80, 0.6
 #: confidence of a phrase of correction, and of opposite changes to a file
 CORRECTS, OPPOSES = 0.8, 0.75
@@ -61,24 +63,16 @@ _OPPOSITES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A conflict of a newer note with an older. `closes`: the older one is no longer valid."""
+    """A conflict of a newer note with an older; `reason` contains no text of a note."""
 
-    relation: str
     confidence: float
     detection: str
     reason: str
-    closes: bool = False
 
 
 def judge(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
-    """The conflict between the two notes, or None. A note with less trust never closes the older
-    one.
-    """
-    conflict = _opposes(newer, older, cosine) or _corrects(newer, older, cosine)
-    if conflict is None:
-        return _negates(newer, older, cosine)
-    closes = newer.trust >= older.trust
-    return Conflict(conflict.relation if closes else "contradicts", *_evidence(conflict), closes)
+    """The conflict between the two notes, or None."""
+    return _opposes(newer, older, cosine) or _corrects(newer, older, cosine) or _negates(newer, older, cosine)
 
 
 def corrects(trait: Trait) -> bool:
@@ -86,15 +80,11 @@ def corrects(trait: Trait) -> bool:
     return bool(_CORRECTION.search(trait.text))
 
 
-def _evidence(conflict: Conflict) -> tuple[float, str, str]:
-    return conflict.confidence, conflict.detection, conflict.reason
-
-
 def _corrects(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
     correction = _CORRECTION.search(newer.text)
     if correction is None or not same_topic(newer, older, cosine) or corrects(older):
         return None
-    return Conflict("contradicts", CORRECTS, "correction", "says that it is no longer true")
+    return Conflict(CORRECTS, "correction", "says that it is no longer true")
 
 
 def _opposes(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
@@ -109,17 +99,16 @@ def _opposes(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
             # A common file is not enough: the thing that was added must be the one removed.
             if jaccard(newer.title_words - stems(does[0]), older.title_words - stems(did[0])) >= ONE_THING:
                 reason = f"says “{does[0]}” after “{did[0]}” of the same file"
-                return Conflict("supersedes", OPPOSES, "opposition", reason)
+                return Conflict(OPPOSES, "opposition", reason)
     return None
 
 
 def _negates(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
-    alike = cosine >= CONTRADICTS or jaccard(newer.words, older.words) >= CONTRADICTS_WORDS
+    overlap = jaccard(newer.words, older.words)
+    alike = overlap >= CONTRADICTS_WORDS or (cosine >= CONTRADICTS and overlap >= TOPIC_WORDS)
     if not alike or _is_negated(newer) == _is_negated(older):
         return None
-    return Conflict(
-        "contradicts", round(min(1.0, max(cosine, CONTRADICTS_WORDS)), 4), "negation", "one negates"
-    )
+    return Conflict(round(min(1.0, max(cosine, CONTRADICTS_WORDS)), 4), "negation", "one negates")
 
 
 def _is_negated(trait: Trait) -> bool:

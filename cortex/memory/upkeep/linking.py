@@ -1,28 +1,24 @@
-"""The upkeep jobs that connect notes: relations and conflicts of changed notes, and associations
-among the newest.
-"""
+"""The upkeep job that connects notes: relations and conflicts of changed notes. It closes none."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import select
 
 from cortex.memory.note import Edge
 from cortex.memory.records import Records
-from cortex.memory.tables import NOTE, NOTE_FILE
+from cortex.memory.tables import NOTE_FILE
 from cortex.memory.upkeep.conflicts import Conflict, judge
 from cortex.memory.upkeep.relations import (
-    ASSOCIATED,
     AUTOMATIC,
     PAIRWISE,
     SIMILAR,
     Link,
-    associate,
     relate,
 )
-from cortex.memory.upkeep.state import ASSOCIATIONS, RELATIONS
+from cortex.memory.upkeep.state import RELATIONS
 from cortex.memory.upkeep.traits import Trait
 from cortex.memory.upkeep.work import EDGES_MAX, Steps, Work, changed_notes
 
@@ -35,9 +31,8 @@ CANDIDATES = 100
 EDGES_EACH = 50
 #: files of a note by which related notes are searched
 FILES = 20
-#: newest notes that are associated with each other; how many of them in one slice (2 ms); edges in
-#: one transaction (2 ms)
-RECENT, AT_ONCE, WRITTEN = 100, 20, 5
+#: edges in one transaction (2 ms)
+WRITTEN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +44,7 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """The changes for one note: edges to remove, new ones, and the notes that another note ends,
-    with the conflict.
-    """
+    """The changes for one note: edges to remove, new ones, and the pairs in conflict."""
 
     parted: tuple[Edge, ...]
     links: tuple[Link, ...]
@@ -68,65 +61,6 @@ def relate_changed(work: Work) -> Steps:
         if decision.parted or decision.links or decision.conflicts:
             yield from _write(work, number, decision, change)
             yield
-
-
-def associate_newest(work: Work) -> Steps:
-    """Associate each of the newest notes with the few nearest of them. Two notes unchanged since
-    the last run are skipped, so an edge that faded between them does not come back.
-    """
-    since = work.mark(ASSOCIATIONS).last_run
-    with work.memory.store.database.read() as connection:
-        query = select(NOTE.c.number).where(NOTE.c.state == "active").order_by(NOTE.c.number.desc())
-        numbers = list(connection.execute(query.limit(RECENT)).scalars())
-    traits = list((yield from work.traits(numbers)).values())
-    trait_numbers = [trait.number for trait in traits]
-    cosines = work.memory.vectors.against(trait_numbers, trait_numbers)
-    yield
-    by_number = {trait.number: trait for trait in traits}
-    work.counts["compared"] = len(traits)
-    altered = {trait.number for trait in traits if trait.stamp >= since}
-    by_pair: dict[tuple[int, int], Link] = {}
-    for at in range(0, len(traits), AT_ONCE):
-        near = associate(traits, cosines, range(at, min(at + AT_ONCE, len(traits))))
-        by_pair |= {candidate.pair: candidate for candidate in near if not altered.isdisjoint(candidate.pair)}
-        yield
-    links = _with_room(work, [by_pair[pair] for pair in sorted(by_pair) if _is_new(work, by_pair[pair])])
-    for at in range(0, len(links), WRITTEN):
-        yield
-        some = [
-            candidate for candidate in links[at : at + WRITTEN] if _is_current(work, candidate, by_number)
-        ]
-        for candidate in some:
-            _count(work, candidate)
-        if some:
-            work.write(ASSOCIATIONS, lambda records, some=some: _join(records, some))  # type: ignore[misc]
-    work.keep(ASSOCIATIONS, last_run=work.now)
-
-
-def _is_new(work: Work, candidate: Link) -> bool:
-    if candidate.pair in work.related_pairs:
-        return False
-    first, second = candidate.pair
-    return not any(second in (edge.source, edge.target) for edge in work.memory.links.of(first))
-
-
-def _with_room(work: Work, links: Sequence[Link]) -> list[Link]:
-    """The links, in their order, that give no note more than EDGES_EACH edges."""
-    edge_counts: dict[int, int] = {}
-    accepted = []
-    for candidate in links:
-        counts = {
-            end: edge_counts[end] if end in edge_counts else _automatic_count(work, end)
-            for end in candidate.pair
-        }
-        if max(counts.values()) < EDGES_EACH:
-            edge_counts |= {end: count + 1 for end, count in counts.items()}
-            accepted.append(candidate)
-    return accepted
-
-
-def _is_current(work: Work, candidate: Link, traits: dict[int, Trait]) -> bool:
-    return all(work.is_unchanged(traits[end]) for end in candidate.pair)
 
 
 def _inspect(work: Work, number: int) -> Generator[None, None, _Decision]:
@@ -146,30 +80,7 @@ def _inspect(work: Work, number: int) -> Generator[None, None, _Decision]:
             newer, older = sorted((subject, other), key=lambda trait: trait.order, reverse=True)
             pairs.append(_Pair(newer, older, cosine))
     yield
-    following = yield from _following(work, number, pairs, near)
-    return _decide(work, subject, pairs, following, generic=generic)
-
-
-def _following(
-    work: Work, number: int, pairs: Sequence[_Pair], near: Sequence[tuple[int, float]]
-) -> Generator[None, None, set[int]]:
-    """The notes right before and after this one in its session, if the older of the two is among
-    the nearest in meaning to the newer: among some thousand notes any two are a little similar.
-    """
-    followers = set[int]()
-    for pair in pairs:
-        newer, older = pair.newer, pair.older
-        relation = relate(newer, older, pair.cosine, follows=True)
-        follows = int(work.memory.catalog["before"][newer.number]) == older.number
-        if not follows or relation is None or relation.detection != "temporal_proximity":
-            continue
-        nearest = near
-        if newer.number != number:
-            nearest = work.memory.vectors.near(newer.number, work.mask(newer), NEIGHBOURS)
-            yield
-        if older.number in {other for other, _ in nearest[:NEIGHBOURS]}:
-            followers.add(_other_of(pair, number))
-    return followers
+    return _decide(work, subject, pairs, generic=generic)
 
 
 def _candidates(work: Work, trait: Trait, near: Sequence[int]) -> list[int]:
@@ -193,9 +104,7 @@ def _by_files(work: Work, trait: Trait) -> list[int]:
     return numbers
 
 
-def _decide(
-    work: Work, trait: Trait, pairs: Sequence[_Pair], following: Collection[int], *, generic: bool
-) -> _Decision:
+def _decide(work: Work, trait: Trait, pairs: Sequence[_Pair], *, generic: bool) -> _Decision:
     number = trait.number
     edges = work.memory.links.of(number)
     manual = {_other(edge, number) for edge in edges if edge.detection not in AUTOMATIC}
@@ -208,7 +117,7 @@ def _decide(
         if other in conflicts:
             wanted[other] = _flag(pair, conflicts[other])
             continue
-        proposal = relate(pair.newer, pair.older, pair.cosine, follows=other in following)
+        proposal = relate(pair.newer, pair.older, pair.cosine)
         wanted[other] = (
             None if generic and proposal and proposal.detection == "embedding_similarity" else proposal
         )
@@ -225,14 +134,12 @@ def _decide(
         ),
         key=lambda proposal: (-proposal.confidence, proposal.pair),
     )
-    ends = tuple(
+    disputes = tuple(
         (pair, conflicts[other])
         for pair in pairs
-        if (other := _other_of(pair, number)) in conflicts
-        and conflicts[other].closes
-        and other not in connected
+        if (other := _other_of(pair, number)) in conflicts and other not in connected
     )
-    return _Decision(parted, tuple(links), ends)
+    return _Decision(parted, tuple(links), disputes)
 
 
 def _conflicts(pairs: Sequence[_Pair], number: int) -> tuple[dict[int, Conflict], set[int]]:
@@ -258,17 +165,13 @@ def _conflicts(pairs: Sequence[_Pair], number: int) -> tuple[dict[int, Conflict]
 
 def _flag(pair: _Pair, conflict: Conflict) -> Link:
     ends = pair.newer.number, pair.older.number
-    return Link(*ends, conflict.relation, conflict.confidence, conflict.detection, conflict.reason)
+    return Link(*ends, "contradicts", conflict.confidence, conflict.detection, conflict.reason)
 
 
 def _is_gone(edge: Edge, wanted: dict[int, Link | None], number: int) -> bool:
-    """Whether the detectors no longer find the edge's relation; an association is replaced by any
-    relation that they find.
-    """
+    """Whether the detectors no longer find the edge's relation."""
     other = _other(edge, number)
     proposal = wanted.get(other)
-    if edge.detection == ASSOCIATED:
-        return proposal is not None
     if edge.detection not in PAIRWISE or other not in wanted:
         return False
     return proposal is None or (proposal.source, proposal.target, proposal.relation) != (
@@ -296,26 +199,17 @@ def _write(work: Work, number: int, decision: _Decision, change: int) -> Steps:
         work.write(RELATIONS, lambda records, some=some: _join(records, some))  # type: ignore[misc]
         yield
     links = _current_links(work, links)
-    ends = [
-        entry
-        for entry in decision.conflicts
-        if work.is_unchanged(entry[0].older) and work.is_unchanged(entry[0].newer)
-    ]
 
     def carry_out(records: Records) -> None:
         for edge in decision.parted:
             records.disconnect(edge.number)
         _join(records, links)
-        for pair, _ in ends:
-            _end(records, pair)
 
     work.write(RELATIONS, carry_out, cursor=change)
     work.counts["removed"] += len(decision.parted)
     work.gone |= {edge.number for edge in decision.parted}
-    for pair, conflict in ends:
-        work.ended.add(pair.older.number)
-        row = {"id": pair.older.id, "number": pair.older.number, "by": pair.newer.id, "why": conflict.reason}
-        work.record_detail("superseded", row)
+    for pair, conflict in decision.conflicts:
+        _propose(work, pair, conflict)
 
 
 def _current_links(work: Work, links: Sequence[Link]) -> list[Link]:
@@ -326,12 +220,12 @@ def _current_links(work: Work, links: Sequence[Link]) -> list[Link]:
     return current
 
 
-def _end(records: Records, pair: _Pair) -> None:
-    """Mark the older note as superseded."""
-    for old in records.get([pair.older.number]):
-        by = pair.newer.number
-        if old.state == "active":  # a colleague may have deleted it meanwhile
-            records.change(old, replace(old, state="superseded", superseded_by=by, valid_until=records.now))
+def _propose(work: Work, pair: _Pair, conflict: Conflict) -> None:
+    """List the pair with the call that would close the older note."""
+    older, newer = pair.older, pair.newer
+    row = {"id": older.id, "number": older.number, "by": newer.id, "why": conflict.reason}
+    suggestion = f"supersedes: [{older.number}] in an edit of note {newer.number}, if it is no longer true"
+    work.record_detail("disputed", row | {"suggest": suggestion})
 
 
 def _join(records: Records, links: Sequence[Link]) -> None:

@@ -7,27 +7,24 @@ each rule needs a common topic, or a phrase that names the other note.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-
-import numpy as np
 
 from cortex.memory.upkeep.traits import Trait, jaccard, stems
-from cortex.system.arrays import Array
 
+#: detections of earlier versions: edges that only say that two notes have a common tag, a common
+#: file, a session or a theme. They made up most edges and changed no recall, so none is made, and
+#: those of a note that is examined again are removed
+RETIRED = frozenset(("concept_overlap", "temporal_proximity", "creative_association"))
 #: detections of automatic edges; other edges come from people and agents
-PAIRWISE = (
+PAIRWISE = RETIRED | {
     "file_overlap",
-    "concept_overlap",
     "type_progression",
-    "temporal_proximity",
     "narrative_mention",
     "embedding_similarity",
     "negation",
-)
-ASSOCIATED = "creative_association"
-AUTOMATIC = frozenset((*PAIRWISE, ASSOCIATED, "correction", "opposition"))
+}
+AUTOMATIC = PAIRWISE | {"correction", "opposition"}
 #: confidence below which no edge is made: the least that `find_related_observations` lists
 LEAST = 0.5
 #: cosine from which on two notes are similar; share a topic; are not unrelated. The built-in model
@@ -37,20 +34,10 @@ SIMILAR, TOPIC, AKIN = 0.75, 0.55, 0.35
 TOPIC_WORDS = 0.25
 #: confidence from common files: base, for each, at most
 FILES, FILE, FILES_MOST = 0.5, 0.1, 0.95
-#: confidence from common labels: base, for their share, for each important label
-LABELS, LABELS_SHARE, LABEL_MORE = 0.3, 0.5, 0.1
-WEIGHTY = frozenset("security architecture gotcha anti-pattern best-practice error-handling".split())
-#: confidence from one session: base, for nearness; milliseconds that count as near
-SESSION, SESSION_NEAR, SESSION_MS = 0.3, 0.4, 5 * 60_000
 #: base confidence of a phrase
 PHRASE = 0.4
 #: share of a title's words, and their least number, with which a sentence names the note
 TITLE_SHARE, TITLE_WORDS = 0.6, 2
-#: cosine from which on work explains a finding; cosine of a common theme; confidence of the former
-EXPLAINS_FROM, THEME_FROM, EXPLAINS = 0.5, 0.7, 0.7
-#: most associations of a note
-PARTNERS = 3
-
 #: (newer, older) type → relation of notes with a common file, additional confidence
 _BY_FILE = {
     ("bugfix", "decision"): ("fixes", 0.2),
@@ -120,20 +107,14 @@ class Link:
         return min(self.source, self.target), max(self.source, self.target)
 
 
-def relate(newer: Trait, older: Trait, cosine: float, *, follows: bool = False) -> Link | None:
-    """The surest relation of two notes, None if there is none. `follows`: the newer is the next
-    note of the same session, and similar. Similarity and nearness count if no better relation is
-    found.
+def relate(newer: Trait, older: Trait, cosine: float) -> Link | None:
+    """The surest relation of two notes, None if there is none. Similarity counts if no better
+    relation is found.
     """
     detected = max(_detections(newer, older, cosine), key=lambda link: link.confidence, default=None)
     if detected is not None and detected.confidence >= LEAST:
         return detected
-    weaker = [
-        *_similar(newer, older, cosine),
-        *(_near(newer, older) if follows and _in_context(newer, older, cosine) else ()),
-    ]
-    best = max(weaker, key=lambda link: link.confidence, default=None)
-    return best if best is not None and best.confidence >= LEAST else None
+    return next(_similar(newer, older, cosine), None)
 
 
 def same_topic(newer: Trait, older: Trait, cosine: float) -> bool:
@@ -141,74 +122,25 @@ def same_topic(newer: Trait, older: Trait, cosine: float) -> bool:
     return cosine >= TOPIC or jaccard(newer.words, older.words) >= TOPIC_WORDS
 
 
-def associate(traits: Sequence[Trait], cosines: Array, some: Sequence[int] | None = None) -> list[Link]:
-    """Associations among all pairs: work that explains a finding, and a common theme. Each note (or
-    those at the indices `some`) is compared with its PARTNERS nearest only. `cosines`: [n, n].
-    """
-    by_pair: dict[tuple[int, int], Link] = {}
-    for at in range(len(traits)) if some is None else some:
-        subject = traits[at]
-        near = (int(place) for place in np.argsort(-cosines[at], kind="stable") if place != at)
-        for place in islice((place for place in near if subject.meets(traits[place])), PARTNERS):
-            newer, older = sorted((subject, traits[place]), key=lambda trait: trait.order, reverse=True)
-            link = _association(newer, older, float(cosines[at, place]))
-            if link is not None:
-                by_pair[link.pair] = link
-    return [by_pair[pair] for pair in sorted(by_pair)]
-
-
-def _are_related(newer: Trait, older: Trait, cosine: float) -> bool:
-    """Whether two notes are somewhat similar, or share a label."""
-    return cosine >= AKIN or bool(newer.labels & older.labels)
-
-
-def _in_context(newer: Trait, older: Trait, cosine: float) -> bool:
-    """Whether two neighbours in a session have more in common: their meaning, and a label, a file
-    or some words.
-    """
-    is_connected = bool(newer.labels & older.labels or newer.files & older.files)
-    return cosine >= AKIN and (is_connected or len(newer.words & older.words) >= TITLE_WORDS)
-
-
-def _association(newer: Trait, older: Trait, cosine: float) -> Link | None:
-    findings, work = {"discovery", "bugfix"}, {"refactor", "feature"}
-    types = {newer.type, older.type}
-    if types & findings and types & work and cosine > EXPLAINS_FROM:
-        first, second = (newer, older) if newer.type in findings else (older, newer)
-        return _link(first, second, "explains", EXPLAINS, ASSOCIATED, f"cosine {cosine:.2f}")
-    if cosine > THEME_FROM:
-        return _link(newer, older, "shares_theme", cosine, ASSOCIATED, f"cosine {cosine:.2f}")
-    return None
-
-
 def _detections(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
     yield from _files(newer, older, cosine)
-    yield from _labels(newer, older, cosine)
     yield from _progress(newer, older, cosine)
     yield from _mentions(newer, older)
 
 
 def _files(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
     shared = newer.files & older.files
-    if not shared or not _are_related(newer, older, cosine):
+    if not shared or cosine < AKIN:
         return
-    relation, more = _BY_FILE.get((newer.type, older.type), ("relates_to", 0.0))
+    relation, more = _BY_FILE.get((newer.type, older.type), ("", 0.0))
     is_repeat = newer.type == older.type and bool(newer.modified & older.modified)
     if not more and is_repeat and same_topic(newer, older, cosine):
         relation, more = _SAME_TYPE
+    if not relation:
+        return
     confidence = min(FILES_MOST, FILES + FILE * len(shared) + more)
     reason = f"{len(shared)} shared file{'s' * (len(shared) > 1)}"
     yield _link(newer, older, relation, confidence, "file_overlap", reason)
-
-
-def _labels(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
-    shared = newer.labels & older.labels
-    if not shared or (len(shared) == 1 and cosine < TOPIC) or cosine < AKIN:
-        return
-    confidence = LABELS + LABELS_SHARE * jaccard(newer.labels, older.labels)
-    confidence += LABEL_MORE * len(shared & WEIGHTY)
-    reason = f"{len(shared)} shared tag{'s' * (len(shared) > 1)}"
-    yield _link(newer, older, "relates_to", min(FILES_MOST, confidence), "concept_overlap", reason)
 
 
 def _progress(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
@@ -249,15 +181,6 @@ def _similar(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
     if cosine >= SIMILAR:
         weight = min(1.0, cosine)
         yield _link(newer, older, "similar_to", weight, "embedding_similarity", f"cosine {cosine:.2f}")
-
-
-def _near(newer: Trait, older: Trait) -> Iterator[Link]:
-    span = newer.moment - older.moment
-    if newer.session and newer.session == older.session and 0 <= span <= SESSION_MS:
-        confidence = SESSION + SESSION_NEAR * (1 - span / SESSION_MS)
-        yield _link(
-            newer, older, "parallel_context", confidence, "temporal_proximity", f"{span // 1000} s apart"
-        )
 
 
 def _link(  # noqa: PLR0917

@@ -19,13 +19,13 @@ from cortex.memory.recall import Memory
 from cortex.memory.store import STATES
 from cortex.memory.tables import NOTE
 from cortex.memory.times import format_moment
+from cortex.memory.transcripts.proposals import expire
 from cortex.memory.upkeep import fading
 from cortex.memory.upkeep.duplicates import groups
 from cortex.memory.upkeep.edge_decay import fade_edges
-from cortex.memory.upkeep.linking import associate_newest, relate_changed
+from cortex.memory.upkeep.linking import relate_changed
 from cortex.memory.upkeep.pattern_steps import find_patterns, pattern_rows
 from cortex.memory.upkeep.state import (
-    ASSOCIATIONS,
     CYCLE,
     DECAY,
     EDGES,
@@ -45,7 +45,6 @@ Long = Generator[None, None, dict[str, Any]]
 #: job → its function
 STEPS: Mapping[str, Callable[[Work], Steps]] = {
     RELATIONS: relate_changed,
-    ASSOCIATIONS: associate_newest,
     PATTERNS: find_patterns,
     EDGES: fade_edges,
     DECAY: fading.decay,
@@ -54,7 +53,7 @@ STEPS: Mapping[str, Callable[[Work], Steps]] = {
 #: cycle → its jobs in order: fading depends on relations
 CYCLES: Mapping[str, tuple[str, ...]] = {
     "all": tuple(STEPS),
-    "associations": (RELATIONS, ASSOCIATIONS, PATTERNS),
+    "associations": (RELATIONS, PATTERNS),
     "decay": (EDGES, DECAY),
     "forgetting": (FORGETTING,),
 }
@@ -71,8 +70,8 @@ _DAY_MS = 24 * _HOUR_MS
 def run_consolidation(library: Library, *, cycle: Cycle = "all", dry_run: bool = False) -> Long:
     """Relate changed notes, find patterns, let relevance fade, and forget if that is switched on;
     at most 500 notes and 2 000 edges a run. Return {"status", "cycle", "dry_run", "duration_ms",
-    "changes", "remaining", "steps": {job: counts}}, and the superseded and archived notes. Raises
-    BadRequest.
+    "changes", "remaining", "steps": {job: counts}}, and the disputed and archived notes: a disputed
+    note stays active, and the row says how to close it. Raises BadRequest.
     """
     if cycle not in CYCLES:
         raise BadRequest(f"cycle is {cycle!r}; it is one of {', '.join(CYCLES)}.")
@@ -86,6 +85,9 @@ def _cycle(memory: Memory, cycle: str, project: str, *, dry_run: bool) -> Long:
             return _busy(memory)
         memory.follow()
         work = Work(memory, memory.now(), dry_run)
+        if not dry_run:
+            with memory.store.database.write() as connection:
+                expire(connection, work.now)
         for name in CYCLES[cycle]:
             work.counts.clear()
             yield from STEPS[name](work)
@@ -114,7 +116,7 @@ def _visible_details(work: Work, project: str) -> dict[str, list[dict[str, Any]]
 
 def _changes(steps: Mapping[str, Mapping[str, int]]) -> int:
     """The number of changes. An edge counts once, without its count by relation."""
-    counted = frozenset("edges removed superseded patterns joined merged changed faded archived".split())
+    counted = frozenset("edges removed patterns joined merged changed faded archived".split())
     return sum(count for numbers in steps.values() for name, count in numbers.items() if name in counted)
 
 

@@ -14,8 +14,8 @@ from cortex.settings.table import Memory as Settings
 #: status of a pattern that was merged into another one
 MERGED = "merged"
 #: names of the jobs with a row
-RELATIONS, ASSOCIATIONS, PATTERNS, EDGES, DECAY, FORGETTING, MAINTENANCE, CYCLE = (
-    "relations", "associations", "patterns", "edges", "decay", "forgetting", "maintenance", "cycle",
+RELATIONS, PATTERNS, EDGES, DECAY, FORGETTING, MAINTENANCE, CYCLE = (
+    "relations", "patterns", "edges", "decay", "forgetting", "maintenance", "cycle",
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ BODY_CHARS = 2_000
 #: types of changes: files of such a note count as modified if nothing else is known
 CHANGES = frozenset(("bugfix", "feature", "refactor", "change"))
 #: rank of trust; a note never ends a note with a higher rank
-RANK: dict[Trust, int] = {"user": 3, "agent": 2, "tool": 1, "import": 1}
+RANK: dict[Trust, int] = {"user": 3, "agent": 2, "tool": 1, "import": 1, "other": 1}
 _TYPES = {"fact": "discovery", "event": "change"}
 
 

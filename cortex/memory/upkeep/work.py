@@ -36,7 +36,7 @@ Steps = Generator[None, None, None]
 
 @dataclass(slots=True)
 class Work:
-    """`dry_run`: nothing is written; `ended` and `related_pairs` hold the changes it would have
+    """`dry_run`: nothing is written; `related_pairs` and `gone` hold the changes it would have
     made.
     """
 
@@ -45,9 +45,7 @@ class Work:
     dry_run: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     details: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    #: of this run: notes that are no longer valid, pairs that are related, and edges that are
-    #: removed
-    ended: set[int] = field(default_factory=set)
+    #: of this run: pairs that are related, and edges that are removed
     related_pairs: set[tuple[int, int]] = field(default_factory=set)
     gone: set[int] = field(default_factory=set)
     _traits: dict[int, Trait] = field(default_factory=dict)
@@ -84,8 +82,8 @@ class Work:
             self.details[what].append(row)
 
     def is_active(self, number: int) -> bool:
-        """Whether the note is active after the changes of this run."""
-        return number not in self.ended and self.memory.catalog.is_active(number)
+        """Whether the note is active."""
+        return self.memory.catalog.is_active(number)
 
     def mask(self, trait: Trait) -> Array:
         """The active notes that the note's project sees."""

@@ -237,7 +237,9 @@ def test_an_invalid_change_is_one_sentence(town, body):
     assert (status, answer["error"]["code"]) == (400, "bad_request")
 
 
-@pytest.mark.parametrize("address", ["note", "tab=sessions", "tab=quality", "tab=trends", "tab=changes"])
+@pytest.mark.parametrize(
+    "address", ["note", "tab=sessions", "tab=candidates", "tab=quality", "tab=trends", "tab=changes"]
+)
 def test_every_tab_is_right_at_every_width_light_and_dark_and_accessible(page, store, session, address):
     number = store("The rudder is of steel", body="Since the storm.", facts=["It held."], tags=["ship"])
     page.open(f"/memory?{address}={number}" if address == "note" else f"/memory?{address}")

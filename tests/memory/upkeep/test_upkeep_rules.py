@@ -10,7 +10,7 @@ from cortex.memory.upkeep.conflicts import judge
 from cortex.memory.upkeep.duplicates import groups
 from cortex.memory.upkeep.forgetting import Standing, is_expired, may_be_forgotten
 from cortex.memory.upkeep.patterns import describe, is_pattern, read_type
-from cortex.memory.upkeep.relations import associate, relate
+from cortex.memory.upkeep.relations import relate
 from cortex.memory.upkeep.scores import DAY_MS, FLOOR, MOST, relevance
 from cortex.memory.upkeep.traits import trait_of
 
@@ -40,8 +40,13 @@ def pair(first, second, **fields):
         ("refactor", "discovery", {"files": ("login.py",)}, ("evolves_from", "file_overlap")),
         ("feature", "decision", {"files": ("login.py",)}, ("depends_on", "file_overlap")),
         ("change", "change", {"files": ("login.py",)}, ("evolves_from", "file_overlap")),
-        ("discovery", "discovery", {"files": ("login.py",)}, ("relates_to", "file_overlap")),
-        ("discovery", "discovery", {"labels": ("login", "security")}, ("relates_to", "concept_overlap")),
+        ("discovery", "discovery", {"files": ("login.py",)}, ("similar_to", "embedding_similarity")),
+        (
+            "discovery",
+            "discovery",
+            {"labels": ("login", "security")},
+            ("similar_to", "embedding_similarity"),
+        ),
         ("bugfix", "discovery", {}, ("leads_to", "type_progression")),
         ("bugfix", "feature", {}, ("fixes", "type_progression")),
         ("pattern", "discovery", {}, ("summarizes", "type_progression")),
@@ -94,40 +99,18 @@ def test_each_type_of_relation_has_a_detector():
 
 
 @pytest.mark.parametrize("first", ["bugfix", "refactor", "feature", "change", "discovery"])
-def test_a_common_file_or_type_does_not_relate_unrelated_notes(first):
-    older = trait(1, "Colours of the theme", kind="decision", files=("app.py",), session="s")
-    newer = trait(2, "Queue is drained slowly", kind=first, files=("app.py",), session="s", at=1)
-    assert relate(newer, older, 0.1, follows=True) is None
-
-
-def test_the_next_note_of_a_session_is_related_if_no_better_relation_is_found():
-    first, second = "The parser drops commas", "Commas and the parser"
-    older, newer = trait(1, first, session="s"), trait(2, second, session="s", at=1)
-    assert relate(newer, older, 0.4, follows=True).detection == "temporal_proximity"
-    assert relate(newer, older, 0.4) is None
-    assert relate(trait(2, second, session="s", at=6), older, 0.4, follows=True) is None
-
-
-@pytest.mark.parametrize(
-    ("title", "labels", "cosine", "related"),
-    [
-        ("Letters are sorted", ("mail",), 0.4, True),
-        ("Letters are sorted", (), 0.4, False),
-        ("Letters are sorted", ("mail",), 0.3, False),
-        ("The post office is closed", (), 0.4, True),
-    ],
-)
-def test_neighbours_in_a_session_need_similar_meaning_and_a_common_feature(title, labels, cosine, related):
-    older = trait(1, "A closed post office", session="s", labels=("mail",))
-    newer = trait(2, title, session="s", at=1, labels=labels)
-    assert (relate(newer, older, cosine, follows=True) is not None) == related
+def test_a_common_file_tag_or_session_does_not_relate_unrelated_notes(first):
+    common = {"files": ("app.py",), "labels": ("ui", "security"), "session": "s"}
+    older = trait(1, "Colours of the theme", kind="decision", **common)
+    newer = trait(2, "Queue is drained slowly", kind=first, at=1, **common)
+    assert relate(newer, older, 0.1) is None
 
 
 def test_a_correction_contradicts_only_its_subject():
     older = trait(1, "Sessions are kept in Redis", kind="decision")
     newer = trait(2, "Sessions are no longer kept in Redis", kind="decision", at=1)
     conflict = judge(newer, older, 0.65)
-    assert (conflict.relation, conflict.detection, conflict.closes) == ("contradicts", "correction", True)
+    assert conflict.detection == "correction"
     assert judge(newer, trait(3, "Invoices are numbered per year", kind="decision"), 0.1) is None
 
 
@@ -137,51 +120,33 @@ def test_two_unrelated_decisions_are_no_contradiction():
         trait(2, "Never use tabs", kind="decision", at=1),
     )
     assert judge(newer, older, -0.1) is None
-    assert associate([older, newer], np.array([[1, -0.1], [-0.1, 1]])) == []
 
 
-def test_an_opposite_change_of_the_same_file_ends_the_first():
+def test_an_opposite_change_of_the_same_file_contradicts_the_first():
     older = trait(1, "Added the rate limiter", kind="feature", modified=("limit.py",), files=("limit.py",))
     newer = trait(
         2, "Removed the rate limiter", kind="change", at=1, modified=("limit.py",), files=("limit.py",)
     )
     conflict = judge(newer, older, 0.9)
-    assert (conflict.relation, conflict.closes) == ("supersedes", True)
+    assert conflict.detection == "opposition"
     elsewhere = trait(3, "Removed the rate limiter", kind="change", at=1, modified=("b.py",), files=("b.py",))
-    assert not judge(elsewhere, older, 0.9).closes
+    assert judge(elsewhere, older, 0.9).detection == "negation"
 
 
-def test_an_opposite_change_of_another_thing_in_the_same_file_ends_nothing():
+def test_an_opposite_change_of_another_thing_in_the_same_file_is_no_conflict():
     where = {"modified": ("sums.py",), "files": ("sums.py",)}
     older = trait(1, "The parser splits totals", kind="change", **where)
     newer = trait(2, "The cart merges totals", kind="change", at=1, **where)
     conflict = judge(newer, older, 0.9)
-    assert conflict is None or not conflict.closes
-
-
-def test_a_note_with_less_trust_ends_nothing():
-    older = trait(1, "Sessions are kept in Redis", kind="decision", trust="user")
-    newer = trait(2, "Sessions are no longer kept in Redis", kind="decision", at=1)
-    assert not judge(newer, older, 0.65).closes
+    assert conflict is None or conflict.detection != "opposition"
 
 
 @pytest.mark.parametrize(("cosine", "expected"), [(0.85, "negation"), (0.5, None)])
-def test_a_negation_of_a_similar_note_is_flagged_and_ends_nothing(cosine, expected):
+def test_a_negation_of_a_similar_note_is_a_conflict(cosine, expected):
     older = trait(1, "The parser accepts trailing commas in maps")
     newer = trait(2, "Trailing commas: maps in our grammar can not have them", at=1)
     conflict = judge(newer, older, cosine)
     assert (conflict and conflict.detection) == expected
-    assert conflict is None or not conflict.closes
-
-
-def test_associations_are_explanations_and_common_themes():
-    found_out, work = trait(1, "Cookies get lost"), trait(2, "Cookies are kept", kind="feature", at=1)
-    theme, far = trait(3, "Cookies of the login", at=2), trait(4, "Colours", at=3)
-    cosines = np.eye(4)
-    for row, column, value in ((0, 1, 0.6), (0, 2, 0.72), (1, 2, 0.3), (0, 3, 0.1)):
-        cosines[row, column] = cosines[column, row] = value
-    relations = {link.pair: link.relation for link in associate([found_out, work, theme, far], cosines)}
-    assert relations == {(1, 2): "explains", (1, 3): "shares_theme"}
 
 
 share = st.floats(0, 1)

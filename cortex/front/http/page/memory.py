@@ -22,6 +22,7 @@ Query = Mapping[str, str]
 #: name of a tab → its title
 TABS = {
     "notes": "Notes",
+    "candidates": "Candidates",
     "sessions": "Sessions",
     "quality": "Quality",
     "trends": "Trends",
@@ -29,8 +30,8 @@ TABS = {
 }
 #: kinds of notes in the filter; the URL takes others as well
 KINDS = ("fact", "decision", "goal", "event", "pattern", "observation", "preference")
-#: notes, sessions and exchanges of a page, maximum of listed operations
-NOTES, SESSIONS, EXCHANGES, OPERATIONS = 50, 30, 20, 50
+#: notes, candidates, sessions and exchanges of a page, maximum of listed operations
+NOTES, CANDIDATES, SESSIONS, EXCHANGES, OPERATIONS = 50, 5, 30, 20, 50
 #: maxima: notes with a rated quality, tokens of that answer, shown groups and patterns
 JUDGED, TOKENS, GROUPS, PATTERNS = 200, 40_000, 10, 10
 #: spans of trends in days; groupings → titles
@@ -134,6 +135,18 @@ async def _is_readable(visit: Visit, session: str) -> bool:
 _UNSAID = dict.fromkeys(("flagged", "changed", "gone", "moved", "occurred_at", "valid_until"), "")
 
 
+async def _candidates(visit: Visit, query: Query) -> Fields:
+    """Return {"rows", "withheld", "next", "previous"}: sentences of sessions."""
+    offset = _number(query.get("offset", ""))
+    answer = await visit.call("memory_candidates", {"offset": offset})
+    return {
+        "rows": answer["candidates"],
+        "withheld": answer.get("withheld", 0),
+        "next": answer.get("next_offset"),
+        "previous": max(0, offset - CANDIDATES) if offset else None,
+    }
+
+
 async def _sessions(visit: Visit, query: Query) -> Fields:
     """Return {"session", "next", "previous"} for one session, else {"rows", "next", "previous"}."""
     if session := query.get("session", ""):
@@ -198,6 +211,7 @@ async def _changes(visit: Visit, _query: Query) -> Fields:
 
 _TAB_CONTENTS = {
     "notes": _notes,
+    "candidates": _candidates,
     "sessions": _sessions,
     "quality": _quality,
     "trends": _trends,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -135,8 +136,8 @@ async def memory_import(
     file: Annotated[
         str,
         Meta(
-            description="An export, memory.json of the reference memory server, a Markdown file or a folder; - "
-            "reads standard input."
+            description="An export of Cortex or of another memory program, a Markdown file or a folder; - reads "
+            "standard input."
         ),
     ],
     trusted: Annotated[
@@ -155,9 +156,15 @@ async def memory_export(
     context: QueryContext,
     *,
     file: Annotated[str, Meta(description="The file to write, as lines of JSON; - writes standard output.")],
+    markdown: Annotated[
+        bool, Meta(description="Write a folder of Markdown files instead, one a note, without history.")
+    ] = False,
     project: Whose = "",
 ) -> dict[str, Any]:
     """Write the notes of this project, with edges and history, to a file for `import`."""
+    if markdown:
+        arguments = drop_empty(folder=_absolute(file), project=project)
+        return await context.remember("export_markdown", arguments)
     return await context.remember("export", drop_empty(file=_absolute(file), project=project))
 
 
@@ -207,9 +214,13 @@ async def memory_doctor(
 
 
 def _project_of(project: str, remotes: tuple[str, ...]) -> str:
-    """Return the identity of the project in a folder, or `project` itself if it is no folder."""
+    """Return the identity of the project in a folder, the absolute path of a folder that is gone,
+    or `project` itself if it is no path.
+    """
     folder = Path(project or "nowhere").expanduser()
-    return identity_of(folder.resolve(), remotes) if project and folder.is_dir() else project
+    if project and folder.is_dir():
+        return identity_of(folder.resolve(), remotes)
+    return str(folder.resolve()) if os.sep in project else project
 
 
 def _absolute(file: str) -> str:

@@ -12,7 +12,7 @@ from cortex.front.tools.memory.fence import unfenced
 
 #: defaults of a new note for the schema: the function's are empty, for an edit changes only the
 #: fields that are passed
-ALSO = {"stated_defaults": {"title": "", "kind": "fact", "importance": 0.5}}
+ALSO = {"stated_defaults": {"kind": "fact", "importance": 0.5}}
 
 
 async def cortex_store(
@@ -39,6 +39,7 @@ async def cortex_store(
     project: Annotated[str, Meta(description="Another project.")] = "",
     occurred_at: Annotated[str, Meta(description="A date, if not now.")] = "",
     supersedes: Annotated[tuple[str, ...] | None, Meta(description="Ids of replaced notes.")] = None,
+    topic: Annotated[str, Meta(description="Subject.")] = "",
     id: Annotated[str, Meta(description="Note to edit.")] = "",  # noqa: A002 - its name on the wire
     state: Annotated[
         Literal["active", "superseded", "archived", "deleted"] | None,
@@ -47,7 +48,8 @@ async def cortex_store(
     operation_id: OperationId = "",
 ) -> dict[str, Any]:
     """Remember a fact, decision, goal, event, pattern, observation or preference for later
-    sessions; with `id`, edit a note. Storing a title again adds to the existing note.
+    sessions; with `id`, edit a note. Storing a title again adds to the existing note; a new
+    note of a topic replaces the older.
 
     Example: {"title": "Retries use back-off with jitter", "kind": "decision", "tags": ["net"]}
     """
@@ -72,6 +74,7 @@ async def cortex_store(
             project=project,
             occurred_at=occurred_at,
             supersedes=supersedes,
+            topic=topic,
             id=id,
             state=state,
             **places,

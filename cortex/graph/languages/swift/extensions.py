@@ -8,6 +8,7 @@ from cortex.graph.facts.facts import Binding
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Ref
 from cortex.graph.resolution.values import Value, merge_values
+from cortex.terms.languages import family_of
 
 _COLLECTIONS = frozenset({"BidirectionalCollection", "Collection", "Sequence"})
 _TEXTS = frozenset({"String", "StringProtocol"}) | _COLLECTIONS
@@ -27,7 +28,9 @@ def of_own_type(evaluator: Evaluator, name: str, receiver: str, owners: Sequence
         wanted, unsure = _LISTS, _OTHERS
     else:
         return []
-    pairs = [(ref, evaluator.project.definition(ref)) for ref in evaluator.methods_named("swift", name)]
+    pairs = [
+        (ref, evaluator.project.definition(ref)) for ref in evaluator.methods_named(family_of("swift"), name)
+    ]
     if any(definition.scope in unsure for _, definition in pairs):
         return []
     return [ref for ref, definition in pairs if definition.parent < 0 and definition.scope in wanted]

@@ -10,16 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.tags import Expression, attribute_values, braces, mustaches, svelte_expressions
-from cortex.terms.languages import embedded_language, language_of
+from cortex.graph.languages.scripts.tags import (
+    Expression,
+    attribute_values,
+    braces,
+    mustaches,
+    svelte_expressions,
+)
+from cortex.terms.components import PAGE_ENDINGS, pascal
+from cortex.terms.languages import embedded_language
 
-#: a file with one of these endings is a component: an import of it means its default export
-COMPONENT_ENDINGS = (".vue", ".svelte", ".astro", ".mdx")
-_PAGE_ENDINGS = (".html", ".htm")
 _SCRIPT_LANGUAGES = ("typescript", "tsx", "javascript")
-#: stems of components that have the name of their folder, or no name
-_NAMELESS = frozenset({"index"})
 
 _OPENING = re.compile(rb"<(script|style)(?=[\s>/])", re.IGNORECASE)
 _CLOSING = {name: re.compile(rb"</" + name + rb"\s*>", re.IGNORECASE) for name in (b"script", b"style")}
@@ -40,7 +41,6 @@ _FENCE = re.compile(rb"^[ \t]*(```+|~~~+)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)", re
 _CODE = re.compile(rb"(`+)[^`\n]+\1")
 #: a component in a template: `<Card`, `<my-card`, `<ui.Card`
 _TAG = re.compile(rb"<([A-Z][\w.]*|[a-z]\w*(?:-\w+)+|[a-z]\w*(?:\.\w+)+)(?=[\s/>])")
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _CHAIN = re.compile(r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*")
 #: Svelte's directives that name a function: `use:tooltip`, `in:fade`
 _DIRECTIVE = re.compile(rb"\s(?:use|transition|in|out|animate):([\w.]+)")
@@ -85,31 +85,6 @@ class Component:
     sources: list[ScriptSource] = field(default_factory=list)
 
 
-def is_component(path: str) -> bool:
-    """Return True for a component, a file with an export of its own."""
-    return path.endswith(COMPONENT_ENDINGS)
-
-
-def may_hold_scripts(path: str) -> bool:
-    """Return True for a component or an HTML page."""
-    return path.endswith((*COMPONENT_ENDINGS, *_PAGE_ENDINGS))
-
-
-def family_of(path: str) -> str:
-    """Return the family of languages that can call one another, for a file of the graph."""
-    name = "javascript" if may_hold_scripts(path) else language_of(path).name
-    return RULES[name].family if name in RULES else name
-
-
-def component_name(path: str) -> str:
-    """Return the name of a component in its project, from its file: `MyCard` of `my-card.vue`; ""
-    for a route or an index file.
-    """
-    stem = path.rpartition("/")[2].partition(".")[0]
-    name = _pascal(stem)
-    return name if stem not in _NAMELESS and _NAME.fullmatch(name) and name[0].isupper() else ""
-
-
 def read_component(path: str, raw: bytes) -> Component | None:
     """Return the scripts and template of a file; None for a page without a script."""
     ending = f".{path.rpartition('.')[2]}"
@@ -130,7 +105,7 @@ def read_component(path: str, raw: bytes) -> Component | None:
             _copy(raw, script, element.start, element.end)
         _erase(markup, element.begin, element.until)
     component.script = bytes(script) if script.strip() else b""
-    if ending in _PAGE_ENDINGS:
+    if ending in PAGE_ENDINGS:
         return component if component.script or component.sources else None
     _read_template(component, bytes(markup), ending)
     return component
@@ -236,12 +211,8 @@ def _read_template(component: Component, markup: bytes, ending: str) -> None:
         if is_jsx and template[match.start() : match.end()].strip():
             continue  # a component inside an expression is read with it
         name = match[1].decode("utf-8", "replace")
-        component.uses.append(TemplateUse("call", _pascal(name) if "-" in name else name, match.start(1)))
+        component.uses.append(TemplateUse("call", pascal(name) if "-" in name else name, match.start(1)))
     component.template = bytes(template) if template.strip() else b""
-
-
-def _pascal(name: str) -> str:
-    return "".join(part[:1].upper() + part[1:] for part in name.split("-")) if "-" in name else name
 
 
 def _without_comments(raw: bytes) -> bytearray:

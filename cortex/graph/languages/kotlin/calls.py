@@ -8,10 +8,10 @@ import re
 from typing import Protocol
 
 from cortex.graph.facts.blocks import BLOCK_MARKS, BLOCK_RECEIVER
-from cortex.graph.facts.facts import BOUND, DEFAULT, PLATFORM, Definition, Reference
+from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
 from cortex.graph.facts.types import split_top_level
 from cortex.graph.resolution.arity import accepts_count
-from cortex.graph.resolution.extensions import Extensions
+from cortex.graph.resolution.extensions import Extensions, is_generic
 from cortex.graph.resolution.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
 from cortex.graph.resolution.implicit_receivers import ImplicitReceivers
 from cortex.graph.resolution.project import Project, Ref
@@ -27,10 +27,6 @@ _FIRST = re.compile(
     r"(?:suspend\s+)?(?:[\w.]+(?:<[^()]*>)?\??\.)?\(\s*(?:\w+\s*:\s*)?([\w.]+(?:<[^()]*>)?\??)\s*[,)]"
 )
 _NAME = re.compile(r"[\w.]+")
-#: begins the names of the functions that destructure a value
-COMPONENT = "component"
-#: languages with patterns that destructure a class by its constructor's parameters
-_IN_PARTS = frozenset({"kotlin", "scala"})
 #: depth of nested aliases of function types
 ALIASES_MAX = 3
 #: an unknown receiver
@@ -93,7 +89,7 @@ class Kotlin:
             value for value in members if value.tag == "def" and not extensions.is_extension(value)
         ]
         if own_members and (
-            block or any(accepts_count(self._project.definition(v.ref), "kotlin", count) for v in own_members)
+            block or any(accepts_count(self._project.definition(v.ref), count) for v in own_members)
         ):
             return members
         is_settled = any(value.tag != "def" for value in members) and not extensions.is_evident(
@@ -101,7 +97,7 @@ class Kotlin:
         )
         if members and not own_members and is_settled:
             return members
-        candidates = extensions.find_kotlin(name, path, owners, receiver) if owners or receiver else []
+        candidates = extensions.find(name, path, owners, receiver) if owners or receiver else []
         refs = [candidate.ref for candidate in candidates] if block else extensions.nearest(candidates, count)
         return tuple(Value("def", *ref) for ref in refs[:_SEVERAL_MAX]) or members
 
@@ -192,29 +188,6 @@ class Kotlin:
             text = self._project.definition(ref).returns.lstrip(":")
         return None
 
-    def component_name(self, value: Value, name: str) -> str:
-        """Return the name of the part that `val (a, b) = x` takes: `component2` is the second
-        constructor parameter.
-        """
-        number = name.removeprefix(COMPONENT)
-        if (
-            value.tag != "inst"
-            or not number.isdecimal()
-            or self._project.language(value.path) not in _IN_PARTS
-        ):
-            return name
-        facts = self._project.index(value.path).facts
-        names = [binding.name for binding in facts.bindings if binding.scope == value.at][: int(number)]
-        return names[-1] if names and len(names) == int(number) else name
-
-    def extension_result(self, definition: Definition, owners: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Return the receiver of an extension that returns it: `fun <T : Disk> T.add(): T`."""
-        return (
-            owners
-            if is_generic(definition) and definition.returns[1:].rstrip("?") == definition.scope
-            else ()
-        )
-
     def unaliased(self, refs: list[Ref]) -> list[Ref]:
         """Return `refs` with type aliases replaced by their classes; [] for an `expect` alias of an
         external type.
@@ -247,7 +220,7 @@ class Kotlin:
         fitting = (
             v
             for v, definition in pairs
-            if "static" in definition.flags and accepts_count(definition, "kotlin", reference.arguments)
+            if "static" in definition.flags and accepts_count(definition, reference.arguments)
         )
         return tuple(fitting) or values
 
@@ -264,13 +237,3 @@ def function_result(text: str) -> str:
             return text[at + 1 :].strip()
         depth += (character in "<([") - (character in ">)]" and not arrow)
     return ""
-
-
-def as_function(value: Value) -> Value:
-    """Return an unnamed function that returns `value`."""
-    return value._replace(tag="elem", depth=value.depth + 1) if value.tag in ("inst", "list") else value
-
-
-def is_generic(definition: Definition) -> bool:
-    """Return True if an extension's receiver is a type parameter."""
-    return any(flag.startswith(BOUND) for flag in definition.flags)

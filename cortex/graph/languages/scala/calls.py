@@ -5,22 +5,20 @@ unnamed functions, package objects, and package names relative to outer packages
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Protocol
 
-from cortex.graph.facts.facts import CASE, COMPANION, DEFAULT, LATER, PACKAGE, Reference
+from cortex.graph.facts.facts import CASE, COMPANION, DEFAULT, LATER, Reference
 from cortex.graph.facts.types import split_top_level
 from cortex.graph.resolution.arity import accepts_count, leading_parameters
 from cortex.graph.resolution.commonjs import ChainEvaluator
 from cortex.graph.resolution.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
-from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.plain_types import FUNCTIONS, first_arrow
+from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: a link for the parameter of an unnamed function: index of the argument, index of the parameter
 _ARGUMENT_LINK = re.compile(r"\(~(\d+)_(\d+)\)")
-#: Scala's function types by name
-FUNCTIONS = ("PartialFunction[", "Function1[", "Function2[")
 
 
 class Values(ChainEvaluator, Protocol):
@@ -100,30 +98,13 @@ class Scala:
         outcomes = list(gives.values())
         return outcomes[0] if outcomes and all(outcome == outcomes[0] for outcome in outcomes) else ()
 
-    def keys_around(self, name: str, path: str) -> Iterator[str]:
-        """Yield the keys of a dotted name in a file's package and the packages around it."""
-        package = self._project.home(path).partition(":")[2]
-        while package:
-            if key := self._project.find_module(f"{package}.{name}", path):
-                yield key
-            package = package.rpartition(".")[0]
-
-
-def split_arrow(text: str) -> tuple[str, str]:
-    """Return (a type without a by-name arrow, `=> Disk`; the result of a function type, `A =>
-    Disk`).
-    """
-    text = text.strip().removeprefix("=>").strip()
-    at = _arrow(text)
-    return (text, text[at + 2 :].strip()) if at >= 0 else (text, "")
-
 
 def function_parameters(text: str) -> list[str]:
     """Return the parameter types of a function type: `A => B`, `(A, B) => C`, `PartialFunction[A,
     B]`.
     """
     text = text.strip().removeprefix("=>").strip()
-    at = _arrow(text)
+    at = first_arrow(text)
     if at < 0:
         arguments = next((text[len(prefix) : -1] for prefix in FUNCTIONS if text.startswith(prefix)), "")
         return split_top_level(arguments, ",")[:-1]
@@ -131,28 +112,6 @@ def function_parameters(text: str) -> list[str]:
     if taken_by.startswith("(") and taken_by.endswith(")"):
         return split_top_level(taken_by[1:-1], ",")
     return [taken_by]
-
-
-def _arrow(text: str) -> int:
-    """Return the index of a type's first arrow outside of brackets; -1 for none."""
-    depth = 0
-    for at, character in enumerate(text):
-        if character == "=" and text[at : at + 2] == "=>" and not depth:
-            return at
-        depth += (character in "[(") - (character in "])")
-    return -1
-
-
-def package_object(project: Project, home: str, scope: str = "") -> Iterator[Ref]:
-    """Yield the package objects of a package, or of its subpackage `scope`: the package owns their
-    members.
-    """
-    family, _, package = home.partition(":")
-    if scope:
-        yield from project.types_named(home, f"{scope}.{PACKAGE}")
-    elif package:
-        outer, _, name = package.rpartition(".")
-        yield from project.types_named(f"{family}:{outer}", f"{name}.{PACKAGE}")
 
 
 def apply_candidates(
@@ -170,8 +129,8 @@ def apply_candidates(
     object_ref = object_of(project, values[0]).ref
     every = (*meanings.member(object_ref, "apply"), *meanings.member(object_ref, "apply", past=True))
     fitting = [v for v in dict.fromkeys(every) if v.tag == "def" and _is_apply_of(project, v, values[0])]
-    fitting = [v for v in fitting if accepts_count(project.definition(v.ref), "scala", count)]
-    if fitting and CASE in definition.flags and accepts_count(definition, "scala", count):
+    fitting = [v for v in fitting if accepts_count(project.definition(v.ref), count)]
+    if fitting and CASE in definition.flags and accepts_count(definition, count):
         return (*fitting, values[0])
     return tuple(fitting)
 
@@ -210,7 +169,7 @@ def constructed_classes(
             if CASE in definition.flags and COMPANION not in definition.flags:
                 return (
                     (Value("def", value.path, at),)
-                    if accepts_count(definition, "scala", max(0, reference.arguments))
+                    if accepts_count(definition, max(0, reference.arguments))
                     else ()
                 )
     return ()
@@ -221,9 +180,3 @@ def constructor_target(project: Project, path: str, reference: Reference, receiv
     definitions = project.index(path).facts.definitions
     in_constructor = reference.scope >= 0 and definitions[reference.scope].name == reference.chain == "this"
     return receiver._replace(tag="def") if in_constructor else receiver
-
-
-def is_of_object(project: Project, value: Value) -> bool:
-    """Return True if a method belongs to an object, and not to its companion class."""
-    parent = project.definition(value.ref).parent
-    return parent >= 0 and COMPANION in project.definition((value.path, parent)).flags

@@ -1,0 +1,1 @@
+"""C and C++: syntax, rules and steps."""

@@ -1,0 +1,134 @@
+"""C and C++."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_c
+from cortex.graph.facts.macros import mocked_chain, read_test_macro
+from cortex.graph.languages.c.steps import (
+    find_module,
+    fit,
+    literal_type,
+    outside_type,
+    own_members,
+    parameter_types,
+    plain_type,
+    reachable_methods,
+    take_associated,
+    take_from_other_files,
+    value_of_pair,
+    visible,
+)
+from cortex.graph.languages.c.syntax import describe_argument, parameter_type, pointee_chain
+from cortex.graph.resolution.conversions import ARGUMENT_LIST
+from cortex.graph.resolution.language import Language
+from cortex.terms.languages import family_of
+
+_SYNTAX: dict[str, Any] = {
+    "names": frozenset(
+        "identifier field_identifier type_identifier namespace_identifier this preproc_arg".split()
+    ),
+    "members": {"field_expression": ("argument", "field"), "qualified_identifier": ("scope", "name")},
+    "calls": {"call_expression": "function"},
+    "news": {"new_expression": "type", "compound_literal_expression": "type"},
+    "elements": {"subscript_expression": "argument"},
+    "wraps": {
+        "parenthesized_expression": "",
+        "pointer_expression": "argument",
+        "template_function": "name",
+        "template_type": "name",
+        "template_method": "name",
+        "dependent_name": "",
+    },
+    "casts": {"cast_expression": "type"},
+    "literals": frozenset({"string_literal", "number_literal", "true", "false", "null", "lambda_expression"}),
+}
+
+C = Language(
+    "c",
+    rules=Rules(
+        family_of("c"),
+        (".c",),
+        functions_by_path=True,
+        nested_scopes=True,
+        types_in_one_file=True,
+        typed_by_element=True,
+        inherits_overloads=True,
+        hides_overloads=True,
+        uncallable_types=True,
+        twins=True,
+        untyped_twins=True,
+        capital_macros=True,
+        prototypes=True,
+        self_names=frozenset(),
+        super_names=frozenset(),
+        shared="project",
+        includes=True,
+    ),
+    syntax=Syntax(package=__package__, queries=("c",), imports=read_c, **_SYNTAX),
+    find_module=find_module,
+    own_members=own_members,
+    missing_member=(value_of_pair,),
+    methods_by_name=(reachable_methods,),
+    visible=visible,
+)
+
+CPP = Language(
+    "cpp",
+    rules=Rules(
+        family_of("cpp"),
+        (".cpp", ".cc", ".cxx"),
+        functions_by_path=True,
+        nested_scopes=True,
+        types_in_one_file=True,
+        typed_by_element=True,
+        inherits_overloads=True,
+        hides_overloads=True,
+        twins=True,
+        default_arguments=True,
+        declared_defaults=True,
+        summed_fits=True,
+        argument_list=ARGUMENT_LIST,
+        capital_macros=True,
+        prototypes=True,
+        name_spaces=True,
+        pointer_aliases=True,
+        test_macros=True,
+        super_names=frozenset(),
+        implicit_self=True,
+        shared="project",
+        includes=True,
+        overloads=True,
+    ),
+    syntax=Syntax(
+        package=__package__,
+        queries=("cpp",),
+        imports=read_c,
+        argument=describe_argument,
+        parameter_type=parameter_type,
+        readers={"pointer_expression": pointee_chain},
+        test_name=read_test_macro,
+        mocked=mocked_chain,
+        passes=frozenset({"std.move", "std.forward", "std.ref", "std.cref", "std.as_const"}),
+        values=("c", "cpp"),
+        casters={
+            **dict.fromkeys(("static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"), "cast"),
+            **dict.fromkeys(("dynamic_pointer_cast", "static_pointer_cast", "down_cast"), "cast"),
+            **dict.fromkeys(("make_unique", "make_shared"), "made"),
+        },
+        **_SYNTAX,
+    ),
+    find_module=find_module,
+    own_members=own_members,
+    missing_member=(value_of_pair,),
+    bare_call=(take_associated, take_from_other_files),
+    methods_by_name=(reachable_methods,),
+    visible=visible,
+    bare_type=plain_type,
+    literal_type=literal_type,
+    parameter_types=parameter_types,
+    fit=fit,
+    outside_type=outside_type,
+)

@@ -1,0 +1,115 @@
+"""Modules, members and callees of C and C++, and C++'s types in overloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cortex.graph.facts.facts import DEFAULT, MANY, Parameter, Reference
+from cortex.graph.languages.c.argument_lookup import associated_functions
+from cortex.graph.resolution.calls import Callee, Calls
+from cortex.graph.resolution.common_names import SECOND
+from cortex.graph.resolution.conversions import ELEMENTS, UNDECIDED, bare_cpp_type, cpp_fit
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.includes import C_HOME
+from cortex.graph.resolution.linkage import (
+    drop_declarations,
+    linked_definitions,
+    members_of_type,
+    reachable_definitions,
+)
+from cortex.graph.resolution.members import Members
+from cortex.graph.resolution.overloads import Overloads
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import Value
+
+#: literals → the names of their types
+_LITERALS_OF_CPP = {"String": "char*", "boolean": "bool", "null": "null", "fn": "fn"}
+_GIVES_OF_CPP = {"string": "string", "to_string": "string", "c_str": "char*"}
+
+
+def find_module(project: Project, module: str, importer: str) -> str:
+    """Return the key of an included file, or of a name space."""
+    return project.c.find(module, importer) or project.name_space_key(C_HOME, module)
+
+
+def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
+    """Return the members of a type, bodies in other files before declarations."""
+    return drop_declarations(project, members_of_type(project, owner, refs))
+
+
+def value_of_pair(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
+    """Return the value of a map's pair, which acts as the pair."""
+    return (value,) if name == SECOND and value.tag == "inst" else ()
+
+
+def visible(project: Project, _evaluator: Evaluator, refs: list[Ref], path: str) -> list[Ref]:
+    """Return the definitions in files that a file reads, bodies before declarations."""
+    return drop_declarations(project, reachable_definitions(project, refs, path)) if len(refs) > 1 else refs
+
+
+def reachable_methods(calls: Calls, _reference: Reference, refs: list[Ref]) -> list[Ref]:
+    return reachable_definitions(calls.project, [*refs], calls.path)
+
+
+def take_associated(calls: Calls, callee: Callee) -> None:
+    """Take a function in the name spaces of the arguments' types."""
+    if not callee.values and callee.reference.passed:
+        callee.values = associated_functions(calls.project, calls.evaluator, calls.path, callee.reference)
+        calls.targets.narrowed = True
+
+
+def take_from_other_files(calls: Calls, callee: Callee) -> None:
+    """Take definitions of the same scope in other files that take the arguments.
+
+    Those count if no definition of this file takes as many arguments: it does not hide them.
+    """
+    reference, project, targets = callee.reference, calls.project, calls.targets
+    refs = [value.ref for value in callee.values if value.tag == "def"]
+    definitions = [project.definition(ref) for ref in refs]
+    if (
+        reference.arguments < 0
+        or not refs
+        or any(definition.kind != "function" for definition in definitions)
+        or any(ref[0] != calls.path or targets.takes(ref, reference.arguments) for ref in refs)
+    ):
+        return
+    scope_members = project.members_of(project.home(calls.path), definitions[0].scope)
+    named = drop_declarations(project, [*scope_members.get(callee.name, ())])
+    fitting = [
+        ref
+        for ref in linked_definitions(project, named, calls.path)
+        if project.definition(ref).kind == "function" and targets.takes(ref, reference.arguments)
+    ]
+    callee.values = tuple(Value("def", *ref) for ref in fitting) or callee.values
+
+
+def plain_type(text: str) -> str:
+    name = bare_cpp_type(text.lstrip(":"))
+    return "char*" if name == "char" else name  # declared types lack the stars
+
+
+def literal_type(name: str) -> str:
+    return _LITERALS_OF_CPP.get(name, bare_cpp_type(name))
+
+
+def parameter_types(
+    _overloads: Overloads, _ref: Ref, parameters: Sequence[Parameter], _arguments: Sequence[str]
+) -> list[str]:
+    """Return the plain types of parameters."""
+    return [
+        bare_cpp_type(parameter.type.removeprefix(MANY).removesuffix(DEFAULT)) for parameter in parameters
+    ]
+
+
+def fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
+    """Return the fit of an argument's type, by conversions or by supertypes of the project."""
+    converted = cpp_fit(wanted, actual)
+    if converted != UNDECIDED:
+        return converted
+    return overloads.supertype_fit(wanted.rstrip("*"), actual.rstrip("*"))
+
+
+def outside_type(chain: str) -> str:
+    """Return the type of a library's function or container."""
+    name = chain.rpartition(".")[2]
+    return _GIVES_OF_CPP.get(name, name if name in ELEMENTS else "")

@@ -1,0 +1,1 @@
+"""C#: syntax, rules and steps."""

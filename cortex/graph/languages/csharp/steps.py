@@ -1,0 +1,151 @@
+"""C#'s modules, extensions and steps of calls, and its types in overloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cortex.graph.facts.facts import Definition, Parameter, Reference
+from cortex.graph.languages.csharp.library import CSHARP_TYPES, LINQ
+from cortex.graph.resolution.arity import type_parameter_names
+from cortex.graph.resolution.calls import Calls
+from cortex.graph.resolution.common_names import COMMON
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.extended_calls import ExtendedCalls
+from cortex.graph.resolution.extension_index import ANY_RECEIVER, extension_home, receiver_name
+from cortex.graph.resolution.extensions import ROOT_TYPES, UNKNOWN_MAX
+from cortex.graph.resolution.overloads import Overloads
+from cortex.graph.resolution.partial_types import extensions_in_use, is_in_use, of_arity
+from cortex.graph.resolution.plain_types import VALUES, bare_csharp_type, bare_type
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import OVERLOADS_MAX, Value
+
+#: characters of the longest name that counts as a type parameter without a declaration
+_SHORT = 2
+
+
+def find_module(project: Project, module: str, importer: str) -> str:
+    """Return the key of a name space; `using Results;` in one is relative to those around it."""
+    home, family = project.home(importer), project.rules(importer).family
+    spaces = home.partition(":")[2].split(".")
+    around = (".".join((*spaces[:count], module)) for count in range(len(spaces), 0, -1))
+    keys = (project.package_key(family, name) for name in (module, *around))
+    return next(filter(None, keys), "")
+
+
+def is_outside(name: str) -> bool:
+    """Return True for an external type, or an inherited external member."""
+    return name[:1].isupper() or name in CSHARP_TYPES
+
+
+def called_member(
+    evaluator: Evaluator,
+    links: list[str],
+    number: int,
+    path: str,
+    _owners: tuple[Value, ...],
+    values: tuple[Value, ...],
+) -> tuple[Value, ...]:
+    """Return `values`, or the extensions that a call may mean if `values` are external."""
+    name = links[number]
+    if name in LINQ or name in COMMON or any(value.tag != "ext" for value in values):
+        return values
+    project = evaluator.project
+    named = evaluator.methods_named(project.rules(path).family, name)
+    refs = extensions_in_use(project, path, named)
+    return tuple(Value("def", *ref) for ref in refs[:OVERLOADS_MAX]) or values
+
+
+def extended(definition: Definition) -> str | None:
+    """Return the receiver type of an extension method; None for other definitions."""
+    if "extension" not in definition.flags or not definition.parameters:
+        return None
+    name = receiver_name(definition.parameters[0].type)
+    free = name in type_parameter_names(definition) or (len(name) <= _SHORT and name.isupper())
+    return ANY_RECEIVER if free else name
+
+
+def extensions_called(
+    calls: ExtendedCalls, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]
+) -> list[Ref]:
+    """Return the extension methods in use that take the receiver and the arguments."""
+    unknown = name in LINQ and not _receiver_names(calls, owners)
+    if name in COMMON or unknown or _is_foreign_type(calls, reference, receiver):
+        return []
+    return [
+        ref
+        for ref in _find(calls, name, owners)
+        if calls.takes(ref, reference.arguments + 1) and is_in_use(calls.project, calls.path, ref)
+    ]
+
+
+def _find(calls: ExtendedCalls, name: str, owners: Sequence[Value]) -> list[Ref]:
+    """Return the extensions of that name, by the receiver if all its types belong to the project.
+
+    [] if too many are possible, or if it may be a member of an unknown receiver.
+    """
+    project, evaluator = calls.project, calls.evaluator
+    rules = project.rules(calls.path)
+    by_receiver = project.extension_index.by_name(extension_home("", rules), name)
+    count = sum(map(len, by_receiver.values()))
+    if not owners and count < len(evaluator.methods_named(rules.family, name)):
+        return []
+    if type_names := _receiver_names(calls, owners):
+        return sorted(
+            {ref for type_name in (*type_names, ANY_RECEIVER) for ref in by_receiver.get(type_name, ())}
+        )
+    return sorted(ref for refs in by_receiver.values() for ref in refs) if count <= UNKNOWN_MAX else []
+
+
+def _receiver_names(calls: ExtendedCalls, owners: Sequence[Value]) -> tuple[str, ...]:
+    """Return the type names of a receiver, supertypes included; () if they are not all known."""
+    names = dict.fromkeys(ROOT_TYPES)
+    for owner in owners:
+        if owner.tag != "inst":
+            return ()
+        supers = calls.evaluator.supertypes.of(owner.ref)
+        if not supers.complete:
+            return ()
+        names |= dict.fromkeys(calls.project.definition(ref).name for ref in (owner.ref, *supers.types))
+    return tuple(names) if owners else ()
+
+
+def _is_foreign_type(calls: ExtendedCalls, reference: Reference, receiver: str) -> bool:
+    """Return True if a receiver is the name of an external type: extensions need an instance."""
+    if receiver in CSHARP_TYPES:
+        return True
+    if not receiver.isidentifier() or not receiver[0].isupper():
+        return False
+    scopes = calls.evaluator.scopes
+    return not scopes.lookup(receiver, calls.path, reference.scope, reference.at)[0]
+
+
+def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> bool:
+    """Return True if a member takes the arguments: else an extension is called."""
+    if not refs or reference.arguments < 0:
+        return bool(refs)
+    taking = [ref for ref in refs if calls.targets.takes(ref, reference.arguments)]
+    if not taking or not reference.passed:
+        return bool(taking)
+    calls.targets.narrowed = True
+    return calls.targets.overloads.may_take(taking, reference)
+
+
+def methods_of_arity(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
+    """Return the methods with as many type parameters as the call has type arguments."""
+    return of_arity(calls.project, refs, reference.types)
+
+
+def plain_type(text: str) -> str:
+    name = bare_type(text, kotlin=False)
+    return name + "?" * (name in VALUES and text.rstrip().endswith("?"))
+
+
+def parameter_types(
+    overloads: Overloads, ref: Ref, parameters: Sequence[Parameter], arguments: Sequence[str]
+) -> list[str]:
+    """Return the plain types of parameters for the types of their arguments."""
+    free = overloads.type_parameters(ref)
+    return [
+        bare_csharp_type(parameter.type, other, free)
+        for parameter, other in zip(parameters, arguments, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""Go: syntax, rules and steps."""

@@ -1,0 +1,1 @@
+"""Java: syntax, rules and steps."""

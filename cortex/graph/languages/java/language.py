@@ -1,0 +1,96 @@
+"""Java."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from cortex.graph.facts.generics import constructed_type, parameters_flag
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_dotted
+from cortex.graph.languages.kotlin.extensions import passed_to
+from cortex.graph.languages.steps import take_block_member, take_inherited_overloads, take_method_past_locals
+from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.overloads import BOXES, LIKELY
+from cortex.terms.languages import family_of
+
+
+def _flags(node: Node, _receiver: Node | None, _scope: str) -> tuple[str, ...]:
+    return parameters_flag(node)
+
+
+#: results of methods of Java's library, on any receiver
+_GIVES = {
+    **dict.fromkeys("toString substring trim toLowerCase toUpperCase concat getMessage".split(), "String"),
+    **dict.fromkeys("length size hashCode indexOf lastIndexOf compareTo intValue ordinal".split(), "int"),
+    **dict.fromkeys(
+        "equals isEmpty contains startsWith endsWith equalsIgnoreCase hasNext containsKey".split(), "boolean"
+    ),
+    "getClass": "Class",
+    "longValue": "long",
+    "doubleValue": "double",
+    "charAt": "char",
+    "toCharArray": "char[]",
+    "getBytes": "byte[]",
+}
+
+#: factory methods that return the type before their name
+_MAKERS = frozenset("of valueOf getInstance from parse".split())
+
+
+def _outside_type(chain: str) -> str:
+    """Return the type of an external expression: library methods, constants and factories of
+    external types.
+    """
+    owner, _, name = chain.rpartition(".")
+    last = owner.rpartition(".")[2]
+    if not owner:
+        return name if name[:1].isupper() else ""
+    if last[:1].isupper() and last.isalnum() and (name.isupper() or name in _MAKERS or name == "NaN"):
+        return BOXES.get(last, LIKELY + last) if name not in _MAKERS else LIKELY + last
+    return LIKELY + ("String" if owner == "String" else _GIVES.get(name, ""))
+
+
+JAVA = Language(
+    "java",
+    rules=Rules(
+        family_of("java"),
+        (".java",),
+        types_in_one_file=True,
+        fields_beside_methods=True,
+        inherits_overloads=True,
+        default_arguments=True,
+        exact_arguments=True,
+        positional_arguments=True,
+        qualified_names=True,
+        implicit_self=True,
+        shared="package",
+        overloads=True,
+        type_arguments=True,
+        blocks=True,
+        renamed_calls=frozenset({"copy"}),
+    ),
+    syntax=Syntax(
+        package=__package__,
+        queries=("java",),
+        imports=read_dotted,
+        value_types=(constructed_type,),
+        flags=_flags,
+        counts=True,
+        values_hold=b"::",
+        names=frozenset({"identifier", "type_identifier", "this", "super"}),
+        members={
+            "field_access": ("object", "field"),
+            "scoped_identifier": ("scope", "name"),
+            "scoped_type_identifier": ("0", "-1"),
+        },
+        methods={"method_invocation": ("object", "name")},
+        news={"object_creation_expression": "type"},
+        elements={"array_access": "array"},
+        wraps={"parenthesized_expression": "", "generic_type": ""},
+        casts={"cast_expression": "type"},
+        literals=frozenset({"string_literal", "decimal_integer_literal", "true", "false", "null_literal"}),
+    ),
+    bare_call=(take_method_past_locals, take_block_member, take_inherited_overloads),
+    passed_to=passed_to,
+    outside_type=_outside_type,
+)

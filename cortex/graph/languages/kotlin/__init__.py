@@ -1,0 +1,1 @@
+"""Kotlin: syntax, rules and steps."""

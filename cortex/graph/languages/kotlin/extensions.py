@@ -1,0 +1,159 @@
+"""Kotlin's extensions, and the steps of its calls."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.facts import BOUND, OUTER, Binding, Definition, Import, Reference
+from cortex.graph.languages.kotlin.calls import Kotlin, function_result
+from cortex.graph.languages.kotlin.source_sets import visible_refs
+from cortex.graph.languages.kotlin.types import FUNCTION_RESULTS, METHOD_RESULTS
+from cortex.graph.resolution.calls import Callee, Calls
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.exports import Exports
+from cortex.graph.resolution.extended_calls import ExtendedCalls
+from cortex.graph.resolution.extension_index import (
+    ANY_RECEIVER,
+    COMPANION_NAME,
+    of_companion,
+    receiver_name,
+)
+from cortex.graph.resolution.plain_types import bare_type
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import Value
+
+#: links of the receiver that a chain's second link has
+_RECEIVER_LINKS = 2
+
+
+def extended(definition: Definition) -> str | None:
+    """Return the receiver type of an extension; None for other definitions."""
+    if definition.parent >= 0 or not definition.scope or definition.kind != "method":
+        return None
+    for flag in definition.flags:
+        if flag.startswith(BOUND):
+            return ANY_RECEIVER
+        if flag.startswith(OUTER):
+            return flag.removeprefix(OUTER)
+    if definition.scope.endswith(f".{COMPANION_NAME}"):
+        return of_companion(receiver_name(definition.scope.removesuffix(f".{COMPANION_NAME}")))
+    return receiver_name(definition.scope)
+
+
+def import_companion(
+    exports: Exports, statement: Import, path: str, key: str, hops: int
+) -> tuple[Value, ...] | None:
+    """Return a member of a companion, `import Disk.Companion.make`; None without one."""
+    if key:
+        return None
+    outer = exports.project.find_module(statement.module.rpartition(".")[0], path)
+    return (exports.exported(outer, statement.member, hops) if outer else ()) or None
+
+
+def called_root(
+    evaluator: Evaluator, links: list[str], place: tuple[str, int, int], values: tuple[Value, ...]
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """Return the functions that a bare call means, past variables, and their receivers."""
+    kotlin = evaluator.helper(Kotlin)
+    if evaluator.are_uncallable(values):
+        values = kotlin.functions_past_variables(links[0], place[0], place[1]) or values
+    if any(value.tag == "inst" for value in values):
+        return values, values
+    values, around = kotlin.implicit_call(links[0], links[1], place, values)
+    return values, around or values
+
+
+def called_member(  # noqa: PLR0917 - as the protocol has them
+    evaluator: Evaluator,
+    links: list[str],
+    number: int,
+    path: str,
+    owners: tuple[Value, ...],
+    values: tuple[Value, ...],
+) -> tuple[Value, ...]:
+    """Return the members or extensions that a call of a link means."""
+    receiver = "".join(links[:2]) if number == _RECEIVER_LINKS else ""
+    kotlin = evaluator.helper(Kotlin)
+    return kotlin.extension_values(links[number], links[number + 1], path, owners, values, receiver)
+
+
+def passed_to(
+    evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
+) -> tuple[Value, ...]:
+    """Return the receiver or the argument of a block that a function gets."""
+    return evaluator.helper(Kotlin).passed_to(value, link, owners, place)
+
+
+def function_type(text: str) -> tuple[str, str]:
+    """Return (a type, its result): the result of `(A) -> B`, "" for other types."""
+    return text, function_result(text) if "->" in text else ""
+
+
+def skip_typed_variable(calls: Calls, callee: Callee) -> None:
+    """Take a method past a variable whose declared type is no function type."""
+    bindings = [
+        binding
+        for binding in calls.index.places(callee.reference.scope, callee.name)
+        if isinstance(binding, Binding)
+    ]
+    is_typed = any(binding.value.startswith(":") and "->" not in binding.value for binding in bindings[-1:])
+    if is_typed and not calls.targets.callable_refs(callee.values, -1):
+        callee.values = calls.methods_past_locals(callee.name, callee.reference.scope)
+        callee.confidence = "receiver"
+
+
+def skip_variable(calls: Calls, callee: Callee) -> None:
+    """Take a function past an instance, or past a variable that holds its own call."""
+    if calls.targets.callable_refs(callee.values, -1):
+        return
+    bindings = [
+        binding
+        for binding in calls.index.places(callee.reference.scope, callee.name)
+        if isinstance(binding, Binding)
+    ]
+    are_instances = bool(callee.values) and all(value.tag == "inst" for value in callee.values)
+    if are_instances or any(
+        binding.until == 0 and binding.value.startswith(f"{callee.name}(") for binding in bindings
+    ):
+        kotlin = calls.evaluator.helper(Kotlin)
+        callee.values = kotlin.functions_past_variables(callee.name, calls.path, callee.reference.scope)
+
+
+def take_extension(calls: Calls, callee: Callee) -> None:
+    """Take an extension on an implicit receiver, or the `invoke` of a companion."""
+    kotlin, reference = calls.evaluator.helper(Kotlin), callee.reference
+    call = f"(_{max(0, reference.arguments)})"
+    place = (calls.path, reference.scope, reference.at)
+    callee.values, around = kotlin.implicit_call(callee.name, call, place, callee.values)
+    if around:
+        refs = calls.targets.extended.called(reference, "", callee.name, around)
+        callee.values, callee.confidence = tuple(Value("def", *ref) for ref in refs), "receiver"
+    callee.values = kotlin.invoked(callee.values, reference)
+
+
+def take_invoked(calls: Calls, callee: Callee) -> None:
+    """Take the `invoke` of a companion that takes the arguments."""
+    callee.values = calls.evaluator.helper(Kotlin).invoked(callee.values, callee.reference)
+
+
+def nearest_extensions(
+    calls: ExtendedCalls, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]
+) -> list[Ref]:
+    return calls.nearest(reference, receiver, name, owners)
+
+
+def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> bool:
+    return not calls.targets.extended.may_be_extension(refs, reference)
+
+
+def visible(_project: Project, evaluator: Evaluator, refs: list[Ref], path: str) -> list[Ref]:
+    """Return the definitions that a file's source set sees, with aliases replaced."""
+    return evaluator.helper(Kotlin).unaliased(visible_refs(path, refs))
+
+
+def plain_type(text: str) -> str:
+    return bare_type(text, kotlin=True)
+
+
+def outside_type(chain: str) -> str:
+    """Return the type of a library function's or method's result."""
+    owner, _, name = chain.rpartition(".")
+    return (METHOD_RESULTS if owner else FUNCTION_RESULTS).get(name, "")

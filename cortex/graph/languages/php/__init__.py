@@ -1,0 +1,1 @@
+"""PHP: syntax, rules and steps."""

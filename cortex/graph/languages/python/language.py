@@ -1,0 +1,94 @@
+"""Python."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.facts import Import
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_python
+from cortex.graph.facts.results import python_value
+from cortex.graph.resolution.commonjs import ChainEvaluator
+from cortex.graph.resolution.exports import Exports
+from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.values import Value
+from cortex.terms.languages import family_of
+
+
+def _find_module(project: Project, module: str, importer: str) -> str:
+    return project.python.find(module, importer)
+
+
+def _submodule(project: Project, key: str, name: str) -> str:
+    return project.python.child(key, name)
+
+
+def _import_module(
+    exports: Exports, statement: Import, path: str, key: str, _hops: int
+) -> tuple[Value, ...] | None:
+    """Return a module in another root of a name-space package; None if there is none."""
+    if key and not key.endswith("/"):
+        return None
+    inner = exports.project.find_module(f"{statement.module}.{statement.member}", path)
+    return (Value("mod", inner),) if inner else None
+
+
+def _imported_module(project: Project, statement: Import, _path: str, key: str) -> str:
+    return project.python.child(key, statement.member)
+
+
+def _call_operator(_project: Project, values: ChainEvaluator, value: Value) -> tuple[Value, ...]:
+    return values.member(value.ref, "__call__")
+
+
+PYTHON = Language(
+    "python",
+    rules=Rules(
+        family_of("python"),
+        (".py",),
+        abstract_bases=frozenset({"Protocol", "ABC"}),
+        types_are_values=True,
+        split_packages=True,
+        stubs=True,
+        optional_imports=True,
+        untyped_parameters=True,
+        last_definition=True,
+        ordered_bases=True,
+        twins=True,
+        untyped_twins=True,
+        global_names=True,
+        capital_constants=True,
+        self_names=frozenset(),
+        fixtures=True,
+        first_parameter=True,
+    ),
+    syntax=Syntax(
+        package=__package__,
+        queries=("python",),
+        passes_first=True,
+        casts_first=True,
+        imports=read_python,
+        value_of_name=python_value,
+        members={"attribute": ("object", "attribute")},
+        calls={"call": "function"},
+        elements={"subscript": "value"},
+        casters={"cast": "first"},
+        passes=frozenset(
+            "closing contextlib.closing aclosing contextlib.aclosing copy.copy copy.deepcopy deepcopy "
+            "asyncio.run asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future "
+            ".run_until_complete .create_task".split()
+        ),
+        wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
+        either={"conditional_expression": ("0", "2"), "boolean_operator": ("left", "right")},
+        literals=frozenset(
+            "string concatenated_string integer float list dictionary set tuple true false none "
+            "list_comprehension dictionary_comprehension set_comprehension lambda "
+            "comparison_operator not_operator generator_expression binary_operator".split()
+        ),
+        hoisted=True,
+    ),
+    find_module=_find_module,
+    submodule=_submodule,
+    import_first=_import_module,
+    import_last=_imported_module,
+    call_operator=_call_operator,
+)

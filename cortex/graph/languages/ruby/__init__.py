@@ -1,0 +1,1 @@
+"""Ruby: syntax, rules and steps."""

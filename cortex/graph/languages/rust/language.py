@@ -1,0 +1,80 @@
+"""Rust."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_rust
+from cortex.graph.facts.results import rust_value
+from cortex.graph.languages.rust.library import RUST_METHODS
+from cortex.graph.languages.rust.steps import (
+    deref_member,
+    find_module,
+    imported_module,
+    methods_of_crate,
+    submodule,
+    unwrapped,
+)
+from cortex.graph.resolution.language import Language
+from cortex.terms.languages import family_of
+
+RUST = Language(
+    "rust",
+    rules=Rules(
+        family_of("rust"),
+        (".rs",),
+        functions_by_path=True,
+        numbered_fields=True,
+        bounded_fields=True,
+        derefs=True,
+        twins=True,
+        library_methods=RUST_METHODS,
+        macro_mark="!",
+        bound_after_value=True,
+        inner_modules=True,
+        self_names=frozenset({"self"}),
+        super_names=frozenset(),
+        type_names=frozenset({"Self"}),
+        open_types=True,
+    ),
+    syntax=Syntax(
+        package=__package__,
+        queries=("rust",),
+        imports=read_rust,
+        value_of_name=rust_value,
+        names=frozenset(
+            "identifier type_identifier field_identifier self super crate shorthand_field_identifier".split()
+        ),
+        members={
+            "field_expression": ("value", "field"),
+            "scoped_identifier": ("path", "name"),
+            "scoped_type_identifier": ("path", "name"),
+        },
+        calls={"call_expression": "function"},
+        news={"struct_expression": "name"},
+        elements={"index_expression": "0"},
+        wraps={
+            "parenthesized_expression": "",
+            "await_expression": "",
+            "try_expression": "",
+            "unsafe_block": "",
+            "reference_expression": "value",
+            "unary_expression": "",
+            "generic_function": "function",
+            "generic_type": "type",
+            "bracketed_type": "",
+        },
+        casts={"type_cast_expression": "type"},
+        passes=frozenset(
+            "Some Ok Box.new Rc.new Arc.new Pin.new Mutex.new RwLock.new RefCell.new Cow.Borrowed Cow.Owned "
+            "ManuallyDrop.new Box.pin Arc.clone Rc.clone".split()
+        ),
+        literals=frozenset(
+            {"string_literal", "integer_literal", "float_literal", "boolean_literal", "closure_expression"}
+        ),
+    ),
+    find_module=find_module,
+    submodule=submodule,
+    import_last=imported_module,
+    missing_member=(deref_member, unwrapped),
+    methods_by_name=(methods_of_crate,),
+)

@@ -1,0 +1,1 @@
+"""Scala: syntax, rules and steps."""

@@ -1,0 +1,1 @@
+"""TypeScript, TSX and JavaScript: syntax, rules and steps."""

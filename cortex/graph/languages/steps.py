@@ -1,0 +1,44 @@
+"""Steps and hooks that several languages share."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.facts import COMPANION
+from cortex.graph.resolution.calls import Callee, Calls
+from cortex.graph.resolution.commonjs import ChainEvaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.values import Value
+
+
+def take_method_past_locals(calls: Calls, callee: Callee) -> None:
+    """Take a method of that name if no function has it: a variable does not hide one."""
+    if not calls.targets.callable_refs(callee.values, -1):
+        callee.values = calls.methods_past_locals(callee.name, callee.reference.scope)
+        callee.confidence = "receiver"
+
+
+def take_block_member(calls: Calls, callee: Callee) -> None:
+    """Take a member of the receiver of a block or of an unnamed class around the call."""
+    reference = callee.reference
+    members = calls.evaluator.implicit_receivers.members(
+        callee.name, calls.path, reference.scope, reference.at, callee.values
+    )
+    if members:
+        callee.values, callee.confidence = members, "receiver"
+
+
+def take_inherited_overloads(calls: Calls, callee: Callee) -> None:
+    """Take inherited overloads if those of the type do not take the arguments."""
+    callee.values = calls.inherited_overloads(callee.values, callee.reference)
+
+
+def called_by_method(name: str, project: Project, values: ChainEvaluator, value: Value) -> tuple[Value, ...]:
+    """Return the method `name` of an instance that calls it; of an object its own one, too."""
+    members = (member for member in values.member(value.ref, name) if member.tag == "def")
+    at_object = COMPANION in project.definition(value.ref).flags
+    return tuple(member for member in members if at_object or not _is_of_object(project, member))
+
+
+def _is_of_object(project: Project, value: Value) -> bool:
+    """Return True if a method belongs to an object, and not to its companion class."""
+    parent = project.definition(value.ref).parent
+    return parent >= 0 and COMPANION in project.definition((value.path, parent)).flags

@@ -1,0 +1,1 @@
+"""Swift: syntax, rules and steps."""

@@ -1,0 +1,62 @@
+"""Swift."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.languages.defaults import with_default
+from cortex.graph.languages.swift.steps import call_extension, methods_with_labels, take_where_clause
+from cortex.graph.languages.swift.types import extended_type
+from cortex.graph.resolution.language import Language
+from cortex.terms.languages import family_of
+
+SWIFT = Language(
+    "swift",
+    rules=Rules(
+        family_of("swift"),
+        (".swift",),
+        inherits_overloads=True,
+        hides_overloads=True,
+        default_arguments=True,
+        computed_members=True,
+        computed_names=True,
+        evident_literals=True,
+        labels=True,
+        twins=True,
+        named_twins=True,
+        self_names=frozenset({"self"}),
+        implicit_self=True,
+        shared="project",
+        type_names=frozenset({"Self"}),
+    ),
+    syntax=Syntax(
+        package=__package__,
+        queries=("swift",),
+        labels=True,
+        parameter_type=with_default,
+        extended_literals=dict.fromkeys(("line_string_literal", "multi_line_string_literal"), "String()"),
+        extended_type=extended_type,
+        selector="selector_expression",
+        counts=True,
+        all_of="&",
+        names=frozenset(
+            "simple_identifier type_identifier self_expression super_expression bound_identifier".split()
+        ),
+        members={"navigation_expression": ("target", "suffix")},
+        calls={"call_expression": "0"},
+        wraps={
+            "navigation_suffix": "suffix",
+            "try_expression": "-1",
+            "await_expression": "-1",
+            "user_type": "",
+            "optional_chain_marker": "",
+            "postfix_expression": "0",
+            "directly_assignable_expression": "",
+            "tuple_expression": "",
+        },
+        casts={"as_expression": "-1"},
+        literals=frozenset({"line_string_literal", "integer_literal", "boolean_literal", "array_literal"}),
+    ),
+    bare_call=(take_where_clause,),
+    member_call=(call_extension,),
+    methods_by_name=(methods_with_labels,),
+)

@@ -1,0 +1,370 @@
+"""Memory answers by the newest facts: it names notes that a new one may replace, keeps one note of
+a topic, puts a newer note before the value that it ends, and is silent on subjects of no note.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import pytest
+
+from cortex.embedders.static import open_static
+from cortex.memory.changes import ended_values, stems
+from cortex.memory.library import Library
+from cortex.memory.note import Source
+from cortex.memory.operations import carry_out
+from cortex.memory.recall import Memory
+from cortex.memory.times import read_end, read_moment
+from cortex.system.errors import BadRequest
+
+DAY_MS = 86_400_000
+BEGIN = 1_772_000_000_000
+
+
+@pytest.fixture
+def library(tmp_path):
+    """A memory whose clock goes on by a day with each question of the time."""
+    ticks = itertools.count()
+    with Library(
+        Memory(tmp_path / "data", open_static(), lambda: BEGIN + next(ticks) * DAY_MS // 10), project="here"
+    ) as opened:
+        for title in OTHERS:
+            opened.store(title)
+        yield opened
+
+
+OTHERS = (
+    "The staging host is called blue",
+    "Images are resized in the browser before they are uploaded",
+    "The nightly backup starts at two in the morning",
+    "Invoices are numbered per year",
+    "Whiteflies appear first in the north corner",
+)
+
+
+def titles(rows):
+    return [row["title"] for row in rows]
+
+
+# At the time of storing
+
+
+def test_a_new_note_is_answered_with_the_two_nearest_that_it_may_replace(library):
+    old = library.store("We use Postgres for the parcel store")
+    answer = library.store("We moved the parcel store from Postgres to MySQL")
+    [row] = [row for row in answer["similar"] if row["number"] == old["number"]]
+    assert (row["title"], set(row)) == ("We use Postgres for the parcel store", {"number", "title", "age"})
+    assert len(answer["similar"]) <= 2
+    assert titles(library.recall("which database has the parcel store"))  # nothing was closed
+    assert library.node(old["number"])["state"] == "active"
+
+
+@pytest.mark.parametrize("title", ["Lunch is at noon", "The office moved to Utrecht"])
+def test_a_note_like_no_other_is_answered_without_similar_ones(library, title):
+    assert "similar" not in library.store(title)
+
+
+def test_an_event_replaces_nothing(library):
+    assert "similar" not in library.store("The staging host is called green", kind="event")
+
+
+def test_a_global_note_may_replace_global_ones_only(library):
+    library.store("Releases happen on Monday")
+    wide = library.store("Releases happen on Tuesday", scope="global")
+    assert "similar" not in wide
+    assert (
+        library.store("Releases happen on Friday", scope="global")["similar"][0]["number"] == wide["number"]
+    )
+
+
+def test_the_newest_note_of_a_topic_replaces_the_older_and_the_answer_lists_it(library):
+    first = library.store("We release on Thursdays after lunch", topic="release day")
+    moment = library.memory.now()
+    second = library.store("We release on Tuesdays after lunch from now on", topic=" Release  Day ")
+    assert second["closed"] == [{"number": first["number"], "title": "We release on Thursdays after lunch"}]
+    assert titles(library.recall("on which day do we release", limit=1)) == [
+        "We release on Tuesdays after lunch from now on"
+    ]
+    then = library.recall("on which day do we release", as_of=moment)
+    assert then[0]["title"] == "We release on Thursdays after lunch"
+    library.undo()
+    assert library.node(first["number"])["state"] == "active"
+
+
+def test_a_topic_of_another_scope_or_project_is_another(library):
+    release_note = library.store("We release on Thursdays after lunch", topic="release day")
+    assert "closed" not in library.store("All release on Fridays", topic="release day", scope="global")
+    assert "closed" not in library.of(project="there").store("They release on Mondays", topic="release day")
+    assert library.node(release_note["number"])["state"] == "active"
+
+
+def test_notes_of_a_topic_without_a_common_word_stay_and_are_asked_about(library):
+    first = library.store("Thursdays after lunch", topic="release day")
+    second = library.store("The train leaves from Bergen", topic="release day")
+    assert "closed" not in second
+    assert [row["number"] for row in second["similar"]][:1] == [first["number"]]
+    assert library.node(first["number"])["state"] == "active"
+
+
+def test_a_note_of_another_topic_is_not_merged_by_its_title(library):
+    release_note = library.store("The limit is twenty", topic="calls a second")
+    other = library.store("The limit is twenty", topic="passengers")
+    assert "deduplicated" not in other
+    assert release_note["number"] != other["number"]
+
+
+def test_superseded_notes_are_listed_and_their_heir_is_found_by_their_words(library):
+    old = library.store("Sensor readings are written to InfluxDB")
+    new = library.store("Timescale has taken over", supersedes=[old["number"]])
+    assert [row["number"] for row in new["closed"]] == [old["number"]]
+    assert titles(library.recall("where are sensor readings written"))[0] == "Timescale has taken over"
+    row = next(
+        r
+        for r in library.search("sensor readings InfluxDB", include=["superseded"])
+        if r["number"] == old["number"]
+    )
+    assert row["newer"] == new["number"]
+    third = library.store("Readings went elsewhere")
+    assert library.edit(third["number"], supersedes=[new["number"]])["closed"][0]["number"] == new["number"]
+
+
+def test_two_texts_of_one_title_that_share_nothing_stay_two(library):
+    monday = library.store(
+        "Session summary", "Billing moved to Stripe webhooks, the cron job is gone.", kind="event"
+    )
+    tuesday = library.store("Session summary", "Pictures are made smaller by libvips.", kind="event")
+    assert monday["number"] != tuesday["number"]
+    assert any(str(monday["number"]) in warning for warning in tuesday["warnings"])
+    assert library.recall("Stripe webhooks billing")[0]["number"] == monday["number"]
+    assert library.recall("libvips")[0]["number"] == tuesday["number"]
+    later = library.store(
+        "Session summary", "Billing moved to Stripe webhooks; the cron job is deleted.", kind="event"
+    )
+    assert (later["number"], later["deduplicated"]) == (monday["number"], True)
+
+
+# Order
+
+
+CHANGES = (
+    ("We use Postgres for the parcel store", "We moved the parcel store from Postgres to MySQL", "Which database does the parcel store use?"),
+    ("Ticket mails go out through RabbitMQ", "Ticket mails run on NATS instead of RabbitMQ", "What carries the ticket mails?"),
+    ("We rely on rock wool as a substrate", "Coconut fibre replaces rock wool as the substrate", "What is our substrate?"),
+    ("Bumblebees are ordered from Koppert", "We order bumblebees from Biobest, not Koppert", "From whom do we order bumblebees?"),
+)  # fmt: skip
+OTHER_THINGS = (
+    ("Child tickets cost half of the fare", "Dog tickets no longer cost half of the fare", "What does a child ticket cost?"),
+    ("The mobile app is written in Flutter", "The kiosk app was moved from Flutter to Electron", "What is the mobile app written in?"),
+    ("House 1 is heated with a gas boiler", "House 6 switched from a gas boiler to a heat pump", "How is house 1 heated?"),
+    ("The cache of prices lives in Redis", "The cache of customers is no longer needed; the cache of prices stays", "Where does the cache of prices live?"),
+    ("Login tokens are signed with RS256", "It is no longer true that login tokens can be signed with HS256", "How are login tokens signed?"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "question"), CHANGES)
+def test_a_note_that_ends_the_older_value_comes_first(library, old, new, question):
+    older, newer = library.store(old), library.store(new)
+    rows = library.recall(question)
+    assert titles(rows)[:2] == [new, old]
+    assert rows[1]["newer"] == newer["number"]
+    assert titles(library.recall(question, limit=1)) == [new]
+    assert library.node(older["number"])["state"] == "active"
+
+
+@pytest.mark.parametrize(("old", "new", "question"), OTHER_THINGS)
+def test_a_newer_note_about_something_else_does_not_come_first(library, old, new, question):
+    library.store(old)
+    library.store(new)
+    rows = library.recall(question)
+    assert rows[0]["title"] == old
+    assert "newer" not in rows[0]
+
+
+def test_an_older_note_never_precedes_by_what_it_says(library):
+    library.store("We moved the parcel store from Postgres to MySQL")
+    library.store("We use Postgres for the parcel store")
+    rows = library.recall("Which database does the parcel store use?")
+    assert all("newer" not in row for row in rows)
+
+
+def test_an_imported_note_precedes_no_note_of_the_project(library):
+    library.store("Ticket mails go out through RabbitMQ")
+    stranger = library.of(source=Source(channel="library", trust="import"))
+    stranger.store("Ticket mails run on NATS instead of RabbitMQ")
+    assert (
+        titles(library.recall("What carries the ticket mails?"))[0] == "Ticket mails go out through RabbitMQ"
+    )
+
+
+def test_events_keep_their_order(library):
+    library.store("Ticket mails went out through RabbitMQ", kind="event")
+    library.store("Ticket mails ran on NATS instead of RabbitMQ", kind="event")
+    assert all("newer" not in row for row in library.recall("What carries the ticket mails?"))
+
+
+def test_two_rows_about_one_subject_may_disagree(library):
+    old = library.store("Card payments go through Adyen")
+    new = library.store("Card payments were migrated to Stripe")
+    rows = {row["number"]: row for row in library.recall("Which provider handles card payments?")}
+    assert rows[new["number"]]["may_disagree"] == [old["number"]]
+    assert "newer" not in rows[old["number"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("We moved bookings from Postgres to CockroachDB", "Postgres"),
+        ("Feature flags come from Unleash instead of the YAML file", "YAML file"),
+        ("Kiosk sessions last 3 minutes, not 10", "10"),
+        ("develop was deleted, branch from main", "develop"),
+        ("Support has a chat, passengers need not telephone any more", "telephone"),
+    ],
+)
+def test_a_word_of_change_names_the_value_that_it_ends(text, value):
+    assert stems(value) <= ended_values(text)
+
+
+# Silence
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the capital of France?",
+        "Which Terraform module creates the network?",
+        "How do I bake sourdough bread?",
+    ],
+)
+def test_nothing_is_answered_on_a_subject_that_nobody_noted(library, question):
+    assert library.recall(question) == []
+    assert library.search(question) == []
+
+
+@pytest.mark.parametrize(
+    "question", ["staging host", "where are pictures made smaller", "when does the backup run"]
+)
+def test_what_was_noted_is_found_in_other_words(library, question):
+    assert library.recall(question)
+
+
+def test_the_floor_follows_the_embedder(tmp_path):
+    class Shifted:
+        """An embedder whose unrelated texts have high cosines."""
+
+        def __init__(self):
+            self.inner, self.identity = open_static(), "shifted"
+            self.dimensions = self.inner.dimensions
+
+        def embed(self, texts, mode):
+            vectors = self.inner.embed(texts, mode).astype("float32")
+            vectors[:, 0] += 1.0
+            return vectors / (vectors**2).sum(axis=1, keepdims=True) ** 0.5
+
+    plain = Memory(tmp_path / "plain", open_static())
+    shifted = Memory(tmp_path / "shifted", Shifted())
+    assert shifted.vectors.related(200) > plain.vectors.related(200) + 0.2
+    plain.close()
+    shifted.close()
+
+
+# Time
+
+
+@pytest.mark.parametrize(
+    ("text", "begin", "end"),
+    [
+        ("2026-03-05", "2026-03-05T00:00:00Z", "2026-03-05T23:59:59.999Z"),
+        ("20260305", "2026-03-05T00:00:00Z", "2026-03-05T23:59:59.999Z"),
+        ("2026-02", "2026-02-01T00:00:00Z", "2026-02-28T23:59:59.999Z"),
+        ("2026", "2026-01-01T00:00:00Z", "2026-12-31T23:59:59.999Z"),
+        ("2026-W10", "2026-03-02T00:00:00Z", "2026-03-08T23:59:59.999Z"),
+        ("1772000000", "2026-02-25T06:13:20Z", "2026-02-25T06:13:20Z"),
+        (1_772_000_000, "2026-02-25T06:13:20Z", "2026-02-25T06:13:20Z"),
+    ],
+)
+def test_a_period_means_its_beginning_and_its_end(monkeypatch, text, begin, end):
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    assert read_moment(text, "since") == read_moment(begin, "since")
+    assert read_end(text, "until") == read_moment(end, "until")
+
+
+@pytest.mark.parametrize("text", ["202603", "2026-13", "20261399", "12", "9999-99", "2026-02-30"])
+def test_what_is_no_moment_is_refused(text):
+    with pytest.raises(BadRequest, match="until is"):
+        read_end(text, "until")
+
+
+def test_a_day_is_the_local_one_and_the_answer_says_so(monkeypatch, library):
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    time.tzset()
+    try:
+        assert read_moment("2026-03-05", "since") == read_moment("2026-03-04T11:00:00Z", "since")
+        answer = carry_out(library, "timeline", {"until": "2026-03-05"}, project="here")
+        assert answer["dates"] == "2026-03-05: in local time, UTC+13:00"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+# Empty answers
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "sentence"),
+    [
+        ("recall", {"query": "staging host", "kind": "descision"}, "No note has the kind 'descision' (did you mean 'decision'?)."),
+        ("timeline", {"kind": "gaol"}, "No note has the kind 'gaol' (did you mean 'goal'?)."),
+        ("observation.search", {"obs_type": "bugfx"}, "No note has the type 'bugfx' (did you mean 'bugfix'?)."),
+        ("recall", {"query": "staging host", "project": "heer"}, "Memory has no project 'heer' (did you mean 'here'?)."),
+    ],
+)  # fmt: skip
+def test_an_unknown_name_in_a_filter_is_a_sentence_with_the_nearest(library, operation, arguments, sentence):
+    assert carry_out(library, operation, arguments, project="here")["message"] == sentence
+
+
+def test_a_known_filter_without_hits_has_no_sentence(library):
+    assert "message" not in carry_out(library, "recall", {"query": "staging", "kind": "goal"}, project="here")
+
+
+# Briefing
+
+
+def test_a_briefing_shows_the_newer_side_with_what_it_was(library):
+    library.store("Ticket mails go out through RabbitMQ")
+    library.store("Ticket mails run on NATS instead of RabbitMQ")
+    text = library.briefing()["briefing"]
+    assert (
+        "- Ticket mails run on NATS instead of RabbitMQ (was: Ticket mails go out through RabbitMQ)" in text
+    )
+    assert "- Ticket mails go out" not in text
+
+
+def test_a_briefing_is_short_and_has_routine_last(library):
+    for at in range(40):
+        library.store(f"Released version {at} of the web shop to all customers", kind="event", importance=0.9)
+        library.store(f"Rule {at}: never deploy a service number {at} on a Friday", kind="preference")
+    text = library.briefing()["briefing"]
+    assert len(text) <= 4 * 700
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings[0] == "## Preferences"
+    assert headings.index("## Key facts") < headings.index("## Recent events")
+
+
+# Suggestions
+
+
+def test_paraphrases_are_suggested_and_numbered_reports_are_not(library):
+    for at in range(5):
+        library.store(f"Nightly report number {at}: all jobs ran", kind="observation")
+    first = library.store("The provider caches prices for ten minutes")
+    second = library.store("Prices: the provider caches them ten minutes")
+    from cortex.memory.library import finish
+
+    answer = finish(carry_out(library, "suggest_consolidations", {}, project="here"))
+    grouped = [
+        {group["primary"]["number"], *(row["number"] for row in group["similar"])}
+        for group in answer["groups"]
+    ]
+    assert grouped == [{first["number"], second["number"]}]
