@@ -96,9 +96,12 @@ def how_to_upgrade(prefix: str = "") -> str:
         if origin:
             return f"{pull}uvx --refresh --from {installed} cortex"
         return f"uvx takes the newest by itself: uvx --refresh {DISTRIBUTION}"
-    # All commits of a version have the same number: pip leaves it unless it comes from a folder.
-    upgrade = "--force-reinstall" if origin and "dir_info" not in origin else "--upgrade"
-    return f"{pull}{_pip_install(folder)} {upgrade} {installed}"
+    pip = _pip_install(folder)
+    if not origin or "dir_info" in origin:
+        return f"{pull}{pip} --upgrade {installed}"
+    # All commits of a version have the same number, so pip leaves what comes from an address or an
+    # archive. The second command adds new dependencies; --force-reinstall alone takes all of them.
+    return f"{pip} --force-reinstall --no-deps {installed} && {pip} {installed}"
 
 
 def how_to_remove(prefix: str = "") -> str:

@@ -26,14 +26,14 @@ FIRST, SECOND = "sql", "patterns"
 
 
 class Machine:
-    """A home folder with a clone of Cortex, whose changes come from another repository."""
+    """A home folder with a clone of Cortex that pulls from another repository."""
 
     def __init__(self, folder: Path, origin: Path) -> None:
         self.folder, self.origin = folder, origin
         git(folder, "clone", "-q", origin.as_uri(), "my clone")
         self.clone = folder / "my clone"
         self.bin = folder / "bin"
-        own = {
+        folders = {
             "HOME": str(folder),
             "CORTEX_HOME": str(folder / "data"),
             "UV_TOOL_DIR": str(folder / "uv"),
@@ -44,10 +44,10 @@ class Machine:
             "UV_PYTHON": sys.executable,
             "PATH": os.pathsep.join((str(self.bin), PROGRAMS, os.environ["PATH"])),
         }
-        kept = {
+        passed = {
             name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "CORTEX"))
         }
-        self.environment = kept | own
+        self.environment = passed | folders
 
     def run(self, line: str, **options) -> str:
         done = subprocess.run(
@@ -103,7 +103,7 @@ def version_at(folder, commit="HEAD"):
 )
 def test_extras_and_upgrades_by_the_printed_commands(machine, line):
     branch = git(machine.origin, "branch", "--show-current")
-    names = {"clone": machine.clone, "url": machine.origin.as_uri(), "folder": machine.folder}
+    names = {"clone": machine.clone, "url": f"file://localhost{machine.origin}", "folder": machine.folder}
     machine.run(line.format(**names, branch=branch).replace("python3", sys.executable))
     assert machine.run("cortex --version") == version_at(machine.origin)
     machine.run("git init -q project && echo 'def f(): pass' > project/a.py")

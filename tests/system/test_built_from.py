@@ -33,7 +33,7 @@ def build(folder, out, kind="wheel", **variables):
 
 
 def version_in(folder):
-    """Return what `cortex --version` prints from the packages in `folder`."""
+    """Return the output of `cortex --version` from the packages in `folder`."""
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "cortex", "--version"]
     return subprocess.check_output(command, cwd="/", env=environment, text=True)

@@ -104,7 +104,7 @@ def test_an_extra_is_added_in_the_way_of_the_installer(bare, monkeypatch, tmp_pa
     [
         ("uv-receipt.toml", "uv tool install ", "uv tool install --reinstall "),
         ("pipx_metadata.json", "pipx install --force ", "pipx install --force "),
-        ("pyvenv.cfg", "-m pip install ", "-m pip install {} "),
+        ("pyvenv.cfg", "-m pip install ", "-m pip install {}"),
     ],
 )
 @pytest.mark.usefixtures("bare")
@@ -117,8 +117,12 @@ def test_commands_name_the_source_that_it_was_installed_from(
     (tmp_path / left).touch()
     assert how_to_add("sql", str(tmp_path)).removeprefix(f"{tmp_path}/bin/python ") == adds + requirement
     if origin:
-        way = "--upgrade" if "dir_info" in origin else "--force-reinstall"
-        assert how_to_upgrade(str(tmp_path)).endswith(upgrades.format(way) + requirement)
+        line = how_to_upgrade(str(tmp_path))
+        assert line.endswith(
+            upgrades.format("" if left == "pyvenv.cfg" and "dir_info" not in origin else "--upgrade ")
+            + requirement
+        )
+        assert ("--force-reinstall --no-deps" in line) == (left == "pyvenv.cfg" and "dir_info" not in origin)
 
 
 @pytest.mark.parametrize(

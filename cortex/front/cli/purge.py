@@ -91,13 +91,13 @@ def purge(options: Namespace) -> int:
         return EXIT_NOTHING
     _stop(stored, data)
     problems = _disconnect(plan, hook_settings)
-    kept = [record.path_of()] if plan.refused else []
+    spared = [record.path_of()] if plan.refused else []
     sealed = places.sealed_base(cache_base())
     if any(item.path == sealed for item in written):
         why_not = _forget_keys(sealed, data, with_notes=options.notes)
         problems += why_not
-        kept += [sealed] if why_not or _spared_stores(sealed, data, with_notes=options.notes) else []
-    problems += _remove(written, kept)
+        spared += [sealed] if why_not or _spared_stores(sealed, data, with_notes=options.notes) else []
+    problems += _remove(written, spared)
     for problem in problems:
         print(escape_controls(f"cortex: {problem}"), file=sys.stderr)
     if not problems:
@@ -236,17 +236,17 @@ def _forget_keys(sealed: Path, data: DataFolder, *, with_notes: bool) -> list[st
     return [left] if left else []
 
 
-def _remove(written: list[Written], kept: list[Path]) -> list[str]:
-    """Remove files and folders, except those `kept`; return sentences about those that stay."""
+def _remove(written: list[Written], spared: list[Path]) -> list[str]:
+    """Remove files and folders, except those `spared`; return sentences about those that stay."""
     problems: list[str] = []
     for item in written:
         try:
             if item.path == runtime_base():
                 _remove_sockets(item.path)
-            elif any(path.parent == item.path for path in kept):
-                for name in {*files.names(item.path)} - {path.name for path in kept}:
+            elif any(path.parent == item.path for path in spared):
+                for name in {*files.names(item.path)} - {path.name for path in spared}:
                     files.remove_tree(item.path / name)
-            elif item.path not in kept:
+            elif item.path not in spared:
                 files.remove_tree(item.path)
                 if item.path.parent in (cache_base(), Path(user_home(), PROJECT_FOLDER)):
                     files.remove_empty(item.path.parent)
