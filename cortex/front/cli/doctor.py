@@ -30,6 +30,7 @@ from cortex.settings.egress import describe_egress
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, cache_base, open_home, open_runtime
 from cortex.settings.unused import say_unused
 from cortex.system import files, hosts
+from cortex.system.built_from import full_version
 from cortex.system.errors import CortexError
 from cortex.system.installation import DISTRIBUTION, EXTRAS, how_to_add, missing_extras
 from cortex.system.mounts import FOREIGN, file_system
@@ -123,7 +124,8 @@ def _agents(config: Config) -> tuple[State, str]:
 
 def _python() -> Check:
     fits = sys.version_info >= PYTHON_MIN
-    return Check("python", "fine" if fits else "wrong", f"{platform.python_version()} ({sys.executable})")
+    python = f"{platform.python_version()} ({sys.executable})"
+    return Check("python", "fine" if fits else "wrong", f"{python}, Cortex {full_version()}")
 
 
 def _packages() -> Check:
