@@ -24,53 +24,73 @@ INK = {
 BOX = {
     "go": (
         "a/box.go",
-        "package a\n\ntype Box struct {\n\tInk *Ink\n\tother []*Ink\n}\n\nfunc (b *Box) Own() { b.Ink.Say() }\n\n"
-        "func (b *Box) Sibling() { b.other[0].Say() }\n",
+        (
+            "package a\n\ntype Box struct {\n\tInk *Ink\n\tother []*Ink\n}\n\nfunc (b *Box) Own() { b.Ink.Say() }\n\n"
+            "func (b *Box) Sibling() { b.other[0].Say() }\n"
+        ),
     ),
     "cs": (
         "a/Box.cs",
-        "namespace N { public class Box { public Ink Ink { get; } private Ink[] other;\n"
-        "void Own() { Ink.Say(); }\nvoid Sibling() { other[0].Say(); } } }\n",
+        (
+            "namespace N { public class Box { public Ink Ink { get; } private Ink[] other;\n"
+            "void Own() { Ink.Say(); }\nvoid Sibling() { other[0].Say(); } } }\n"
+        ),
     ),
     "java": (
         "a/Box.java",
-        "package a;\nclass Box { Ink Ink; Ink[] other;\n"
-        "void Own() { this.Ink.Say(); }\nvoid Sibling() { other[0].Say(); } }\n",
+        (
+            "package a;\nclass Box { Ink Ink; Ink[] other;\n"
+            "void Own() { this.Ink.Say(); }\nvoid Sibling() { other[0].Say(); } }\n"
+        ),
     ),
     "kt": (
         "a/Box.kt",
-        "package a\nclass Box(val Ink: Ink?, val other: List<Ink>) {\n"
-        "fun Own() { Ink?.Say() }\nfun Sibling() { other[0].Say() } }\n",
+        (
+            "package a\nclass Box(val Ink: Ink?, val other: List<Ink>) {\n"
+            "fun Own() { Ink?.Say() }\nfun Sibling() { other[0].Say() } }\n"
+        ),
     ),
     "scala": (
         "a/Box.scala",
-        "package a\nclass Box(val Ink: Ink, val other: Ink) {\n"
-        "def Own(): Unit = Ink.Say()\ndef Sibling(): Unit = other.Say() }\n",
+        (
+            "package a\nclass Box(val Ink: Ink, val other: Ink) {\n"
+            "def Own(): Unit = Ink.Say()\ndef Sibling(): Unit = other.Say() }\n"
+        ),
     ),
     "swift": (
         "a/Box.swift",
-        "class Box { var Ink: Ink?\nvar other: [Ink]\n"
-        "func Own() { Ink?.Say() }\nfunc Sibling() { other[0].Say() } }\n",
+        (
+            "class Box { var Ink: Ink?\nvar other: [Ink]\n"
+            "func Own() { Ink?.Say() }\nfunc Sibling() { other[0].Say() } }\n"
+        ),
     ),
     "php": (
         "a/Box.php",
-        "<?php\nclass Box { private ?Ink $Ink; private Ink $other;\n"
-        "function Own() { $this->Ink->Say(); }\nfunction Sibling() { $this->other->Say(); } }\n",
+        (
+            "<?php\nclass Box { private ?Ink $Ink; private Ink $other;\n"
+            "function Own() { $this->Ink->Say(); }\nfunction Sibling() { $this->other->Say(); } }\n"
+        ),
     ),
     "ts": (
         "a/box.ts",
-        'import { Ink } from "./ink";\nclass Box { Ink?: Ink; other: Ink[];\n'
-        "Own() { this.Ink.Say(); }\nSibling() { this.other[0].Say(); } }\n",
+        (
+            'import { Ink } from "./ink";\nclass Box { Ink?: Ink; other: Ink[];\n'
+            "Own() { this.Ink.Say(); }\nSibling() { this.other[0].Say(); } }\n"
+        ),
     ),
     "py": (
         "a/box.py",
-        "from a.ink import Ink\n\nclass Box:\n    Ink: Ink | None\n    other: list[Ink]\n\n"
-        "    def Own(self):\n        self.Ink.Say()\n\n    def Sibling(self):\n        self.other[0].Say()\n",
+        (
+            "from a.ink import Ink\n\nclass Box:\n    Ink: Ink | None\n    other: list[Ink]\n\n"
+            "    def Own(self):\n        self.Ink.Say()\n\n    def Sibling(self):\n        self.other[0].Say()\n"
+        ),
     ),
     "cpp": (
         "a/box.cpp",
-        '#include "ink.h"\nclass Box { class Ink *Ink; std::vector<class Ink> other;\n'
-        "void Own() { this->Ink->Say(); }\nvoid Sibling() { other[0].Say(); } };\n",
+        (
+            '#include "ink.h"\nclass Box { class Ink *Ink; std::vector<class Ink> other;\n'
+            "void Own() { this->Ink->Say(); }\nvoid Sibling() { other[0].Say(); } };\n"
+        ),
     ),
 }
 
