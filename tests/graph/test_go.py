@@ -14,6 +14,7 @@ from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.structural_types import structural_edges
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small_graphs import calls_in, project_of
 
 ENCODERS = {
     "json/json.go": "package json\n\ntype Encoder struct{}\n\nfunc (e Encoder) Append(a int) int { return a }\n",
@@ -163,3 +164,45 @@ def test_names_of_results_do_not_matter_to_interfaces(result):
 )
 def test_build_conditions_that_can_hold_together_are_recognised(condition, other, expected):
     assert are_built_together(condition, other) is expected
+
+
+ONCE = """\
+package app
+
+import "sync"
+
+type Engine struct{}
+
+func (e *Engine) Start() {}
+
+func (e *Engine) Stop() {}
+
+func newEngine() (*Engine, error) { return &Engine{}, nil }
+
+var one = sync.OnceValue(func() *Engine { return &Engine{} })
+var two = sync.OnceValues(func() (*Engine, error) { return &Engine{}, nil })
+var named = sync.OnceValues(newEngine)
+var nothing = sync.OnceFunc(func() {})
+
+type Box struct{ make func(n int) *Engine }
+
+func Start() { one().Start() }
+func Both() { e, _ := two(); e.Start() }
+func Named() { e, _ := named(); e.Stop() }
+func Local() { f := sync.OnceValue(func() *Engine { return &Engine{} }); f().Stop() }
+func Field(b *Box, f func() Engine) { b.make(1).Start(); f().Stop() }
+func Nothing() { nothing() }
+"""
+
+
+def test_functions_that_are_called_once_and_functions_in_fields_give_their_results():
+    edges = calls_in(project_of({"once.go": ONCE}), "once.go")
+    assert {(edge.source, edge.target, edge.confidence) for edge in edges} == {
+        ("once:Start", "once:Engine.Start", "receiver"),
+        ("once:Both", "once:Engine.Start", "receiver"),
+        ("once:Named", "once:newEngine", "exact"),
+        ("once:Named", "once:Engine.Stop", "receiver"),
+        ("once:Local", "once:Engine.Stop", "receiver"),
+        ("once:Field", "once:Engine.Start", "receiver"),
+        ("once:Field", "once:Engine.Stop", "receiver"),
+    }
