@@ -113,8 +113,15 @@ the place that splits the fewest syntax nodes. Only a line that is longer than a
   (`@generated`, `DO NOT EDIT`, …). Marked `vendored`: below {vendored}. Searches find them, but rank them
   behind the project's own code of about the same relevance (`foreign` in [RANKING.md](RANKING.md)). The chunk's `origin_reason` names the evidence,
   and both words are tags for filters.
-* Read with a reservation: text that is not UTF-8 is read as Latin-1; a file with syntax errors keeps every part that the parser understood; a file
-  that needs more than {steps} parser steps and one more for each {each} bytes, or crashes the parser, is cut into windows of lines.
+* Text or binary: the bytes decide, as in git (a NUL among the first 8,000), except for pictures, sounds, archives, programs and the like, which
+  their suffix leaves out. So a `.mo` of Modelica, a `.lib` of circuits, a `.dat` with numbers are indexed, and Qt's translations in `.ts` are XML.
+* Encodings, the first that decides wins: a byte order mark; UTF-8; the encoding that the file names (PEP 263, Emacs, Ruby and Vim in comments; XML,
+  `<meta charset>`, `@charset`, JSP, Perl, PHP, LaTeX); `working-tree-encoding` or `encoding` in `.gitattributes`; `charset` in `.editorconfig`; UTF-8 with
+  a few other bytes; a guess. `cortex index --verbose` names the encoding, and an answer that shows a guessed file says so. A changed `.gitattributes` or
+  `.editorconfig` has the files read again that are not UTF-8. With few letters of UTF-8, which may be there by chance, the name wins.
+* Read with a reservation: of a file with syntax errors, the lines that the grammar does not understand are blanked for the parser, and definitions
+  that it still misses are found line by line (Kotlin, C#, Java, Swift, Scala, Rust, Go, Python, PHP, Ruby, JavaScript, TypeScript). An answer that shows the
+  file says which lines were not understood, with the name of the syntax if it is known. A file that needs more than {steps} parser steps and one more for each {each} bytes, or crashes the parser, is cut into windows of lines.
 
 ## Time
 

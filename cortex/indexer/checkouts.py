@@ -134,7 +134,7 @@ def is_checkout(folder: Path) -> bool:
         raw = files.read_plain(place, git_files.PATH_BYTES_MAX)
     except OSError:
         return False
-    if not raw.startswith(b"gitdir:"):
+    if not raw.startswith(b"gitdir: "):
         return False
     target = git_files.git_dir(folder)
     return target.is_dir() or target.parent.name == "worktrees" or "modules" in target.parts

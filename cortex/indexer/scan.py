@@ -11,6 +11,7 @@ begin anew.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -220,10 +221,10 @@ class Scanner:
         if os.path.isdir(full) and not os.path.islink(full):
             inside = self._inside(path, name, scope)
             return inside if isinstance(inside, str) else ""
-        size, is_link = os.lstat(full).st_size, os.path.islink(full)
-        reason = self._skip_reason(path, name, scope, size, is_link=is_link)
+        info, is_link = os.lstat(full), os.path.islink(full)
+        reason = self._skip_reason(path, name, scope, info.st_size, is_link=is_link)
         if reason is None:
-            return ""
+            return "" if stat.S_ISREG(info.st_mode) else "left out: a pipe, socket or device"
         if reason:
             return f"left out: {reason}"
         if by := self._ignored_by(path, scope):

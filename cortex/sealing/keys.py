@@ -1,12 +1,15 @@
-"""Keys of projects, stored in their sealed folders and wrapped by the master key. The place of the
-master key is recorded once for all projects, so that a locked or lost key is never replaced by
-another.
+"""Keys of projects and memory, stored in their sealed folders and wrapped by the master key.
+
+Notes beside the user's settings, which outlive any cache, name the place of the master key, so that
+a locked or lost key is never replaced by another, and all sealed folders, so that a change of the
+master key reaches each of them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,14 +24,17 @@ from cortex.sealing.master_key import (
     named_places,
     read_masters,
 )
+from cortex.sealing.places import PROJECTS, SealedPlace, project_note
 from cortex.sealing.streams import KEY_BYTES, seal_short, unseal_short
 from cortex.system import files
 from cortex.system.errors import CortexError, Damaged, Misconfigured, Unavailable
 from ipc.locks import Lock, hold
 
-#: the wrapped key in a project's folder; and notes next to these folders: the place of the master
-#: key, and sealed folders in other places
+#: the wrapped key in a sealed folder; and notes: the place of the master key, and the sealed
+#: folders of memory. Notes about projects are in `PROJECTS`, one file for each
 KEY, PLACE, ELSEWHERE = "KEY", "place.json", "elsewhere.json"
+#: name of the lock beside the notes
+LOCK = "keys.lock"
 #: largest note, in bytes
 NOTE_BYTES_MAX = 16_384
 #: seconds to wait for a change of the keys: a keychain may ask its owner meanwhile
@@ -48,51 +54,58 @@ class Wrapped:
     following: str = ""
 
 
-def project_key(store: Path, key_path: str, base: Path | None = None) -> bytes:
-    """Return the key of the project with the sealed folder `store`, made if there is none. `base`
-    is the folder of all sealed folders, if `store` is elsewhere.
+def project_key(store: Path, key_path: str) -> bytes:
+    """Return the key of the project with the sealed folder `store`, made if there is none; the
+    notes are in the folder above.
 
     Raises Misconfigured and Unavailable if the master key cannot be had, Damaged if the stored key
     is not ours.
     """
-    return project_keys(store, key_path, base)[0]
+    return project_keys(SealedPlace(store, store, None, key_path))[0]
 
 
-def project_keys(store: Path, key_path: str, base: Path | None = None) -> tuple[bytes, bytes]:
-    """As `project_key`, with the new key during a change of keys, else b""."""
-    with _keys_lock(base or store.parent):
+def project_keys(place: SealedPlace) -> tuple[bytes, bytes]:
+    """As `project_key`, for a sealed folder with notes in another one; with the new key during a
+    change of keys, else b"".
+    """
+    base, store = _notes_of(place), place.store
+    with _keys_lock(base):
         wrapped = read_wrapped(store)
-        if base:
+        if place.is_lasting:
             _check_kept(store, wrapped)
             _note_elsewhere(base, store)
-        if wrapped is None:
-            key = os.urandom(KEY_BYTES)
-            _wrap(store, key, _master_for_new(base or store.parent, key_path))
-            return key, b""
-        return _unwrap(store, wrapped, _master_of(wrapped, key_path))
+        if wrapped is not None:
+            both = _unwrap(store, wrapped, _master_of(wrapped, place.key_path))
+            _note_store(base, place)
+            return both
+        master, key = _master_for_new(base, place.key_path), os.urandom(KEY_BYTES)
+        _note_store(base, place)
+        _wrap(store, key, master)
+        return key, b""
 
 
-def begin_change(store: Path, key_path: str) -> bytes:
+def begin_change(place: SealedPlace) -> bytes:
     """Return a new key for all files of a project; it is valid besides the old one until
     `end_change`. Raises as `project_key`.
     """
-    with _keys_lock(store.parent):
+    store = place.store
+    with _keys_lock(_notes_of(place)):
         wrapped = read_wrapped(store)
         if wrapped is None:
             raise Damaged(f"{store / KEY} is gone.")
-        master = _master_of(wrapped, key_path)
+        master = _master_of(wrapped, place.key_path)
         key, following = _unwrap(store, wrapped, master)
         following = following or os.urandom(KEY_BYTES)
         _wrap(store, key, master, following)
         return following
 
 
-def end_change(store: Path, key_path: str, key: bytes) -> None:
+def end_change(place: SealedPlace, key: bytes) -> None:
     """Make `key` the project's only key. Raises as `project_key`."""
-    with _keys_lock(store.parent):
-        wrapped = read_wrapped(store)
+    with _keys_lock(_notes_of(place)):
+        wrapped = read_wrapped(place.store)
         if wrapped is not None:
-            _wrap(store, key, _master_of(wrapped, key_path))
+            _wrap(place.store, key, _master_of(wrapped, place.key_path))
 
 
 def read_wrapped(store: Path) -> Wrapped | None:
@@ -102,22 +115,48 @@ def read_wrapped(store: Path) -> Wrapped | None:
 
 
 def master_place(base: Path) -> tuple[str, str]:
-    """Return (place of the master key, its name) from the note; "" if nothing was sealed yet.
-    `base` is the folder of all sealed folders.
+    """Return (place of the master key, its name) from the note; "" if nothing is sealed.
+    `base` is the folder of the notes. If the note is damaged or gone, the sealed folders name it.
     """
     try:
         note = read_note(base / PLACE)
-    except Damaged:  # the notes with the projects' keys hold it, too
-        wrapped = next(
-            (
-                candidate
-                for store in (*stores(base), *stores_elsewhere(base))
-                if (candidate := _read_intact(store))
-            ),
-            None,
-        )
+    except Damaged:
+        note = None
+    if note is None:
+        intact = (_read_intact(store) for store in (*stores_elsewhere(base), *stores(base)))
+        wrapped = next((candidate for candidate in intact if candidate), None)
         note = {"place": wrapped.place, "master": wrapped.master} if wrapped else None
     return (note["place"], note["master"]) if note else ("", "")
+
+
+def move_notes(former: Path, base: Path) -> None:
+    """Move the notes that earlier versions kept in `former`, in the cache, to `base`, and note the
+    sealed folders there. Broken off at any point, the next call goes on. Raises Misconfigured and
+    Unavailable.
+    """
+    folders = [name for name, info in files.entries(former).items() if stat.S_ISDIR(info.st_mode)]
+    unknown = [former / name for name in folders if not os.path.lexists(project_note(base, name))]
+    if not unknown and not any(os.path.lexists(former / name) for name in (PLACE, ELSEWHERE)):
+        return
+    with _keys_lock(former), _keys_lock(base):  # an earlier version changes keys under the first
+        for store in unknown:
+            _note_project(base, store)
+        for store in _noted_stores(former):
+            _note_elsewhere(base, store)
+        place, name = master_place(former)
+        if place and not os.path.lexists(base / PLACE):
+            write_note(base / PLACE, {"place": place, "master": name})
+        for note_name in (ELSEWHERE, PLACE):
+            files.remove(former / note_name)
+
+
+def note_memory(base: Path, store: Path) -> None:
+    """Note the sealed folder of memory, if it has a key: then the master key wraps that, whatever
+    became of the notes. Raises Misconfigured and Unavailable.
+    """
+    if (store / KEY).is_file() and store not in _noted_stores(base):
+        with _keys_lock(base):
+            _note_elsewhere(base, store)
 
 
 def wrap_again(store: Path, key: bytes, base: Path, key_path: str) -> None:
@@ -192,14 +231,15 @@ def forget_master(base: Path, key_path: str = "", *, everything: bool = False) -
 
 
 def stores(base: Path) -> Iterator[Path]:
-    """Yield the sealed folders in `base`."""
+    """Yield the existing sealed folders of projects, in any cache."""
     try:
-        names = sorted(files.names(base))
+        names = sorted(files.names(base / PROJECTS))
     except FileNotFoundError:
         return
     for name in names:
-        if (base / name / KEY).is_file():
-            yield base / name
+        for store in _read_stores(base / PROJECTS / name):
+            if (store / KEY).is_file():
+                yield store
 
 
 def stores_elsewhere(base: Path) -> list[Path]:
@@ -209,23 +249,34 @@ def stores_elsewhere(base: Path) -> list[Path]:
 
 def _noted_stores(base: Path) -> list[Path]:
     """As `stores_elsewhere`, including missing ones, for example on a disk that is not mounted."""
+    return _read_stores(base / ELSEWHERE)
+
+
+def _read_stores(path: Path) -> list[Path]:
+    """Return the folders in a note, none if it is missing or damaged."""
     try:
-        note = read_note(base / ELSEWHERE) or {}
+        return [Path(store) for store in sorted(read_note(path) or {})]
     except Damaged:
-        note = {}
-    return [Path(store) for store in sorted(note)]
+        return []
 
 
 def _missing_stores(base: Path) -> list[Path]:
     return [store for store in _noted_stores(base) if not store.is_dir()]
 
 
-def forget_elsewhere(base: Path, store: Path) -> None:
-    """Remove the note of a sealed folder in another place."""
+def forget_store(place: SealedPlace) -> None:
+    """Remove the note of a sealed folder that is no longer sealed."""
+    base = _notes_of(place)
     with _keys_lock(base):
-        write_note(
-            base / ELSEWHERE, {os.fspath(other): "" for other in _noted_stores(base) if other != store}
-        )
+        if place.is_lasting:
+            remaining = [store for store in _noted_stores(base) if store != place.store]
+            write_note(base / ELSEWHERE, {os.fspath(store): "" for store in remaining})
+        else:
+            files.remove(project_note(base, place.store.name))
+
+
+def _notes_of(place: SealedPlace) -> Path:
+    return place.keys or place.store.parent
 
 
 def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
@@ -239,10 +290,24 @@ def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
         )
 
 
+def _note_store(base: Path, place: SealedPlace) -> None:
+    if not place.is_lasting:
+        _note_project(base, place.store)
+
+
+def _note_project(base: Path, store: Path) -> None:
+    _add_store(project_note(base, store.name), store)
+
+
 def _note_elsewhere(base: Path, store: Path) -> None:
-    noted = _noted_stores(base)
+    _add_store(base / ELSEWHERE, store)
+
+
+def _add_store(path: Path, store: Path) -> None:
+    noted = _read_stores(path)
     if store not in noted:
-        write_note(base / ELSEWHERE, {os.fspath(other): "" for other in (*noted, store)})
+        files.make_private(path.parent)
+        write_note(path, {os.fspath(other): "" for other in (*noted, store)})
 
 
 def _renew_masters(base: Path, masters: list[Master]) -> list[Master]:
@@ -266,10 +331,16 @@ def _check_wrapped(done: dict[Path, bool]) -> None:
 
 
 def _keys_lock(base: Path) -> Lock:
-    files.make_folder(base, anywhere=True)
-    files.make_private(base)
+    try:
+        files.make_folder(base, anywhere=True)
+        files.make_private(base)
+    except OSError as error:
+        raise Misconfigured(
+            f"Cannot write {base}, the notes about sealed data: {error.strerror or error}; make it a writable folder "
+            "of yours."
+        ) from error
     return hold(
-        base / "keys.lock",
+        base / LOCK,
         lambda holder: Unavailable(
             f"Process {holder} has looked at or changed the keys for {LOCK_S:g} s; end it, and try again."
         ),

@@ -21,6 +21,8 @@ FILE_VARIABLE, VARIABLE = "CORTEX_KEY_FILE", "CORTEX_KEY"
 IN_MEMORY = frozenset(("tmpfs", "ramfs"))
 #: folder below the user's folder in memory, with a subfolder for each project
 PLAIN = "plain"
+#: folder of the notes about sealed projects, in that of the notes about keys
+PROJECTS = "projects"
 #: folder below the cache for plain bytes while they are served, without a file system in memory
 ON_DISK = "served"
 #: bytes that must be free for a project without sealed files yet; a small one takes some
@@ -42,9 +44,10 @@ class SealedPlace:
     old: Path | None
     #: security.key_path
     key_path: str = ""
-    #: the folder of all keys, if `store` is elsewhere. Data sealed there cannot be made again: its
-    #: key is never replaced
+    #: the folder of the notes about all keys, which is in no cache; None: the one above `store`
     keys: Path | None = None
+    #: whether the data cannot be made again: its key is never replaced
+    is_lasting: bool = False
 
     @property
     def home(self) -> Path:
@@ -56,12 +59,12 @@ def sealed_base(cache: Path) -> Path:
     return cache / "sealed"
 
 
-def sealed_place(cache: Path, root_id: str, old: Path, key_path: str) -> SealedPlace:
+def sealed_place(cache: Path, root_id: str, old: Path, key_path: str, keys: Path) -> SealedPlace:
     """Return the sealed and plain folders of a project. Raises Misconfigured without a file system
     in memory.
     """
     store = sealed_base(cache) / root_id
-    return SealedPlace(store, plain_of(store), old, key_path)
+    return SealedPlace(store, plain_of(store), old, key_path, keys)
 
 
 def plain_of(store: str | Path) -> Path:
@@ -71,9 +74,16 @@ def plain_of(store: str | Path) -> Path:
     return plain_base() / hashlib.sha256(os.fsencode(store)).hexdigest()[:16]
 
 
-def is_sealed(cache: Path, root_id: str) -> bool:
-    """Whether a project was sealed; it stays so until a person changes that."""
-    return (sealed_base(cache) / root_id).is_dir()
+def is_sealed(cache: Path, root_id: str, keys: Path) -> bool:
+    """Whether a project was sealed; it stays so until a person changes that. Its note in `keys`
+    counts, for the cache may be deleted.
+    """
+    return os.path.lexists(project_note(keys, root_id)) or (sealed_base(cache) / root_id).is_dir()
+
+
+def project_note(keys: Path, root_id: str) -> Path:
+    """Return the path of the note that a project is sealed; it names its sealed folders."""
+    return keys / PROJECTS / f"{root_id}.json"
 
 
 def permit_disk(cache: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from cortex.sealing.keys import begin_change, end_change, forget_elsewhere, project_key, project_keys
+from cortex.sealing.keys import begin_change, end_change, forget_store, project_keys
 from cortex.sealing.mirror import LIST, LIST_BYTES_MAX, OBJECTS, Mirror, SealedList
 from cortex.sealing.places import NAME, SealedPlace, check_room, is_in_memory, make_base, plain_base, plain_of
 from cortex.system import files
@@ -113,8 +113,7 @@ def give_up_open(place: SealedPlace) -> None:
     with _turn_lock(place.base):
         _clear(place.base)
         files.remove_tree(place.store)
-    if place.keys:
-        forget_elsewhere(place.keys, place.store)
+    forget_store(place)
 
 
 @contextlib.contextmanager
@@ -153,17 +152,17 @@ def _seal_anew(place: SealedPlace) -> None:
     mirror = _find_mirror(place)
     check_room(place.base, mirror.listed.bytes)
     mirror.restore()
-    key = begin_change(place.store, place.key_path)
+    key = begin_change(place)
     anew = Mirror(place.store, place.home, key)
     anew.seal({entry.object for entry in mirror.listed.files.values()})
-    end_change(place.store, place.key_path, key)
+    end_change(place, key)
 
 
 def _find_mirror(place: SealedPlace) -> Mirror:
     """Return the sealed folder with the key that opens it: a change of keys may have been
     interrupted.
     """
-    key, following = project_keys(place.store, place.key_path, place.keys)
+    key, following = project_keys(place)
     mirror = Mirror(place.store, place.home, key)
     try:
         mirror.read()
@@ -173,7 +172,7 @@ def _find_mirror(place: SealedPlace) -> Mirror:
         mirror = Mirror(place.store, place.home, following)
         mirror.read()
     if following:
-        end_change(place.store, place.key_path, mirror.key)
+        end_change(place, mirror.key)
     return mirror
 
 
@@ -193,6 +192,7 @@ def give_up(place: SealedPlace) -> None:
     """
     with _sole_user(place):
         files.remove_tree(place.store)
+    forget_store(place)
 
 
 def open_folders() -> list[Path]:
@@ -249,9 +249,9 @@ def _open(place: SealedPlace) -> None:
         fault = f"{error} The index is built again."
         log.warning("%s", fault)
         files.remove_tree(place.home)
-        for name in (LIST, OBJECTS) if place.keys else ("",):
+        for name in (LIST, OBJECTS) if place.is_lasting else ("",):
             files.remove_tree(place.store / name)
-        key = project_key(place.store, place.key_path, place.keys)
+        key = project_keys(place)[0]
         mirror = Mirror(place.store, place.home, key)
     files.make_private(place.home)
     _remember(place.base, mirror.listed)

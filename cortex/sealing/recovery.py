@@ -37,7 +37,7 @@ def has_recovery(store: Path) -> bool:
 
 def recover(store: Path, recovery_key: str, base: Path, key_path: str) -> None:
     """Wrap the folder's key with the present master key, made if there is none. `base` is the
-    folder of all keys.
+    folder of the notes about keys.
 
     Raises BadRequest for a wrong recovery key, NotFound if none was made, Damaged, and
     Misconfigured and Unavailable if there is no place for a master key.

@@ -19,7 +19,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from cortex.sealing.master_key import take_from_environment
-from cortex.sealing.places import FILE_VARIABLE, VARIABLE, SealedPlace, is_sealed, permit_disk
+from cortex.sealing.places import FILE_VARIABLE, VARIABLE, SealedPlace, permit_disk
 from cortex.sealing.places import sealed_place as place_of_sealed
 from cortex.settings import dependencies
 from cortex.settings.config_files import parse_settings, read_raw, read_settings
@@ -34,6 +34,8 @@ from cortex.settings.home import (
     cache_base,
     cache_home,
     find_root,
+    is_sealed,
+    keys_folder,
     project_config,
     real,
     root_id,
@@ -115,7 +117,7 @@ class Config:
         if not self.security.encrypt_index:
             return None
         plain = cache_home(self.root, self.root_id)
-        return place_of_sealed(cache_base(), self.root_id, plain, self.security.key_path)
+        return place_of_sealed(cache_base(), self.root_id, plain, self.security.key_path, keys_folder())
 
     @property
     def chunks_dir(self) -> Path:

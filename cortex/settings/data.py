@@ -9,8 +9,15 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cortex.sealing.places import SealedPlace, plain_of, sealed_base
-from cortex.settings.home import cache_base, real, refusal, runtime_base, user_home
+from cortex.sealing.places import SealedPlace, plain_of
+from cortex.settings.home import (
+    keep_notes_of_keys,
+    keys_folder,
+    real,
+    refusal,
+    runtime_base,
+    user_home,
+)
 from cortex.settings.relied_settings import flatten, hash_of
 from cortex.settings.table import Memory, Security, Server
 from cortex.system import files
@@ -49,7 +56,7 @@ class DataFolder:
         if not (self.seals or self.is_sealed):
             return None
         store = self.root / SEALED
-        return SealedPlace(store, plain_of(store), None, self.key_path, sealed_base(cache_base()))
+        return SealedPlace(store, plain_of(store), None, self.key_path, keys_folder(), is_lasting=True)
 
     @property
     def home(self) -> Path:
@@ -96,6 +103,7 @@ class DataFolder:
         """
         try:
             files.make_private(self.root)
+            keep_notes_of_keys()
             if place := self.sealing:
                 self._check_installed()
                 from cortex.sealing.plain_folder import ensure_open

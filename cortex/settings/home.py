@@ -15,7 +15,8 @@ import urllib.parse
 from pathlib import Path
 from typing import Protocol
 
-from cortex.sealing.places import SealedPlace, is_sealed
+from cortex.sealing import places
+from cortex.sealing.places import SealedPlace, sealed_base
 from cortex.system import files, hosts, path_names
 from cortex.system.errors import CortexError, Misconfigured, Unavailable
 
@@ -94,6 +95,31 @@ def user_config() -> Path:
     if hosts.WINDOWS and not config_home:
         return Path(path_names.own_folder("config", user_home())) / "config.yml"
     return Path(config_home or os.path.join(user_home(), ".config")) / "cortex" / "config.yml"
+
+
+def keys_folder() -> Path:
+    """Return the folder of the notes about sealed data and its keys: beside the user's settings,
+    for all in a cache may be deleted. A person's own links lead there.
+    """
+    return real(user_config().parent) / "sealed"
+
+
+def is_sealed(cache: Path, project_id: str) -> bool:
+    """Whether the project with this identifier was sealed; it stays so until a person changes
+    that.
+    """
+    return places.is_sealed(cache, project_id, keys_folder())
+
+
+def keep_notes_of_keys() -> None:
+    """Move notes about sealed data out of the cache, where earlier versions kept them. Raises
+    Misconfigured if they cannot be written, and Unavailable.
+    """
+    former = sealed_base(cache_base())
+    if former.is_dir() and not os.environ.get(IN_SET):  # a front has moved them for its set
+        from cortex.sealing.keys import move_notes
+
+        move_notes(former, keys_folder())
 
 
 def project_config(root: Path) -> Path:
@@ -257,6 +283,7 @@ def open_home(project: Folders) -> Path:
     home = project.home
     try:
         files.make_folder(cache_base(), anywhere=True)
+        keep_notes_of_keys()
         if project.sealing:
             from cortex.sealing.plain_folder import ensure_open
 

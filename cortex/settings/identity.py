@@ -14,6 +14,8 @@ from cortex.system import files
 
 #: largest git file that points to a folder, in bytes
 POINTER_BYTES_MAX = 8_192
+#: beginning of a pointer file
+GITDIR = "gitdir: "
 #: bytes of a repository's configuration that are read
 CONFIG_BYTES_MAX = 65_536
 #: characters of the name at the start of an identity; the column holds 64
@@ -27,11 +29,11 @@ def identity_of(root: Path, remotes: Collection[str] = ()) -> str:
     It is also the same for all repositories with the same origin among `remotes`. Only a person may
     list remotes: a repository can claim any origin.
     """
-    common = _common_folder(root)
+    folder, common = _find_repository(root)
     plain_remotes = {plain_remote(remote) for remote in remotes}
     if common and plain_remotes and (origin := _origin_in(common)) in plain_remotes:
         return _identity_name(origin.rpartition("/")[2], b"remote\0" + origin.encode())
-    common = common or root
+    common = common or folder
     place = common.parent if common.name == ".git" else common
     return _identity_name(place.name, os.fsencode(common))
 
@@ -51,11 +53,29 @@ def _identity_name(name: str, digest_input: bytes) -> str:
     return f"{plain or 'project'}-{hashlib.sha256(digest_input).hexdigest()[:16]}"
 
 
+def birth_of(root: Path) -> str:
+    """Return the moment of birth of the folder's own `.git`, in nanoseconds; of the folder if it
+    has no such folder, as a worktree has none; "" if there is no folder.
+
+    Another folder in this place, and a copy of this one, have another moment. Where the file system
+    keeps none, it is the folder's inode, with a mark.
+    """
+    from cortex.system.birth import folder_mark  # a hook has no time to load ctypes
+
+    for folder in (root / ".git", root):
+        if mark := folder_mark(folder):
+            return mark.rpartition(":")[2]
+    try:
+        return f"inode {os.lstat(root).st_ino}"
+    except OSError:
+        return ""
+
+
 def git_folder_of(root: Path) -> Path | None:
     """Return the folder with the git data of a folder, which its worktrees share; None without
     git.
     """
-    common = _common_folder(root)
+    _, common = _find_repository(root)
     return common if common is not None and common.name == ".git" else None
 
 
@@ -63,7 +83,7 @@ def origin_of(root: Path) -> str:
     """Return the origin of a folder's repository as host/owner/name, from its configuration; "" if
     it has none, and without git.
     """
-    common = _common_folder(root)
+    _, common = _find_repository(root)
     return _origin_in(common) if common else ""
 
 
@@ -79,14 +99,23 @@ def _origin_in(common: Path) -> str:
     return origin
 
 
-def _common_folder(root: Path) -> Path | None:
-    for folder in (root, *root.parents):
+def _find_repository(root: Path) -> tuple[Path, Path | None]:
+    """Return (the real folder with the nearest `.git` at or above `root`, the real folder with its
+    git data); the second is None without proof that the repository is this folder's, and both are
+    (`root`, None) without git.
+
+    A `.git` that is a link proves nothing: an archive can bring one to any repository.
+    """
+    real_root = Path(os.path.realpath(root))
+    for folder in (real_root, *real_root.parents):
         place = folder / ".git"
+        if place.is_symlink():
+            return folder, None
         if place.is_dir():
-            return Path(os.path.realpath(place))
+            return folder, place
         if place.is_file():
-            return _worktree_common(place) or folder
-    return None
+            return folder, _worktree_common(place)
+    return real_root, None
 
 
 def _worktree_common(place: Path) -> Path | None:
@@ -94,21 +123,41 @@ def _worktree_common(place: Path) -> Path | None:
     else.
 
     A folder can come with a `.git` file that points to any repository: it belongs there only if
-    that repository points back.
+    the repository has a folder for this worktree, and that folder names this file. The three files
+    are read as git reads them, blanks included, so that git cannot see another repository.
     """
-    pointer = _read_text(place)
-    if not pointer.startswith("gitdir:"):
+    pointer = _read_pointer(place)
+    if not pointer.startswith(GITDIR):
         return None
-    git_dir = Path(os.path.realpath(place.parent / pointer.removeprefix("gitdir:").strip()))
-    common, back = _read_text(git_dir / "commondir"), _read_text(git_dir / "gitdir")
-    if not common or not back:
-        return None  # a submodule, or damaged
-    if os.path.realpath(git_dir / back) != os.path.realpath(place):
+    git_dir = _real_folder(place.parent, pointer.removeprefix(GITDIR))
+    if git_dir is None:
         return None
-    return Path(os.path.realpath(git_dir / common))
+    common = _real_folder(git_dir, _read_pointer(git_dir / "commondir"))
+    back = _real_folder(git_dir, _read_pointer(git_dir / "gitdir"))
+    if common is None or back != place or git_dir.parent != common / "worktrees":
+        return None  # also a submodule, or damaged
+    return common
 
 
-def _read_text(path: Path, bytes_max: int = POINTER_BYTES_MAX) -> str:
+def _real_folder(base: Path, pointer: str) -> Path | None:
+    """Return the real path that a pointer in `base` names; None for no pointer, and for one with a
+    NUL, where git would end the path.
+    """
+    return Path(os.path.realpath(os.path.join(base, pointer))) if pointer and "\0" not in pointer else None
+
+
+def _read_pointer(path: Path) -> str:
+    """Return the content of one of git's pointer files without the line ends after it; "" if it
+    cannot be read, or is too long.
+    """
+    try:
+        raw = files.read_plain(path, POINTER_BYTES_MAX + 1)
+    except OSError:
+        return ""
+    return os.fsdecode(raw.rstrip(b"\r\n")) if len(raw) <= POINTER_BYTES_MAX else ""
+
+
+def _read_text(path: Path, bytes_max: int) -> str:
     try:
         return os.fsdecode(files.read_plain(path, bytes_max)).strip()
     except OSError:

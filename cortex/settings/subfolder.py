@@ -11,9 +11,16 @@ from pathlib import Path
 
 import orjson
 
-from cortex.sealing.places import is_sealed
 from cortex.settings import dependencies
-from cortex.settings.home import PROJECT_FOLDER, cache_base, cache_home, private_dir, root_id, too_high
+from cortex.settings.home import (
+    PROJECT_FOLDER,
+    cache_base,
+    cache_home,
+    is_sealed,
+    private_dir,
+    root_id,
+    too_high,
+)
 from cortex.system import files
 
 #: a larger manifest is not searched: such a folder gets an index of its own

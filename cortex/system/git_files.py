@@ -48,9 +48,11 @@ def common_dir(folder: Path) -> Path:
 
 
 def resolve_pointer(folder: Path, raw: bytes) -> Path:
-    """Return the path in a file of git, from its folder. Raises OSError for an invalid one."""
+    """Return the path in a file of git, from its folder; blanks belong to it, as for git. Raises
+    OSError for an invalid one.
+    """
     try:
-        return (folder / os.fsdecode(raw.removeprefix(b"gitdir:").strip())).resolve()
+        return (folder / os.fsdecode(raw.removeprefix(b"gitdir: ").rstrip(b"\r\n"))).resolve()
     except (ValueError, RuntimeError) as error:  # a NUL in the path, a loop of links
         raise OSError(errno.EINVAL, str(error)) from error
 

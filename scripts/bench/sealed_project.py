@@ -37,7 +37,7 @@ from cortex.memory.library import Library
 from cortex.memory.sealed import driver_of, seal_folder, unseal_folder
 from cortex.processes import attach
 from cortex.sealing import plain_folder
-from cortex.sealing.keys import project_key
+from cortex.sealing.keys import project_keys
 from cortex.sealing.mirror import LIST, OBJECTS, Mirror
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
@@ -231,7 +231,7 @@ def run_harms(sealed: Config, count: int, chance: random.Random) -> dict[str, An
     place = sealed.sealing
     assert place is not None
     plain_folder.close(place.base)
-    key = project_key(place.store, place.key_path)
+    key = project_keys(place)[0]
     files = [place.store / LIST, *sorted((place.store / OBJECTS).iterdir())]
     believed = 0
     for number in range(count):

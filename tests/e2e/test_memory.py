@@ -255,3 +255,51 @@ def test_memory_is_started_shown_and_ended_by_hand_and_the_projects_set_is_not_t
     assert not running(project)
     elsewhere = str(project.root.parent / "other")
     assert elsewhere in project.run("memory", "status", "--data-dir", elsewhere).stdout
+
+
+def test_a_forged_git_reads_and_writes_no_notes_of_the_repository_that_it_names(
+    data,
+    tmp_path,
+    monkeypatch,
+):
+    monkeypatch.setenv("CORTEX_SERVER_IDLE_EXIT_S", "60")  # it renders briefings after the commands
+    for name in ("secretbeta", "pointer/fake", "link"):
+        (tmp_path / name).mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", tmp_path / "secretbeta"], check=True)
+    (tmp_path / "link" / ".git").symlink_to("../secretbeta/.git")
+    (tmp_path / "pointer" / ".git").write_text("gitdir: fake")
+    (tmp_path / "pointer" / "fake" / "commondir").write_text("../../secretbeta/.git")
+    (tmp_path / "pointer" / "fake" / "gitdir").write_text("../.git")
+
+    def memory(project, *command):
+        arguments = [
+            sys.executable,
+            "-P",
+            "-m",
+            "cortex",
+            "memory",
+            *command,
+            "--project",
+            tmp_path / project,
+        ]
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=BOUND_S, check=False)
+        return done.stdout + done.stderr
+
+    def briefing(project):
+        event = json.dumps({"cwd": str(tmp_path / project)})
+        hook = [sys.executable, "-P", "-c", "from cortex.front.hook import main; main()", "session-start"]
+        return subprocess.run(
+            hook, input=event, capture_output=True, text=True, timeout=BOUND_S, check=True
+        ).stdout
+
+    memory("secretbeta", "store", "--kind", "decision", "--title", "BETANOTE is secret", "--body", "here")
+    assert "BETANOTE" in memory("secretbeta", "recall", "BETANOTE")
+    until(lambda: "BETANOTE" in briefing("secretbeta"), "the briefing is rendered")
+    for forged in ("pointer", "link"):
+        assert "BETANOTE" not in memory(forged, "recall", "BETANOTE"), forged
+        title = f"EVILNOTE from {forged}"
+        memory(forged, "store", "--kind", "decision", "--title", title, "--body", "there")
+        until(lambda forged=forged, title=title: title in briefing(forged), "its own briefing is rendered")
+        assert "BETANOTE" not in briefing(forged), forged
+    assert "EVILNOTE" not in briefing("secretbeta")
+    assert "EVILNOTE" not in memory("secretbeta", "recall", "EVILNOTE")

@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import shutil
+import subprocess
 
 import orjson
 import psutil
@@ -17,14 +18,14 @@ from cortex.sealing import places
 from cortex.sealing.streams import MAGIC
 from cortex.settings import config as configuration
 from cortex.system.errors import Misconfigured
-from tests.e2e.conftest import SOURCES
-from tests.wait_until import until
+from tests.e2e.conftest import BIN, SOURCES
+from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
 
 #: all files that the cache may have, and whether each is sealed
 FILES = {
-    r"origin\.key|sealed/keys\.lock|sealed/place\.json|sealed/elsewhere\.json|sealed/[0-9a-f]{16}/KEY": False,
+    r"origin\.key|sealed/[0-9a-f]{16}/KEY": False,
     r"sealed/[0-9a-f]{16}/(LIST|objects/[0-9a-f]{24})": True,
 }
 
@@ -232,7 +233,6 @@ def test_with_another_key_every_tool_says_so_and_nothing_is_written(sealed, tmp_
     asyncio.run(serve(sealed))
     sealed.nothing_left()
     before = check_disk(tmp_path)
-    del before["sealed/keys.lock"]
     (tmp_path / "keys" / "master").write_text("ab" * 32)
     done = sealed.run("search", "check_password")
     assert "another key" in done.stderr
@@ -273,3 +273,101 @@ def test_a_rotated_key_keeps_the_index_and_a_forgotten_key_removes_it(sealed, tm
     assert not (tmp_path / "keys" / "master").exists()
     asyncio.run(serve(sealed))
     assert not {name for name in before if "objects" in name} & check_disk(tmp_path).keys()
+
+
+@pytest.fixture
+def plain(sealed, monkeypatch):
+    """As `sealed`, without a setting that asks for encryption."""
+    monkeypatch.delenv("CORTEX_SECURITY_ENCRYPT_INDEX")
+    del sealed.environment["CORTEX_SECURITY_ENCRYPT_INDEX"]
+    return sealed
+
+
+def call(*arguments):
+    """Run a command that takes no project."""
+    command = [BIN / "cortex", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=BOUND_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def remove_cache(tmp_path):
+    shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+    (tmp_path / "cache").mkdir(mode=0o700)
+
+
+@pytest.mark.parametrize("lost", ["cache", "cache and notes"])
+@pytest.mark.parametrize("command", ["rotate", "forget"])
+def test_a_deleted_cache_never_locks_a_sealed_memory(plain, tmp_path, command, lost):
+    pytest.importorskip("sqlcipher3")
+    call("memory", "encrypt")
+    assert plain.run("memory", "store", "--title", "zebra notes", "--body", "b").returncode == 0
+    call("memory", "down")
+    remove_cache(tmp_path)
+    if lost == "cache and notes":
+        shutil.rmtree(tmp_path / "config" / "cortex" / "sealed", ignore_errors=True)
+    key = tmp_path / "keys" / "master"
+    shown = call("key", "show-location")
+    assert str(key) in shown
+    assert str(tmp_path / "memory") in shown
+    assert plain.run("index", "--encrypt").returncode == 0
+    before = key.read_text()
+    if command == "rotate":
+        assert "the keys of 2 sealed folders" in call("key", "rotate")
+    else:
+        assert f"Memory in {tmp_path / 'memory'} stays" in call("key", "forget", "--yes")
+    assert key.read_text() not in ("", before)
+    recalled = plain.run("memory", "recall", "zebra")
+    assert "zebra notes" in recalled.stdout, recalled.stderr
+    call("memory", "down")
+    plain.run("down")
+
+
+@pytest.mark.parametrize("lost", ["all", "its sealed folder"])
+def test_a_deleted_cache_never_makes_a_sealed_project_plain(plain, tmp_path, lost):
+    assert plain.run("index", "--encrypt").returncode == 0
+    plain.run("down")
+    plain.nothing_left()
+    if lost == "all":
+        remove_cache(tmp_path)
+    else:
+        shutil.rmtree(plain.config.sealing.store)
+    answered = plain.run("exact", "check_password")
+    assert "auth/login.py" in answered.stdout, answered.stderr
+    check_disk(tmp_path)
+    doctor = orjson.loads(plain.run("doctor", "--json").stdout)
+    assert "sealed in" in next(check["text"] for check in doctor if check["name"] == "encryption")
+    plain.run("down")
+    plain.nothing_left()
+    check_disk(tmp_path)
+    assert plain.run("index", "--decrypt").returncode == 0
+    plain.run("down")
+    assert not plain.config.sealing
+
+
+def test_an_installation_of_today_moves_its_notes_out_of_the_cache(plain, tmp_path):
+    """Also where an earlier version sealed the project, and another one is opened first."""
+    pytest.importorskip("sqlcipher3")
+    assert plain.run("index", "--encrypt").returncode == 0
+    call("memory", "encrypt")
+    assert plain.run("memory", "store", "--title", "zebra notes", "--body", "b").returncode == 0
+    call("memory", "down")
+    plain.run("down")
+    plain.nothing_left()
+    notes = tmp_path / "config" / "cortex" / "sealed"
+    for name in ("place.json", "elsewhere.json"):
+        (notes / name).rename(tmp_path / "cache" / "sealed" / name)
+    shutil.rmtree(notes)
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    (other / "a.py").write_text("def other(): pass\n")
+    call("exact", "other", "--project", str(other))
+    call("down", "--project", str(other))
+    assert sorted(path.name for path in (tmp_path / "cache" / "sealed").glob("*.json")) == []
+    remove_cache(tmp_path)
+    assert "the keys of 1 sealed folders" in call("key", "rotate")
+    assert plain.config.kept_sealed
+    recalled = plain.run("memory", "recall", "zebra")
+    assert "zebra notes" in recalled.stdout, recalled.stderr
+    call("memory", "down")
+    plain.run("down")

@@ -1,5 +1,7 @@
 """`cortex why`: indexed, ignored by which rule, too large, or ranked where."""
 
+import os
+
 import pytest
 
 from cortex.front.cli.commands import run
@@ -66,6 +68,12 @@ def test_a_file_that_is_not_there_is_no_question(project, capsys, words):
     index(project)
     assert run(["why", *words]) == EXIT_NOTHING
     assert capsys.readouterr().out.startswith(f"{words[0]} is not indexed: there is no such file.")
+
+
+def test_a_pipe_is_no_file(project, capsys):
+    os.mkfifo(project.root / "src/pipe.py")
+    assert run(["why", "src/pipe.py"]) == EXIT_NOTHING
+    assert "src/pipe.py is not indexed: left out: a pipe, socket or device." in capsys.readouterr().out
 
 
 def test_the_nearest_of_a_file_that_is_not_there_is_named(project, capsys):

@@ -1,4 +1,4 @@
-"""A project whose folder was moved keeps its notes, or learns of the project that they may belong to."""
+"""A project whose folder was moved keeps its notes, or names the one that may have them."""
 
 import shutil
 

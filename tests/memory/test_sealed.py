@@ -38,6 +38,7 @@ def nothing_named(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(master_key, "_taken", [])
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
 
 @pytest.fixture

@@ -12,9 +12,24 @@ import pytest
 from cortex.processes import sandbox
 from cortex.processes.child import child_environment
 from cortex.sealing import keys, master_key
-from cortex.sealing.keys import KEY, PLACE, forget_master, master_place, project_key, read_wrapped, rotate
+from cortex.sealing.keys import (
+    KEY,
+    PLACE,
+    forget_master,
+    master_place,
+    move_notes,
+    note_memory,
+    project_key,
+    project_keys,
+    read_wrapped,
+    rotate,
+    stores,
+    stores_elsewhere,
+)
 from cortex.sealing.master_key import ENVIRONMENT, KEYCHAIN, read_masters
+from cortex.sealing.places import PROJECTS, SealedPlace, is_sealed, project_note
 from cortex.settings.config import load
+from cortex.settings.home import keys_folder
 from cortex.system.errors import Damaged, Misconfigured, Unavailable
 
 
@@ -315,3 +330,120 @@ def test_no_note_contains_a_key(base, file):
     note = json.loads((base / "a" / KEY).read_bytes().partition(b"\n")[2])
     assert set(note) == {"master", "place", "key"}
     assert key.hex() not in note["key"]
+
+
+@pytest.fixture
+def former(base, file, tmp_path):
+    """Notes as earlier versions kept them, in the cache: of projects `a` and `b`, and of memory."""
+    cache = tmp_path / "cache" / "sealed"
+    for name in "ab":
+        project_key(cache / name, str(file))
+    project_keys(SealedPlace(tmp_path / "data" / "sealed", base, None, str(file), cache, is_lasting=True))
+    shutil.rmtree(cache / PROJECTS)
+    return cache
+
+
+def test_notes_of_earlier_versions_move_over_broken_off_at_any_point(
+    former, base, file, tmp_path, monkeypatch
+):
+    wanted = [project_key(store, str(file)) for store in (former / "a", former / "b")]
+    shutil.rmtree(former / PROJECTS)
+    replace, remove = keys.files.replace, keys.files.remove
+    steps = 0
+    for allowed in range(20):
+        left = [allowed]
+
+        def step(change, *arguments, left=left, **options):
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            change(*arguments, **options)
+
+        trial = tmp_path / f"notes{allowed}"
+        copy = tmp_path / f"former{allowed}"
+        shutil.copytree(former, copy)
+        monkeypatch.setattr(keys.files, "replace", lambda *a, step=step, **o: step(replace, *a, **o))
+        monkeypatch.setattr(keys.files, "remove", lambda *a, step=step, **o: step(remove, *a, **o))
+        try:
+            move_notes(copy, trial)
+        except KeyboardInterrupt:
+            steps += 1
+        finally:
+            monkeypatch.undo()
+        move_notes(copy, trial)
+        assert master_place(trial) == (str(file), read_wrapped(former / "a").master)
+        assert list(stores(trial)) == [copy / "a", copy / "b"]
+        assert stores_elsewhere(trial) == [tmp_path / "data" / "sealed"]
+        assert all(is_sealed(tmp_path / "no cache", name, trial) for name in "ab")
+        assert not [name for name in os.listdir(copy) if name.endswith(".json")]
+        if left[0]:
+            break
+    assert steps >= 6
+    move_notes(former, base)
+    assert rotate(base, str(file)) == (3, [])
+    assert [project_keys(SealedPlace(former / n, base, None, str(file), base))[0] for n in "ab"] == wanted
+
+
+def test_a_cache_that_another_version_uses_is_noted_again_and_changes_no_place(former, base, file, tmp_path):
+    move_notes(former, base)
+    recorded = master_place(base)
+    project_key(former / "c", str(tmp_path / "other key"))
+    shutil.rmtree(former / PROJECTS)
+    move_notes(former, base)
+    assert master_place(base) == recorded
+    assert is_sealed(tmp_path / "no cache", "c", base)
+    assert not (former / PLACE).exists()
+
+
+@pytest.mark.parametrize("gone", ["cache", "notes"])
+def test_memorys_own_key_counts_whatever_became_of_cache_and_notes(former, base, file, tmp_path, gone):
+    move_notes(former, base)
+    memory = tmp_path / "data" / "sealed"
+    place = SealedPlace(memory, base, None, str(file), base, is_lasting=True)
+    wanted = project_keys(place)
+    shutil.rmtree(former if gone == "cache" else base)
+    note_memory(base, memory)
+    count, left = rotate(base, str(file))
+    assert (count, left) == (1, [])
+    assert project_keys(place) == wanted
+    assert forget_master(base, str(file)) == ""
+    assert file.exists()
+    assert project_keys(place) == wanted
+
+
+def test_a_damaged_note_of_a_project_keeps_it_sealed_and_is_written_again(base, file, tmp_path):
+    place = SealedPlace(tmp_path / "cache" / "a", base, None, str(file), base)
+    wanted = project_keys(place)
+    project_note(base, "a").write_bytes(b"rubbish")
+    assert is_sealed(tmp_path / "no cache", "a", base)
+    assert project_keys(place) == wanted
+    assert list(stores(base)) == [place.store]
+
+
+def test_a_project_that_could_not_be_sealed_does_not_count_as_sealed(base, file, tmp_path):
+    project_key(base / "a", str(file))
+    file.unlink()
+    with pytest.raises(Misconfigured):
+        project_keys(SealedPlace(tmp_path / "cache" / "b", base, None, str(file), base))
+    assert not is_sealed(tmp_path / "no cache", "b", base)
+
+
+def test_the_notes_are_reached_by_a_persons_own_links(tmp_path, monkeypatch, file):
+    """As where the settings are kept in a folder of dot files."""
+    (tmp_path / "dots").mkdir()
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "cortex").symlink_to(tmp_path / "dots")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert keys_folder() == tmp_path / "dots" / "sealed"
+    place = SealedPlace(tmp_path / "cache" / "a", tmp_path, None, str(file), keys_folder())
+    assert project_keys(place) == project_keys(place)
+    assert is_sealed(tmp_path / "no cache", "a", keys_folder())
+
+
+def test_notes_that_cannot_be_written_are_one_sentence_and_nothing_is_sealed(tmp_path, file):
+    (tmp_path / "settings").write_text("a file in the place of a folder")
+    place = SealedPlace(tmp_path / "cache" / "a", tmp_path, None, str(file), tmp_path / "settings" / "sealed")
+    with pytest.raises(Misconfigured, match=r"Cannot write .*sealed, the notes about sealed data"):
+        project_keys(place)
+    assert not place.store.exists()
+    assert not file.exists()

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from cortex.settings.identity import identity_of
+from cortex.settings.identity import identity_of, origin_of
 
 
 def git(folder, *command):
@@ -90,3 +90,111 @@ def test_an_identity_is_a_short_plain_word(tmp_path, name):
     assert len(identity) <= 64
     assert identity.isascii()
     assert " " not in identity
+
+
+def forge_pointer_folder(evil, repository, prefix=""):
+    (evil / "fake").mkdir()
+    (evil / ".git").write_text("gitdir: fake")
+    (evil / "fake" / "commondir").write_text(f"{prefix}{repository / '.git'}")
+    (evil / "fake" / "gitdir").write_text("../.git")
+    (evil / "fake" / "HEAD").write_text("ref: refs/heads/main")
+
+
+def forge_link(evil, repository):
+    (evil / ".git").symlink_to(repository / ".git")
+
+
+def forge_relative_link(evil, repository):
+    (evil / ".git").symlink_to(f"../{repository.name}/.git")
+
+
+def forge_link_to_pointer(evil, repository):
+    (evil / ".git").symlink_to(repository.with_name("real") / ".git")
+
+
+def forge_linked_worktree_folder(evil, repository):
+    (evil / "fake").symlink_to(repository / ".git" / "worktrees" / "real")
+    (evil / ".git").write_text("gitdir: fake\n")
+
+
+def forge_own_worktrees_folder(evil, repository):
+    (evil / "worktrees").mkdir()
+    forge_pointer_folder(evil / "worktrees", repository)
+    (evil / "worktrees" / ".git").rename(evil / ".git")
+    (evil / ".git").write_text("gitdir: worktrees/fake")
+    (evil / "worktrees" / "fake" / "gitdir").write_text("../../.git")
+
+
+def forge_linked_worktrees(evil, repository):
+    (evil / "repo.git").mkdir()
+    (evil / "repo.git" / "worktrees").symlink_to(repository / ".git" / "worktrees")
+    (evil / ".git").write_text("gitdir: repo.git/worktrees/real\n")
+
+
+def forge_nul(evil, repository):
+    forge_pointer_folder(evil, repository)
+    (evil / "fake" / "commondir").write_text(f"{repository / '.git'}\0more")
+
+
+def forge_nul_in_pointer(evil, repository):
+    (evil / ".git").write_text(f"gitdir: {repository / '.git' / 'worktrees' / 'real'}\0more")
+
+
+def forge_hard_link(evil, repository):
+    (evil / ".git").hardlink_to(repository.with_name("real") / ".git")
+
+
+FORGERIES = [function for name, function in list(globals().items()) if name.startswith("forge_")]
+
+
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("below", [False, True])
+def test_no_forged_git_joins_the_memory_of_another_repository(repository, tmp_path, forge, below):
+    git(repository, "config", "remote.origin.url", "https://example.org/ada/shop")
+    git(repository, "worktree", "add", "-q", str(tmp_path / "real"))
+    evil = tmp_path / "evil"
+    (evil / "inner").mkdir(parents=True)
+    forge(evil, repository)
+    place = evil / "inner" if below else evil
+    for remotes in ((), ["example.org/ada/shop"]):
+        identity = identity_of(place, remotes)
+        assert identity not in (identity_of(repository, remotes), identity_of(tmp_path / "real", remotes))
+        assert identity.startswith("evil-")
+    assert origin_of(place) == ""
+
+
+def test_pointers_are_read_with_their_blanks_as_git_reads_them(tmp_path):
+    """Without the blank it is another path: commits that git finds in the folder `planted` would
+    become notes of `secretbeta`.
+    """
+    victim, evil = tmp_path / "secretbeta", tmp_path / "evil"
+    planted = evil / "fake" / "secretbeta"
+    (evil / "fake" / " ..").mkdir(parents=True)
+    for folder in (victim, planted):
+        folder.mkdir()
+        git(folder, "init", "-q", "-b", "main")
+        git(folder, "commit", "-q", "--allow-empty", "-m", folder.parent.name)
+    for name, text in (
+        ("commondir", " ../../secretbeta/.git"),
+        ("gitdir", "../.git"),
+        ("HEAD", "ref: refs/heads/main"),
+    ):
+        (evil / "fake" / name).write_text(text)
+    (evil / ".git").write_text("gitdir: fake")
+    read = subprocess.run(["git", "-C", evil, "log", "--format=%s"], capture_output=True, check=True)
+    assert read.stdout == b"fake\n"
+    assert identity_of(evil) not in (identity_of(victim), identity_of(planted))
+
+
+def test_a_worktree_whose_folder_has_blanks_in_its_name_is_still_its_repositorys(repository, tmp_path):
+    for name in (" leading", "trailing ", "line\nend"):
+        git(repository, "worktree", "add", "-q", "-b", name.strip().replace("\n", "-"), str(tmp_path / name))
+        assert identity_of(tmp_path / name) == identity_of(repository), name
+
+
+def test_a_worktree_that_was_moved_without_git_is_a_project_of_its_own(repository, tmp_path):
+    git(repository, "worktree", "add", "-q", str(tmp_path / "real"))
+    (tmp_path / "real").rename(tmp_path / "moved")
+    assert identity_of(tmp_path / "moved") != identity_of(repository)
+    git(tmp_path / "moved", "worktree", "repair")
+    assert identity_of(tmp_path / "moved") == identity_of(repository)

@@ -10,7 +10,7 @@ import pytest
 
 from cortex.ask.code_notes.blame import Commits
 from cortex.indexer.priority import recently_changed
-from cortex.system import git
+from cortex.system import git, git_files
 from tests.wait_until import until
 
 PATHS = ("src/main.py", "deep/er/old.py", ".cortex/chunks/theirs.json")
@@ -278,3 +278,18 @@ def test_the_mark_of_head_changes_with_head_and_is_empty_if_only_git_can_tell(pl
     elsewhere = tmp_path / "elsewhere"
     run(place, "worktree", "add", "-q", str(elsewhere))
     assert git.mark_of_head(elsewhere) == ()
+
+
+@pytest.mark.parametrize("name", ["plain", " leading", "trailing ", "\ttab", "two\nlines"])
+def test_the_git_folder_of_a_pointer_is_the_one_that_git_opens(tmp_path, name):
+    """Otherwise the owner of one folder would be checked, and another one read."""
+    top = tmp_path / "top"
+    top.mkdir()
+    (top / name.strip()).mkdir(exist_ok=True)
+    subprocess.run(["git", "init", "-q", "--bare", top / name], check=True)
+    (top / ".git").write_text(f"gitdir: {name}\n")
+    subprocess.run(["git", "-C", top, "config", "core.bare", "false"], check=True)
+    answered = subprocess.run(
+        ["git", "-C", top, "rev-parse", "--absolute-git-dir"], check=True, capture_output=True
+    )
+    assert os.fsencode(git_files.git_dir(top)) == answered.stdout.removesuffix(b"\n")

@@ -18,8 +18,8 @@ from cortex.sealing import keys, places, plain_folder
 from cortex.sealing.recovery import has_recovery
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.data import DataFolder
-from cortex.settings.home import cache_base
+from cortex.settings.data import SEALED, DataFolder
+from cortex.settings.home import keep_notes_of_keys, keys_folder
 from cortex.system import files
 from cortex.system.errors import (
     EXIT_NOTHING,
@@ -80,9 +80,18 @@ def unseal(project: str | Path | None) -> None:
         plain_folder.give_up(config.sealing)
 
 
+def _open_notes() -> Path:
+    """Return the folder of the notes about sealed data, after those of earlier versions were moved
+    there. Memory's own key is looked at first: it may be in no note.
+    """
+    keep_notes_of_keys()
+    keys.note_memory(keys_folder(), configuration.load_data().root / SEALED)
+    return keys_folder()
+
+
 def show_location(options: Namespace) -> int:
     del options
-    base = places.sealed_base(cache_base())
+    base = _open_notes()
     place, name = keys.master_place(base)
     if not place:
         print("Nothing is sealed, and there is no key.")
@@ -91,7 +100,7 @@ def show_location(options: Namespace) -> int:
     also = f", and of memory in {', '.join(str(store.parent) for store in others)}" if others else ""
     print(
         escape_controls(
-            f"The master key ({name}) is in {place}; it wraps the keys of {count} sealed projects in {base}{also}."
+            f"The master key ({name}) is in {place}; it wraps the keys of {count} sealed projects{also}."
         )
     )
     return EXIT_OK
@@ -107,8 +116,7 @@ def declare_rotate(parser: Parser) -> None:
 
 def rotate(options: Namespace) -> int:
     """Replace the master key; return EXIT_UNAVAILABLE where a project could not be sealed again."""
-    path = configuration.load_security().key_path
-    base = places.sealed_base(cache_base())
+    path, base = configuration.load_security().key_path, _open_notes()
     count, others = keys.rotate(base, path)
     print(f"The master key is replaced; it wraps the keys of {count} sealed folders.")
     for other in others:
@@ -124,10 +132,10 @@ def rotate(options: Namespace) -> int:
 
 def _reseal(path: str) -> int:
     _stop_open()
-    base, code = places.sealed_base(cache_base()), EXIT_OK
+    base, code = keys_folder(), EXIT_OK
     for store in list(keys.stores(base)):
         try:
-            plain_folder.seal_anew(places.SealedPlace(store, places.plain_of(store), None, path))
+            plain_folder.seal_anew(places.SealedPlace(store, places.plain_of(store), None, path, base))
             print(escape_controls(f"{store} is sealed anew."))
         except (CortexError, OSError) as error:
             print(escape_controls(f"cortex: {store} stays as it is: {error}"), file=sys.stderr)
@@ -153,7 +161,7 @@ def _stop_open() -> None:
 
 def forget(options: Namespace) -> int:
     """Ask, then delete the master key; return EXIT_NOTHING when a person refuses."""
-    base, path = places.sealed_base(cache_base()), configuration.load_security().key_path
+    base, path = _open_notes(), configuration.load_security().key_path
     stores, others = list(keys.stores(base)), keys.stores_elsewhere(base)
     print(
         escape_controls(
@@ -188,7 +196,7 @@ def say_sealed(config: Config) -> tuple[str, bool]:
     place, (memory, is_odd) = config.sealing, _say_memory(config.data)
     if place is None:
         return f"off: the index of the project is unencrypted in {config.home}; {memory}", is_odd
-    where, name = keys.master_place(place.store.parent)
+    where, name = keys.master_place(keys_folder())
     swaps = places.swaps()
     sentences = [
         f"sealed in {place.store} by a key that the master key {name} in {where or 'no place yet'} wraps",

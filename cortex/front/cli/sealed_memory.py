@@ -11,12 +11,11 @@ from typing import Any
 from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.parser import DATA_DIR, Parser
 from cortex.processes import attach
-from cortex.sealing.places import sealed_base
 from cortex.sealing.plain_folder import open_key
 from cortex.sealing.recovery import has_recovery, make_recovery, recover
 from cortex.settings import config as configuration
 from cortex.settings.data import SEALED, DataFolder
-from cortex.settings.home import cache_base
+from cortex.settings.home import keep_notes_of_keys, keys_folder
 from cortex.system.errors import EXIT_OK, Misconfigured, Occupied
 from cortex.system.terminal import escape_controls
 
@@ -92,7 +91,8 @@ def recover_memory(options: Namespace) -> int:
     data = _load_data(options)
     typed = getpass.getpass("Recovery key: ") if sys.stdin.isatty() else sys.stdin.read(TYPED_MAX)
     path = configuration.load_security().key_path
-    recover(data.root / SEALED, typed, sealed_base(cache_base()), path)
+    keep_notes_of_keys()
+    recover(data.root / SEALED, typed, keys_folder(), path)
     print(escape_controls(f"Memory in {data.root} opens again, with the present master key."))
     return EXIT_OK
 

@@ -4,16 +4,23 @@ to it.
 
 from __future__ import annotations
 
+import fnmatch
 import time
 from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
 from cortex.front.cli import subfolders
 from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.parser import Parser, declare_sandbox, seconds_of
-from cortex.system.errors import EXIT_OK
+from cortex.system.errors import EXIT_OK, NotFound
 from cortex.system.terminal import escape_controls
+
+if TYPE_CHECKING:
+    from cortex.front.http.tokens import NamedToken
 
 
 def declare_serve(parser: Parser) -> None:
@@ -101,7 +108,7 @@ def declare_token(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="PROJECT",
-        help="limit a named token to these projects, such as 'api-*'",
+        help="limit a named token to this project: its folder, its name, or a glob over known names",
     )
     parser.add_argument("--revoke", action="store_true", help="revoke the named token")
     parser.add_argument("--list", dest="listed", action="store_true", help="list the named tokens")
@@ -117,22 +124,55 @@ def token(options: Namespace) -> int:
                 if named_token.expires
                 else "never"
             )
-            print(
-                escape_controls(
-                    f"{name}\t{named_token.right}\tends {end}\t{', '.join(named_token.projects) or 'all projects'}"
-                )
-            )
+            print(escape_controls(f"{name}\t{named_token.right}\tends {end}\t{_say_projects(named_token)}"))
     elif options.revoke:
         tokens.remove_named(options.name)
         print(escape_controls(f"The token {options.name!r} opens nothing any more."))
     elif options.name or options.read_only:
         name = options.name or "read-only"
-        print(tokens.add_named(name, options.right, _end(options.expires), tuple(options.projects)))
+        print(tokens.add_named(name, options.right, _end(options.expires), _read_roots(options.projects)))
     elif options.new:
         print(tokens.renew_own())
     else:
         print(tokens.own_token(make=True))
     return EXIT_OK
+
+
+def _read_roots(projects: Sequence[str]) -> list[Path]:
+    """Return the real folders of projects that are given by folder, name, or glob over the names of
+    `cortex projects`. Raises NotFound, and Misconfigured as `configuration.load` does.
+    """
+    from cortex.settings import config as configuration
+    from cortex.settings.projects import known_projects
+
+    roots: list[Path] = []
+    for project in projects:
+        is_glob = any(mark in project for mark in "*?[")
+        projects_by_name = known_projects() if is_glob else {}
+        matching = [
+            entry.root for name, entry in projects_by_name.items() if fnmatch.fnmatchcase(name, project)
+        ]
+        if is_glob and not matching and not Path(project).expanduser().is_dir():
+            raise NotFound(f"No known project is called {project!r}; `cortex projects` lists them.")
+        targets: Sequence[Path | str] = matching or [project]
+        roots += [configuration.load(target).root for target in targets]
+    return list(dict.fromkeys(roots))
+
+
+def _say_projects(token: NamedToken) -> str:
+    """Return the projects of a token, its folders that were moved, and the end of its names."""
+    from cortex.front.http.tokens import NAMES_UNTIL, moved_folders, names_of, opens_names
+
+    if not token.projects:
+        return "all projects"
+    moved = moved_folders(token)
+    folders = [
+        f"{folder} (moved or replaced: opens nothing)" if folder in moved else folder
+        for folder in token.births
+    ]
+    end = f"opens nothing after {'.'.join(map(str, NAMES_UNTIL))}.x" if opens_names() else "opens nothing"
+    names = [f"{name} (a name: {end}; make it again by --for FOLDER)" for name in names_of(token)]
+    return ", ".join((*folders, *names))
 
 
 def _end(duration: str) -> float:

@@ -17,7 +17,7 @@ from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
 from cortex.ask.query_context import Member, QueryContext
 from cortex.front.http.metrics import Metrics
-from cortex.front.http.tokens import Bearer, Forbidden
+from cortex.front.http.tokens import Bearer, Forbidden, moved_folders, names_of, opens_names
 from cortex.front.link import Link, Others
 from cortex.front.open_projects import may_name_project
 from cortex.front.project_selection import (
@@ -210,7 +210,7 @@ class Projects(Mapping[str, Hosted]):
             raise BadRequest("`project` must be a project's name.")
         names = self.names(bearer)
         if not names:
-            raise Forbidden(f"The token {bearer.name!r} is for other projects than this server's.")
+            raise Forbidden(_say_no_project(bearer))
         if not name:
             return self[names[0]]
         if name in names:
@@ -220,7 +220,7 @@ class Projects(Mapping[str, Hosted]):
 
     def names(self, bearer: Bearer) -> list[str]:
         """Return the names of the projects that `bearer` may use."""
-        return [name for name in self if bearer.may_access(name)]
+        return [name for name, hosted in self.items() if bearer.may_access(name, hosted.config.root)]
 
     def choices(self, hosted: Hosted, bearer: Bearer) -> tuple[str, ...]:
         """Return the names that `bearer` may use, `hosted` first; () if there is no other."""
@@ -302,6 +302,21 @@ def _check_right(tool: Tool, arguments: Mapping[str, Any] | None, bearer: Bearer
 
         if tool.asks(msgspec.structs.asdict(tool.check(arguments))) != "code":
             raise Forbidden(f"The token {bearer.name!r} is limited to code of projects; memory is not.")
+
+
+def _say_no_project(bearer: Bearer) -> str:
+    """Return why a token opens no project here, without a path: the client may be remote."""
+    if moved_folders(bearer):
+        return (
+            f"The token {bearer.name!r} is for a folder that was moved or replaced: `cortex token --list` names it, "
+            f"and `cortex token {bearer.name} --for FOLDER` makes a new token."
+        )
+    if names_of(bearer) and not opens_names():
+        return (
+            f"The token {bearer.name!r} is for projects by name, which any folder can have: `cortex token "
+            f"{bearer.name} --for FOLDER` makes one for a folder."
+        )
+    return f"The token {bearer.name!r} is for other projects than this server's."
 
 
 def _names(configs: Sequence[Config]) -> list[str]:

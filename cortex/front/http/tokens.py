@@ -15,14 +15,16 @@ import secrets
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from cortex import __version__
 from cortex.settings.home import OLD_TOKEN, TOKEN, user_config
+from cortex.settings.identity import birth_of
 from cortex.system import files
 from cortex.system.errors import BadRequest, Misconfigured, NotFound
 
@@ -37,6 +39,9 @@ _TOKEN = re.compile(r"[\x21-\x7e]{16,512}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 #: maximum of bytes of the file of named tokens
 NAMED_BYTES_MAX = 1 << 20
+#: last release, as (major, minor), in which tokens for names open projects: another folder may have
+#: the name
+NAMES_UNTIL = (0, 1)
 #: number of wrong tokens without a pause; each further one doubles the pause, up to the maximum of
 #: seconds
 WRONG_MAX, PAUSE_MAX_S = 10, 300.0
@@ -54,21 +59,28 @@ class Forbidden(BadRequest):
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """The holder of a token. `projects`: names and globs of the projects that it opens, () for all;
-    all others are hidden from it.
+    """The holder of a token. `projects`: real folders of the projects that it opens, () for all;
+    all others are hidden from it. `births`: folder → its moment of birth, as `birth_of` returns it.
+
+    A token of an earlier version has names and globs in place of folders, and no births.
     """
 
     name: str
     right: Right
     projects: tuple[str, ...] = ()
+    births: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def has_right(self, right: Right) -> bool:
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
-    def may_access(self, project: str) -> bool:
-        """Whether the token opens the project."""
-        return not self.projects or any(
-            project == pattern or fnmatch.fnmatchcase(project, pattern) for pattern in self.projects
+    def may_access(self, project: str, root: Path) -> bool:
+        """Whether the token opens the project of this name in the real folder `root`."""
+        if not self.projects:
+            return True
+        if birth := self.births.get(os.fspath(root)):
+            return birth == birth_of(root)
+        return opens_names() and any(
+            project == pattern or fnmatch.fnmatchcase(project, pattern) for pattern in names_of(self)
         )
 
 
@@ -80,6 +92,22 @@ class NamedToken:
     right: Right = "read"
     expires: float = 0.0
     projects: tuple[str, ...] = ()
+    births: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+def names_of(token: Bearer | NamedToken) -> list[str]:
+    """Return the names and globs of a token that an earlier version made for names."""
+    return [project for project in token.projects if project not in token.births]
+
+
+def moved_folders(token: Bearer | NamedToken) -> list[str]:
+    """Return the folders of a token that are gone, or have another folder in their place."""
+    return [folder for folder, birth in token.births.items() if birth != birth_of(Path(folder))]
+
+
+def opens_names() -> bool:
+    """Whether this release still accepts tokens for names."""
+    return tuple(map(int, __version__.split(".")[:2])) <= NAMES_UNTIL
 
 
 class WrongToken(Exception):  # noqa: N818 - errors name the condition
@@ -128,14 +156,16 @@ def renew_own() -> str:
     return token
 
 
-def add_named(name: str, right: Right, expires: float, projects: tuple[str, ...] = ()) -> str:
+def add_named(name: str, right: Right, expires: float, roots: Sequence[Path] = ()) -> str:
     """Add or replace a named token and return it; only its hash is stored. `expires`: seconds since
-    1970, 0 for never. Raises BadRequest for an invalid name, and Misconfigured.
+    1970, 0 for never. `roots`: real folders of its projects, none for all; it opens them as long as
+    they are these folders. Raises BadRequest for an invalid name, and Misconfigured.
     """
     if not _NAME.fullmatch(name):
         raise BadRequest(f"A token cannot be called {name!r}: letters, digits, dots and dashes, at most 64.")
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    record = NamedToken(digest_of(token), right, expires, projects)
+    births = {os.fspath(root): birth_of(root) for root in roots}
+    record = NamedToken(digest_of(token), right, expires, tuple(births), births)
     _write_named({**read_named(), name: record})
     return token
 
@@ -199,7 +229,7 @@ class Tokens:
             if record.expires and record.expires <= time.time():
                 ended = name
             else:
-                bearer = Bearer(name, record.right, record.projects)
+                bearer = Bearer(name, record.right, record.projects, record.births)
         if bearer is None:
             why = f"The token {ended!r} has expired" if ended else "The token is wrong"
             raise WrongToken(f"{why}; `cortex token` prints the right one.")

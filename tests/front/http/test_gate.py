@@ -106,18 +106,20 @@ def test_a_read_only_token_cannot_write(own_server):
     assert [name for name, _ in own_server.link.calls] == ["/v1/search"]
 
 
-def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own_server):
-    name = own_server.link.served.config.root.name
-    own_server.token = add_named("elsewhere", "write", 0.0, ("other",))
+def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own_server, tmp_path):
+    root = own_server.link.served.config.root
+    own_server.token = add_named("elsewhere", "write", 0.0, [tmp_path])
     assert own_server.status("POST", "/v1/search", {"query": "x"}) == 403
-    assert own_server.status("GET", f"/v1/tools?project={name}") == 403  # it is for no project of this server
-    own_server.token = add_named("here", "write", 0.0, (name,))
+    assert (
+        own_server.status("GET", f"/v1/tools?project={root.name}") == 403
+    )  # it is for no project of this server
+    own_server.token = add_named("here", "write", 0.0, [root])
     assert own_server.status("POST", "/v1/search", {"query": "x"}) == 200
     assert own_server.status("POST", "/v1/tools/cortex_recall", {"query": "x"}) == 403
 
 
 def test_a_token_for_some_projects_gets_code_without_notes(own_server):
-    own_server.token = add_named("here", "read", 0.0, (own_server.link.served.config.root.name,))
+    own_server.token = add_named("here", "read", 0.0, [own_server.link.served.config.root])
     assert own_server.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
     own_server.token = add_named("all", "read", 0.0)
     assert own_server.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200

@@ -1,11 +1,16 @@
 """Several projects of one server: asked together, and unknown to tokens that are for others."""
 
+import fnmatch
 import re
+import shutil
 
 import orjson
 import pytest
 
+from cortex.front.http import tokens
 from cortex.front.http.tokens import Bearer, add_named
+from cortex.settings.home import user_config
+from cortex.settings.identity import birth_of
 from cortex.system.errors import Unavailable
 from tests.front.http.conftest import CountingLink, serving
 
@@ -29,7 +34,7 @@ def city(serve, tmp_path):
 
     first = served[NAMES[0]]
     with serving(first, configs=[served[name].config for name in NAMES], make=make) as server:
-        server.links = links
+        server.links, server.roots = links, {name: served[name].config.root for name in NAMES}
         yield server
 
 
@@ -44,8 +49,14 @@ def projects_of(answer):
     return {result["project"] for result in answer["results"]}
 
 
-def restrict(server, *projects):
-    server.token = add_named("some", "read", 0.0, projects)
+def restrict(server, *patterns):
+    roots = [
+        root
+        for pattern in patterns
+        for name, root in server.roots.items()
+        if fnmatch.fnmatchcase(name, pattern)
+    ]
+    server.token = add_named("some", "read", 0.0, roots or [user_config().parent])
 
 
 def test_one_query_goes_to_all_named_projects_and_each_hit_names_its_project(city):
@@ -155,11 +166,79 @@ def test_a_token_for_no_project_of_the_server_sees_no_name(city):
         assert not any(name in answer["error"]["message"] for name in NAMES)
 
 
+def write_old_token(*projects, name="old"):
+    """Store a token as earlier versions did, for names; return it."""
+    token = add_named(name, "read", 0.0)
+    path = user_config().parent / "tokens.json"
+    stored = orjson.loads(path.read_bytes())
+    stored[name] = {"digest": stored[name]["digest"], "right": "read", "projects": projects}
+    path.write_bytes(orjson.dumps(stored))
+    return token
+
+
+def test_a_token_opens_a_folder_and_no_other_of_its_name(city, tmp_path):
+    """Another company's project of the same name may be served later."""
+    theirs = tmp_path / "elsewhere" / "api-users"
+    theirs.mkdir(parents=True)
+    city.token = add_named("some", "read", 0.0, [theirs])
+    for name in ("", "api-users"):
+        status, _, answer = city.ask("POST", "/v1/search", {"query": "rotate", "project": name})
+        assert status == 403
+        assert "for other projects than this server's" in answer["error"]["message"]
+    assert "hidden" not in str(city.ask("GET", "/metrics")[2])
+
+
+@pytest.mark.parametrize("then", ["copied", "replaced", "gone"])
+def test_a_token_of_a_folder_that_was_moved_opens_nothing_and_says_so(city, tmp_path, then):
+    root = city.roots["api-users"]
+    restrict(city, "api-users")
+    assert city.status("POST", "/v1/search", {"query": "rotate"}) == 200
+    root.rename(tmp_path / "moved")
+    if then != "gone":
+        shutil.copytree(tmp_path / "moved", root)
+    if then == "replaced":
+        (root / "rotate.py").write_text("def othercompany_secret(): return 1\n")
+    status, _, answer = city.ask("POST", "/v1/search", {"query": "rotate"})
+    assert status == 403
+    assert "was moved or replaced" in answer["error"]["message"]
+    assert "cortex token some --for FOLDER" in answer["error"]["message"]
+    assert str(tmp_path) not in answer["error"]["message"]
+
+
+def test_the_birth_of_a_project_is_that_of_its_git_folder(tmp_path):
+    root = tmp_path / "shop"
+    root.mkdir()
+    plain = birth_of(root)
+    (root / ".git").mkdir()
+    assert birth_of(root) in (plain, birth_of(root / ".git"))
+    (root / "a.py").write_text("x")
+    before = birth_of(root)
+    (root / ".git" / "index").write_text("x")
+    assert birth_of(root) == before != ""
+    assert birth_of(tmp_path / "nowhere") == ""
+
+
 @pytest.mark.parametrize(
     ("projects", "knows", "not_"),
     [((), "any", None), (("a",), "a", "ab"), (("a*",), "ab", "ba"), (("a[1]",), "a[1]", "a2")],
 )
-def test_a_token_opens_its_names_and_globs(projects, knows, not_):
+def test_a_token_of_an_earlier_version_opens_its_names_and_globs(projects, knows, not_, tmp_path):
     bearer = Bearer("t", "read", projects)
-    assert bearer.may_access(knows)
-    assert not_ is None or not bearer.may_access(not_)
+    assert bearer.may_access(knows, tmp_path)
+    assert not_ is None or not bearer.may_access(not_, tmp_path)
+
+
+def test_tokens_for_names_end_after_this_release_and_say_so(city, monkeypatch):
+    city.token = write_old_token("api-*")
+    assert projects_of(search(city, "*")[1]) == {"api-orders", "api-users"}
+    monkeypatch.setattr(tokens, "__version__", "0.2.0")
+    status, _, answer = city.ask("POST", "/v1/search", {"query": "rotate"})
+    assert status == 403
+    assert "cortex token old --for FOLDER" in answer["error"]["message"]
+
+
+def test_an_earlier_version_opens_nothing_with_a_token_for_a_folder(tmp_path):
+    """It knows no births: the folder is no name of a project, and limits the token."""
+    add_named("some", "read", 0.0, [tmp_path])
+    assert tokens.read_named()["some"].projects == (str(tmp_path),)
+    assert not Bearer("some", "read", (str(tmp_path),)).may_access(tmp_path.name, tmp_path)

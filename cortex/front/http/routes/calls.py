@@ -82,9 +82,9 @@ class Routes:
     async def metrics(self, request: Request) -> Response:
         metrics = next(iter(self._projects.values())).metrics
         bearer: Bearer = request.scope["bearer"]
-        return Response(
-            metrics.text(bearer.may_access), media_type="text/plain; version=0.0.4; charset=utf-8"
-        )
+        names = self._projects.names(bearer)
+        text = metrics.text(lambda name: name in names)
+        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def search(self, request: Request) -> Response:
         arguments = await read_json_object(request)
