@@ -150,7 +150,7 @@ def test_calls_and_names_that_look_like_annotations_stay(text):
     assert unmark(text) == text
 
 
-def _kept(text: str, *, csharp: bool = False) -> list[str]:
+def _without_conditions(text: str, *, csharp: bool = False) -> list[str]:
     lines = drop_inner_conditionals(text.splitlines(), csharp=csharp)
     assert len(lines) == len(text.splitlines())
     return [line.strip() for line in lines if line.strip()]
@@ -169,7 +169,9 @@ def _kept(text: str, *, csharp: bool = False) -> list[str]:
     ],
 )
 def test_a_conditional_before_or_behind_an_else_or_catch_is_removed_and_its_code_stays(text, csharp):
-    assert _kept(text, csharp=csharp) == [line.strip() for line in text.splitlines() if line[:1] != "#"]
+    assert _without_conditions(text, csharp=csharp) == [
+        line.strip() for line in text.splitlines() if line[:1] != "#"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -180,4 +182,4 @@ def test_a_conditional_before_or_behind_an_else_or_catch_is_removed_and_its_code
     ],
 )
 def test_a_conditional_around_whole_statements_beside_an_else_stays(text):
-    assert _kept(text) == [line.strip() for line in text.splitlines()]
+    assert _without_conditions(text) == [line.strip() for line in text.splitlines()]

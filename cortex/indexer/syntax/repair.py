@@ -263,8 +263,8 @@ class _Trial:
 
 def _blank_directives(lines: Sequence[str]) -> list[str]:
     """Return C#'s lines without the conditions that split a construct, with as many bytes."""
-    kept = drop_inner_conditionals(lines, csharp=True)
-    return [line if line == other else _blank(line) for line, other in zip(lines, kept, strict=True)]
+    plain = drop_inner_conditionals(lines, csharp=True)
+    return [line if line == other else _blank(line) for line, other in zip(lines, plain, strict=True)]
 
 
 def _blank_constructs(source: Source, language: str) -> tuple[list[str], list[Span]]:
