@@ -14,7 +14,7 @@ from cortex.graph.facts.blocks import BLOCK_ARGUMENT as GIVEN_TO
 from cortex.graph.facts.blocks import BLOCK_MARKS
 from cortex.graph.facts.callback_types import CONTEXT_MARK
 from cortex.graph.facts.chains import POINTED, ROOT_MARK, narrowed_name, union_chains
-from cortex.graph.facts.facts import MAKER, OBJECT, Binding
+from cortex.graph.facts.facts import MAKER, OBJECT, Binding, Import
 from cortex.graph.facts.generics import split_generic
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.reaching_bindings import ANYWHERE
@@ -480,20 +480,22 @@ class Evaluator:
         """Return the types that a called name means if instances that cannot be called hide them:
         the member in `Logger = new Logger()`.
         """
-        if not self.are_uncallable(values) or not self.is_hidden_type(name, values, place[0]):
+        if not values or values[0].tag != "inst" or not self.are_uncallable(values):
+            return ()
+        if not self.is_hidden_type(name, values, place[0]):
             return ()
         return self._types_of_chain(name, *place)
 
     def is_hidden_type(self, chain: str, values: tuple[Value, ...], path: str) -> bool:
         """Return True if `values` has no type, and the project has definitions of that name."""
-        if any(
-            value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS for value in values
-        ):
-            return False
+        for value in values:
+            if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                return False
         index = self.project.index(path)
-        return bool(
-            self.project.named.get((index.rules.family, chain.rpartition(".")[2]))
-        ) or index.may_rename(chain)
+        if self.project.named.get((index.rules.family, chain.rpartition(".")[2])):
+            return True
+        places = index.places(-1, chain)
+        return any(isinstance(place, Import) and place.name != place.member for place in places)
 
     def _types_of_chain(self, chain: str, path: str, scope: int) -> tuple[Value, ...]:
         """Return the types that a chain names past members and variables; () without one."""
