@@ -1,17 +1,30 @@
-"""A check that a tag may be released: `scripts/release.py v1.2.3`, in a clone with all tags.
+"""Checks of a release: `scripts/release.py v1.2.3`, in a clone with all tags, and, before files are
+published, `scripts/release.py name OWNER/REPOSITORY [--first]`.
 
-The tag must be the version in the code, and higher than every earlier tag.
+The tag must be the version in the code, and higher than every earlier tag. The project on PyPI must
+have been published by this repository: its newest file has a statement of that (PEP 740), which
+PyPI verified. With `--first` the name must be free.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
+#: the index that releases are published to, and the form of its pages (PEP 691)
+INDEX = "https://pypi.org/simple"
+_FORM = "application/vnd.pypi.simple.v1+json"
+#: seconds for a page of the index
+_PAGE_S = 30
 
 _TAG = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
 _VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
@@ -40,14 +53,61 @@ def fault(tag: str, version: str, tags: Iterable[str]) -> str:
     return ""
 
 
-def main(tag: str) -> int:
+def fault_of_name(name: str, repository: str, *, first: bool = False, index: str = INDEX) -> str:
+    """Return why `repository` may not publish the project `name`, "" if it may. Raises OSError."""
+    try:
+        files = _page(f"{index}/{name}/", _FORM).get("files", [])
+    except urllib.error.HTTPError as error:
+        if error.code != 404:
+            raise
+        free = f"The name {name} is nobody's. Add a pending publisher for {repository} there, then release"
+        return "" if first else f"{free} with the variable FIRST_RELEASE=true."
+    if first:
+        return f"The name {name} is taken already; remove the variable FIRST_RELEASE, if it is yours."
+    newest = max(files, key=lambda file: file.get("upload-time", ""), default={})
+    statement = newest.get("provenance")
+    bundles = _page(statement, "application/json").get("attestation_bundles", []) if statement else []
+    publishers = {bundle["publisher"].get("repository") for bundle in bundles}
+    if publishers == {repository}:
+        return ""
+    by = ", ".join(sorted(map(str, publishers))) or "nobody who can be verified"
+    return f"The project {name} was published by {by}, not by {repository}: the name is somebody else's."
+
+
+def _page(url: str, form: str) -> dict[str, Any]:
+    request = urllib.request.Request(url, headers={"Accept": form})
+    with urllib.request.urlopen(request, timeout=_PAGE_S) as answer:
+        page: dict[str, Any] = json.load(answer)
+    return page
+
+
+def _check_tag(tag: str) -> int:
     match = _VERSION.search((ROOT / "cortex" / "__init__.py").read_text(encoding="utf-8"))
     version = match[1] if match else ""
     listed = subprocess.run(["git", "tag", "--list"], cwd=ROOT, capture_output=True, text=True, check=True)
-    message = fault(tag, version, listed.stdout.split())
-    print(message or f"{tag} may be released.", file=sys.stderr if message else sys.stdout)
+    return _report(fault(tag, version, listed.stdout.split()), f"{tag} may be released.")
+
+
+def _check_name(repository: str, *, first: bool) -> int:
+    name = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
+    return _report(fault_of_name(name, repository, first=first), f"{repository} may publish {name}.")
+
+
+def _report(message: str, approval: str) -> int:
+    print(message or approval, file=sys.stderr if message else sys.stdout)
     return 1 if message else 0
 
 
+def main(words: Sequence[str]) -> int:
+    match words:
+        case ["name", repository, *options] if options in ([], ["--first"]):
+            return _check_name(repository, first=bool(options))
+        case [tag]:
+            return _check_tag(tag)
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) == 2 else ""))
+    sys.exit(main(sys.argv[1:]))

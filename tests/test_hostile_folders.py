@@ -28,6 +28,7 @@ from cortex.settings import config as configuration
 from cortex.settings.config import INDEX_FORMAT, Config
 from cortex.system import files
 from cortex.system.errors import CortexError
+from tests.consent import trust_files
 
 #: megabytes that one round may add to the most memory that this process ever took
 GROWTH_MB = 400
@@ -238,6 +239,7 @@ def test_ids_of_chunk_files_forge_no_log_lines(project, caplog):
     body = [{"id": "a\nrm -rf ~\n\x1b[2J", "chunk_type": "code", "text": 5}]
     (chunks / "bad\nrm -rf ~\n\x1b[2J.json").write_text(json.dumps(body))
     (chunks / "half \udcff.json").write_text(json.dumps(body))
+    trust_files(project.root)
     with caplog.at_level(logging.INFO):
         assert run_everything(project) == 0
     lines = [LogFormat("%(message)s").format(record) for record in caplog.records]

@@ -4,14 +4,19 @@ them.
 
 from __future__ import annotations
 
+import functools
 import html
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import tomllib
 import zipfile
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +27,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from scripts import picture as picture_of
-from scripts.release import fault
+from scripts.release import fault, fault_of_name
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = (ROOT / "scripts" / "requirements.lock").read_text().splitlines()
@@ -89,6 +94,62 @@ def test_a_release_must_rise_and_be_the_codes_version(
 ) -> None:
     assert sentence in fault(tag, version, tags)
     assert bool(sentence) == bool(fault(tag, version, tags))
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[str]:
+    """Serve `tmp_path` as an index of packages; return its address."""
+    handler = functools.partial(QuietHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_arguments: Any) -> None:
+        """Print nothing."""
+
+
+def publish(index: str, folder: Path, repositories: list[str]) -> None:
+    """Publish a file of `ours` by each of the repositories, the newest last; "" states nobody."""
+    files = []
+    for day, repository in enumerate(repositories, 1):
+        statement = {"attestation_bundles": [{"publisher": {"kind": "GitHub", "repository": repository}}]}
+        (folder / f"{day}.json").write_text(json.dumps(statement))
+        files.append({"upload-time": f"2026-01-0{day}", "provenance": repository and f"{index}/{day}.json"})
+    (folder / "ours").mkdir()
+    (folder / "ours" / "index.html").write_text(json.dumps({"files": files[::-1]}))
+
+
+@pytest.mark.parametrize(
+    ("repositories", "first", "sentence"),
+    [
+        (None, False, "is nobody's"),
+        (None, True, ""),
+        (["me/cortex"], False, ""),
+        (["me/cortex"], True, "is taken already"),
+        (["me/cortex", "you/cortex"], False, "published by you/cortex, not by me/cortex"),
+        (["you/cortex", "me/cortex"], False, ""),
+        (["me/cortex", ""], False, "published by nobody who can be verified"),
+        ([], False, "published by nobody who can be verified"),
+    ],
+)
+def test_a_release_needs_a_name_that_is_ours(
+    index: str, tmp_path: Path, repositories: list[str] | None, first: bool, sentence: str
+) -> None:
+    if repositories is not None:
+        publish(index, tmp_path, repositories)
+    message = fault_of_name("ours", "me/cortex", first=first, index=index)
+    assert sentence in message
+    assert bool(sentence) == bool(message)
+
+
+def test_a_release_checks_its_name_before_it_is_published() -> None:
+    build = commands(workflow("release")["jobs"]["build"])
+    assert any(line.startswith('python scripts/release.py name "$GITHUB_REPOSITORY"') for line in build)
 
 
 def workflow(name: str) -> Any:

@@ -47,6 +47,7 @@ from ipc.codec import encode
 from ipc.messages import ExactSearch, Filters, GraphSearch, OutlineSearch, Show, VectorSearch
 from ipc.service import CHECK_S
 from tests.conftest import open_project
+from tests.consent import trust_files
 from workers import watcher as watching
 from workers.watcher import WatcherWorker
 
@@ -83,6 +84,7 @@ def large(tmp_path_factory):
     folder.mkdir(parents=True)
     for number in range(FILES):
         write(folder, number)
+    trust_files(root)
     return configuration.load(root)
 
 

@@ -11,7 +11,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -19,11 +19,12 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from cortex.ask.saved_files import MANIFEST_BYTES_MAX, SavedFiles
-from cortex.generation.contract import chunk_folders
+from cortex.generation.contract import chunk_folders, say_waiting, waiting_files
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
 from cortex.generation.damage import UNREADABLE
 from cortex.generation.formats import has_other
 from cortex.generation.manifest import FileState, Listing
+from cortex.generation.others import OthersSource, say_origins
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
 from cortex.system import files, git_files, hosts, path_names
@@ -43,6 +44,8 @@ PENDING_NAMED = 5
 RESERVATIONS_MAX = 3
 #: seconds without a heartbeat (there is one in ten) after which an indexer counts as gone
 HEARTBEAT_MAX_S = 30.0
+#: seconds between two looks for files that wait for consent
+WAITING_S = 0.5
 #: bytes free on the disk of the index below which nothing new can be written
 FREE_BYTES_MIN = 1 << 20
 
@@ -137,6 +140,10 @@ class Freshness:
         self._stems: frozenset[str] | None = None
         #: files of the manifest that have no chunks
         self._nothing_in = 0
+        #: (`others` of a generation, its sources by path)
+        self._others: tuple[object, dict[str, OthersSource]] = None, {}
+        #: (when to look again, monotonic; the sentence on files that wait for consent)
+        self._waiting = (0.0, "")
 
     def current(self) -> Generation:
         """Return the published generation; EMPTY before the first. A damaged CURRENT changes
@@ -233,7 +240,7 @@ class Freshness:
             block["publishing"] = behind or not progress.indexing
         if not share.is_complete:
             block["searchable"] = {"done": share.done, "total": share.total}
-        sentences += filter(None, [self._say_full()])
+        sentences += filter(None, [self._say_full(), self._say_waiting()])
         if generation.rows or not share_reported:
             sentences += _describe_state(progress, share, behind=behind, share_reported=share_reported)
         if progress.silent_s > HEARTBEAT_MAX_S:
@@ -243,6 +250,13 @@ class Freshness:
         if sentences:
             block["message"] = " ".join(sentences)
         return block
+
+    def _say_waiting(self) -> str:
+        """Return a sentence on files that wait for consent, at most WAITING_S old."""
+        now = time.monotonic()
+        if now >= self._waiting[0]:
+            self._waiting = now + WAITING_S, say_waiting(waiting_files(self._config))
+        return self._waiting[1]
 
     def stale(self, paths: Iterable[str], generation: Generation) -> frozenset[str]:
         """Return those of `paths` that were changed or removed since `generation` was built.
@@ -254,12 +268,28 @@ class Freshness:
         dirty = self.progress().dirty
         distinct = set(paths)
         dirty_paths = {path for path in distinct if dirty.get(path, 0) > generation.sequence}
-        return frozenset(dirty_paths | self._saved_files.changed(records, distinct - dirty_paths))
+        others = self._others_sources(generation)
+        compared = {
+            path for path in distinct & others.keys() if not others[path].is_current(self._root, path)
+        }
+        return frozenset(dirty_paths | compared | self._saved_files.changed(records, distinct - dirty_paths))
+
+    def _others_sources(self, generation: Generation) -> Mapping[str, OthersSource]:
+        """Return the sources of other programs' chunks by path."""
+        if self._others[0] is not generation.others:
+            sources: dict[str, OthersSource] = {}
+            for by_path in generation.others.values():
+                sources |= {
+                    path: source for path, source in by_path.items() if path not in sources or source.remark
+                }
+            self._others = generation.others, sources
+        return self._others[1]
 
     def reservations(self, paths: Iterable[str]) -> list[str]:
-        """Return sentences on those of `paths` that were read by a guess or not understood, for the
-        first of them.
+        """Return sentences on those of `paths` that were read by a guess or not understood, or with
+        text by another program, for the first of them.
         """
+        paths = set(paths)
         records = self._listing().files
         sentences = [
             sentence
@@ -268,10 +298,15 @@ class Freshness:
             for remark in record.remarks
             if (sentence := _reservation(path, remark))
         ]
+        origins = say_origins(self._others_sources(self.current()), paths)
         if len(sentences) <= RESERVATIONS_MAX:
-            return sentences
+            return origins + sentences
         more = len(sentences) - RESERVATIONS_MAX
-        return [*sentences[:RESERVATIONS_MAX], f"{more} more such remarks: `cortex index --verbose`."]
+        return [
+            *origins,
+            *sentences[:RESERVATIONS_MAX],
+            f"{more} more such remarks: `cortex index --verbose`.",
+        ]
 
     def listed(self) -> Collection[str]:
         """Return the paths that the indexer has read; none where chunk files of another program are
@@ -361,9 +396,14 @@ class Freshness:
         return f" Its repository has worktrees, each a project of its own: {named}." if named else ""
 
     def _say_full(self) -> str:
-        """Return a sentence when the index disk is full: its writers cannot report that
-        themselves.
+        """Return a sentence when the folder of the index is read-only or its disk full: its writers
+        cannot report that themselves.
         """
+        if self._config.read_only:
+            return (
+                f"{self._home} cannot be written: answers come from its index, and saved files are not indexed. Make "
+                "it writable, or set CORTEX_HOME to another folder."
+            )
         try:
             free = shutil.disk_usage(self._home).free
         except OSError:

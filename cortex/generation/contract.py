@@ -1,8 +1,8 @@
 """The folders of chunk files and graph files: Cortex's own in the user's cache, and the folders in
 the project that other programs write to. Of a file's content only its generator mark is read here.
 
-A project's folder is data like the sources next to it: it may come with a clone. Cortex reads it
-without following links, and never writes to it unless `server.chunks_dir` names it.
+A project's folder may come with a clone: its files count after a person's consent alone. Cortex
+reads it without following links, and never writes to it unless `server.chunks_dir` names it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import functools
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from cortex.settings.chunk_consent import Consent, consent_of
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER
 from cortex.system import files, zstd
+from cortex.system.errors import Misconfigured
 
 #: `_metadata.generator` of files that Cortex wrote: it replaces and deletes only these
 GENERATOR = "cortex"
@@ -103,12 +105,28 @@ class Folder:
     others: bool = False
     #: in the user's cache, where files are packed
     packed: bool = False
+    #: the consent that each file needs
+    consent: Consent | None = None
 
     def files(self) -> dict[str, os.stat_result]:
-        """Return the files by name, sorted by name; none when the folder is missing, or is a link.
+        """Return the files that may be read by name, sorted by name; none when the folder is
+        missing, or is a link.
 
         Raises OSError when the folder cannot be listed.
         """
+        stats = self._stats()
+        if self.consent is None:
+            return stats
+        approved = self.consent.approved(stats)
+        return {name: info for name, info in stats.items() if name in approved}
+
+    def waiting(self) -> dict[str, os.stat_result]:
+        """Return the files without consent, as `files` does."""
+        stats = self._stats() if self.consent is not None else {}
+        approved = self.consent.approved(stats) if self.consent is not None else ()
+        return {name: info for name, info in stats.items() if name not in approved}
+
+    def _stats(self) -> dict[str, os.stat_result]:
         stats: dict[str, os.stat_result] = {}
         try:
             present = files.entries(self.path)
@@ -178,5 +196,41 @@ def graph_folders(config: Config) -> tuple[Folder, ...]:
 
 
 def _project_folder(config: Config, kind: str) -> Folder:
-    path = config.root / PROJECT_FOLDER / kind
-    return Folder(path, config.root, f"{PROJECT_FOLDER}/{kind}/", others=True)
+    return _folder_of_others(config.root, kind, consent_of(config.root, always=config.trusts_chunks))
+
+
+def _folder_of_others(root: Path, kind: str, consent: Consent | None) -> Folder:
+    name = f"{PROJECT_FOLDER}/{kind}"
+    return Folder(root / name, root, f"{name}/", others=True, consent=consent)
+
+
+def project_files(root: Path) -> dict[str, os.stat_result]:
+    """Return the files of other programs in a project by name, with or without consent. Raises
+    Misconfigured when their folder cannot be listed.
+    """
+    try:
+        return files_in([_folder_of_others(root, kind, None) for kind in ("chunks", "graph")])
+    except OSError as error:
+        raise Misconfigured(f"Cannot list {error.filename or root}: {error.strerror}.") from error
+
+
+def waiting_files(config: Config) -> dict[str, os.stat_result]:
+    """Return the files of other programs in the project that wait for consent, by name; none where
+    their folder cannot be listed.
+    """
+    folders = (*chunk_folders(config)[1:], *graph_folders(config)[1:])
+    try:
+        return {name: info for folder in folders for name, info in folder.waiting().items()}
+    except OSError:
+        return {}
+
+
+def say_waiting(names: Collection[str]) -> str:
+    """Return a sentence on the files that wait for consent; "" for none."""
+    if not names:
+        return ""
+    graphs = sum(name.startswith(f"{PROJECT_FOLDER}/graph/") for name in names)
+    counts = ((len(names) - graphs, "chunk"), (graphs, "graph"))
+    parts = [f"{count} {kind} file{'s' * (count > 1)}" for count, kind in counts if count]
+    verb = "waits" if len(names) == 1 else "wait"
+    return f"{' and '.join(parts)} of another program {verb} for a person: `cortex trust` in a terminal."

@@ -19,6 +19,7 @@ import msgspec
 import orjson
 
 from cortex.generation.damage import UNREADABLE
+from cortex.generation.others import OthersSource
 from cortex.sealing.places import is_plain
 from cortex.settings.config import INDEX_FORMAT
 from cortex.settings.home import cache_base
@@ -63,7 +64,8 @@ class Generation:
     `deleted` names a segment of deleted row keys, `references` the segment of reference counts (""
     for none); both are in `segments/`, as are the segments of the graph. `tokens` maps each engine
     to the token of its build: only the engine knows the token's meaning. `sequence` is the highest
-    indexer sequence that this generation contains. `backlog` counts chunk files on disk that wait
+    indexer sequence that this generation contains. `others` holds for each chunk file of another
+    program the sources that its chunks name. `backlog` counts chunk files on disk that wait
     for the next generation. `sources` counts the source files of the rows, 0 when they were not
     counted.
     """
@@ -83,6 +85,7 @@ class Generation:
     published_at: float = 0.0
     files: dict[str, FileRef] = field(default_factory=dict)
     graph_files: dict[str, FileRef] = field(default_factory=dict)
+    others: dict[str, dict[str, OthersSource]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     @property

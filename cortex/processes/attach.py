@@ -34,6 +34,7 @@ from cortex.processes.starting import (
 from cortex.processes.supervisor import LINE_BYTES_MAX, UPGRADED, Supervisor, socket_path
 from cortex.settings.relied_settings import say_differences
 from cortex.system import files, hosts, re_exec, sockets
+from cortex.system.built_from import full_version
 from cortex.system.errors import ANEW, EXIT_HOME_GONE, CortexError, Unavailable
 from cortex.system.loaded_code import RESTART, code_of_process
 from ipc.locks import holder_of
@@ -498,7 +499,7 @@ def mismatch(owner: Owner, hello: dict[str, Any]) -> str:
     differences = say_differences(hello.get("settings"), owner.relied_settings())
     return (
         f"The running workers of {owner.root} are {_describe(hello)}, but this is "
-        f"{_describe({'version': __version__} | ours)}{differences and f', with another {differences}'}: close the "
+        f"{_describe(ours | {'version': full_version()})}{differences and f', with another {differences}'}: close the "
         f"other agent windows or run `{kind_of(owner).command} down`, then ask again."
     )
 
@@ -507,7 +508,12 @@ def _describe(hello: dict[str, Any]) -> str:
     parts = [f"protocol {hello['protocol']}"] if "protocol" in hello else []
     parts += [f"configuration {hello['config']}"] if "config" in hello else []
     parts += ["in a sandbox" if hello["sandbox"] else "in no sandbox"] if "sandbox" in hello else []
-    return f"Cortex {hello.get('version', 'of another version')} ({', '.join(parts)})"
+    version = str(hello.get("version", "of another version"))
+    if commit := hello.get("commit"):
+        version += f"+g{commit}"
+    elif source := hello.get("source"):
+        version += f" in {source}"  # a clone: its commit may be another by now
+    return f"Cortex {version} ({', '.join(parts)})"
 
 
 def _ask_supervisor(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
@@ -537,7 +543,7 @@ def _command_line(command: str, **more: int | str) -> bytes:
 
 
 def _log_path(owner: Owner) -> str:
-    return str(owner.run_dir / "supervisor.log")
+    return str(owner.log_dir / "supervisor.log")
 
 
 def _last_log_line(owner: Owner) -> str:

@@ -76,7 +76,9 @@ class Kind:
 
 #: runs if embedding a query is slow, or done by a server
 EMBED = "embed"
-#: runs if server.auto_index is on
+#: runs if the project's folder in the cache can be written
+WATCHER = "watcher"
+#: runs if server.auto_index is on, and where WATCHER does
 INDEXER = "indexer"
 #: runs if a file of milvus-lite holds the index
 MILVUS = "milvus"
@@ -98,7 +100,7 @@ PROJECT = Kind(
         Process("vector", "cortex-worker", ("vector",), stage=2, forked=True),
         Process("graph", "cortex-worker", ("graph",), stage=2, forked=True),
         Process(MILVUS, "cortex-worker", (MILVUS,), stage=2),
-        Process("watcher", "cortex-worker", ("watcher",), stage=1, forked=True),
+        Process(WATCHER, "cortex-worker", (WATCHER,), stage=1, forked=True),
         Process(
             INDEXER,
             "cortex",

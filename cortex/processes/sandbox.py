@@ -20,6 +20,7 @@ from pathlib import Path
 
 from cortex.generation.current import user_key
 from cortex.sealing.places import FILE_VARIABLE, VARIABLE
+from cortex.settings.chunk_consent import chunk_note_of
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import (
@@ -202,7 +203,9 @@ def _project_options(config: Config) -> list[str]:
         options += ["--ro-bind-try", str(path), str(path)]
     #: single files of the user: path outside → path in the sandbox
     user_files = {cache_base() / "origin.key": cache_base() / "origin.key"}
-    user_files |= {real(path): path for path in (user_config(), note_of(config.root))}
+    user_files |= {
+        real(path): path for path in (user_config(), note_of(config.root), chunk_note_of(config.root))
+    }
     user_files[Path(os.path.realpath(global_ignore()))] = Path(usual_ignore())
     user_files |= {path: path for path in _model_folders(config)}
     for source, target in user_files.items():

@@ -13,7 +13,7 @@ from cortex.generation.contract import chunk_folders, files_in, folder_of
 from cortex.generation.current import CURRENT
 from cortex.processes.child import SetSpec
 from cortex.processes.fork_client import may_fork
-from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, MILVUS, PROJECT, SESSIONS, Kind
+from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, MILVUS, PROJECT, SESSIONS, WATCHER, Kind
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
@@ -69,7 +69,8 @@ def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
         needed = {
             EMBED: not owner.embedding.quick,
             MILVUS: owner.remote and owner.milvus.uri.endswith(FILE_ENDING),
-            INDEXER: owner.server.auto_index and not owner.remote,
+            WATCHER: not owner.read_only,
+            INDEXER: owner.server.auto_index and not owner.remote and not owner.read_only,
             HTTP: http,
         }
     else:
@@ -93,7 +94,7 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
         kind=kind_of(owner).name,
         root=str(owner.root),
         runtime_dir=str(owner.runtime_dir),
-        run_dir=str(owner.run_dir),
+        run_dir=str(owner.log_dir),
         config=owner.hash(),
         protocol=PROTOCOL,
         without=unneeded(owner, http=http),

@@ -87,9 +87,9 @@ def remove(project: StoredProject) -> None:
 
 def _read_project(home: Path) -> StoredProject:
     root = _root_of(home)
-    size, newest, last_question = _measure(home)
+    size, newest, last_question = measure(home)
     if root is not None and is_clone(root):
-        size += _measure(root)[0]
+        size += measure(root)[0]
     return StoredProject(home, root, size, last_question or newest, _is_served(home))
 
 
@@ -97,7 +97,7 @@ def _read_sealed(store: Path) -> StoredProject:
     """Return the project of a sealed folder. Its root is readable, in the plain folder in memory,
     only while a process uses it.
     """
-    size, newest, _ = _measure(store)
+    size, newest, _ = measure(store)
     with contextlib.suppress(CortexError):
         return StoredProject(
             store, _root_of(plain_of(store) / "home"), size, newest, _is_served(store), sealed=True
@@ -113,7 +113,7 @@ def _root_of(home: Path) -> Path | None:
     return Path(root) if isinstance(root, str) and os.path.isabs(root) else None
 
 
-def _measure(home: Path) -> tuple[int, float, float]:
+def measure(home: Path) -> tuple[int, float, float]:
     """Return (bytes on disk, time of the last write, time of the last noted query; 0 for never).
 
     Files that vanish meanwhile are not counted; a file with several names is counted once.

@@ -24,6 +24,7 @@ from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, child_environment, trim_log
 from cortex.processes.fork_client import ForkServer, reap_orphans
 from cortex.system import hosts, re_exec, sockets
+from cortex.system.built_from import BUILT, SOURCE
 from cortex.system.errors import (
     ANEW,
     EXIT_FAILED,
@@ -122,7 +123,10 @@ class Supervisor:
         self._hold_plain()
         self._watch_paths()
         self._identity = self._current_identities()
-        say(f"supervisor {os.getpid()} of {self.spec.root}: version {__version__}, {self.spec.config}")
+        commit = BUILT and f"+g{BUILT}"
+        say(
+            f"supervisor {os.getpid()} of {self.spec.root}: version {__version__}{commit}, {self.spec.config}"
+        )
         try:
             while not self._reason:
                 now = time.monotonic()
@@ -334,6 +338,8 @@ class Supervisor:
     def hello(self) -> dict[str, Any]:
         return {
             "version": __version__,
+            "commit": BUILT,
+            "source": str(SOURCE),
             "protocol": self.spec.protocol,
             "config": self.spec.config,
             "settings": self.spec.settings,

@@ -35,6 +35,7 @@ from cortex.publish.graph_files import GraphFiles
 from cortex.publish.indexer_progress import completed, read_state
 from cortex.publish.integrity import IntegrityMonitor, rows_of, without_damaged
 from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, write_deleted
+from cortex.publish.others_text import OthersText
 from cortex.publish.source_files import SourceReader, sources_of
 from cortex.publish.vectors import VectorMaker
 from cortex.publish.writer_lock import take_lock
@@ -106,7 +107,12 @@ class Builder:
 
     def _new_manager(self) -> ChunkManager:
         config = self._config
-        return ChunkManager(chunk_folders(config), config.embedding.dimensions, timeless=self._lean)
+        return ChunkManager(
+            chunk_folders(config),
+            config.embedding.dimensions,
+            timeless=self._lean,
+            others_text=OthersText(config.root, compares=not config.remote),
+        )
 
     def _new_graph(self) -> GraphFiles:
         return GraphFiles(graph_folders(self._config), self._segments)
@@ -250,7 +256,9 @@ class Builder:
         self._manager.accept(reading, ())
         if graph_files is not None:
             state = self._build(state, graph_files)
-        return dataclasses.replace(state, files=self._manager.readable_files())
+        return dataclasses.replace(
+            state, files=self._manager.readable_files(), others=dict(self._manager.others)
+        )
 
     def _build_rows(
         self, state: Generation, reading: Reading, graph_files: dict[str, FileRef] | None
@@ -271,7 +279,7 @@ class Builder:
         files, sources = self._manager.readable_files(), len(self._manager.served.sources)
         if len(rows) > self._limits.rows_min:
             allocator.trim()
-        return dataclasses.replace(state, files=files, sources=sources)
+        return dataclasses.replace(state, files=files, sources=sources, others=dict(self._manager.others))
 
     def _build(
         self,
@@ -413,7 +421,7 @@ class Builder:
             rows = open_rows(self.current, self._dir)
             for name, engine in self._engines.items():
                 self._resume(name, engine, rows, marked.get(name, ""))
-            self._manager.start_from(rows, self.current.files)
+            self._manager.start_from(rows, self.current)
         except (CortexError, OSError, ValueError) as error:
             if not is_damage(error):
                 raise

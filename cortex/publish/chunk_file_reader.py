@@ -21,6 +21,7 @@ import orjson
 
 from cortex.generation.contract import FROM_TEXT, unpack
 from cortex.generation.current import FileRef
+from cortex.generation.others import OthersSource
 from cortex.generation.write import DIGEST_BYTES
 from cortex.system import files
 from cortex.system.arrays import Array
@@ -74,6 +75,8 @@ class ChunkFile:
     timeless: bool = False
     #: whether the file omits vectors that the model can compute
     from_text: bool = False
+    #: the sources of another program's chunks; None for a file of ours
+    sources: Mapping[str, OthersSource] | None = None
 
     @property
     def ids(self) -> set[str]:

@@ -10,11 +10,14 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from cortex.generation.contract import Folder, bytes_in, files_in, folder_of
-from cortex.generation.current import FileRef
+from cortex.generation.contract import GENERATOR, Folder, bytes_in, files_in, folder_of
+from cortex.generation.current import FileRef, Generation
+from cortex.generation.others import OthersSource
 from cortex.generation.read import Rows
 from cortex.publish.chunk_file_reader import ChunkFile, FiledChunk, read_chunk_file
+from cortex.publish.others_text import OthersText
 from cortex.publish.served_chunks import Chunk, ServedChunks
 from cortex.system.errors import Damaged
 
@@ -63,6 +66,10 @@ class ChunkManager:
     wait_s: float = WAIT_S
     #: as in `read_chunk_file`
     timeless: bool = False
+    #: compares chunks of other programs with their sources; None: they are taken as they are
+    others_text: OthersText | None = None
+    #: chunk file of another program → the sources that its chunks name
+    others: dict[str, dict[str, OthersSource]] = field(default_factory=dict)
     served: ServedChunks = field(default_factory=ServedChunks)
     files: dict[str, FileRef] = field(default_factory=dict)
     #: chunk file → ids in it that a newer chunk of another file hides
@@ -76,11 +83,11 @@ class ChunkManager:
     #: start (monotonic, seconds) of the wait of changes that are too small; 0: none wait
     _waiting: float = 0.0
 
-    def start_from(self, rows: Rows, files: dict[str, FileRef]) -> None:
+    def start_from(self, rows: Rows, published: Generation) -> None:
         """Start from a published generation: only changed files are read again."""
         self.served = ServedChunks()
         self.served.add_rows(rows)
-        self.files = dict(files)
+        self.files, self.others = dict(published.files), dict(published.others)
 
     def read(self, batch_bytes: int = BATCH_BYTES, *, to_come: float = 0.0) -> Reading | None:
         """Return the changes on disk, in one call at most about `batch_bytes` of chunk files, or
@@ -146,12 +153,16 @@ class ChunkManager:
             chunks_by_file[name] = {}
             self.hidden.pop(name, None)
             self.generators.pop(name, None)
+            self.others.pop(name, None)
         self.served.take(chunks_by_file)
         for name, file in change.loaded.items():
             self.hidden.pop(name, None)
             if hidden := file.ids.difference(chunks_by_file[name]):
                 self.hidden[name] = hidden
             self.generators[name] = file.generator
+            self.others.pop(name, None)
+            if file.sources is not None:
+                self.others[name] = dict(file.sources)
         self.files = dict(change.files)
 
     def readable_files(self) -> dict[str, FileRef]:
@@ -178,16 +189,25 @@ class ChunkManager:
         return present
 
     def _differs(self, name: str, stat: os.stat_result) -> bool:
-        ref = self.damaged[name][0] if name in self.damaged else self.files.get(name)
-        return ref is None or (ref.size, ref.mtime_ns) != (stat.st_size, stat.st_mtime_ns)
+        is_damaged = name in self.damaged
+        ref = self.damaged[name][0] if is_damaged else self.files.get(name)
+        if ref is None or (ref.size, ref.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
+            return True
+        return not is_damaged and self.others_text is not None and self._has_changed_sources(name)
+
+    def _has_changed_sources(self, name: str) -> bool:
+        """Return whether the chunks of another program have to be compared again."""
+        sources = self.others.get(name)
+        if sources is None:
+            return folder_of(self.folders, name).others  # published by an earlier version
+        return self.others_text is not None and not self.others_text.is_unchanged(sources)
 
     def _load(self, names: Iterable[str]) -> dict[str, ChunkFile]:
         loaded: dict[str, ChunkFile] = {}
         for name in names:
             path = folder_of(self.folders, name).place(name)
             try:
-                same = {chunk.digest: chunk_id for chunk_id, chunk in self.served.of(name).items()}
-                loaded[name] = read_chunk_file(path, self.dimensions, same, name=name, timeless=self.timeless)
+                loaded[name] = self._read_file(name, path)
                 self.damaged.pop(name, None)
             except FileNotFoundError:
                 continue  # replaced or removed since the scan; the next scan sees it
@@ -199,6 +219,19 @@ class ChunkManager:
                     continue
                 self.damaged[name] = (FileRef(stat.st_size, stat.st_mtime_ns, ""), str(error))
         return loaded
+
+    def _read_file(self, name: str, path: Path) -> ChunkFile:
+        """Read one chunk file. Raises Damaged, OSError."""
+        folder = folder_of(self.folders, name)
+        if self.others_text is None or not folder.others:
+            same = {chunk.digest: chunk_id for chunk_id, chunk in self.served.of(name).items()}
+            file = read_chunk_file(path, self.dimensions, same, name=name, timeless=self.timeless)
+            if self.others_text is None or folder.packed or file.generator == GENERATOR:
+                return file
+        # each chunk is compared with its source again, so each is parsed
+        return self.others_text.check(
+            read_chunk_file(path, self.dimensions, name=name, timeless=self.timeless)
+        )
 
     def _load_contested(
         self, loaded: dict[str, ChunkFile], removed: set[str], present: dict[str, os.stat_result]

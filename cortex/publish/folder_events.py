@@ -16,6 +16,7 @@ from socket import socketpair
 
 from cortex.generation.contract import PACKED, PLAIN, chunk_folders, graph_folders, is_linked
 from cortex.generation.damage import MARK
+from cortex.settings.chunk_consent import chunk_note_of
 from cortex.settings.config import Config
 from cortex.system.inotify import CREATED, INSIDE, ITSELF, MOVED_TO, Notice, Notices
 from cortex.system.mounts import FOREIGN, file_system
@@ -79,6 +80,7 @@ class FolderEvents:
         self._sources = frozenset(
             folder.path for folder in sources if not is_linked(folder.path, folder.root)
         )
+        self._sources |= {chunk_note_of(self._config.root).parent}  # consent changes which files count
         self._published, self._awaited = frozenset(published), set()
         wanted: dict[Path, int] = {}
         for path in (*self._sources, *self._published, self._config.run_dir):

@@ -13,6 +13,7 @@ from cortex.generation.contract import GRAPH_BYTES_MAX, Folder, files_in, folder
 from cortex.generation.current import FileRef, graph_segment
 from cortex.generation.damage import read_seals
 from cortex.generation.graph import write_graph
+from cortex.publish.others_graph import Presence, keep_present
 from cortex.system.errors import Damaged
 
 log = logging.getLogger(__name__)
@@ -38,6 +39,8 @@ class GraphFiles:
         self._touched: dict[str, FileRef] = {}
         #: waiting files with written segments; pruning spares young segments
         self._ahead: dict[str, FileRef] = {}
+        #: graph file of another program → the files of the project that it depends on
+        self._presence: dict[str, Presence] = {}
         #: files that the last scan found
         self.file_count = 0
 
@@ -85,12 +88,17 @@ class GraphFiles:
         self._faults = {name: fault for name, fault in self._faults.items() if name in present}
         files = {name: ref for name, ref in served.items() if name in present}
         for name, (size, mtime_ns) in present.items():
+            outdated = self._is_outdated(name)
             known_refs = (files.get(name), self._touched.get(name), self._faults.get(name, (None, ""))[0])
-            if any(ref is not None and (ref.size, ref.mtime_ns) == (size, mtime_ns) for ref in known_refs):
+            is_known = any(
+                ref is not None and (ref.size, ref.mtime_ns) == (size, mtime_ns) for ref in known_refs
+            )
+            if is_known and not outdated:
                 continue
             ahead = self._ahead.get(name)
             if (
                 ahead is not None
+                and not outdated
                 and (ahead.size, ahead.mtime_ns) == (size, mtime_ns)
                 and self._is_there(ahead)
             ):
@@ -111,6 +119,14 @@ class GraphFiles:
             self._faults.pop(name, None)
             files[name] = ref
         return files
+
+    def _is_outdated(self, name: str) -> bool:
+        """Return whether a graph file of another program must be read again, as files of the
+        project came or went.
+        """
+        if not folder_of(self._folders, name).others:
+            return False
+        return name not in self._presence or not self._presence[name].is_current()
 
     def _is_there(self, ref: FileRef) -> bool:
         """Return whether the segment exists: it may have been pruned while it waited for a merge,
@@ -143,6 +159,10 @@ class GraphFiles:
                 raw = b"" if large else file.read(GRAPH_BYTES_MAX)
         except OSError:
             return None
+        folder = folder_of(self._folders, name)
+        if folder.others:
+            presence = self._presence[name] = Presence(folder.root)
+            raw = keep_present(raw, presence)
         ref = FileRef(info.st_size, info.st_mtime_ns, hashlib.sha256(raw).hexdigest())
         if large:
             self._fault(name, ref, f"larger than {GRAPH_BYTES_MAX >> 20} MB")

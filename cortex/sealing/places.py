@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cortex.system import files, hosts
 from cortex.system.errors import Misconfigured
+from cortex.system.folder_faults import explain_folder
 from cortex.system.mounts import file_system
 
 #: variables with the path of a master key file, and with the key itself; the second leaves the
@@ -125,6 +126,7 @@ def _plain_base(runtime: str, uid: int, on_disk: Path | None) -> Path:
         for path in dict.fromkeys(candidates)
         if os.path.isdir(path) and file_system(Path(os.path.realpath(path))) in IN_MEMORY
     ]
+    bases = [(size, path) for size, path in bases if os.access(path.parents[1], os.W_OK) or path.is_dir()]
     existing = [(size, path) for size, path in bases if path.is_dir()]
     if on_disk and not existing and (not bases or on_disk.is_dir()):
         return on_disk
@@ -154,10 +156,7 @@ def make_base(base: Path) -> None:
         for folder in (base.parent.parent, base.parent, base):
             files.make_private(folder)
     except OSError as error:
-        raise Misconfigured(
-            f"{error.filename or base} must be a real folder owned by you ({error.strerror or error}); move away what "
-            "is there."
-        ) from error
+        raise Misconfigured(explain_folder(Path(error.filename or base), error)) from error
 
 
 def swaps() -> list[str]:

@@ -143,6 +143,14 @@ class Config:
         return self.security.sandbox
 
     @property
+    def trusts_chunks(self) -> bool:
+        """Whether the person's own settings trust the files of other programs in this project."""
+        return any(
+            entry.lower() in TRUST_ALL or _names_folder(entry, self.root)
+            for entry in self.server.trust_chunks
+        )
+
+    @property
     def graph_dir(self) -> Path:
         return self.home / "graph"
 
@@ -164,6 +172,18 @@ class Config:
     @property
     def run_dir(self) -> Path:
         return self.home / "run"
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the project's folder in the cache exists and cannot be written: its index is
+        served as it is.
+        """
+        return not self.security.encrypt_index and self.home.is_dir() and not os.access(self.home, os.W_OK)
+
+    @property
+    def log_dir(self) -> Path:
+        """The folder of the logs of the project's processes."""
+        return self.runtime_dir if self.read_only else self.run_dir
 
     @property
     def manifest(self) -> Path:
@@ -205,6 +225,7 @@ class Config:
                 answer_tokens=0,
                 stats=True,
                 history=True,
+                trust_chunks=("1",) if self.trusts_chunks else (),
             ),
             "indexing": self.indexing,
             "format": INDEX_FORMAT,
@@ -212,15 +233,26 @@ class Config:
             "engines": self.engines,
             "milvus": self.milvus if self.remote else None,
             "milvus_project": project_of(self.root, self.milvus) if self.remote else None,
-            "cache": os.fspath(cache_base()),
+            "cache": f"{cache_base()}{' (read-only)' if self.read_only else ''}",
         }
         return flatten(body)
 
+
+def _names_folder(entry: str, root: Path) -> bool:
+    """Whether a setting names the project's folder, or its folder of chunk files."""
+    folder = os.path.expanduser(entry)
+    cortex = root / PROJECT_FOLDER
+    return os.path.isabs(folder) and real(folder) in (root, cortex, cortex / "chunks")
+
+
+#: values of `server.trust_chunks` for every project
+TRUST_ALL = ("1", "true", "yes")
 
 #: environment variables with short names, besides the CORTEX_<SECTION>_<FIELD> forms
 ALIASES = {
     "CORTEX_CHUNKS_DIR": ("server", "chunks_dir"),
     "CORTEX_EMBEDDING_ENDPOINT": ("embedding", "endpoint"),
+    "CORTEX_TRUST_CHUNKS": ("server", "trust_chunks"),
 }
 
 #: field of `embedding` → the provider that it implies

@@ -72,6 +72,10 @@ class DataFolder:
         return self.home / "run"
 
     @property
+    def log_dir(self) -> Path:
+        return self.run_dir
+
+    @property
     def runtime_dir(self) -> Path:
         """The folder of its sockets and locks: short, private, a separate folder for
         each protocol.

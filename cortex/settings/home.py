@@ -19,6 +19,7 @@ from cortex.sealing import places
 from cortex.sealing.places import SealedPlace, sealed_base
 from cortex.system import files, hosts, path_names
 from cortex.system.errors import CortexError, Misconfigured, Unavailable
+from cortex.system.folder_faults import explain_folder
 
 #: set by `--yes-really` and inherited by child processes: / or the home folder may be a project
 REALLY = "CORTEX_YES_REALLY"
@@ -65,6 +66,9 @@ class Folders(Protocol):
 
     @property
     def sealing(self) -> SealedPlace | None: ...
+
+    @property
+    def read_only(self) -> bool: ...
 
 
 class Sockets(Protocol):
@@ -259,9 +263,7 @@ def private_dir(path: Path) -> Path:
     try:
         files.make_private(path)
     except OSError as error:
-        raise Misconfigured(
-            f"{path} must be a real folder owned by you ({_fault_text(error)}); move away what is there."
-        ) from error
+        raise Misconfigured(explain_folder(path, error)) from error
     return path
 
 
@@ -273,7 +275,8 @@ def open_runtime(owner: Sockets) -> Path:
 
 def open_home(project: Folders) -> Path:
     """Make and check the project's folder in the user's cache, with a note of the project's root. A
-    sealed one is opened, and stays open until this process ends.
+    sealed one is opened, and stays open until this process ends. One that cannot be written stays
+    as it is.
 
     Raises Misconfigured if it cannot be written, is a link or another user's; if `.cortex` in the
     project is a link, for nothing behind it is read; and if the project was sealed after its
@@ -281,6 +284,8 @@ def open_home(project: Folders) -> Path:
     """
     refuse_link(project.root / PROJECT_FOLDER)
     home = project.home
+    if project.read_only:
+        return home
     try:
         files.make_folder(cache_base(), anywhere=True)
         keep_notes_of_keys()

@@ -102,8 +102,14 @@ class Embedding:
 class Server:
     #: "" is our own folder in the cache, next to which the project's `.cortex/chunks` is read
     chunks_dir: Annotated[
-        str, Rule(harmless=_one_of(""), effect="writes chunk files there, and believes those that are there")
+        str,
+        Rule(
+            harmless=_one_of(""),
+            effect="writes chunk files there, and believes those that are there or come there",
+        ),
     ] = ""
+    #: folders of projects in which files of other programs are trusted; "1": in every project
+    trust_chunks: Annotated[tuple[str, ...], Rule(personal=True)] = ()
     auto_index: bool = True
     debounce_ms: Annotated[int, Rule(0, 60_000)] = 500
     deadline_s: Annotated[float, Rule(0.5, 600, _up_to(60), "lets one call take that many seconds")] = 10.0

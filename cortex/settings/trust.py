@@ -128,17 +128,25 @@ def has_consent(file: ProjectFile) -> bool:
 
 def give_consent(file: ProjectFile) -> None:
     """Store the user's consent to this file. Raises Misconfigured if it cannot be written."""
-    note = note_of(file.root)
+    write_note(note_of(file.root), json.dumps(_content(file)).encode())
+
+
+def write_note(note: Path, raw: bytes) -> None:
+    """Write a stored consent. Raises Misconfigured if it cannot be written."""
     try:
         files.make_private(note.parent)
-        files.replace(note, json.dumps(_content(file)).encode(), sync=True)
+        files.replace(note, raw, sync=True)
     except OSError as error:
         raise Misconfigured(f"Cannot write {note}: {error.strerror or error}; make it writable.") from error
 
 
 def revoke(root: Path) -> bool:
     """Remove the consent for the project in `root`; False if there was none."""
-    note = note_of(root)
+    return remove_note(note_of(root))
+
+
+def remove_note(note: Path) -> bool:
+    """Remove a stored consent; False if there was none. Raises Misconfigured."""
     existed = os.path.lexists(note)
     try:
         files.remove(note)

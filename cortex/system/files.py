@@ -168,6 +168,23 @@ def write_new(folder: Name, stem: str, raw: bytes | memoryview) -> Path:
     return path.with_name(temporary)
 
 
+def make_new_folder(folder: Name, stem: str) -> Path:
+    """Make a folder with a new name in `folder` (0700). Raises OSError."""
+    from pathlib import Path
+
+    path = Path(folder, f".{stem}.{os.urandom(_RANDOM_BYTES).hex()}.tmp")
+    make_private(path)
+    return path
+
+
+def link_to_all(paths: Iterable[Name], folder: Name) -> None:
+    """Make symbolic links to files in `folder`, under their names: for a library that reads files
+    by path and writes beside them. Raises OSError.
+    """
+    for path in paths:
+        os.symlink(_absolute(path), os.path.join(_absolute(folder), os.path.basename(path)))
+
+
 def create(path: Name, raw: bytes) -> None:
     """Write a file that must not exist. Raises OSError, FileExistsError if it does."""
     with _own_parent(path) as (folder, name):

@@ -11,6 +11,7 @@ import contextlib
 import os
 import re
 import subprocess
+import sys
 import time
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
@@ -85,6 +86,18 @@ def tracked(root: Path, paths: Collection[str]) -> frozenset[str]:
         return frozenset()
     answer = ask(root, ["ls-files", "-z", "--", *folders])
     return frozenset(os.fsdecode(answer).split("\0")) & frozenset(paths)
+
+
+def untracked(root: Path, paths: Collection[str]) -> frozenset[str]:
+    """Return those of `paths` (relative to `root`, with `/`) that git surely does not track; none
+    if git cannot tell. Where a file system may ignore case, a name in other case counts as tracked.
+    """
+    folders = sorted({os.path.dirname(path) or "." for path in paths}) if sys.platform == "linux" else []
+    output, fault = _ask(root, ["ls-files", "-z", "--", *folders], ANSWER_S, ANSWER_BYTES_MAX)
+    if fault or len(output) >= ANSWER_BYTES_MAX:
+        return frozenset()
+    listed = {name.casefold() for name in os.fsdecode(output).split("\0")}
+    return frozenset(path for path in paths if path.casefold() not in listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import msgspec
 
 from cortex.system import path_names
+from cortex.system.built_from import SOURCE
 
 #: name of the distribution
 DISTRIBUTION = "cortex-context-engine"
@@ -59,15 +61,15 @@ def how_to_add(extras: str, prefix: str = "") -> str:
     """
     folder = Path(prefix or sys.prefix)
     installed = set(EXTRAS) - set(missing_extras())
-    wanted = _requirement({*extras.split(","), *installed})
+    editable = "-e " if _clone_path() else ""
+    wanted = editable + _requirement({*extras.split(","), *installed})
     if (folder / "uv-receipt.toml").is_file():
         return f"uv tool install {wanted}"
     if (folder / "pipx_metadata.json").is_file():
         return f"pipx install --force {wanted}"
     if _is_cache(folder):
         return f"uvx --from {wanted} cortex"
-    editable = "-e " if _clone_path() else ""
-    return f"pip install {editable}{_requirement(extras.split(','))}"
+    return f"{_pip_install(folder)} {editable}{_requirement(extras.split(','))}"
 
 
 def how_to_upgrade(prefix: str = "") -> str:
@@ -79,19 +81,52 @@ def how_to_upgrade(prefix: str = "") -> str:
     source = path_names.path_of(origin.get("url", "")) if _is_local(origin) else ""
     pull = f"git -C {shlex.quote(source)} pull && " if source and (Path(source) / ".git").exists() else ""
     installed = _requirement(set(EXTRAS) - set(missing_extras())) if origin else DISTRIBUTION
+    clone = _clone_path()
+    if clone:
+        installed = f"-e {installed}"
     if (folder / "uv-receipt.toml").is_file():
         return (
             f"{pull}uv tool install --reinstall {installed}" if origin else f"uv tool upgrade {DISTRIBUTION}"
         )
     if (folder / "pipx_metadata.json").is_file():
         return f"{pull}pipx install --force {installed}" if origin else f"pipx upgrade {DISTRIBUTION}"
-    if clone := _clone_path():
+    if clone and folder == Path(clone, ".venv") and Path(clone, "scripts", "setup").is_file():
         return f"{pull}{shlex.quote(f'{clone}/scripts/setup')}"
     if _is_cache(folder):
         if origin:
             return f"{pull}uvx --refresh --from {installed} cortex"
         return f"uvx takes the newest by itself: uvx --refresh {DISTRIBUTION}"
-    return f"{pull}{folder / 'bin' / 'python'} -m pip install --upgrade {installed}"
+    pip = _pip_install(folder)
+    if not origin or "dir_info" in origin:
+        return f"{pull}{pip} --upgrade {installed}"
+    # All commits of a version have the same number, so pip leaves what comes from an address or an
+    # archive. The second command adds new dependencies; --force-reinstall alone takes all of them.
+    return f"{pip} --force-reinstall --no-deps {installed} && {pip} {installed}"
+
+
+def how_to_remove(prefix: str = "") -> str:
+    """Return the command that removes Cortex; `prefix` is as for `how_to_upgrade`."""
+    folder = Path(prefix or sys.prefix)
+    if (folder / "uv-receipt.toml").is_file():
+        return f"uv tool uninstall {DISTRIBUTION}"
+    if (folder / "pipx_metadata.json").is_file():
+        return f"pipx uninstall {DISTRIBUTION}"
+    if _is_cache(folder):
+        return f"uv cache clean {DISTRIBUTION}"
+    return _pip_install(folder).replace("pip install", "pip uninstall", 1) + f" {DISTRIBUTION}"
+
+
+def _pip_install(folder: Path) -> str:
+    """Return the command that installs into the environment `folder`: the first pip on the PATH
+    may be another environment's, and environments of uv have none.
+    """
+    programs = folder / ("Scripts" if sys.platform == "win32" else "bin")
+    if shutil.which("pip") == str(programs / "pip"):
+        return "pip install"
+    python = shlex.quote(str(programs / "python"))
+    if is_installed("pip") or not shutil.which("uv"):
+        return f"{python} -m pip install"
+    return f"uv pip install --python {python}"
 
 
 def _requirement(extras: Iterable[str]) -> str:
@@ -108,6 +143,8 @@ def _requirement(extras: Iterable[str]) -> str:
         return shlex.quote(f"{path_names.path_of(url)}{suffix}")
     system = origin.get("vcs_info", {}).get("vcs", "")
     address = f"{system}+{url}" if system else url
+    if revision := origin.get("vcs_info", {}).get("requested_revision"):
+        address += f"@{revision}"
     return shlex.quote(f"{DISTRIBUTION}{suffix} @ {address}")
 
 
@@ -125,14 +162,16 @@ def _is_local(origin: dict[str, Any]) -> bool:
 @functools.cache
 def _origin() -> dict[str, Any]:
     """Return the record of an installation from a folder, file or address (PEP 610); {} for one by
-    name.
+    name. Code that is not installed counts as an editable clone.
     """
     import importlib.metadata  # 1.3 MB with the mail parser that it imports
 
     try:
         record = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
         origin = msgspec.json.decode(record or "{}", type=dict[str, Any])
-    except (importlib.metadata.PackageNotFoundError, msgspec.MsgspecError):
+    except importlib.metadata.PackageNotFoundError:
+        return {"url": SOURCE.as_uri(), "dir_info": {"editable": True}}
+    except msgspec.MsgspecError:
         return {}
     return origin if isinstance(origin.get("url"), str) else {}
 

@@ -19,6 +19,7 @@ from cortex.generation import current as generations
 from cortex.generation.current import EMPTY, Generation, SegmentRef
 from cortex.settings.config import INDEX_FORMAT, Config, Server
 from cortex.terms.records import IndexerState
+from tests.consent import trust_files
 
 
 @pytest.fixture
@@ -131,6 +132,7 @@ def test_a_project_that_was_read_and_holds_no_text_is_not_waited_for(config, gon
     if gone == "their chunk files":
         (config.root / ".cortex" / "chunks").mkdir(parents=True)
         (config.root / ".cortex" / "chunks" / "a.json").write_text("[]")
+        trust_files(config.root)
     fresh = Freshness(config)
     assert fresh.serves(EMPTY) == (not gone)
     sentence = f"There are no text files to be searched in {config.root}; 3 files were left out"

@@ -10,6 +10,7 @@ import pytest
 
 from cortex.ask.explore import explore
 from cortex.ask.questions import Explore
+from tests.consent import trust_files
 
 STEPS = "\n".join(f"    step_{at} = first_of(parcel, {at})" for at in range(60))
 METHODS = "\n\n".join(
@@ -333,6 +334,7 @@ def test_a_definition_of_many_small_chunks_is_shown_without_gaps(tmp_path, serve
     ]
     (tmp_path / ".cortex/chunks").mkdir(parents=True)
     (tmp_path / ".cortex/chunks/long.json").write_bytes(orjson.dumps(chunks))
+    trust_files(tmp_path)
     (tmp_path / "long.py").write_text(
         "def go_on():\n" + "".join(f"    step_{at:02d}()\n" for at in range(2, 61))
     )

@@ -10,6 +10,7 @@ from cortex.front.argument_forms import locate_arguments
 from cortex.front.tools import TOOLS
 from cortex.processes import starting
 from cortex.system.errors import BadRequest
+from tests.consent import trust_files
 
 CODE = "type SessionStore struct { sessions map[string]Session }\nfunc (s *SessionStore) Refresh() error"
 
@@ -36,6 +37,7 @@ def others(tmp_path_factory, serve):
         chunk("plain", "", "retry_count = backoff(7)", "settings.conf", colour="blue"),
     ]
     (folder / "theirs.json").write_text(json.dumps(chunks))
+    trust_files(root)
     return serve(root)
 
 

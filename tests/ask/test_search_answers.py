@@ -18,6 +18,7 @@ from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import Fusion
 from cortex.system.errors import Unavailable
 from ipc.messages import Filters, TextSignals, VectorSearch
+from tests.consent import trust_files
 
 QUESTION = "how is a token refreshed before it expires"
 
@@ -264,6 +265,7 @@ def test_vectors_of_another_program_that_name_no_model_are_left_out_aloud(serve,
     vector = open_static().embed(["sign in"])[0].tolist()
     chunk = {"id": "theirs-1", "chunk_type": "code", "text": "unrelated words", "embedding": vector}
     theirs.write_bytes(orjson.dumps([chunk]))
+    trust_files(tmp_path)
     answer = search(serve(tmp_path), query="sign in", mode="semantic", detail="full")
     assert answer["results"]
     assert "theirs-1" not in [result["chunk"]["id"] for result in answer["results"]]

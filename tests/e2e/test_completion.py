@@ -71,3 +71,36 @@ def test_where_no_workers_run_nothing_is_completed_and_none_are_started(project)
     done = project.run("complete", "symbol", "check_")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not project.processes()
+
+
+#: shell → the line of its start-up file, and one that prints the registered completion
+STARTED = {
+    "bash": ("source <(cortex completion bash)", "complete -p cortex"),
+    "zsh": (
+        "autoload -Uz compinit && compinit -u -D; source <(cortex completion zsh)",
+        "print $_comps[cortex]",
+    ),
+    "zsh-eval": (
+        'autoload -Uz compinit && compinit -u -D; eval "$(cortex completion zsh)"',
+        "print $_comps[cortex]",
+    ),
+    "fish": ("cortex completion fish | source", "complete -c cortex"),
+}
+
+
+@pytest.mark.parametrize("start", STARTED)
+def test_the_line_of_a_start_up_file_registers_the_completion(start, tmp_path):
+    shell = start.partition("-")[0]
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}")
+    line, question = STARTED[start]
+    done = subprocess.run(
+        [shell, "-c", f"{line}\n{question}"],
+        env=os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=3 * CALL_S,
+        check=True,
+    )
+    assert "cortex" in done.stdout
+    assert done.stderr == ""

@@ -8,6 +8,8 @@ import contextlib
 import orjson
 import pytest
 
+from tests.consent import trust_files
+
 pytestmark = pytest.mark.e2e
 
 SOURCES = {
@@ -142,6 +144,7 @@ def test_a_damaged_graph_file_shows_in_the_status(project):
     graph = project.root / ".cortex" / "graph"
     graph.mkdir(parents=True)
     (graph / "theirs.json").write_text("{ not json")
+    trust_files(project.root)
 
     async def ask():
         async with project.front() as front:

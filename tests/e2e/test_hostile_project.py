@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE
+from tests.consent import trust_files
 
 pytestmark = pytest.mark.e2e
 
@@ -85,6 +86,7 @@ def _hostile(project):
         f"PYTHONPATH={root}\nCORTEX_HOME={root}/made\nPAGER={trap}\nGIT_PAGER={trap}\n"
     )
     (root / ".git").rmdir()
+    trust_files(root)
     clean = os.environ | {"GIT_CONFIG_NOSYSTEM": "1", "HOME": str(root.parent)}
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
     for arguments in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "x"]):

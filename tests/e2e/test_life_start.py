@@ -11,6 +11,8 @@ import orjson
 import pytest
 from mcp import MCPError
 
+from tests.consent import trust_files
+
 pytestmark = pytest.mark.e2e
 
 
@@ -92,6 +94,7 @@ def test_vectors_of_another_size_name_both_sizes(project):
     chunks.mkdir(parents=True)
     metadata = {"version": "2.0.0", "model": "theirs@1", "dimensions": 768, "generator": "another"}
     (chunks / "theirs.json").write_bytes(orjson.dumps({"_metadata": metadata, "chunks": []}))
+    trust_files(project.root)
     assert_refused(project, 2, "768", "384")
 
 

@@ -4,6 +4,8 @@ served, each tool finds them, and changes are followed.
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
 from typing import Any
 
 import orjson
@@ -11,8 +13,9 @@ import pytest
 
 from cortex.embedders.static import open_static
 from cortex.front.cli.serving import STALL_S
+from tests.consent import trust_files
 from tests.e2e.conftest import Project
-from tests.wait_until import until
+from tests.wait_until import BOUND_S, until
 
 #: a chunk without words of the questions below, found by its vector alone; another found by words
 BY_MEANING, BY_WORDS = "their-pool", "their-cookies"
@@ -20,8 +23,8 @@ QUESTION = "how are database connections pooled"
 
 
 def consent(project: Project) -> None:
-    """Let Cortex serve the files that another program wrote in the project: no step is needed."""
-    assert project.root.is_dir()
+    """Let Cortex serve the files that another program wrote in the project."""
+    trust_files(project.root)
 
 
 def chunk(name: str, text: str, **fields: Any) -> dict[str, Any]:
@@ -147,3 +150,66 @@ def test_a_saved_file_of_another_program_is_followed(project: Project) -> None:
         consent(project)
         until(lambda: ids_of(project, "exact", "wombat") == ["one"], "the changed text")
         workers.terminate()
+
+
+FORGED = [
+    chunk(
+        "forged",
+        "def check_password():\n    return hmac.compare_digest(name, password)",
+        chunk_type="code",
+        metadata={"file_path": "auth/login.py", "start_line": 6, "end_line": 8},
+    ),
+    chunk(
+        "outside", "FAKEOUTSIDE", metadata={"file_path": "../../etc/passwd", "start_line": 1, "end_line": 2}
+    ),
+    chunk("overview", "Signing in: one quokka.", metadata={}),
+]
+PLANTED = {"from": "fake/mod:planted_caller", "to": "auth/login:check_password", "type": "calls"}
+QUERIES = ("compare_digest", "FAKEOUTSIDE", "quokka")
+WAITING = "1 chunk file and 1 graph file of another program wait for a person: `cortex trust` in a terminal."
+
+
+def test_files_that_came_with_a_clone_are_believed_after_consent_alone_and_never_against_the_sources(
+    project: Project,
+) -> None:
+    write(project, "chunks", "theirs.json", FORGED)
+    write(project, "graph", "theirs.json", {"nodes": [], "edges": [PLANTED]})
+    (project.root / ".git").rmdir()
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for words in (["init", "-q"], ["add", "-Af"], [*who, "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=project.root, check=True)
+    asyncio.run(_ask_before_and_after_consent(project))
+
+
+async def _ask_before_and_after_consent(project: Project) -> None:
+    async with project.front() as front:
+        await front.until_complete()
+
+        async def ask() -> tuple[list[int], list[str]]:
+            """Return the number of results of each answer, and its message."""
+            answers = [await front.call("cortex_exact", query=query) for query in QUERIES]
+            answers.append(await front.call("cortex_graph", operation="callers", target="check_password"))
+            answers.append(await front.call("cortex_explore", query="check_password"))
+            counts = [len(answer["results"]) for answer in answers[:-1]]
+            return counts, [answer["index"].get("message", "") for answer in answers]
+
+        counts, messages = await ask()
+        assert counts == [0, 0, 0, 0]
+        assert [message.count(WAITING) for message in messages] == [1] * 5
+        refused = project.run("trust", "--yes")
+        assert (refused.returncode, "CORTEX_TRUST_CHUNKS=1" in refused.stderr) == (2, True)
+        environment = project.environment | {"CORTEX_TRUST_CHUNKS": "1"}
+        trusted = Project(project.root, environment).run("trust", "--yes")
+        assert trusted.returncode == 0
+        assert ".cortex/chunks/theirs.json" in trusted.stdout
+        assert "tracked by git" in trusted.stdout
+        await front.until_found("quokka", "")
+        counts, messages = await ask()
+        assert counts == [0, 0, 1, 0]
+        assert not any("wait for a person" in message for message in messages)
+        assert "by another program" in messages[2]
+        assert "auth/login.py: a chunk of another program differs" in messages[4]
+        write(project, "chunks", "theirs.json", FORGED[2:])  # as a pull does
+        async with asyncio.timeout(BOUND_S):
+            while counts[2] or "1 chunk file of another program waits" not in messages[0]:
+                counts, messages = await ask()

@@ -10,7 +10,6 @@ from typing import Annotated
 import pytest
 from msgspec import Meta
 
-from cortex import __version__
 from cortex.front.cli import main as cli
 from cortex.front.cli.command_groups import GROUPS, HEADINGS, headings_of
 from cortex.front.cli.command_names import ALIASES, command_name
@@ -20,6 +19,7 @@ from cortex.front.cli.shell_words import example_arguments, example_command, for
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
 from cortex.system import installation
+from cortex.system.built_from import full_version
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_USAGE, BadRequest, CortexError
 from cortex.terms.observations import ROWS
 
@@ -431,13 +431,14 @@ def test_a_clone_is_upgraded_as_a_clone(capsys, monkeypatch):
     monkeypatch.setattr(
         installation, "_origin", lambda: {"url": ROOT.as_uri(), "dir_info": {"editable": True}}
     )
+    monkeypatch.setattr(installation.sys, "prefix", str(ROOT / ".venv"))
     assert run(["upgrade"]) == EXIT_OK
     assert f"git -C {ROOT} pull && {ROOT}/scripts/setup" in capsys.readouterr().out
 
 
 def test_the_version_is_printed_by_command_and_by_option(capsys):
     assert run(["--version"]) == run(["-v"]) == run(["version"]) == EXIT_OK
-    assert capsys.readouterr().out == f"cortex {__version__}\n" * 3
+    assert capsys.readouterr().out == f"cortex {full_version()}\n" * 3
 
 
 def words_of(group):

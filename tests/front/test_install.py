@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cortex.front.agents import connections, edits, record, rules
 from cortex.front.agents import plan as planning
 from cortex.front.agents.plan import locate, reading_tools
-from cortex.front.agents.table import AGENTS, NAME, Agent
+from cortex.front.agents.table import AGENTS, NAME, VARIABLES, Agent
 from cortex.front.cli import commands
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
@@ -41,7 +41,8 @@ def home(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    for variable, _ in VARIABLES.values():
+        monkeypatch.delenv(variable, raising=False)
     project = tmp_path / "project"
     (project / ".git").mkdir(parents=True)
     monkeypatch.chdir(project)
@@ -165,11 +166,21 @@ def test_edits_since_the_installation_stay(home, capsys):
     agents.write_text("Mine.\n\n" + agents.read_text().replace("callers", "who calls"))
     config = home / ".codex" / "config.toml"
     config.write_text(config.read_text().replace("args", "args   "))
-    assert run("uninstall", "--yes") == EXIT_NOTHING
+    subagent = home / ".cursor" / "agents" / "cortex.md"
+    subagent.write_text("Mine now.\n" + subagent.read_text()[4:])
+    for _ in range(2):  # a refused part stays on record
+        assert run("uninstall", "--yes") == EXIT_NOTHING
+        printed = capsys.readouterr()
+        assert f"{subagent} stays unchanged" in printed.err
+        assert "as it should be" not in printed.out
     assert json.loads(servers.read_text()) == {"mcpServers": {"git": {"command": "git"}}}
     assert agents.read_text() == "Mine.\n\n"
-    assert "mcp_servers.cortex" in config.read_text()
-    assert f"{config} stays unchanged" in capsys.readouterr().err
+    assert not config.exists()
+    subagent.unlink()
+    assert run("uninstall", "--yes") == EXIT_OK
+    capsys.readouterr()
+    assert run("uninstall", "--yes") == EXIT_OK
+    assert "Nothing is installed" in capsys.readouterr().out
 
 
 def test_another_program_takes_the_place_of_the_one_before(home, tmp_path, monkeypatch):
@@ -405,3 +416,181 @@ def test_rules_and_sub_agents_name_offered_tools_alone():
     assert set(re.findall(r"cortex_\w+", rules.RULES)) <= offered
     assert not planning.is_outdated(rules.RULES)
     assert set(reading_tools()) == offered - {"cortex_store"}
+
+
+@pytest.mark.parametrize("moved", VARIABLES)
+def test_the_variable_by_which_an_agent_is_moved_is_followed(moved, home, tmp_path, monkeypatch, capsys):
+    variable, inside = VARIABLES[moved]
+    target = tmp_path / "moved" / ("settings.json" if moved.endswith("settings.json") else "")
+    agent = next(
+        agent
+        for agent in AGENTS
+        if agent.user and any(str(path).startswith(str(home / moved[2:])) for path in user_places(agent))
+    )
+    monkeypatch.setenv(variable, str(target))
+    before = every_byte(home, tmp_path)
+    assert run("install", agent.name, "--yes") == EXIT_OK
+    places = user_places(agent)
+    base = target / inside if inside else target
+    assert any(path == base or base in path.parents for path in places)
+    assert all(path.is_file() for path in places)
+    assert not (home / moved[2:]).exists()
+    assert agent.user.server.path.startswith("~/.config") or [
+        entry.path for entry in connections.entries(Path.cwd()) if entry.agent == agent
+    ] == [places[0]]
+    monkeypatch.delenv(variable)
+    assert run("uninstall", "--user", "--yes") == EXIT_OK
+    assert every_byte(home, tmp_path) == before
+
+
+def user_places(agent: Agent) -> list[Path]:
+    return list(planning.places_of(agent.user, Path.cwd()))
+
+
+def test_a_relative_variable_is_refused(home, monkeypatch):
+    monkeypatch.setenv("CODEX_HOME", "codex")
+    with pytest.raises(Misconfigured, match="CODEX_HOME"):
+        run("install", "codex", "--yes")
+
+
+def rewrite(path: Path, form: str) -> None:
+    """Write a file of settings as an agent does that keeps nothing of its spelling."""
+    text = path.read_text()
+    if form == "json":
+        path.write_text(json.dumps(edits.json_value(text, ()), indent="\t", sort_keys=True))
+    elif form == "yaml":
+        path.write_text(yaml.safe_dump(yaml.safe_load(text)))
+    else:
+        path.write_text("\n".join(toml_lines(tomllib.loads(text), ())) + "\n")
+
+
+def toml_lines(table, keys):
+    """Yield the lines of a document with a header for each table."""
+    if keys:
+        yield f"\n[{'.'.join(keys)}]"
+    yield from (f"{key}={json.dumps(value)}" for key, value in table.items() if not isinstance(value, dict))
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from toml_lines(value, (*keys, key))
+
+
+def parsed(path: Path, form: str):
+    text = path.read_text()
+    if form == "json":
+        return edits.json_value(text, ())
+    return (tomllib.loads(text) if form == "toml" else yaml.safe_load(text)) or {}
+
+
+@pytest.mark.parametrize(("agent", "scope"), SCOPES)
+def test_uninstall_takes_its_part_out_of_a_file_that_the_agent_has_rewritten(agent, scope, home, capsys):
+    place, project = getattr(agent, scope), Path.cwd()
+    server = locate(place.server.path, project)
+    put(server, BEFORE[place.server.form])
+    before = {server: (parsed(server, place.server.form), place.server.form)}
+    if place.allows:
+        settings = put(locate(place.allows, project), '{"model": "x", "permissions": {"allow": ["Bash"]}}')
+        before[settings] = ({"model": "x", "permissions": {"allow": ["Bash"]}}, "json")
+    where = ["--project"] if scope == "project" else []
+    assert run("install", agent.name, "--yes", "--memory-hooks", *where) == EXIT_OK
+    for path, (_, form) in before.items():
+        rewrite(path, form)
+    assert run("uninstall", "--yes") == EXIT_OK
+    for path, (value, form) in before.items():
+        assert parsed(path, form) == value
+    assert not record.read()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[mcp_servers."cortex"]\ncommand = "x"\n[mcp_servers.cortex.env]\nA = """\n[b]\n"""\n',
+        '[mcp_servers.git]\ncommand = "git"\n\n[ mcp_servers . cortex ] # ours\nargs = [\n  "a",\n]\n# of c\n[c]\nd = 1\n',
+        '[mcp_servers.cortex]\ncommand = "x"\n[[rows]]\na = 1\n[[rows]]\na = 2\n',
+        '[mcp_servers.cortex.tools.a]\nb = "c"\n[mcp_servers.cortex]\ncommand = "x"',
+    ],
+)
+def test_a_table_is_cut_out_of_toml_and_the_rest_keeps_its_bytes(text):
+    shorter = edits.remove_toml_table(text, ("mcp_servers", "cortex"))
+    assert "cortex" not in shorter
+    left = tomllib.loads(text)
+    del left["mcp_servers"]["cortex"]
+    assert tomllib.loads(shorter) == {key: value for key, value in left.items() if value}
+    assert all(line in text.splitlines() for line in shorter.splitlines())
+    assert ("# of c" in shorter) == ("# of c" in text)
+
+
+@pytest.mark.parametrize(
+    "text", ['mcp_servers = {cortex = {command = "x"}}\n', '[mcp_servers]\ncortex.command = "x"\n']
+)
+def test_an_entry_that_is_no_table_stays_with_a_reason(text):
+    with pytest.raises(edits.NotUnderstoodError, match="not written as tables"):
+        edits.remove_toml_table(text, ("mcp_servers", "cortex"))
+
+
+def test_comments_and_siblings_stay_in_yaml():
+    text = (
+        "# mine\nextensions:\n  # ours\n  cortex:\n    args: [a,\n      b]\n    cmd: |\n      x\n"
+        "  # dev's\n  dev:\n    on: true\nrest: 1\n"
+    )
+    shorter = edits.remove_yaml_entry(text, ("extensions", "cortex"), NAME)
+    assert shorter == "# mine\nextensions:\n  # ours\n  # dev's\n  dev:\n    on: true\nrest: 1\n"
+    listed = "mcpServers:\n- name: git\n  command: git\n- command: x\n  name: cortex\n# end\n"
+    assert edits.remove_yaml_entry(listed, ("mcpServers",), NAME) == (
+        "mcpServers:\n- name: git\n  command: git\n# end\n"
+    )
+    with pytest.raises(edits.NotUnderstoodError, match="in one line"):
+        edits.remove_yaml_entry("extensions: {cortex: {a: 1}, dev: {}}\n", ("extensions", "cortex"), NAME)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"vim_mode": true,\n  // "buffer_font_size": 15\n}\n',
+        '{\n  "a": [1, /* two */\n  ], // last\n  /* b */ // c\n}\n',
+        "{\n  // nothing yet\n}\n",
+    ],
+)
+def test_a_comment_before_a_closing_brace_is_no_fault(home, text, capsys):
+    path = put(home / ".config" / "zed" / "settings.json", text)
+    assert run("install", "zed", "--yes") == EXIT_OK
+    assert edits.json_value(path.read_text(), ("context_servers", NAME))["args"]
+    assert run("uninstall", "--yes") == EXIT_OK
+    assert path.read_text() == text
+
+
+def test_rules_are_written_only_where_the_entry_is(home, capsys):
+    put(home / ".qwen" / "settings.json", '{"mcpServers": {"cortex": {"command": "mine"}}}')
+    put(home / ".cursor" / "mcp.json", "[1]")
+    before = every_byte(home)
+    assert run("install", "cursor", "qwen", "--yes") == EXIT_NOTHING
+    assert every_byte(home) == before
+    assert "as it should be" not in capsys.readouterr().out
+    assert run("install", "cursor", "qwen", "codex", "--yes") == EXIT_NOTHING
+    assert capsys.readouterr().out.endswith("restart the agent.\nNot connected: Cursor, Qwen Code.\n")
+    assert not (home / ".cursor" / "agents").exists()
+    assert not (home / ".qwen" / "QWEN.md").exists()
+
+
+def test_uninstall_takes_the_places_that_install_took(home, capsys):
+    project, before = Path.cwd(), every_byte(home, Path.cwd())
+    assert run("install", "codex", "claude-code", "--yes") == EXIT_OK
+    user = every_byte(home, project)
+    assert run("install", "codex", "claude-code", "--project", "--yes") == EXIT_OK
+    assert run("uninstall", "--project", "--yes") == EXIT_OK
+    assert set(every_byte(home, project)) == set(user)
+    assert run("install", "codex", "--project", "--yes") == EXIT_OK
+    assert run("uninstall", "codex", "--user", "--yes") == EXIT_OK
+    assert not (home / ".codex").exists()
+    assert (home / ".claude.json").exists()
+    assert (project / ".codex" / "config.toml").exists()
+    assert run("uninstall", "--user", "--yes") == run("uninstall", "--project", "--yes") == EXIT_OK
+    assert every_byte(home, project) == before
+    with pytest.raises(Misconfigured, match="choose one"):
+        run("uninstall", "--user", "--project")
+
+
+def test_pieces_of_an_older_record_are_known_by_their_place(home):
+    unpack(home, Path.cwd())
+    assert run("uninstall", "--user", "--yes") == EXIT_OK
+    assert not (home / ".claude.json").exists()
+    assert Path(".mcp.json").exists()

@@ -58,8 +58,10 @@ def on_a_terminal(code: str, *arguments: str, **variables: str) -> str:
         (ROWS + 1, {"PAGER": ""}, False),
         (ROWS + 1, {"PAGER": PAGER, "TERM": "dumb"}, False),
         (ROWS + 1, {"PAGER": "no-such-pager"}, False),
+        (ROWS + 1, {"PAGER": "$(touch made)"}, False),
+        (ROWS + 1, {"PAGER": "sed 's/^/paged:/"}, False),
     ],
-    ids=["long", "short", "ours-none", "ours-first", "empty", "dumb", "not-there"],
+    ids=["long", "short", "ours-none", "ours-first", "empty", "dumb", "not-there", "no-shell", "open-quote"],
 )
 def test_text_longer_than_the_terminal_goes_through_the_pager(count, variables, paged):
     screen_text = on_a_terminal(PRINT.format(count=count), **variables)

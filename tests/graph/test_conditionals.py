@@ -148,3 +148,38 @@ def test_removed_annotations_keep_the_number_and_length_of_lines():
 )
 def test_calls_and_names_that_look_like_annotations_stay(text):
     assert unmark(text) == text
+
+
+def _without_conditions(text: str, *, csharp: bool = False) -> list[str]:
+    lines = drop_inner_conditionals(text.splitlines(), csharp=csharp)
+    assert len(lines) == len(text.splitlines())
+    return [line.strip() for line in lines if line.strip()]
+
+
+@pytest.mark.parametrize("csharp", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (a) {\n}\n#if X\nelse {\n  b();\n}\n#endif\nc();\n",
+        "if (a) {\n}\n#if X\n// a remark\nelse if (b) {\n}\n#endif\nelse {\n  c();\n}\n",
+        "#if X\nif (a)\n  b();\nelse\n#endif\n  c();\n",
+        "#if X\nif (a) {\n}\n#endif\nelse {\n  c();\n}\n",
+        "try {\n}\n#if X\ncatch (E e) {\n}\n#endif\ncatch (F f) {\n}\n",
+        "if (a) {\n#if X\n} else {\n#endif\n  c();\n}\n",
+    ],
+)
+def test_a_conditional_before_or_behind_an_else_or_catch_is_removed_and_its_code_stays(text, csharp):
+    assert _without_conditions(text, csharp=csharp) == [
+        line.strip() for line in text.splitlines() if line[:1] != "#"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (a) {\n#if X\n  b();\n#endif\n} else {\n  c();\n}\n",
+        "#if X\nvoid a();\n#endif\nvoid elsewhere();\n",
+    ],
+)
+def test_a_conditional_around_whole_statements_beside_an_else_stays(text):
+    assert _without_conditions(text) == [line.strip() for line in text.splitlines()]

@@ -308,3 +308,42 @@ def test_edges_do_not_depend_on_files_unpacked_before():
     once, twice = project_of(files), project_of(files)
     assert twice.index("shelf.hpp").references  # unpacked
     assert edges_of(once, Evaluator(once), "a.cpp") == edges_of(twice, Evaluator(twice), "a.cpp")
+
+
+MACROS = {
+    "cmd.hpp": (
+        "namespace cmd {\nclass CMD_API Command {\n public:\n  int run() const;\n  std::string two() const;\n"
+        "  Command *self(int n);\n  std::string brief() const;\n};\n"
+        "CMD_INLINE int Command::run() const { return 1; }\n"
+        'CMD_NODISCARD CMD_INLINE std::string Command::two() const { run(); return ""; }\n'
+        "CMD_INLINE Command *\nCommand::self(int n) { run(); return this; }\n"
+        'INL std::string Command::brief() const { run(); return ""; }\n}\n'
+    ),
+    "test.cpp": (
+        '#include "cmd.hpp"\nstruct Fix {\n  cmd::Command command;\n  int start() { return command.run(); }\n};\n'
+        'TEST_CASE_METHOD(Fix, "Runs two", "[command]") {\n  command.two();\n  start();\n}\n'
+        "BOOST_FIXTURE_TEST_CASE(starts, Fix) {\n  start();\n}\nTEST_F(Fix, Brief) { command.brief(); }\n"
+    ),
+}
+
+
+def test_macros_before_definitions_and_fixtures_of_tests_leave_their_types():
+    project = Project(LANGUAGES)
+    project.update(
+        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in MACROS.items()}
+    )
+    evaluator = Evaluator(project)
+    calls = {
+        (edge.source.rpartition(":")[2].partition("~")[0], edge.target.rpartition(":")[2].partition("~")[0])
+        for path in MACROS
+        for edge in edges_of(project, evaluator, path)
+        if edge.type == "calls"
+    }
+    assert calls == {
+        *((f"cmd.Command.{name}", "cmd.Command.run") for name in ("two", "self", "brief")),
+        ("Fix.start", "cmd.Command.run"),
+        ("Fix.Runs_two", "cmd.Command.two"),
+        ("Fix.Runs_two", "Fix.start"),
+        ("Fix.starts", "Fix.start"),
+        ("Fix.Brief", "cmd.Command.brief"),
+    }

@@ -28,6 +28,16 @@ CASES = {
         },
         {(5, "A:ILog.Write"), (10, "A:ILog.Put")},
     ),
+    "a condition before an else": (
+        {
+            "A.cs": (
+                "namespace K;\npublic class Rows : IRows {\n  void Run(int n) {\n    if (n > 1) { Next(); }\n#if FAST\n    else if (n > 0) { Last(); }\n"
+                "#endif\n    else { First(); }\n  }\n  void Next() { }\n  void Last() { First(); }\n  public void First() { }\n}\n"
+                "public interface IRows { void First(); }\n"
+            ),
+        },
+        {(4, "A:Rows.Next"), (6, "A:Rows.Last"), (8, "A:Rows.First"), (11, "A:Rows.First")},
+    ),
     "a condition in a chain of calls": (
         {
             "A.cs": (

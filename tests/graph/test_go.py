@@ -163,3 +163,46 @@ def test_names_of_results_do_not_matter_to_interfaces(result):
 )
 def test_build_conditions_that_can_hold_together_are_recognised(condition, other, expected):
     assert are_built_together(condition, other) is expected
+
+
+ONCE = """\
+package app
+
+import "sync"
+
+type Engine struct{}
+
+func (e *Engine) Start() {}
+
+func (e *Engine) Stop() {}
+
+func newEngine() (*Engine, error) { return &Engine{}, nil }
+
+var one = sync.OnceValue(func() *Engine { return &Engine{} })
+var two = sync.OnceValues(func() (*Engine, error) { return &Engine{}, nil })
+var named = sync.OnceValues(newEngine)
+var nothing = sync.OnceFunc(func() {})
+
+type Box struct{ make func(n int) *Engine }
+
+func Start() { one().Start() }
+func Both() { e, _ := two(); e.Start() }
+func Named() { e, _ := named(); e.Stop() }
+func Local() { f := sync.OnceValue(func() *Engine { return &Engine{} }); f().Stop() }
+func Field(b *Box, f func() Engine) { b.make(1).Start(); f().Stop() }
+func Nothing() { nothing() }
+"""
+
+
+def test_functions_that_are_called_once_and_functions_in_fields_give_their_results():
+    project = project_of({"once.go": ONCE})
+    edges = edges_of(project, Evaluator(project), "once.go")
+    assert {(edge.source, edge.target, edge.confidence) for edge in edges if edge.type == "calls"} == {
+        ("once:Start", "once:Engine.Start", "receiver"),
+        ("once:Both", "once:Engine.Start", "receiver"),
+        ("once:Named", "once:newEngine", "exact"),
+        ("once:Named", "once:Engine.Stop", "receiver"),
+        ("once:Local", "once:Engine.Stop", "receiver"),
+        ("once:Field", "once:Engine.Start", "receiver"),
+        ("once:Field", "once:Engine.Stop", "receiver"),
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from cortex.graph.facts import macros
 #: parts of marks and of the text around them
 PARTS = (
     "class|struct|final|SHOP_API|_API|A_|FOO(|(x)|ABSL_FLAG(bool, a, true)|;|{|}|:|inline|static|int f(|X GUARDED_BY(mu)"
-    "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|\u00e9| |\n|\t| \n "
+    "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|[[x]]|INL|API(f(x))|disk_export|void|Disk::Disk(|Disk::~Disk(|return|\u00e9| |\n|\t| \n "
 ).split("|")
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).flatmap(
     lambda parts: st.sampled_from(("", " ")).map(lambda gap: gap.join(parts))
@@ -65,3 +66,58 @@ def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
         )
     ]
     assert list(map(len, plain.splitlines())) == list(map(len, MARKED.splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        ("SHOP_NODISCARD SHOP_INLINE std::string Disk::two() const {", "std::string Disk::two() const {"),
+        (
+            "SHOP_A SHOP_B(f(1)) std::vector<std::string>::iterator Disk::it() {",
+            "std::vector<std::string>::iterator Disk::it() {",
+        ),
+        ("  SHOP_NODISCARD SHOP_INLINE std::string two() const;", "std::string two() const;"),
+        ("INL std::string Disk::help() {", "std::string Disk::help() {"),
+        ("INL void Disk::turn() {", "void Disk::turn() {"),
+        ("INL Disk::Disk(int n) {", "Disk::Disk(int n) {"),
+        ("INL shop::Disk<T>::~Disk() {", "shop::Disk<T>::~Disk() {"),
+        ("SHOP_A SHOP_B static int f() {", "static int f() {"),
+        ("SHOP_INLINE Disk *\nDisk::self(int n) {", "Disk *\nDisk::self(int n) {"),
+        ("SHOP_INLINE Disk\n*Disk::self(int n) {", "Disk\n*Disk::self(int n) {"),
+        ("class SHOP_API\nDisk {", "class\nDisk {"),
+        ("class [[nodiscard]] SHOP_API Disk {", "class Disk {"),
+        ("class SHOP_ALIGN(16) [[nodiscard]] Disk {", "class Disk {"),
+        ('class SHOP_DEPRECATED("use (other)") Disk : Base {', "class Disk : Base {"),
+        ("struct shop_export Disk {", "struct Disk {"),
+        ("struct gsl_Owner Disk final {", "struct Disk final {"),
+        (
+            'TEST_CASE_METHOD(Fix, "Saves it: twice", "[a][b]") {',
+            "TEST_CASE_METHOD(Fix, _Saves_it__twice ) {",
+        ),
+        ('TEST_CASE_FIXTURE(Fix,\n  "1st") {', "TEST_CASE_FIXTURE(Fix,\n _1st ) {"),
+    ],
+)
+def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) -> None:
+    for before in ("", "int x;\n"):
+        text = macros.unmark(before + marked)
+        assert len(text) == len(before + marked)
+        assert [line.split() for line in text.split("\n")] == [
+            line.split() for line in (before + plain).split("\n")
+        ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FILE *Disk::file() {",
+        "FILE Disk::file() {",
+        "DWORD WINAPI run(int n) {",
+        "BOOL const Disk::on() {",
+        "  FULL return turn(1);",
+        "struct stat buffer{};",
+        "#define INL_ALL INL void turn() {",
+        'CHECK_METHOD("a", "b");',
+    ],
+)
+def test_types_and_statements_in_capitals_stay(text: str) -> None:
+    assert macros.unmark(text) == text

@@ -145,3 +145,39 @@ def test_a_large_file_full_of_errors_is_read_in_bounded_time():
 def test_a_file_without_errors_is_its_own_repair():
     source = decode("a.kt", b"fun a() = when (x) { 1 -> 2\n else -> 3 }\n")
     assert repaired(source, language_of("a.kt")).source is source
+
+
+def test_conditions_around_half_of_a_statement_leave_the_class_of_csharp_whole():
+    text = """namespace Shop
+{
+    public class Reader : ReaderBase
+    {
+        private void Start(int kind)
+        {
+            if (kind > 0)
+            {
+                Step();
+            }
+#if HAVE_ASYNC
+            else
+            {
+                Step();
+            }
+#endif
+        }
+
+        private void Step() { }
+
+        public override bool Read() { Start(1); return true; }
+    }
+}
+"""
+    symbols = parse(decode("Reader.cs", text.encode()), language_of("Reader.cs")).symbols
+    assert [(symbol.name, symbol.start_line, symbol.end_line) for symbol in symbols] == [
+        ("Reader", 3, 22),
+        ("Start", 5, 17),
+        ("Step", 19, 19),
+        ("Read", 21, 21),
+    ]
+    assert not remarks("Reader.cs", text)
+    assert {("Reader.Start", "Reader.Step"), ("Reader.Read", "Reader.Start")} == calls("Reader.cs", text)

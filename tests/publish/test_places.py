@@ -15,6 +15,7 @@ from cortex.indexer.store.writer import claiming_files, foreign_files
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config, Server
 from cortex.system.errors import Misconfigured
+from tests.consent import trust_files
 from workers.watcher import WatcherWorker
 
 
@@ -54,6 +55,7 @@ def theirs(config, kind, name, content):
     folder = config.root / ".cortex" / kind
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(json.dumps(content))
+    trust_files(config.root)
     return folder / name
 
 

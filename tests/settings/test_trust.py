@@ -55,6 +55,7 @@ PERSONAL = {
     "memory.retention_days": 30,
     "memory.forgetting": "true",
     "memory.cleanup_superseded": "true",
+    "server.trust_chunks": ["1"],
     "security.sandbox": "true",
     "security.encrypt_index": "false",
     "security.encrypt_memory": "off",
@@ -105,7 +106,11 @@ def test_a_project_may_ask_to_be_sealed_and_not_the_other_way_round(project, mon
 @pytest.mark.parametrize("name", PERSONAL)
 def test_personal_settings_are_never_taken_from_a_projects_file(project, name):
     section, key = name.split(".")
-    file = write(project, f"{section}: {{{key}: {PERSONAL[name]}}}\nserver: {{debounce_ms: 7}}")
+    setting = f"{key}: {PERSONAL[name]}"
+    text = f"server: {{{setting}, debounce_ms: 7}}"
+    file = write(
+        project, text if section == "server" else f"{section}: {{{setting}}}\nserver: {{debounce_ms: 7}}"
+    )
     assert not file.consent_items
     for consent in (False, True):
         if consent:

@@ -36,7 +36,10 @@ SOURCES = [
 
 @pytest.fixture
 def bare(monkeypatch):
-    """An installation by name without extras: none of their modules can be imported."""
+    """An installation by name without extras, with pip first on the PATH: none of the extras'
+    modules can be imported.
+    """
+    monkeypatch.setattr(installation.shutil, "which", lambda _program: f"{sys.prefix}/bin/pip")
     monkeypatch.setattr(installation, "_origin", dict)
     for module in (module for modules in EXTRAS.values() for module in modules):
         monkeypatch.setitem(sys.modules, module, None)
@@ -86,12 +89,13 @@ def test_the_table_of_extras_equals_that_of_the_package(bare):
     [
         ("uv-receipt.toml", "uv tool install 'cortex-context-engine[patterns,sql]'"),
         ("pipx_metadata.json", "pipx install --force 'cortex-context-engine[patterns,sql]'"),
-        ("pyvenv.cfg", "pip install 'cortex-context-engine[patterns,sql]'"),
+        ("pyvenv.cfg", "-m pip install 'cortex-context-engine[patterns,sql]'"),
     ],
 )
-def test_an_extra_is_added_in_the_way_of_the_installer(bare, tmp_path, left, line):
+def test_an_extra_is_added_in_the_way_of_the_installer(bare, monkeypatch, tmp_path, left, line):
     (tmp_path / left).touch()
-    assert how_to_add("patterns,sql", str(tmp_path)) == line
+    monkeypatch.setattr(installation, "is_installed", lambda module: module == "pip")
+    assert how_to_add("patterns,sql", str(tmp_path)).removeprefix(f"{tmp_path}/bin/python ") == line
 
 
 @pytest.mark.parametrize(("origin", "requirement"), SOURCES)
@@ -100,7 +104,7 @@ def test_an_extra_is_added_in_the_way_of_the_installer(bare, tmp_path, left, lin
     [
         ("uv-receipt.toml", "uv tool install ", "uv tool install --reinstall "),
         ("pipx_metadata.json", "pipx install --force ", "pipx install --force "),
-        ("pyvenv.cfg", "pip install ", "-m pip install --upgrade "),
+        ("pyvenv.cfg", "-m pip install ", "-m pip install {}"),
     ],
 )
 @pytest.mark.usefixtures("bare")
@@ -109,11 +113,16 @@ def test_commands_name_the_source_that_it_was_installed_from(
 ):
     left, adds, upgrades = installer
     monkeypatch.setattr(installation, "_origin", lambda: origin)
-    monkeypatch.setattr(installation, "is_installed", lambda module: module in EXTRAS["sql"])
+    monkeypatch.setattr(installation, "is_installed", lambda module: module in (*EXTRAS["sql"], "pip"))
     (tmp_path / left).touch()
-    assert how_to_add("sql", str(tmp_path)) == adds + requirement
+    assert how_to_add("sql", str(tmp_path)).removeprefix(f"{tmp_path}/bin/python ") == adds + requirement
     if origin:
-        assert how_to_upgrade(str(tmp_path)).endswith(upgrades + requirement)
+        line = how_to_upgrade(str(tmp_path))
+        assert line.endswith(
+            upgrades.format("" if left == "pyvenv.cfg" and "dir_info" not in origin else "--upgrade ")
+            + requirement
+        )
+        assert ("--force-reinstall --no-deps" in line) == (left == "pyvenv.cfg" and "dir_info" not in origin)
 
 
 @pytest.mark.parametrize(
@@ -129,11 +138,61 @@ def test_an_installation_by_name_is_upgraded_by_name(bare, tmp_path, left, comma
     assert how_to_upgrade(str(tmp_path)).endswith(command)
 
 
-def test_an_editable_clone_stays_editable_with_an_extra(bare, monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("left", "adds", "upgrades"),
+    [
+        ("uv-receipt.toml", "uv tool install -e ", "uv tool install --reinstall -e "),
+        ("pipx_metadata.json", "pipx install --force -e ", "pipx install --force -e "),
+        ("pyvenv.cfg", "-m pip install -e ", "-m pip install --upgrade -e "),
+    ],
+)
+@pytest.mark.usefixtures("bare")
+def test_an_editable_clone_stays_editable(monkeypatch, tmp_path, left, adds, upgrades):
     monkeypatch.setattr(
         installation, "_origin", lambda: {"url": "file:///src/cortex", "dir_info": {"editable": True}}
     )
-    assert how_to_add("sql", str(tmp_path)) == "pip install -e '/src/cortex[sql]'"
+    monkeypatch.setattr(installation, "is_installed", lambda module: module in (*EXTRAS["sql"], "pip"))
+    (tmp_path / left).touch()
+    assert how_to_add("sql", str(tmp_path)).endswith(f"{adds}'/src/cortex[sql]'")
+    assert how_to_upgrade(str(tmp_path)).endswith(f"{upgrades}'/src/cortex[sql]'")
+
+
+@pytest.mark.parametrize(
+    ("programs", "modules", "line"),
+    [
+        ({"pip": "{folder}/bin/pip"}, ("pip",), "pip install"),
+        ({"pip": "/usr/bin/pip", "uv": "/usr/bin/uv"}, ("pip",), "{folder}/bin/python -m pip install"),
+        ({"uv": "/usr/bin/uv"}, (), "uv pip install --python {folder}/bin/python"),
+        ({}, (), "{folder}/bin/python -m pip install"),
+    ],
+)
+@pytest.mark.usefixtures("bare")
+def test_pip_installs_into_the_environment_that_cortex_runs_in(
+    monkeypatch, tmp_path, programs, modules, line
+):
+    paths = {name: path.format(folder=tmp_path) for name, path in programs.items()}
+    monkeypatch.setattr(installation.shutil, "which", paths.get)
+    monkeypatch.setattr(installation, "is_installed", lambda module: module in modules)
+    command = f"{line.format(folder=tmp_path)} 'cortex-context-engine[sql]'"
+    assert how_to_add("sql", str(tmp_path)) == command
+
+
+def test_an_address_keeps_its_branch(bare, monkeypatch, tmp_path):
+    source = {"vcs": "git", "commit_id": "0", "requested_revision": "next"}
+    monkeypatch.setattr(installation, "_origin", lambda: {"url": "https://host/c.git", "vcs_info": source})
+    (tmp_path / "uv-receipt.toml").touch()
+    assert how_to_add("sql", str(tmp_path)).endswith(" @ git+https://host/c.git@next'")
+
+
+def test_code_that_is_not_installed_names_its_folder(monkeypatch):
+    import importlib.metadata
+
+    def find_nothing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", find_nothing)
+    origin = installation._origin.__wrapped__()
+    assert origin == {"url": Path(__file__).parents[2].as_uri(), "dir_info": {"editable": True}}
 
 
 def test_an_installer_that_rebuilds_the_environment_gets_the_installed_extras(bare, monkeypatch, tmp_path):

@@ -51,7 +51,7 @@ from cortex.engines.text.suggest import SuggestionContext, nearest, suggest
 from cortex.engines.text.top_hits import MATCHES_MAX, HitFinder
 from cortex.engines.text.verify import Expression, compile_expression
 from cortex.engines.text.words import Words
-from cortex.engines.text.writer import TextWriter, open_index
+from cortex.engines.text.writer import TextWriter, open_to_read
 from cortex.generation.candidates import make_signals
 from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows
@@ -98,15 +98,14 @@ def open_text(
     Without rows (nothing is published yet) the folder need not exist.
     """
     if (folder / META).is_file():
-        index = open_index(folder)
+        with raising_damaged(folder):
+            index = open_to_read(folder)
     elif len(rows):
         raise NotFound(f"{folder / META} does not exist.")
     else:
         index = tantivy.Index(make_schema())
         register(index)
     with raising_damaged(folder):
-        index.config_reader("manual")
-        index.reload()
         return TextSnapshot(index, rows, limits, reuse, documents=documents_in(folder))
 
 

@@ -16,7 +16,7 @@ from cortex.engines.text.limits import MASK_SHARE
 from cortex.engines.text.schema import register
 from cortex.engines.text.signals import read_lane_words
 from cortex.engines.text.unit_index import ASIDE, CODE, make_unit_schema
-from cortex.engines.text.writer import open_index
+from cortex.engines.text.writer import open_to_read
 from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows
 from cortex.query.check import check_query
@@ -44,15 +44,14 @@ def open_units(folder: Path, rows: Rows) -> UnitSnapshot:
     Without rows (nothing is published yet) the folder need not exist.
     """
     if (folder / META).is_file():
-        index = open_index(folder, make_unit_schema)
+        with raising_damaged(folder):
+            index = open_to_read(folder, make_unit_schema)
     elif len(rows):
         raise NotFound(f"{folder / META} does not exist.")
     else:
         index = tantivy.Index(make_unit_schema())
         register(index)
     with raising_damaged(folder):
-        index.config_reader("manual")
-        index.reload()
         return UnitSnapshot(index, rows)
 
 

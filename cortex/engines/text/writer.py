@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import shutil
 import stat
 from collections import Counter
@@ -29,6 +30,7 @@ from cortex.engines.text.checksums import (
     write_sums,
 )
 from cortex.engines.text.schema import make_document, make_schema, register
+from cortex.settings.home import private_dir, runtime_base
 from cortex.system import files
 from cortex.system.errors import Damaged
 from cortex.system.timers import late_threads
@@ -233,6 +235,27 @@ class TextWriter(IndexWriter):
         """`add_rows` and `commit`."""
         self.add_rows(added, deleted)
         return self.commit(number)
+
+
+def open_to_read(folder: Path, schema: Callable[[], tantivy.Schema] = make_schema) -> tantivy.Index:
+    """As `open_index`, with a reader of its newest commit. Tantivy makes a lock file beside the
+    files that it reads: files of a folder that cannot be written are opened through links.
+    """
+    if os.access(folder, os.W_OK):
+        return _with_reader(open_index(folder, schema))
+    base = files.make_new_folder(private_dir(runtime_base()), "text")
+    try:
+        with raising_damaged(folder):
+            files.link_to_all(list_committed_files(folder), base)
+        return _with_reader(open_index(base, schema))
+    finally:
+        files.remove_tree(base)  # all files are mapped
+
+
+def _with_reader(index: tantivy.Index) -> tantivy.Index:
+    index.config_reader("manual")
+    index.reload()
+    return index
 
 
 def open_index(folder: Path, schema: Callable[[], tantivy.Schema] = make_schema) -> tantivy.Index:

@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 
 from cortex.front.agents import edits, record
-from cortex.front.agents.plan import BYTES_MAX, is_outdated, locate
-from cortex.front.agents.table import AGENTS, Agent, Scope, ServerEntry
+from cortex.front.agents.plan import BYTES_MAX, is_outdated, locate, places_of
+from cortex.front.agents.table import AGENTS, Agent, ServerEntry
 from cortex.system import files
 from cortex.system.errors import Misconfigured, Unavailable
 
@@ -69,20 +69,10 @@ def outdated(root: Path) -> str:
                 older.add(path)
     sentences = []
     for scope, option in (("user", ""), ("project", " --project")):
-        places = {place for agent in AGENTS for place in _places(getattr(agent, scope), root)}
+        places = {place for agent in AGENTS for place in places_of(getattr(agent, scope), root)}
         if names := ", ".join(sorted(map(str, older & places))):
             sentences.append(f"An older version wrote {names}; `cortex install{option}` renews them.")
     return " ".join(sentences)
-
-
-def _places(scope: Scope | None, root: Path) -> Iterator[Path]:
-    """Yield the files that connect an agent."""
-    if scope is None:
-        return
-    texts = [text.path for text in (scope.rules, scope.subagent) if text is not None]
-    for path in (scope.server.path, scope.allows, *texts):
-        if path:
-            yield locate(path, root)
 
 
 def _entry_value(text: str, server: ServerEntry) -> Any:

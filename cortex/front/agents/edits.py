@@ -107,6 +107,17 @@ def remove_json_items(text: str, keys: Keys, is_unwanted: Callable[[Any], bool])
         text = _cut_child(text, item)
 
 
+def remove_empty_json(text: str, keys: Keys, piece: str) -> str:
+    """Return `text` without the empty objects and arrays at `keys` and above it that came with
+    `piece`. Raises NotUnderstoodError.
+    """
+    for end in range(len(keys), 0, -1):
+        came = f"{json.dumps(keys[end - 1], ensure_ascii=False)}: " in piece
+        if came and json_value(text, keys[:end]) in ({}, []):
+            text = remove_json_entry(text, keys[:end])
+    return text
+
+
 def is_hollow(text: str) -> bool:
     """Whether a file has no text, or JSON of empty objects and arrays alone."""
     try:
@@ -221,9 +232,12 @@ def _parse_json(text: str) -> Node:
 
 
 def _is_sound(node: Node) -> bool:
-    """Whether trailing commas are the only errors."""
+    """Whether trailing commas, also before comments, are the only errors."""
     if node.type == "ERROR" or node.is_missing:
-        return node.text in (b",", b"") and node.next_sibling is not None and node.next_sibling.type in "}]"
+        following = node.next_sibling
+        while following is not None and following.type == "comment":
+            following = following.next_sibling
+        return node.text in (b",", b"") and following is not None and following.type in "}]"
     return not node.has_error or all(map(_is_sound, node.children))
 
 
@@ -288,6 +302,60 @@ def toml_table(text: str, keys: Keys, value: Mapping[str, Any]) -> Piece | None:
     return piece
 
 
+def remove_toml_table(text: str, keys: Keys) -> str:
+    """Return `text` without the table `keys` and the tables in it. Raises NotUnderstoodError if
+    it is written in another way than as tables.
+    """
+    document = _parse_toml(text)
+    if _drop_member(document, keys) is None:
+        return text
+    left: list[str] = []
+    cut: list[str] = []
+    inside, comments = False, 0
+    for line in text.splitlines(keepends=True):
+        if (header := _toml_header(line)) is not None and _is_toml("".join((*left, *cut))):
+            # Comments above the next table are its own.
+            left += cut[len(cut) - comments :] if inside else []
+            inside, cut, comments = header[: len(keys)] == [*keys], [], 0
+        if inside:
+            cut.append(line)
+            comments = comments + 1 if line.lstrip().startswith("#") else 0
+        else:
+            left.append(line)
+    shorter = "".join(left)
+    if _parse_toml(shorter) != document:
+        raise NotUnderstoodError(f"its {'.'.join(keys)} is not written as tables")
+    return shorter
+
+
+def _toml_header(line: str) -> list[str] | None:
+    """Return the keys of a table's header, [] for one of an array of tables, None for another
+    line.
+    """
+    if not line.lstrip().startswith("["):
+        return None
+    try:
+        node: Any = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return None
+    names = []
+    while isinstance(node, dict) and node:
+        [(name, node)] = node.items()
+        names.append(name)
+    return names if node == {} else []
+
+
+def _drop_member(document: dict[str, Any], keys: Keys) -> Any:
+    """Remove the member `keys`, and mappings that this empties; return its value, None for none."""
+    below = document.get(keys[0])
+    if len(keys) == 1 or below is None:
+        return document.pop(keys[0], None)
+    value = _drop_member(below, keys[1:]) if isinstance(below, dict) else None
+    if value is not None and not below:
+        del document[keys[0]]
+    return value
+
+
 def _toml_lines(value: Mapping[str, Any], before: str = "") -> Iterator[str]:
     """Yield the lines of a table, nested tables as dotted keys. Strings, arrays of strings and
     booleans are the same in JSON and TOML.
@@ -297,6 +365,15 @@ def _toml_lines(value: Mapping[str, Any], before: str = "") -> Iterator[str]:
             yield from _toml_lines(member, f"{before}{key}.")
         else:
             yield f"{before}{key} = {json.dumps(member)}"
+
+
+def _is_toml(text: str) -> bool:
+    """Whether `text` is complete: a line after it is in no string and no array."""
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
@@ -365,6 +442,61 @@ def _has_entry(below: Any, keys: Keys, value: Any) -> bool:
     if existing is not None and existing != value:
         raise NotUnderstoodError(f'it has another "{keys[-1] if len(keys) > 1 else value["name"]}" already')
     return existing is not None
+
+
+def remove_yaml_entry(text: str, keys: Keys, name: str) -> str:
+    """Return `text` without the entry of `yaml_entry`; `name` is its name in a list. A mapping or
+    list that this empties goes as well. Raises NotUnderstoodError.
+    """
+    import yaml
+
+    try:
+        document, tree = yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise NotUnderstoodError(f"it is no YAML ({str(error).partition(chr(10))[0]})") from error
+    below = document.get(keys[0]) if isinstance(document, dict) else None
+    if len(keys) > 1 and isinstance(below, dict) and keys[1] in below:
+        index = list(below).index(keys[1])
+        del below[keys[1]]
+    elif len(keys) == 1 and isinstance(below, list):
+        names = [item.get("name") if isinstance(item, dict) else None for item in below]
+        if name not in names:
+            return text
+        index = names.index(name)
+        del below[index]
+    else:
+        return text
+    assert tree is not None
+    pair = next(pair for pair in tree.value if pair[0].value == keys[0])
+    if not below:
+        del document[keys[0]]
+        first, last = pair
+    elif isinstance(pair[1], yaml.MappingNode):
+        first, last = pair[1].value[index]
+    else:
+        first = last = pair[1].value[index]
+    lines = text.splitlines(keepends=True)
+    del lines[first.start_mark.line : _last_line(last) + 1]
+    shorter = "".join(lines)
+    try:
+        same = (yaml.safe_load(shorter) or {}) == document
+    except yaml.YAMLError:
+        same = False
+    if not same:
+        raise NotUnderstoodError(f'its "{keys[0]}" is written in one line')
+    return shorter
+
+
+def _last_line(node: Any) -> int:
+    """Return the number of the last line of a YAML node. The end of a block is after the comments
+    that follow it.
+    """
+    if isinstance(node, tuple):
+        return max(map(_last_line, node))
+    if isinstance(node.value, list) and node.value and not node.flow_style:
+        return max(map(_last_line, node.value))
+    mark = node.end_mark
+    return int(mark.line - 1 if mark.column == 0 and mark.line > node.start_mark.line else mark.line)
 
 
 def _dump_yaml(value: Any) -> str:

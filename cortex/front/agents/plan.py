@@ -9,14 +9,14 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cortex.front.agents import edits, record, rules
-from cortex.front.agents.table import Agent, Scope, TextFile
+from cortex.front.agents.table import AGENTS, BY_NAME, NAME, Agent, Scope, TextFile, relocate
 from cortex.settings.home import user_home, variable_folder
 from cortex.system import files
 
@@ -52,6 +52,8 @@ class Plan:
     refused: list[str]
     #: folders created for files that are removed
     left: list[str] = field(default_factory=list)
+    #: titles of the agents that have no entry, because their file was refused
+    unconnected: list[str] = field(default_factory=list)
 
     @property
     def changes(self) -> list[File]:
@@ -83,7 +85,10 @@ def settings_base() -> Path:
 
 
 def locate(path: str, root: Path) -> Path:
-    """Return the file of a path in the table of agents, symbolic links resolved."""
+    """Return the file of a path in the table of agents. Symbolic links are a person's own up to the
+    project's folder, and are resolved; below it they may come with a clone, and stay.
+    """
+    path = relocate(path)
     if path.startswith("~/.config/"):
         target = Path(variable_folder("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"), path[10:])
     elif path.startswith("~/"):
@@ -91,7 +96,7 @@ def locate(path: str, root: Path) -> Path:
     elif path.startswith("%/"):
         target = settings_base() / path[2:]
     else:
-        target = root / path
+        return Path(os.path.realpath(root), path)
     return Path(os.path.realpath(target))
 
 
@@ -111,34 +116,53 @@ def connect(
     """
     plan = Plan({}, record.read(), [])
     for agent, scope in agent_scopes:
-        _add_server(plan, agent, scope, command, root)
+        if not _add_server(plan, agent, scope, command, root):
+            plan.unconnected.append(agent.title)  # rules would name tools that it does not have
+            continue
         if scope.allows:
             allowed = [_TOOL.format(name) for name in reading_tools()]
-            allow = partial(edits.json_items, keys=_ALLOWED, items=allowed)
-            _add_piece(plan, agent, locate(scope.allows, root), allow, ())
+            _add_items(plan, agent, locate(scope.allows, root), _ALLOWED, allowed)
             for event, entry in (hooks or {}).items():
-                tell = partial(edits.json_items, keys=("hooks", event), items=[entry])
-                _add_piece(plan, agent, locate(scope.allows, root), tell, ())
+                _add_items(plan, agent, locate(scope.allows, root), ("hooks", event), [entry])
         for written in (scope.rules, scope.subagent):
             if written is not None:
                 _add_text(plan, agent, written, root)
+    places = {path for agent, scope in agent_scopes if scope is agent.user for path in places_of(scope, root)}
+    for file in plan.files.values():
+        for entry in file.added:
+            entry.scope = "user" if file.path in places else "project"
     return plan
 
 
-def _add_server(plan: Plan, agent: Agent, scope: Scope, command: Sequence[str], root: Path) -> None:
+def places_of(scope: Scope | None, root: Path) -> Iterator[Path]:
+    """Yield the files that connect an agent."""
+    if scope is None:
+        return
+    texts = [text.path for text in (scope.rules, scope.subagent) if text is not None]
+    for path in (scope.server.path, scope.allows, *texts):
+        if path:
+            yield locate(path, root)
+
+
+def _add_server(plan: Plan, agent: Agent, scope: Scope, command: Sequence[str], root: Path) -> bool:
+    """Add the entry; return False if its file was refused."""
     server = scope.server
     placed = [*command, "--project", str(root)] if agent.placeless else command
     value = server.shape(placed, reading_tools())
     way = {"json": edits.json_entry, "toml": edits.toml_table, "yaml": edits.yaml_entry}[server.form]
-    keys = server.keys if server.form == "json" else ()
-    _add_piece(plan, agent, locate(server.path, root), partial(way, keys=server.keys, value=value), keys)
+    make = partial(way, keys=server.keys, value=value)
+    return _add_piece(plan, agent, locate(server.path, root), make, server.keys)
+
+
+def _add_items(plan: Plan, agent: Agent, path: Path, keys: Sequence[str], items: list[Any]) -> None:
+    _add_piece(plan, agent, path, partial(edits.json_items, keys=keys, items=items), keys, items=items)
 
 
 def _add_text(plan: Plan, agent: Agent, written: TextFile, root: Path) -> None:
     path = locate(written.path, root)
     if not written.head:
         section = partial(edits.section, body=rules.section(), begin=rules.BEGIN)
-        _add_piece(plan, agent, path, section, ())
+        _add_piece(plan, agent, path, section)
         return
     body = written.head + rules.RULES
 
@@ -149,7 +173,7 @@ def _add_text(plan: Plan, agent: Agent, written: TextFile, root: Path) -> None:
             raise edits.NotUnderstoodError("it holds something else")
         return edits.Piece(0, body)
 
-    _add_piece(plan, agent, path, fill_empty, ())
+    _add_piece(plan, agent, path, fill_empty)
 
 
 def _add_piece(
@@ -157,10 +181,13 @@ def _add_piece(
     agent: Agent,
     path: Path,
     make: Callable[[str], edits.Piece | None],
-    keys: Sequence[str],
-) -> None:
+    keys: Sequence[str] = (),
+    *,
+    items: Sequence[Any] = (),
+) -> bool:
     """Insert the piece of `make` into the file, in place of recorded ones of the same kind that
-    differ or are outdated.
+    differ or are outdated; return False if the file was refused. `keys`: the entry, or the array
+    of `items`.
     """
     older: list[record.Entry] = []
     entries = plan.entries.copy()
@@ -190,18 +217,21 @@ def _add_piece(
             f"{agent.title}: {path} stays unchanged, because {why}; repair it and install again, or see "
             f"{agent.docs}."
         )
-        return
+        return False
     text = file.after or ""
     if piece is None:
         for entry in (*plan.entries, *file.added):
             if entry.path == str(path) and entry.piece in text and agent.name not in entry.agents:
                 entry.agents.append(agent.name)
-        return
+        return True
+    present = edits.json_value(text, keys) if items else None
+    added = [item for item in items if item not in (present or ())]
     file.after = piece.apply_to(text)
     created = file.before is None or any(entry.created for entry in older)
     folders = _missing_folders(path) or [folder for entry in older for folder in entry.folders]
     names = list(dict.fromkeys((agent.name, *(name for entry in older for name in entry.agents))))
-    file.added.append(record.Entry(str(path), piece.text, names, list(keys), created, folders))
+    file.added.append(record.Entry(str(path), piece.text, names, list(keys), created, folders, added))
+    return True
 
 
 def _pieces_of(plan: Plan, agent: Agent, path: Path) -> list[record.Entry]:
@@ -209,7 +239,11 @@ def _pieces_of(plan: Plan, agent: Agent, path: Path) -> list[record.Entry]:
 
 
 def _file(plan: Plan, path: Path) -> File:
-    """Return the planned state of a file. Raises OSError, and UnicodeDecodeError for no UTF-8."""
+    """Return the planned state of a file. Raises OSError, UnicodeDecodeError for no UTF-8, and
+    NotUnderstoodError for a file behind a link of a project.
+    """
+    if linked := next((place for place in (path, *path.parents) if place.is_symlink()), None):
+        raise edits.NotUnderstoodError(f"{linked} is a link of the project")
     if path not in plan.files:
         try:
             raw: bytes | None = files.read_plain(path, BYTES_MAX + 1)
@@ -234,43 +268,74 @@ def _missing_folders(path: Path) -> list[str]:
 # --- out ---
 
 
-def disconnect(names: Iterable[str]) -> Plan:
-    """Plan the removal of all recorded pieces of the agents. Raises Misconfigured."""
+def disconnect(names: Iterable[str], among: Callable[[record.Entry], bool] = lambda _: True) -> Plan:
+    """Plan the removal of the agents' recorded pieces that are `among` them. A refused piece stays
+    in the record. Raises Misconfigured.
+    """
     plan, gone = Plan({}, record.read(), []), set(names)
     for entry in reversed(plan.entries.copy()):
-        if not gone & set(entry.agents):
+        if not gone & set(entry.agents) or not among(entry):
             continue
-        entry.agents = [name for name in entry.agents if name not in gone]
-        if entry.agents:
+        others = [name for name in entry.agents if name not in gone]
+        if others:
+            entry.agents = others
             continue
         try:
             _remove_piece(plan, _file(plan, Path(entry.path)), entry)
         except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
-            plan.entries.remove(entry)
             why = error.strerror if isinstance(error, OSError) else error
-            plan.refused.append(f"{entry.path} stays unchanged, because {why}; remove our part yourself.")
+            plan.refused.append(
+                f"{entry.path} stays unchanged, because {why}; remove our part yourself, then run this again."
+            )
     return plan
 
 
+def is_of_user(entry: record.Entry) -> bool:
+    """Whether a recorded piece is in a file of the user, not of a project."""
+    if entry.scope:
+        return entry.scope == "user"
+    return any(Path(entry.path) in places_of(agent.user, Path()) for agent in AGENTS)
+
+
 def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
-    """Remove a recorded piece from the file. Raises NotUnderstoodError if the piece was edited."""
+    """Remove a recorded piece from the file. Raises NotUnderstoodError if the piece was edited and
+    has no structure to find it by.
+    """
     text = file.after
     if text is not None:
-        if text.count(entry.piece) == 1:
-            text = text.replace(entry.piece, "")
-        elif entry.keys:
-            text = edits.remove_json_entry(text, entry.keys)
-        elif entry.piece.lstrip().startswith(rules.BEGIN):
-            text = _remove_section(text)
-        elif _TOOL.format("") in entry.piece:  # the agent rewrites the file when a person allows a tool
-            text = edits.remove_json_items(text, _ALLOWED, _is_our_tool)
-        else:
-            raise edits.NotUnderstoodError("the inserted text has been edited")
+        text = text.replace(entry.piece, "") if text.count(entry.piece) == 1 else _remove_edited(text, entry)
         file.after = None if entry.created and edits.is_hollow(text) else text
     plan.entries.remove(entry)
     if file.after is None:
         file.added = []
         plan.left += entry.folders
+
+
+def _remove_edited(text: str, entry: record.Entry) -> str:
+    """Return `text` without a piece that has another spelling by now."""
+    if entry.items:
+        text = edits.remove_json_items(text, entry.keys, entry.items.__contains__)
+        return edits.remove_empty_json(text, entry.keys, entry.piece)
+    if entry.piece.lstrip().startswith(rules.BEGIN):
+        return _remove_section(text)
+    if _TOOL.format("") in entry.piece:  # recorded without its items by an older version
+        return edits.remove_json_items(text, _ALLOWED, _is_our_tool)
+    keys, suffix = entry.keys or _older_keys(entry), Path(entry.path).suffix
+    if not keys:
+        raise edits.NotUnderstoodError("the inserted text has been edited")
+    if suffix == ".toml":
+        return edits.remove_toml_table(text, keys)
+    if suffix == ".yaml":
+        return edits.remove_yaml_entry(text, keys, NAME)
+    return edits.remove_empty_json(edits.remove_json_entry(text, keys), keys[:-1], entry.piece)
+
+
+def _older_keys(entry: record.Entry) -> Sequence[str]:
+    """Return the keys to an entry in TOML or YAML: older versions recorded those in JSON alone."""
+    suffix = Path(entry.path).suffix
+    scopes = [scope for name in entry.agents for scope in (BY_NAME[name].user, BY_NAME[name].project)]
+    servers = [scope.server for scope in scopes if scope is not None and scope.server.form != "json"]
+    return next((server.keys for server in servers if Path(server.path).suffix == suffix), ())
 
 
 def _is_our_tool(item: Any) -> bool:
@@ -280,6 +345,8 @@ def _is_our_tool(item: Any) -> bool:
 def _remove_section(text: str) -> str:
     before, begin, remainder = text.partition(rules.BEGIN)
     _, end, after = remainder.partition(rules.END)
+    if not begin and rules.END not in text:
+        return text
     if not (begin and end):
         raise edits.NotUnderstoodError("the inserted section has lost its first or last line")
     return before + after.lstrip("\r\n")
@@ -298,7 +365,7 @@ def write(plan: Plan) -> None:
         if file.after is None:
             files.remove(file.path)
             continue
-        old_mode = None if file.before is None else stat.S_IMODE(os.stat(file.path).st_mode)
+        old_mode = None if file.before is None else stat.S_IMODE(os.lstat(file.path).st_mode)
         files.make_folder(file.path.parent, anywhere=True)
         files.replace(file.path, file.after.encode(), sync=True, mode=old_mode or _NEW)
     for folder in plan.left:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -17,7 +18,9 @@ BYTES_MAX = 4 << 20
 
 @dataclass(slots=True)
 class Entry:
-    """One inserted text: `path` of the file, `piece`, its agents, and in JSON the `keys` to it."""
+    """One inserted text: `path` of the file, `piece`, its agents, and the `keys` to it, by which it
+    is found in a file that the agent has rewritten.
+    """
 
     path: str
     piece: str
@@ -27,6 +30,10 @@ class Entry:
     created: bool = False
     #: folders created for it, the innermost first
     folders: list[str] = field(default_factory=list)
+    #: the inserted items of the JSON array `keys`; [] for a member
+    items: list[Any] = field(default_factory=list)
+    #: "user", "project", or "" in records of older versions
+    scope: str = ""
 
 
 def path_of() -> Path:

@@ -1,15 +1,18 @@
 """The table of coding agents: files and formats of their MCP servers and rules.
 
 A new agent is an entry here. Paths begin with `~/` (the home folder), `%/` (the folder for
-settings: ~/.config, Application Support, AppData) or nothing (the project). `docs` is the maker's
-documentation of the format.
+settings: ~/.config, Application Support, AppData) or nothing (the project); VARIABLES move some of
+them. `docs` is the maker's documentation of the format.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from cortex.settings.home import variable_folder
 
 #: the server's name in all files
 NAME = "cortex"
@@ -17,6 +20,22 @@ NAME = "cortex"
 _WORKSPACE = "${workspaceFolder}"
 #: timeout of a call in Goose, in seconds
 _GOOSE_S = 300
+
+#: file or folder of an agent → the variable by which its users move it, and the path from there
+VARIABLES = {
+    "~/.claude.json": ("CLAUDE_CONFIG_DIR", ".claude.json"),
+    "~/.claude": ("CLAUDE_CONFIG_DIR", ""),
+    "~/.codex": ("CODEX_HOME", ""),
+    "~/.config/amp/settings.json": ("AMP_SETTINGS_FILE", ""),
+    "~/.config/crush": ("CRUSH_GLOBAL_CONFIG", ""),
+    "~/.config/goose": ("GOOSE_PATH_ROOT", "config"),
+    "~/.continue": ("CONTINUE_GLOBAL_DIR", ""),
+    "~/.copilot": ("COPILOT_HOME", ""),
+    "~/.gemini": ("GEMINI_CLI_HOME", ".gemini"),
+    "~/.qwen": ("QWEN_HOME", ""),
+}
+#: folders inside of those that stay
+_FIXED = ("~/.gemini/antigravity",)
 
 Form = Literal["json", "toml", "yaml"]
 #: (command and its arguments, tools that only read) → the entry
@@ -71,6 +90,19 @@ class Agent:
     placeless: bool = False
 
 
+def relocate(path: str) -> str:
+    """Return a path of the table, or the absolute one to which a variable of its agent moves it.
+
+    Raises Misconfigured for a variable with a relative path.
+    """
+    for moved, (variable, inside) in VARIABLES.items():
+        rest = path.removeprefix(moved)
+        if path.startswith(moved) and rest[:1] in ("", "/") and not path.startswith(_FIXED):
+            folder = variable_folder(variable)
+            return os.path.join(folder, inside + rest if inside else rest[1:]).rstrip("/") if folder else path
+    return path
+
+
 def _plain_entry(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
     return {"command": command[0], "args": list(command[1:])}
 
@@ -100,6 +132,10 @@ def _codex_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, An
 
 def _local_entry(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
     return {"type": "local", "command": list(command), "enabled": True}
+
+
+def _copilot_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
+    return {"type": "local"} | _plain_entry(command, reading) | {"tools": ["*"]}
 
 
 def _goose_entry(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
@@ -188,6 +224,18 @@ AGENTS = (
         ),
     ),
     Agent(
+        "copilot",
+        "Copilot CLI",
+        "https://docs.github.com/en/copilot/how-tos/copilot-cli",
+        ("~/.copilot",),
+        ("github-copilot-developer",),
+        "copilot",
+        Scope(
+            _mcp_servers_entry("~/.copilot/mcp-config.json", _copilot_entry),
+            TextFile("~/.copilot/copilot-instructions.md"),
+        ),
+    ),
+    Agent(
         "codex",
         "Codex",
         "https://developers.openai.com/codex/mcp",
@@ -219,6 +267,29 @@ AGENTS = (
             _mcp_servers_entry(".gemini/settings.json"),
             TextFile("GEMINI.md"),
             subagent=TextFile(".gemini/agents/cortex.md", _SUBAGENT),
+        ),
+    ),
+    Agent(
+        "antigravity",
+        "Antigravity",
+        "https://antigravity.google/docs/mcp",
+        ("~/.gemini/antigravity",),
+        ("antigravity",),
+        "antigravity",
+        Scope(_mcp_servers_entry("~/.gemini/antigravity/mcp_config.json")),
+        note="it has one entry for all projects: add --project and a path to args where it starts elsewhere",
+    ),
+    Agent(
+        "crush",
+        "Crush",
+        "https://github.com/charmbracelet/crush",
+        ("~/.config/crush",),
+        ("crush",),
+        "crush",
+        Scope(ServerEntry("~/.config/crush/crush.json", "json", ("mcp", NAME), _stdio_entry)),
+        Scope(
+            ServerEntry(".crush.json", "json", ("mcp", NAME), _stdio_entry),
+            TextFile("AGENTS.md"),
         ),
     ),
     Agent(
@@ -416,7 +487,6 @@ AGENTS = (
 BY_NAME = {agent.name: agent for agent in AGENTS}
 #: the same of agents that `cortex install` does not know
 _OTHER_CLIENTS = (
-    "antigravity",
     "intellij-idea",
     "jetbrains",
     "kimi",
@@ -427,5 +497,5 @@ _OTHER_CLIENTS = (
 CLIENTS = (*_OTHER_CLIENTS, *(client for agent in AGENTS for client in agent.clients))
 #: names that were not read in the client's own source, nor reported by two other programs
 UNVERIFIED_CLIENTS = frozenset(
-    "amp claude-desktop copilot intellij-idea jetbrains junie kilocode kimi roo-cline trae warp".split()
+    "amp claude-desktop copilot crush github-copilot-developer intellij-idea jetbrains junie kilocode kimi roo-cline trae warp".split()
 )

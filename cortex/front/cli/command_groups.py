@@ -22,7 +22,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "Agents": "install uninstall mcp hook",
         "Memory": "memory",
         "Server": "serve open token embed",
-        "Upkeep": "doctor stats projects clean trust key upgrade",
+        "Upkeep": "doctor stats projects clean purge trust key upgrade",
         "Help and shell": "help version manual completion complete",
     },
     "memory": {

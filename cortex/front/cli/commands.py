@@ -12,7 +12,6 @@ from pathlib import Path
 
 import orjson
 
-from cortex import __version__
 from cortex.front.cli import (
     hooks,
     indexing,
@@ -37,6 +36,7 @@ from cortex.settings import config as configuration
 from cortex.settings import trust
 from cortex.settings.home import open_project_folder
 from cortex.system import files, hosts
+from cortex.system.built_from import full_version
 from cortex.system.errors import (
     EXIT_OK,
     EXIT_UNAVAILABLE,
@@ -194,7 +194,7 @@ def upgrade(_options: Namespace) -> int:
     """Print the upgrade command for this kind of installation; change nothing."""
     from cortex.system.installation import how_to_upgrade
 
-    print(f"cortex {__version__}, in {escape_controls(sys.prefix)}.")
+    print(f"cortex {full_version()}, in {escape_controls(sys.prefix)}.")
     print(f"To upgrade: {escape_controls(how_to_upgrade())}")
     print("Running fronts go on with what they have; restart your agents.")
     return EXIT_OK
@@ -206,7 +206,7 @@ def show_help(options: Namespace) -> int:
 
 
 def version(_options: Namespace) -> int:
-    print(f"cortex {__version__}")
+    print(f"cortex {full_version()}")
     return EXIT_OK
 
 
@@ -244,6 +244,12 @@ def uninstall(options: Namespace) -> int:
     return installing.uninstall(options)
 
 
+def purge(options: Namespace) -> int:
+    from cortex.front.cli import purge as purging
+
+    return purging.purge(options)
+
+
 COMMANDS = (
     Command("init", "Write .cortex/config.yml with the defaults.", init),
     Command(
@@ -264,6 +270,7 @@ COMMANDS = (
         "Remove the entries of `cortex install` from agents' files.",
         uninstall,
         options_of.uninstall_options,
+        bare_project=True,
     ),
     Command("mcp", "Serve MCP on standard input and output (alias: stdio).", mcp, options_of.mcp_options),
     Command(
@@ -317,6 +324,12 @@ COMMANDS = (
         "Remove indexes of deleted or unused projects; asks.",
         projects.clean,
         projects.declare_clean,
+    ),
+    Command(
+        "purge",
+        "Remove all that Cortex wrote on this machine, notes only by --notes; asks.",
+        purge,
+        options_of.purge_options,
     ),
     Command(
         "stats",

@@ -22,7 +22,7 @@ from typing import Literal
 from cortex.front.cli.key import say_sealed
 from cortex.front.cli.sets import SESSIONS
 from cortex.front.cli.status import faults, memory_state, skip_and_remark_counts
-from cortex.generation.contract import Folder, is_ours
+from cortex.generation.contract import Folder, is_ours, say_waiting, waiting_files
 from cortex.processes import attach, starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
@@ -30,6 +30,7 @@ from cortex.settings.egress import describe_egress
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, cache_base, open_home, open_runtime
 from cortex.settings.unused import say_unused
 from cortex.system import files, hosts
+from cortex.system.built_from import full_version
 from cortex.system.errors import CortexError
 from cortex.system.installation import DISTRIBUTION, EXTRAS, how_to_add, missing_extras
 from cortex.system.mounts import FOREIGN, file_system
@@ -123,7 +124,8 @@ def _agents(config: Config) -> tuple[State, str]:
 
 def _python() -> Check:
     fits = sys.version_info >= PYTHON_MIN
-    return Check("python", "fine" if fits else "wrong", f"{platform.python_version()} ({sys.executable})")
+    python = f"{platform.python_version()} ({sys.executable})"
+    return Check("python", "fine" if fits else "wrong", f"{python}, Cortex {full_version()}")
 
 
 def _packages() -> Check:
@@ -155,8 +157,9 @@ def _extras() -> Check:
 
 
 def _trust(config: Config) -> tuple[State, str]:
-    if warning := say_unused(config):
-        return "odd", warning
+    ignored = say_unused(config), say_waiting(waiting_files(config))
+    if any(ignored):
+        return "odd", " ".join(filter(None, ignored))
     return "fine", "nothing in the project's configuration is ignored"
 
 

@@ -72,14 +72,21 @@ def _ask_about_past_sessions() -> None:
 
 def uninstall(options: Namespace) -> int:
     """Remove the entries of `install`."""
-    recorded = {name for entry in record.read() for name in entry.agents}
-    for name in options.agents:
-        _find(name)
-    names = set(options.agents) & recorded if options.agents else recorded
+    if options.user and options.project:
+        raise Misconfigured("--user and --project exclude each other; choose one.")
+    root = find_root(options.project)[0] if options.project else None
+
+    def is_meant(entry: record.Entry) -> bool:
+        if root is not None:
+            return not planning.is_of_user(entry) and Path(entry.path).is_relative_to(root)
+        return not options.user or planning.is_of_user(entry)
+
+    recorded = {name for entry in record.read() if is_meant(entry) for name in entry.agents}
+    names = {_find(name).name for name in options.agents} & recorded if options.agents else recorded
     if not names:
         print("Nothing is installed.")
         return EXIT_OK
-    return _carry_out(planning.disconnect(names), options, "disconnected")
+    return _carry_out(planning.disconnect(names, is_meant), options, "disconnected")
 
 
 def _current_project() -> Path | None:
@@ -139,9 +146,13 @@ def _carry_out(plan: planning.Plan, options: Namespace, done: str) -> int:
     changes = plan.changes
     for file in changes:
         print(escape_controls(_difference(file)), end="")
+    if not changes and plan.refused:
+        return EXIT_NOTHING
     if not changes:
+        if not options.only_print:  # the record: agents that share a text, pieces that a person removed
+            planning.write(plan)
         print("Everything is as it should be.")
-        return EXIT_NOTHING if plan.refused else EXIT_OK
+        return EXIT_OK
     if options.only_print:
         return EXIT_OK
     if not options.yes and not hooks.ask_consent("Write this?"):
@@ -153,6 +164,8 @@ def _carry_out(plan: planning.Plan, options: Namespace, done: str) -> int:
         where = error.filename or "the file"
         raise Misconfigured(f"Cannot write {where}: {error.strerror or error}; make it writable.") from error
     print(f"{len(changes)} {'file' if len(changes) == 1 else 'files'} written, {done}; restart the agent.")
+    if plan.unconnected:
+        print(f"Not connected: {', '.join(plan.unconnected)}.")
     return EXIT_NOTHING if plan.refused else EXIT_OK
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from cortex.front.cli import interrupts  # first: it sets its hooks before the other imports
 from cortex.system.errors import (
     EXIT_INTERRUPTED,
     EXIT_OCCUPIED,
@@ -26,6 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     Our own errors are one sentence on standard error, never a traceback.
     """
     if arguments is None:
+        interrupts.set_hooks()
         open_standard_streams()
         arguments = list(map(read_utf8, sys.argv[1:]))
     try:

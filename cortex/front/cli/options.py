@@ -95,6 +95,15 @@ def install_options(parser: Parser) -> None:
 
 def uninstall_options(parser: Parser) -> None:
     agent_options(parser, "agents to disconnect (default: all connected ones)")
+    parser.add_argument(
+        "--user", action="store_true", help="only in the user's files; --project: only in the project's"
+    )
+
+
+def purge_options(parser: Parser) -> None:
+    parser.add_argument("--notes", action="store_true", help="remove notes and recorded sessions as well")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before removing, for scripts")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="list them as JSON, and end")
 
 
 def agent_options(parser: Parser, agents: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -52,7 +53,7 @@ def paged(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
 
 
 def _pager(environ: Mapping[str, str]) -> str:
-    """Return the pager's shell command, "" for none."""
+    """Return the pager's command with its arguments, "" for none."""
     if environ.get("TERM", "dumb") == "dumb":
         return ""
     command = next((environ[name] for name in (VARIABLE, "PAGER") if name in environ), None)
@@ -70,8 +71,10 @@ def _is_long(text: str) -> bool:
 def _show(text: str, command: str, environ: Mapping[str, str]) -> bool:
     """Whether the pager has shown the text. The pager handles Ctrl-C while it runs."""
     environment = {**_PAGER_DEFAULTS, **environ}
-    # A shell runs it, as in git: the person's command may have arguments.
-    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=environment)  # noqa: S602
+    try:
+        process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, env=environment)
+    except (OSError, ValueError, IndexError):  # no such program, or an open quote
+        return False
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         process.communicate(text.encode(sys.stdout.encoding or "utf-8", "replace"))

@@ -141,6 +141,8 @@ def _unserved(config: Config, manifest: Manifest, generation: Generation) -> dic
     present: dict[str, State] = dict(manifest.chunk_files)
     for folder in others:
         present |= _states(folder)
+    if not (present or generation.number):
+        return {}  # no file has text: nothing will be served, the graph neither
     graph: dict[str, State] = {}
     for folder in graph_folders(config):
         graph |= _states(folder)

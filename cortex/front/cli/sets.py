@@ -53,7 +53,7 @@ def memory_up(options: Namespace) -> int:
 
 def memory_down(options: Namespace) -> int:
     data = _load_data(options)
-    stopped = _stop(data)
+    stopped = stop(data)
     where = escape_controls(str(data.root))
     print("The memory worker is stopped." if stopped else f"No memory worker is running for {where}.")
     return EXIT_OK
@@ -118,7 +118,7 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
     return EXIT_UNAVAILABLE if problem else EXIT_OK
 
 
-def _stop(owner: Owner) -> bool:
+def stop(owner: Owner) -> bool:
     """Stop the workers of a project or of memory, whoever started them; return whether any were
     running. Processes that are left are named on standard error.
     """
@@ -132,7 +132,7 @@ def _stop(owner: Owner) -> bool:
 
 
 def _down(owner: Owner) -> int:
-    stopped = _stop(owner)
+    stopped = stop(owner)
     where = escape_controls(str(owner.root))
     print(f"The workers of {where} are stopped." if stopped else f"No workers are running for {where}.")
     return EXIT_OK

@@ -53,7 +53,8 @@ def script(everything: Parser, parsers: Iterable[Parser], shell: str) -> str:
             action.complete = {shell: asks.format(kind)}  # type: ignore[attr-defined]
     preamble = "\n".join(before.format(kind) for kind in KINDS)
     text: str = shtab.complete(everything, shell=shell, preamble=preamble)
-    return text
+    # shtab registers its function where the script is read by eval alone, not by `source <(…)`
+    return text.replace("$zsh_eval_context[-1] == eval ]]", "$zsh_eval_context[-1] == (eval|file) ]]")
 
 
 def declare(parser: Parser) -> None:

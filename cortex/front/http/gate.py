@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 
 from cortex.front.http.origin_check import OriginCheck
 from cortex.front.http.replies import RequestRefused, error_response
@@ -71,6 +71,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        send = _with_header(send, "x-content-type-options", "nosniff")
         try:
             await self._admit(scope, receive, send)
         except RequestRefused as refusal:
@@ -225,11 +226,11 @@ def _too_large() -> RequestRefused:
 
 
 def _with_header(send: Send, name: str, value: str) -> Send:
-    """Return a `send` that adds a header to the answer."""
+    """Return `send` with a header for answers that have no header of that name."""
 
     async def send_with_header(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], (name.encode(), value.encode())]}
+            MutableHeaders(raw=message["headers"]).setdefault(name, value)
         await send(message)
 
     return send_with_header

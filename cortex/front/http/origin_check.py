@@ -7,12 +7,17 @@ it can change neither header. Tokens are checked elsewhere.
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 #: addresses that mean all addresses of the machine
 ANY = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
+
+
+#: a Host: an address of IPv6 in brackets, or a name, and a port
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:,@/\[\]]+))(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,10 @@ class OriginCheck:
         """Whether a Host is a name of this machine or an address. A foreign name may point here, an
         address may not.
         """
-        name = host.lower()
-        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+        parsed = _HOST.fullmatch(host.lower())
+        if parsed is None:
+            return False
+        name = parsed[1] or parsed[2]
         if name in ("localhost", self.host.lower(), *(alias.lower() for alias in self.names)):
             return bool(name)
         try:

@@ -17,12 +17,15 @@ _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|else|endif)
 #: a directive with its continuation lines
 _WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 #: the end of a line that needs a continuation
-_OPEN_END = re.compile(r"(?:[,(&|+=?<]|\)\s*:|^\s*:|\b(?:namespace|constexpr|static|inline|extern))$")
+_OPEN_END = re.compile(r"(?:[,(&|+=?<]|\)\s*:|^\s*:|\b(?:namespace|constexpr|static|inline|extern|else))$")
+#: begins a line that continues the statement above; in a branch also one that ends a block
+_CONTINUES = re.compile(r"\s*(?:else|catch|finally)\b")
+_ENDS_BLOCK = re.compile(r"\s*\}")
 #: begins a C# line that continues the line above: an expression body, a link of calls
 _OPEN_BEGIN = re.compile(r"\s*(?:=>|\.\w|\?|:|&&|\|\|)")
 #: depth of nested conditions that are checked: each reads all of its lines
 DEPTH_MAX = 32
-#: lines before a condition that are searched for code
+#: lines before and after a condition that are searched for code
 LINES_BACK = 8
 #: a condition that is never true
 _NEVER = re.compile(r"\s*0\s*$")
@@ -96,7 +99,9 @@ def _splits_construct(condition: _Condition, lines: Sequence[str], *, csharp: bo
             return True
         if code and (_OPEN_END.search(code[-1]) or (csharp and _OPEN_BEGIN.match(code[0]))):
             return True
-    return False
+        if code and (_CONTINUES.match(code[0]) or _ENDS_BLOCK.match(code[0])):
+            return True
+    return bool(_CONTINUES.match(_first_code_line(lines, condition.at[-1] + 1)))
 
 
 def _code_lines(lines: Sequence[str]) -> list[str]:
@@ -104,6 +109,12 @@ def _code_lines(lines: Sequence[str]) -> list[str]:
     text = NO_CODE.sub(lambda match: "" if match[0].startswith("/") else "0", "\n".join(lines))
     text = _WHOLE_DIRECTIVE.sub("#", text)
     return [line.rstrip() for line in text.split("\n") if line.strip()]
+
+
+def _first_code_line(lines: Sequence[str], at: int) -> str:
+    """Return the first code line from `at` on; "" if that is a directive."""
+    code = _code_lines(lines[at : at + LINES_BACK])
+    return "" if not code or code[0] == "#" else code[0]
 
 
 def _last_code_line(lines: Sequence[str], at: int) -> str:

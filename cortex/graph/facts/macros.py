@@ -42,9 +42,15 @@ _NO_CALLS = frozenset(
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NO_NEWLINE = re.compile(r"[^\n]")
 
-#: a macro as C++ projects name them, and several, with arguments
+#: a macro as C++ projects name them, arguments of one, and several; and what may be between
+#: `class` and a name: such a macro, one that exports or annotates, an attribute
 _MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
-_MARK = r"(?:[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?[ \t]+)"
+_ARGUMENTS = r"\((?:[^()\n]|\([^()\n]*\))*\)"
+_MACROS = rf"(?:{_MACRO}[ \t]+)+"
+_FIRST_MACROS = rf"(?:{_MACRO}(?:{_ARGUMENTS})?[ \t]+)+"
+_EXPORTS = r"\w*(?:[Ee]xport|EXPORT|_api\b|visib|Owner|Pointer)\w*"
+_GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*)"
+_MARK = rf"(?:(?:[A-Z][A-Z0-9_]+|{_EXPORTS})(?:{_ARGUMENTS})?{_GAP}|\[\[[^\]\n]*\]\]{_GAP})"
 #: annotations of thread-safety analysis and of compilers after a name or parameters: words that may
 #: also name a function and so need arguments, and words that need none
 _ANNOTATION = (
@@ -70,41 +76,56 @@ _BEGINS = (
 #: the types that own a function, and its name: `Disk<T>::`, `~Disk(`
 _OF_TYPE = r"[A-Za-z_]\w*(?:<[^;()\n]*>)?::"
 _FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
+#: a type before a function's name, `std::vector<std::string>::iterator`, also on a line of its own
+_RESULT = r"[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[\w:]*(?:[ \t*&]+|[ \t*&]*\n[ \t]*[*&]*)"
+#: words that are no type before a name: a word in capitals before them may be a type
+_NO_RESULT = r"(?:[A-Z0-9_]+|const|volatile|static|inline|constexpr|operator|extern|return|else|new|delete|case|goto|throw)\b"
 #: positions of marks: between `class` and the type's name; before a word that begins a declaration;
 #: before a type and a function's name; before a name with its types; alone on a line; a macro's
 #: arguments at the top; before a block, `SHOP_TRY {`
 _MARKS = re.compile(
-    rf"(?m)\b(?:class|struct|union)[ \t]+(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
-    rf"|\b(?P<before>{_MACRO}[ \t]+)(?={_BEGINS})"
-    rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+(?:{_OF_TYPE})*{_FUNCTION_NAME})"
-    rf"|\b(?P<held>{_MACRO}[ \t]+)(?=(?:{_OF_TYPE})+{_FUNCTION_NAME})"
+    rf"(?m)\b(?:class|struct|union){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
+    rf"|\b(?P<before>{_MACROS})(?={_BEGINS})"
+    rf"|^[ \t]*(?P<first>{_FIRST_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
+    rf"|^[ \t]*(?P<plain>[A-Z][A-Z0-9]+[ \t]+)(?=(?!{_NO_RESULT}){_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME}"
+    rf"|(?:{_OF_TYPE})*(?P<made>[A-Za-z_]\w*)(?:<[^;()\n]*>)?::~?(?P=made)[ \t]*\()"
+    rf"|\b(?P<held>{_MACROS})(?=(?:{_OF_TYPE})+{_FUNCTION_NAME})"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
     rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|:[^:]|override\b|final\b)"
 )
 
+#: a test with a text as its name, behind its fixture: `TEST_CASE_METHOD(Fix, "Saves", "[disk]") {`
+_TEST = re.compile(
+    r"(?m)^(?P<head>[ \t]*[A-Z][A-Z_]*(?:METHOD|FIXTURE)[A-Z_]*\(\s*)(?P<fixture>[A-Za-z_]\w*)(?P<gap>\s*,\s*)"
+    r"\"(?P<name>[^\"\\\n]*)\"(?P<rest>(?:[^(){};\"]|\"(?:\\.|[^\"\\\n])*\")*)(?P<end>\)\s*\{)"
+)
+
 #: fast searches, by first characters, for the places of marks: `type`; the line of `first`, `alone`
 #: and `given`; `before`, `held` and `block`; one word of each annotation in `after`
-_TYPES = re.compile(r"(?:class|struct|union)[ \t]+[A-Z]")
-_LINES = re.compile(
-    r"(?m)\n(?:[ \t]*[A-Z][A-Z0-9]*+_[A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|[ \t]*$)|[A-Z][A-Z0-9_]*+\()"
-)
+_TYPES = re.compile(rf"(?:class|struct|union){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
+_LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|[ \t]*$)")
 _BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}))")
 _ANNOTATING = (
     "GUARDED_ LOCK REQUIRE EXCLUDES ACQUIRE RELEASE FORMAT PRINTF _ANALYSIS NOEXCEPT NOTHROW OVERRIDE _FINAL UNUSED"
     " DEPRECATED ATTRIBUTE LIFETIME_BOUND"
 ).split()
 _UPPER = f"{string.ascii_uppercase}{string.digits}_"
+_UPPER_WORDS = f"{_UPPER} \t"
 
 #: characters before a statement
 _ENDS = (";", "{", "}")
+#: begins the macros of tests with the fixture behind the name
+_FIXTURE_LAST = "BOOST_FIXTURE_"
 #: macros with a call on their first argument as the second
 _EXPECTS = frozenset((b"EXPECT_CALL", b"ON_CALL"))
 
 
 def unmark(text: str) -> str:
     """Return C++ without the marks unknown to its grammar, with as many characters and lines."""
+    if "METHOD" in text or "FIXTURE" in text:
+        text = _TEST.sub(_name_test, text)
     parts: list[str] = []
     done = 0
     for at in sorted(set(_mark_starts(text))):
@@ -112,6 +133,13 @@ def unmark(text: str) -> str:
             parts += text[done:at], _blank_mark(match)
             done = match.end()
     return "".join((*parts, text[done:])) if parts else text
+
+
+def _name_test(match: re.Match[str]) -> str:
+    """Return the head of a test with names as arguments, as many characters and lines."""
+    name = re.sub(r"\W", "_", match["name"])
+    rest = _NO_NEWLINE.sub(" ", match["rest"])
+    return f"{match['head']}{match['fixture']}{match['gap']}_{name} {rest}{match['end']}"
 
 
 def _mark_starts(text: str) -> Iterator[int]:
@@ -126,7 +154,8 @@ def _mark_starts(text: str) -> Iterator[int]:
         yield match.start() + 1
         yield _scan_back(text, match.start(), " \t")
     for match in _BEFORE.finditer(text):
-        yield _scan_back(text, match.start(), _UPPER)
+        first = _scan_back(text, match.start(), _UPPER_WORDS)
+        yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))
     for word in _ANNOTATING:
         at, last = text.find(word), 0
         while at >= 0:
@@ -145,6 +174,8 @@ def _scan_back(text: str, at: int, over: str, until: int = 0) -> int:
 def _blank_mark(match: re.Match[str]) -> str:
     """Return the matched text with blanks in place of the mark."""
     text, kind = match.string, match.lastgroup or ""
+    if kind == "made":  # the name of a constructor's type
+        kind = "plain"
     first, last = match.span(kind)
     begin = text.rfind("\n", 0, first) + 1
     if text[begin:first].lstrip().startswith("#"):
@@ -168,8 +199,10 @@ def read_test_macro(node: Node, name: str) -> tuple[str, str] | None:
         if parameters is not None
         else []
     )
-    plain = len(names) == 2 and all(_WORD.fullmatch(word) for word in names)
-    return (names[0], names[1]) if plain else None
+    if len(names) != 2 or not all(_WORD.fullmatch(word) for word in names):
+        return None
+    fixture, test = reversed(names) if name.startswith(_FIXTURE_LAST) else names
+    return fixture, test.strip("_") or test
 
 
 def macro_calls(text: str) -> Iterator[tuple[str, int, int]]:

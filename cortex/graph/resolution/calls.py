@@ -76,7 +76,10 @@ class Calls:
         evaluator, place = self.evaluator, (self.path, reference.scope)
         values, how = evaluator.scopes.lookup(name, *place, reference.at)
         callee = Callee(reference, name, values, how)
-        if any(value.tag == "inst" for value in values):  # an instance that can be called
+        if types := evaluator.hidden_types(name, values, place):
+            near = self.project.home(types[0].path) == self.project.home(self.path)
+            callee.values, callee.confidence = types, "exact" if near else "import"
+        elif any(value.tag == "inst" for value in values):  # an instance that can be called
             callee.confidence = "receiver"
         if module_of(name):  # `require("x")()`
             callee.values, callee.confidence = evaluator.evaluate(name, *place), "import"

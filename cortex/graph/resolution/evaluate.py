@@ -14,7 +14,7 @@ from cortex.graph.facts.blocks import BLOCK_ARGUMENT as GIVEN_TO
 from cortex.graph.facts.blocks import BLOCK_MARKS
 from cortex.graph.facts.callback_types import CONTEXT_MARK
 from cortex.graph.facts.chains import POINTED, ROOT_MARK, narrowed_name, union_chains
-from cortex.graph.facts.facts import MAKER, OBJECT, Binding
+from cortex.graph.facts.facts import MAKER, OBJECT, Binding, Import
 from cortex.graph.facts.generics import split_generic
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.reaching_bindings import ANYWHERE
@@ -168,6 +168,8 @@ class Evaluator:
             if link[0] == "<":
                 continue  # handled with the call before it
             if link[0] == "(":
+                if number == 1:
+                    values = self.hidden_types(links[0], values, (path, scope)) or values
                 instances = self._instance_of_argument(
                     values, "".join(links[number + 1 : number + 2]), path, scope
                 )
@@ -445,7 +447,7 @@ class Evaluator:
             elif name in type_arguments:
                 candidates = type_arguments[name]
             else:
-                candidates = self.evaluate(name, path, scope)
+                candidates = self.named_by_type(name, path, scope)
             if self.project.home(path) == C_HOME:
                 candidates = tuple(
                     alias for value in candidates for alias in self.results.aliased(value) or (value,)
@@ -464,6 +466,56 @@ class Evaluator:
                 for instance in values
             ]
         return merge_values([tuple(values)])
+
+    def named_by_type(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
+        """Return the values of a chain that names a type: a member or variable of that name does
+        not hide the type.
+        """
+        values = self.evaluate(chain, path, scope, at)
+        if self.is_hidden_type(chain, values, path):
+            return self._types_of_chain(chain, path, scope) or values
+        return values
+
+    def hidden_types(self, name: str, values: tuple[Value, ...], place: tuple[str, int]) -> tuple[Value, ...]:
+        """Return the types that a called name means if instances that cannot be called hide them:
+        the member in `Logger = new Logger()`.
+        """
+        if not values or values[0].tag != "inst" or not self.are_uncallable(values):
+            return ()
+        if not self.is_hidden_type(name, values, place[0]):
+            return ()
+        return self._types_of_chain(name, *place)
+
+    def is_hidden_type(self, chain: str, values: tuple[Value, ...], path: str) -> bool:
+        """Return True if `values` has no type, and the project has definitions of that name."""
+        for value in values:
+            if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                return False
+        index = self.project.index(path)
+        if self.project.named.get((index.rules.family, chain.rpartition(".")[2])):
+            return True
+        places = index.places(-1, chain)
+        return any(isinstance(place, Import) and place.name != place.member for place in places)
+
+    def _types_of_chain(self, chain: str, path: str, scope: int) -> tuple[Value, ...]:
+        """Return the types that a chain names past members and variables; () without one."""
+        key = (path, scope, f":{chain}", ANYWHERE)
+        cached = self._memo.get(key)
+        if cached is not None:
+            return cached
+        recursion = self._recursion
+        before = recursion.enter(key, allowed=recursion.depth <= DEPTH_MAX)
+        if before is None:
+            return recursion.answer(key, ())
+        recursion.depth += 1
+        first, *others = chain.split(".")
+        values = self.scopes.types_named(first, path, scope)
+        for name in others:
+            values = merge_values(self.attribute(value, name) for value in values)
+        recursion.depth -= 1
+        if recursion.leave(key, before, values):
+            self._memo[key] = values
+        return values
 
     def _deref_values(self, values: Sequence[Value], text: str, path: str, scope: int) -> tuple[Value, ...]:
         """Return the content of Rust's `Padded<Disk>` if its `deref` returns the type parameter."""
@@ -495,7 +547,7 @@ class Evaluator:
         """Return the definitions with members that `chain` names, also those exported by a required
         file.
         """
-        values = self.evaluate(chain, path, scope, at)
+        values = self.named_by_type(chain, path, scope, at)
         return [
             target.ref
             for value in values

@@ -243,7 +243,7 @@ class _Resolver:
 
     def _type_edges(self, reference: Reference) -> Iterator[Edge]:
         for name in alternatives(reference.chain) or (reference.chain,):
-            for value in self.evaluator.evaluate(name.rstrip("*"), self.path, reference.scope):
+            for value in self.evaluator.named_by_type(name.rstrip("*"), self.path, reference.scope):
                 if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                     same = self.project.home(value.path) == self.project.home(self.path)
                     confidence = "exact" if same else "import"

@@ -143,6 +143,67 @@ class Scopes:
             child, current = current, index.outer(current)
         return self.beyond(name, path, at, facts.definitions[scope].qualified if scope >= 0 else "")
 
+    def types_named(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        """Return the types or modules that `name` means as the first name of a type in `scope`.
+
+        Members, variables and parameters of that name do not hide them.
+        """
+        index = self.project.index(path)
+        definitions = index.facts.definitions
+        current, first = scope, True
+        while True:
+            definition = definitions[current] if current >= 0 else None
+            if definition is not None and (bound := self._bound_of(name, path, current)) is not None:
+                return self._binding_values(bound, path)
+            if definition is None or definition.kind not in TYPE_KINDS:
+                values = self._types_in(name, path, current)
+            elif index.rules.implicit_self and definition.name == name:
+                values = (Value("def", path, self._class_of(path, current)),)
+            elif first or index.rules.implicit_self:
+                values = self._of_types(self._meanings.member((path, current), name))
+            else:
+                values = ()
+            if values:
+                return values
+            if current < 0:
+                break
+            current, first = index.outer(current), False
+        inside = definitions[scope].qualified if scope >= 0 else ""
+        return self._of_types(self.beyond(name, path, ANYWHERE, inside)[0]) or self._of_types(
+            self.beyond(name, path, ANYWHERE)[0]
+        )
+
+    def _bound_of(self, name: str, path: str, scope: int) -> Binding | None:
+        """Return the binding of a type parameter to its bound: it begins with its definition."""
+        definition = self.project.index(path).facts.definitions[scope]
+        if definition.kind in TYPE_KINDS:
+            places: Sequence[BindingSite] = (
+                self.project.index(path).fields.get(definition.qualified, {}).get(name, ())
+            )
+        else:
+            places = self.project.index(path).places(scope, name)
+        bound = (site for site in places if isinstance(site, Binding) and site.at == definition.begin)
+        return next(bound, None)
+
+    def _types_in(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        """Return the types of that name that one scope defines or imports."""
+        definitions = self.project.index(path).facts.definitions
+        candidates = self.project.index(path).places(scope, name)
+        places = [
+            place
+            for place in candidates
+            if isinstance(place, Import) or (isinstance(place, int) and definitions[place].kind in TYPE_KINDS)
+        ]
+        return self._of_types(self._latest_meaning(name, path, scope, places, places)[0]) if places else ()
+
+    def _of_types(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(
+            value
+            for value in values
+            if value.tag == "mod"
+            or (value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS)
+        )
+
     def _of_its_kind(self, values: tuple[Value, ...], path: str, scope: int) -> tuple[Value, ...]:
         """Return Ruby's class methods or instance methods of one name, the kind of the method
         around.

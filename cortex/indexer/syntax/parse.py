@@ -94,7 +94,7 @@ def _read_repaired(source: Source, raw: bytes, language: Language) -> Outline:
     tree = syntax_tree(mended.source, language)[1]
     outline = _read_tree(raw, tree, language).outline()
     symbols = sorted((*outline.symbols, *mended.symbols), key=lambda symbol: symbol.start_line)
-    return replace(outline, symbols=tuple(symbols), errors=True, unread=mended.remark)
+    return replace(outline, symbols=tuple(symbols), errors=bool(mended.unread), unread=mended.remark)
 
 
 @functools.lru_cache(maxsize=1)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node, Tree
 
+from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.indexer.syntax.outline import Span
 from cortex.indexer.syntax.source import Source
 from cortex.terms.languages import Language
@@ -153,6 +154,10 @@ def repair(source: Source, language: Language, tree: Tree, parse: Parse, named: 
     definition in a tree.
     """
     trial = _Trial(source, language, parse, named)
+    if language.name == "csharp":
+        lines = _blank_directives(source.lines)
+        if lines != list(source.lines) and trial.improves(lines, tree):
+            source, tree = trial.take(lines)
     lines, unread = _blank_constructs(source, language.name)
     if unread and trial.improves(lines, tree):
         source, tree = trial.take(lines)
@@ -254,6 +259,12 @@ class _Trial:
 
     def _errors_of(self, piece: Sequence[str]) -> int:
         return _error_bytes(self._parse(piece).root_node)
+
+
+def _blank_directives(lines: Sequence[str]) -> list[str]:
+    """Return C#'s lines without the conditions that split a construct, with as many bytes."""
+    plain = drop_inner_conditionals(lines, csharp=True)
+    return [line if line == other else _blank(line) for line, other in zip(lines, plain, strict=True)]
 
 
 def _blank_constructs(source: Source, language: str) -> tuple[list[str], list[Span]]:

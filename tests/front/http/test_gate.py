@@ -408,3 +408,19 @@ def _accepts(port):
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), BOUND_S):
         return True
     return False
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "headers"),
+    [
+        ("GET", "/health", None, {}),
+        ("GET", "/v1/tools", None, {}),
+        ("POST", "/v1/search", {"query": "x"}, {}),
+        ("POST", "/v1/search", b"no json", {}),
+        ("GET", "/v1/tools", None, {"Authorization": None}),
+        ("GET", "/v1/tools", None, {"Host": "evil.example"}),
+        ("GET", "/nowhere", None, {}),
+    ],
+)
+def test_no_answer_may_be_taken_for_another_type(server, method, path, body, headers):
+    assert server.ask(method, path, body, **headers)[1]["X-Content-Type-Options"] == "nosniff"

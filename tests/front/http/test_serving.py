@@ -107,6 +107,20 @@ def test_behind_a_proxy_its_name_is_ours_and_pages_come_by_https():
     assert door.refusal(["evil.example"], [])
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("[::1].evil.com", "127.0.0.1:47777, evil.com", "localhost:evil.com", "[::1", "::1", "[::1]x", ""),
+        *("localhost:123456", "user@localhost", "localhost/", "localhost ", "127.0.0.1:", "[localhost]"),
+    ],
+)
+def test_a_host_that_only_begins_as_this_machine_is_refused(host):
+    door = OriginCheck("127.0.0.1", (), "http")
+    assert door.refusal([host], [])
+    for ours in ("localhost", "localhost:47777", "127.0.0.1:1", "[::1]", "[::1]:47777", "LOCALHOST"):
+        assert door.refusal([ours], []) == ""
+
+
 def test_two_servers_are_side_by_side(sample):
     with serving(sample) as first, serving(sample) as other:
         assert first.port != other.port

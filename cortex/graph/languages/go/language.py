@@ -8,6 +8,7 @@ from cortex.graph.facts.imports import read_go
 from cortex.graph.facts.results import go_value, types_of
 from cortex.graph.languages.go.library import GO_METHODS
 from cortex.graph.languages.go.steps import find_module, own_members, visible
+from cortex.graph.languages.go.syntax import ONCE, function_type, once_chain
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -38,6 +39,8 @@ GO = Language(
         calls={"call_expression": "function"},
         news={"composite_literal": "type"},
         makers={"new": 1, "make": 3},
+        passes=ONCE,
+        readers={"func_literal": once_chain},
         elements={"index_expression": "operand"},
         wraps={"parenthesized_expression": "", "unary_expression": "operand", "generic_type": "type"},
         casts={"type_assertion_expression": "type", "type_conversion_expression": "type"},
@@ -47,6 +50,7 @@ GO = Language(
         ),
     ),
     find_module=find_module,
+    function_type=function_type,
     own_members=own_members,
     visible=visible,
 )

@@ -1,0 +1,6 @@
+class Ink:
+    def say(self): ...
+
+
+class Hue:
+    def say(self): ...

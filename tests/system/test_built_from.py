@@ -1,0 +1,107 @@
+"""A build holds its commit, a clone asks git, and without either the version says `unknown`."""
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+
+from cortex import __version__
+from cortex.processes import attach
+from cortex.processes.starting import expected_hello
+from cortex.settings.config import Config
+from cortex.system import built_from
+from tests.cortex_clone import git, make_clone
+
+UNKNOWN = f"cortex {__version__}+unknown\n"
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    return make_clone(tmp_path_factory.mktemp("clone") / "cortex")
+
+
+def build(folder, out, kind="wheel", **variables):
+    """Build in `folder` and return the archive."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(out)]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, env=os.environ | variables)
+    [archive] = [path for path in out.iterdir() if path.suffix == {"wheel": ".whl", "sdist": ".gz"}[kind]]
+    return archive
+
+
+def version_in(folder):
+    """Return the output of `cortex --version` from the packages in `folder`."""
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "cortex", "--version"]
+    return subprocess.check_output(command, cwd="/", env=environment, text=True)
+
+
+def version_of(wheel, out):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(out)
+    return version_in(out)
+
+
+def printed_at(folder):
+    return f"cortex {__version__}+g{git(folder, 'rev-parse', '--short=12', 'HEAD')}\n"
+
+
+def test_a_wheel_knows_its_commit_and_the_clone_stays_clean(clone, tmp_path):
+    wheel = build(clone, tmp_path / "out")
+    assert version_of(wheel, tmp_path / "in") == printed_at(clone)
+    assert git(clone, "status", "--porcelain") == ""
+
+
+def test_a_source_archive_hands_the_commit_on_to_its_wheel(clone, tmp_path):
+    with tarfile.open(build(clone, tmp_path / "source", "sdist")) as archive:
+        archive.extractall(tmp_path / "in", filter="data")
+    [unpacked] = (tmp_path / "in").iterdir()
+    git(tmp_path, "init", "-q", "in")  # another repository around it
+    assert version_of(build(unpacked, tmp_path / "out"), tmp_path / "wheel") == printed_at(clone)
+
+
+def test_a_shallow_clone_and_a_linked_work_tree_know_their_commit(clone, tmp_path):
+    git(tmp_path, "clone", "-q", "--depth=1", clone.as_uri(), "shallow")
+    git(clone, "worktree", "add", "-q", "--detach", tmp_path / "linked", "HEAD~1")
+    for name in ("shallow", "linked"):
+        wheel = build(tmp_path / name, tmp_path / f"{name}-out")
+        assert version_of(wheel, tmp_path / f"{name}-in") == printed_at(tmp_path / name)
+    assert printed_at(tmp_path / "shallow") != printed_at(tmp_path / "linked")
+
+
+def test_a_build_inside_a_git_hook_asks_its_own_repository(clone, tmp_path):
+    git(tmp_path, "init", "-q", "other")
+    wheel = build(clone, tmp_path / "out", GIT_DIR=str(tmp_path / "other" / ".git"))
+    assert version_of(wheel, tmp_path / "in") == printed_at(clone)
+
+
+def test_an_unpacked_zip_and_a_machine_without_git_say_unknown(clone, tmp_path):
+    git(clone, "archive", "--format=zip", "--prefix=outer/cortex/", "-o", tmp_path / "cortex.zip", "HEAD")
+    with zipfile.ZipFile(tmp_path / "cortex.zip") as archive:
+        archive.extractall(tmp_path)
+    outer = tmp_path / "outer"
+    git(tmp_path, "init", "-q", "outer")  # a repository that is not Cortex's
+    git(outer, "commit", "-q", "--allow-empty", "-m", "theirs")
+    assert version_of(build(outer / "cortex", tmp_path / "zip"), tmp_path / "zip-in") == UNKNOWN
+    without = build(clone, tmp_path / "bare", PATH="/nowhere")
+    assert version_of(without, tmp_path / "bare-in") == UNKNOWN
+
+
+def test_a_clone_asks_git_for_the_commit_that_it_is_at(clone, tmp_path):
+    git(tmp_path, "clone", "-q", clone.as_uri(), "other")
+    assert version_in(tmp_path / "other") == printed_at(tmp_path / "other")
+    git(tmp_path / "other", "commit", "-q", "--allow-empty", "-m", "three")
+    assert version_in(tmp_path / "other") == printed_at(tmp_path / "other") != printed_at(clone)
+
+
+def test_a_message_of_mismatch_tells_two_commits_apart(tmp_path):
+    config = Config(root=tmp_path)
+    hello = expected_hello(config) | {"config": "other", "source": "/there"}
+    message = attach.mismatch(config, hello | {"commit": "0123456789ab"})
+    assert f"Cortex {__version__}+g0123456789ab (" in message
+    assert f"this is Cortex {built_from.full_version()} (" in message
+    assert f"Cortex {__version__} in /there (" in attach.mismatch(config, hello | {"commit": ""})
+    assert "commit" not in json.dumps(expected_hello(config))  # two commits of a version attach
