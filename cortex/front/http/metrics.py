@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
@@ -11,6 +12,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from cortex.ask.freshness import Freshness
 from cortex.front.http.call_history import Hour
+from cortex.front.http.tokens import Bearer
 from cortex.front.usage import UNASKED
 
 #: bounds of the histogram in seconds: a cached answer takes 2 ms, the default deadline is 10 s
@@ -29,8 +31,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        #: calls of the last hour
-        self.hour = Hour()
+        #: calls of the last hour, of all projects and by project
+        self.hour, self._hours = Hour(), defaultdict[str, Hour](Hour)
         self._calls = Counter(
             "cortex_calls", "Calls by tool and outcome.", ("tool", "code"), registry=self._registry
         )
@@ -43,37 +45,45 @@ class Metrics:
         )
         ProcessCollector(namespace="cortex_server", registry=self._registry)
 
-    def note(self, tool: str, code: str, seconds: float) -> None:
+    def note(self, project: str, tool: str, code: str, seconds: float) -> None:
         """Count one call of `tool` that ended with `code` ("ok", or an error's)."""
         self._calls.labels(tool, code).inc()
         self._seconds.labels(tool).observe(seconds)
         if tool not in UNASKED:
-            self.hour.note(tool, seconds, good=code == "ok")
+            for hour in (self.hour, self._hours[project]):
+                hour.note(tool, seconds, good=code == "ok")
+
+    def hour_for(self, bearer: Bearer, project: str) -> Hour:
+        """Return the calls of the last hour of all projects; for a token for some, of `project`."""
+        return self._hours[project] if bearer.projects else self.hour
 
     def watch(self, collector: MetricSource) -> None:
         source: Any = collector
         self._registry.register(source)
 
-    def text(self, may_access: Callable[[str], bool]) -> bytes:
-        """Return the metrics in Prometheus' format, for the projects that `may_access` allows."""
-        visible: Any = _VisibleMetrics(self._registry, may_access)
+    def text(self, projects: Collection[str], *, whole: bool) -> bytes:
+        """Return the metrics of these projects in Prometheus' format. `whole`: with the server's
+        own, which count the calls of all projects.
+        """
+        visible: Any = _VisibleMetrics(self._registry, projects, whole)
         return bytes(generate_latest(visible))
 
 
 class _VisibleMetrics:
-    """The metrics of a registry without those of hidden projects."""
+    """The metrics of a registry for some projects. `whole`: also those without a project."""
 
-    def __init__(self, registry: CollectorRegistry, may_access: Callable[[str], bool]) -> None:
-        self._registry, self._may_access = registry, may_access
+    def __init__(self, registry: CollectorRegistry, projects: Collection[str], whole: bool) -> None:
+        self._registry, self._projects, self._whole = registry, projects, whole
 
     def collect(self) -> Iterable[Metric]:
         for metric in self._registry.collect():
             metric.samples = [
                 sample
                 for sample in metric.samples
-                if "project" not in sample.labels or self._may_access(sample.labels["project"])
+                if (sample.labels["project"] in self._projects if "project" in sample.labels else self._whole)
             ]
-            yield metric
+            if metric.samples:
+                yield metric
 
 
 class Indexes:

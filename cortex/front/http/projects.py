@@ -155,7 +155,7 @@ class Hosted:
             self._hide_path(error)
             raise
         finally:
-            self.metrics.note(tool.name, code, time.monotonic() - began)
+            self.metrics.note(self.name, tool.name, code, time.monotonic() - began)
 
     def _hide_path(self, error: CortexError) -> None:
         """Replace the path in an error by the project's name: the client may be remote."""

@@ -156,6 +156,31 @@ def test_nothing_that_a_token_gets_holds_the_name_of_another_project(city):
     assert "api-users" in str(replies[-1][2])
 
 
+def test_a_token_for_some_projects_sees_no_calls_of_others(city):
+    owner = city.token
+    for name in ("hidden", "api-users"):
+        query = {"query": "rotate", "project": name}
+        assert city.status("POST", "/v1/tools/cortex_exact", query) == 200
+    assert city.status("POST", "/v1/tools/cortex_search", {"query": "rotate", "project": "hidden"}) == 200
+
+    def figures():
+        text = city.ask("GET", "/metrics")[2].decode()
+        body = {"project": "api-users"}
+        columns = city.ask("POST", "/page/state/hour?project=api-users", body)[2]
+        return text, sum(columns["calls"])
+
+    restrict(city, "api-users")
+    text, calls = figures()
+    assert "cortex_index_generation" in text
+    assert "cortex_call" not in text
+    assert "cortex_requests" not in text
+    assert calls == 1
+    city.token = owner
+    text, calls = figures()
+    assert 'cortex_calls_total{code="ok",tool="cortex_search"}' in text
+    assert calls >= 3
+
+
 def test_a_token_for_no_project_of_the_server_sees_no_name(city):
     restrict(city, "elsewhere-*")
     for status, _, answer in (

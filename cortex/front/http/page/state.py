@@ -39,13 +39,13 @@ async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
         "generation": status["index"]["generation"],
         "workers": {name: worker.get("generation") for name, worker in status["workers"].items()},
         "warnings": status["warnings"] if visit.bearer.has_right("admin") else (),
-        "tools": visit.hosted.metrics.hour.tools(),
+        "tools": visit.hosted.metrics.hour_for(visit.bearer, visit.hosted.name).tools(),
     }
 
 
 async def hour(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
     """Return the calls of the last hour as columns, for a plot."""
-    minutes = visit.hosted.metrics.hour.minutes()
+    minutes = visit.hosted.metrics.hour_for(visit.bearer, visit.hosted.name).minutes()
     return {
         "at": [at for at, _ in minutes],
         "calls": [summary.calls for _, summary in minutes],
