@@ -8,10 +8,16 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from cortex.front.http.replies import RequestRefused, error_response
+
 #: maximum of seconds to send the headers of a request, and to read an answer
 HEADERS_S, UNREAD_S = 10.0, 30.0
 #: maximum of bytes of the headers of a request
 HEADER_BYTES_MAX = 32 * 1024
+#: answer to a request while all connections are busy
+BUSY = error_response(
+    RequestRefused(503, "unavailable", "All connections are busy; try again in a second.", connection="close")
+)
 
 
 class Connection(H11Protocol):
@@ -20,9 +26,26 @@ class Connection(H11Protocol):
     _header_timer: asyncio.TimerHandle | None = None
     _write_timer: asyncio.TimerHandle | None = None
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Uvicorn's own bound answers in plain text.
+        self._connections_max, self.limit_concurrency = self.limit_concurrency or 0, None
+
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        if self._is_over_bound():
+            self._drop_longest_idle()
         self._start_header_timer()
+
+    def handle_events(self) -> None:
+        """Handle requests; one over the bound is answered as busy."""
+        app = self.app
+        if self._is_over_bound():
+            self.app = BUSY
+        try:
+            super().handle_events()
+        finally:
+            self.app = app
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -45,6 +68,24 @@ class Connection(H11Protocol):
         self._stop_header_timer()
         self._stop_write_timer()
         super().connection_lost(exc)
+
+    @property
+    def idle_until(self) -> float | None:
+        """When a connection without a whole request ends, in the loop's time; None for others."""
+        return None if self._header_timer is None else self._header_timer.when()
+
+    def _is_over_bound(self) -> bool:
+        return len(self.connections) > self._connections_max
+
+    def _drop_longest_idle(self) -> None:
+        """Drop the connection that has waited longest for a request: clients without a token could
+        hold all connections otherwise.
+        """
+        lines = (line for line in self.connections if isinstance(line, Connection))
+        if idle := [line for line in lines if line.idle_until is not None]:
+            dropped = min(idle, key=lambda line: line.idle_until or 0.0)
+            self.connections.discard(dropped)
+            dropped.transport.abort()
 
     def _start_header_timer(self) -> None:
         if self._header_timer is None:

@@ -424,3 +424,31 @@ def _accepts(port):
 )
 def test_no_answer_may_be_taken_for_another_type(server, method, path, body, headers):
     assert server.ask(method, path, body, **headers)[1]["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.fixture
+def crowded(sample, monkeypatch):
+    """A server with few connections."""
+    monkeypatch.setattr(serving_module, "CONNECTIONS_MAX", 4)
+    with serving(sample) as running:
+        yield running
+
+
+def test_connections_without_a_request_do_not_keep_others_out(crowded):
+    with contextlib.ExitStack() as stack:
+        for _ in range(12):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", crowded.port), BOUND_S))
+            line.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-a: ")
+        assert crowded.status("GET", "/v1/tools") == 200
+
+
+def test_a_request_over_the_bound_of_connections_gets_json_and_a_time_to_wait(crowded):
+    head = f"GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+    with contextlib.ExitStack() as stack:
+        for _ in range(4):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", crowded.port), BOUND_S))
+            line.sendall(head)
+            assert line.recv(64).startswith(b"HTTP/1.1 200")
+        status, headers, answer = crowded.ask("GET", "/v1/tools")
+    assert (status, headers["Retry-After"]) == (503, "1")
+    assert answer["error"]["code"] == "unavailable"
