@@ -61,26 +61,30 @@ class Metrics:
         source: Any = collector
         self._registry.register(source)
 
-    def text(self, projects: Collection[str], *, whole: bool) -> bytes:
-        """Return the metrics of these projects in Prometheus' format. `whole`: with the server's
+    def text(self, projects: Collection[str], *, is_complete: bool) -> bytes:
+        """Return the metrics of these projects in Prometheus' format. `is_complete`: with the server's
         own, which count the calls of all projects.
         """
-        visible: Any = _VisibleMetrics(self._registry, projects, whole)
+        visible: Any = _VisibleMetrics(self._registry, projects, is_complete)
         return bytes(generate_latest(visible))
 
 
 class _VisibleMetrics:
-    """The metrics of a registry for some projects. `whole`: also those without a project."""
+    """The metrics of a registry for some projects. `is_complete`: also those without a project."""
 
-    def __init__(self, registry: CollectorRegistry, projects: Collection[str], whole: bool) -> None:
-        self._registry, self._projects, self._whole = registry, projects, whole
+    def __init__(self, registry: CollectorRegistry, projects: Collection[str], is_complete: bool) -> None:
+        self._registry, self._projects, self._is_complete = registry, projects, is_complete
 
     def collect(self) -> Iterable[Metric]:
         for metric in self._registry.collect():
             metric.samples = [
                 sample
                 for sample in metric.samples
-                if (sample.labels["project"] in self._projects if "project" in sample.labels else self._whole)
+                if (
+                    sample.labels["project"] in self._projects
+                    if "project" in sample.labels
+                    else self._is_complete
+                )
             ]
             if metric.samples:
                 yield metric

@@ -82,7 +82,7 @@ class Routes:
     async def metrics(self, request: Request) -> Response:
         metrics = next(iter(self._projects.values())).metrics
         bearer: Bearer = request.scope["bearer"]
-        text = metrics.text(self._projects.names(bearer), whole=not bearer.projects)
+        text = metrics.text(self._projects.names(bearer), is_complete=not bearer.projects)
         return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def search(self, request: Request) -> Response:
