@@ -62,8 +62,8 @@ class Metrics:
         self._registry.register(source)
 
     def text(self, projects: Collection[str], *, is_complete: bool) -> bytes:
-        """Return the metrics of these projects in Prometheus' format. `is_complete`: with the server's
-        own, which count the calls of all projects.
+        """Return the metrics of these projects in Prometheus' format. `is_complete`: with the
+        server's own, which count the calls of all projects.
         """
         visible: Any = _VisibleMetrics(self._registry, projects, is_complete)
         return bytes(generate_latest(visible))
