@@ -183,7 +183,9 @@ class QueryContext:
         """
 
         async def make(turn: Turn) -> M:
-            until = max(turn.until, self.until - REST_S)  # no other lane needs the time
+            until = turn.until
+            if turn.generation.number:  # else nothing is served yet; no other lane needs the time
+                until = max(until, self.until - REST_S)
             try:
                 return await self.ask(worker, question.request(turn.generation.number), kind, until)
             except (BadRequest, NotReady):

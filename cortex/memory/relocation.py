@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, RowMapping, Select, Table, func, insert, select, tuple_
+from sqlalchemy import Connection, RowMapping, Select, Table, delete, func, insert, select, tuple_
 
 from cortex.memory import postgresql
 from cortex.memory.database import Database, advance_sequence
 from cortex.memory.library import Library
 from cortex.memory.postgresql import Server, Shared
-from cortex.memory.tables import METADATA
+from cortex.memory.tables import METADATA, UPKEEP
 from cortex.settings.reference import read_reference
 from cortex.system import files
 from cortex.system.errors import BadRequest, Damaged, Unavailable
@@ -88,6 +88,7 @@ def _copy_tables(source: Database | Shared, target: Connection) -> Generator[Non
     count}.
     """
     counts: dict[str, int] = {}
+    target.execute(delete(UPKEEP))  # migrations of an empty store leave notes of what they did
     for table in METADATA.sorted_tables:
         name = str(table.name)  # its class is not str, and cannot be a key of JSON
         digest = counts[name] = 0

@@ -69,6 +69,8 @@ class Unavailable(CortexError):  # noqa: N818
 class StillStarting(Unavailable):
     """A worker that calls start themselves does not answer yet: repeat the call."""
 
+    code = "still_starting"
+
 
 class NotFound(CortexError):  # noqa: N818
     """The named thing does not exist."""

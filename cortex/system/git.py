@@ -280,12 +280,16 @@ def _read_answer(process: subprocess.Popen[bytes], until: float, bytes_max: int)
 
 
 def search_path(root: Path) -> str:
-    """Return the user's PATH without folders inside the project and without relative ones."""
+    """Return the user's PATH without folders inside the project or the working folder, which may be
+    another project's, and without relative ones.
+    """
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    refused = {root} if (here := os.path.realpath(".")) == os.sep else {root, Path(here)}
     return os.pathsep.join(
         place
         for place in folders
-        if os.path.isabs(place) and not Path(os.path.realpath(place)).is_relative_to(root)
+        if os.path.isabs(place)
+        and not any(Path(os.path.realpath(place)).is_relative_to(folder) for folder in refused)
     )
 
 

@@ -22,6 +22,7 @@ MORE = {
     "cortex_search": {"detail": "auto"},
     "find_related": {"file": "auth/login.py"},
     "search": {"query": "sessions"},
+    "cortex_store": {"title": "Retries are repeated with jitter"},
     "edit_observation": {"title": "Sessions are kept for two hours"},
 }
 

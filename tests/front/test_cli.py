@@ -8,13 +8,13 @@ import sys
 import pytest
 from rich.console import Console
 
-from cortex import __version__
 from cortex.front.cli import doctor, render
 from cortex.front.cli import main as cli
 from cortex.front.mcp.errors import code_of, is_for_the_model
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home
-from cortex.system.errors import BY_CODE, EXIT_NOTHING
+from cortex.system.built_from import full_version
+from cortex.system.errors import BY_CODE, EXIT_NOTHING, StillStarting
 
 
 def imported(code):
@@ -98,18 +98,22 @@ def test_the_commands_import_neither_mcp_nor_an_engine_before_they_run():
 
 def test_the_version_is_printed(capsys):
     assert cli.main(["version"]) == 0
-    assert capsys.readouterr().out == f"cortex {__version__}\n"
+    assert capsys.readouterr().out == f"cortex {full_version()}\n"
 
 
 @pytest.mark.parametrize("code", BY_CODE)
 def test_every_error_has_an_exit_code_and_a_json_rpc_code(code):
     error = BY_CODE[code]("A sentence.")
     assert cli.exit_code(error) == (
-        5 if code == "occupied" else 3 if code in {"unavailable", "not_ready", "damaged"} else 2
+        5
+        if code == "occupied"
+        else 3
+        if code in {"unavailable", "still_starting", "not_ready", "damaged"}
+        else 2
     )
     wrong = code in {"bad_request", "bad_query", "not_found", "too_large"}
     assert code_of(error) == (-32602 if wrong else -32603)
-    assert is_for_the_model(error) is (wrong and code != "bad_query")
+    assert is_for_the_model(error) is ((wrong and code != "bad_query") or isinstance(error, StillStarting))
 
 
 @pytest.mark.parametrize(

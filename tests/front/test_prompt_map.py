@@ -180,7 +180,7 @@ def test_no_name_ends_the_fence_or_the_line(served, monkeypatch):
 def test_only_the_option_of_the_command_installs_it(tmp_path, monkeypatch, prompts):
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     monkeypatch.delenv("CORTEX_MEMORY_DATA_DIR", raising=False)
-    options = Namespace(yes=True, only_print=False, data_dir=None, prompts=prompts)
+    options = Namespace(yes=True, only_print=False, data_dir=None, prompts=prompts, ask=False)
     assert hooks.install(options) == 0
     settings = json.loads((tmp_path / "settings.json").read_text())["hooks"]
     commands = {event: entries[0]["hooks"][0]["command"] for event, entries in settings.items()}

@@ -86,7 +86,7 @@ def status(**index: object) -> dict[str, object]:
     return {
         "project": "/p", "part": "", "version": "1", "config": "c", "cache": "/c", "warnings": [], "http": "",
         "set": {"running": False, "problem": "", "processes": []}, "index": defaults | index,
-        "memory": {"folder": "/m", "set": {"running": False}, "warnings": []},
+        "memory": {"folder": "/m", "set": {"running": False, "processes": []}, "warnings": []},
     }  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def test_names_in_a_clone_are_displayed_and_never_act_as_commands(capsys, name):
     )
     hostile |= {"project": f"/{name}", "part": name, "cache": f"/{name}", "warnings": [name], "http": name}
     process = {"name": "text", "state": "waiting", "pid": 1, "uptime_s": 0, "restarts": 0, "last_error": name}
-    hostile["memory"] = {"folder": f"/{name}", "set": {"running": False}, "warnings": [name]}
+    hostile["memory"] = {"folder": f"/{name}", "set": {"running": False, "processes": []}, "warnings": [name]}
     hostile["set"] = {"running": True, "problem": name, "processes": [process]}
     render.print_status(hostile)
     render.print_checks([Check("old index", "odd", name)])

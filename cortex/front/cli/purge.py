@@ -26,7 +26,16 @@ from cortex.processes.stored_projects import StoredProject
 from cortex.sealing import places
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
-from cortex.settings.home import PROJECT_FOLDER, cache_base, runtime_base, too_high, user_config, user_home
+from cortex.settings.home import (
+    PROJECT_FOLDER,
+    cache_base,
+    keep_notes_of_keys,
+    keys_folder,
+    runtime_base,
+    too_high,
+    user_config,
+    user_home,
+)
 from cortex.system import files
 from cortex.system.errors import (
     EXIT_NOTHING,
@@ -92,8 +101,9 @@ def purge(options: Namespace) -> int:
     _stop(stored, data)
     problems = _disconnect(plan, hook_settings)
     spared = [record.path_of()] if plan.refused else []
-    sealed = places.sealed_base(cache_base())
-    if any(item.path == sealed for item in written):
+    keep_notes_of_keys()
+    sealed = keys_folder()
+    if sealed.is_dir():
         why_not = _forget_keys(sealed, data, with_notes=options.notes)
         problems += why_not
         spared += [sealed] if why_not or _spared_stores(sealed, data, with_notes=options.notes) else []
