@@ -182,8 +182,8 @@ def ask_without_workers(status, served):
     """Check the answers to clients while every worker is dead and nobody starts another."""
     os.kill(status["pid"], signal.SIGSTOP)
     try:
-        for process in status["processes"]:
-            os.kill(process["pid"], signal.SIGKILL)
+        for pid in {process["pid"] for process in status["processes"]} - {served.process.pid}:
+            os.kill(pid, signal.SIGKILL)
         with concurrent.futures.ThreadPoolExecutor(ASKERS) as askers:
             return [pending.result() for pending in [askers.submit(served.search) for _ in range(ASKERS)]]
     finally:

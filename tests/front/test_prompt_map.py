@@ -187,5 +187,5 @@ def test_only_the_option_of_the_command_installs_it(tmp_path, monkeypatch, promp
     assert [event for event, command in commands.items() if "--map" in command] == (
         ["UserPromptSubmit"] if prompts else []
     )
-    assert hooks.install(Namespace(yes=True, only_print=False, data_dir=None, prompts=False)) == 0
+    assert hooks.install(Namespace(yes=True, only_print=False, data_dir=None, prompts=False, ask=False)) == 0
     assert "--map" not in (tmp_path / "settings.json").read_text()

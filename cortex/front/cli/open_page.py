@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import sys
@@ -15,6 +14,7 @@ from cortex.processes.names import HTTP
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import is_loopback
+from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, Unavailable
 from cortex.system.terminal import escape_controls
 
@@ -85,7 +85,7 @@ def invite(url: str, token: str) -> str:
     if not token:
         raise Unavailable("There is no token yet: `cortex serve` makes it; start it first.")
     try:
-        reply, answer = asyncio.run(_post(url, token))
+        reply, answer = hosts.run(_post(url, token))
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, NoProof) as error:
         raise Unavailable(f"{url} does not answer ({error or type(error).__name__}).") from error
     except NotProven as error:

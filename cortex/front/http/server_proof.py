@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import os
 import re
 import secrets
 import urllib.parse
@@ -24,6 +23,7 @@ import orjson
 
 from cortex.front.http.tokens import digest_of
 from cortex.settings.home import is_loopback
+from cortex.system import hosts
 from cortex.system.ports import peer_uid, user_name
 
 CHALLENGE, PROOF = "cortex-challenge", "cortex-proof"
@@ -152,7 +152,7 @@ class ServerCheck:
     def _check_owner(self, stream: Any) -> None:
         """Raise NotProven if the other end belongs to another user; root's counts as ours."""
         uid = peer_uid(stream.get_extra_info("client_addr"), stream.get_extra_info("server_addr"))
-        if uid is not None and uid not in (0, os.getuid()):
+        if uid is not None and uid not in (0, hosts.user_id()):
             raise NotProven(
                 f"The server at {self._host} belongs to {user_name(uid)}, so your token was not sent to it; "
                 "start `cortex serve` on another port."
