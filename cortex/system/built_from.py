@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from pathlib import Path
 
 from cortex import __version__
@@ -33,5 +34,7 @@ def full_version() -> str:
     if not commit and (SOURCE / ".git").exists():
         from cortex.system import git  # not in the supervisor
 
-        commit = git.ask(SOURCE, ("rev-parse", f"--short={_CHARS}", "HEAD")).decode().strip()
+        # the user's PATH may lead into the project that is asked about, which is not this clone
+        command = ("rev-parse", f"--short={_CHARS}", "HEAD")
+        commit = git.ask(SOURCE, command, path=f"/usr/local/bin{os.pathsep}{os.defpath}").decode().strip()
     return f"{__version__}+{f'g{commit}' if commit else 'unknown'}"

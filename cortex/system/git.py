@@ -141,19 +141,26 @@ def list_index(work_tree: Path, git_dir: Path, answer_s: float = ANSWER_S) -> Tr
 
 
 def ask(
-    root: Path, command: Sequence[str], answer_s: float = ANSWER_S, bytes_max: int = ANSWER_BYTES_MAX
+    root: Path,
+    command: Sequence[str],
+    answer_s: float = ANSWER_S,
+    bytes_max: int = ANSWER_BYTES_MAX,
+    path: str = "",
 ) -> bytes:
     """Run `command` in the folder `root` and return the first `bytes_max` bytes of git's output.
+    `path`: the folders in which git is looked for, in place of the user's.
 
     Empty if there is no git, no repository, one that git does not trust (another user's), or no
     answer in time.
     """
-    return _ask(root, command, answer_s, bytes_max)[0]
+    return _ask(root, command, answer_s, bytes_max, path)[0]
 
 
-def _ask(root: Path, command: Sequence[str], answer_s: float, bytes_max: int) -> tuple[bytes, str]:
+def _ask(
+    root: Path, command: Sequence[str], answer_s: float, bytes_max: int, path: str = ""
+) -> tuple[bytes, str]:
     """As `ask`, with the reason of an empty answer."""
-    path = search_path(root)
+    path = path or search_path(root)
     program = hosts.find_program("git", path)
     if program is None:
         return b"", "there is no git here"

@@ -90,7 +90,7 @@ def test_sessions_are_read_by_the_set_as_they_go_on(data, tmp_path, monkeypatch)
         def search(query):
             return memory.call("search_sessions", {"query": query}, writes=False)["results"]
 
-        memory.call("past_sessions", {"answer": "yes"})
+        memory.call("past_sessions", {"answer": "yes"}, writes=True)
         until(lambda: search("retries jitter"), "what was said before is found")
         say("remember that staging runs Postgres 15")
         until(lambda: search("staging Postgres"), "what is said goes on")
