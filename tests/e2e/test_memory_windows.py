@@ -160,7 +160,7 @@ async def work(agent):
     return first
 
 
-async def go_on(agent, first):
+async def go_on(agent, first, person):
     """Check that another window has these notes, and later messages."""
     assert TITLE in (await agent("cortex_briefing"))["briefing"]
     assert (await agent("cortex_recall", query=QUESTION))["results"][0]["id"] == first["id"]
@@ -169,10 +169,12 @@ async def go_on(agent, first):
     [row] = (await agent("cortex_search", query=QUESTION, scope="memory", kind="decision"))["results"]
     assert row["id"] == first["id"]
 
+    assert (await asyncio.to_thread(person.run, "memory", "past-sessions", "yes")).returncode == 0
     exchange = await agent.until_found("search_sessions", query="timeout of the upload")
     observation = await agent("get_observation", id=exchange["exchange_id"])
     assert "The proxy cuts it off after a minute." in observation["narrative"]
     assert observation["files_modified"] == [str(exchange["project_path"]) + "/docs/guide.md"]
+    assert (await asyncio.to_thread(person.run, "memory", "candidates", "--take", "all")).returncode == 0
     noted = await agent.until_found("search", query="which Postgres runs on staging?")
     note = await agent("get_observation", id=str(noted["id"]))
     assert (note["trust"], note["metadata"]["session"], note["prompt_number"]) == ("user", exchange["id"], 2)
@@ -204,7 +206,7 @@ def test_an_agent_with_the_ten_default_tools_learns_recalls_and_reads_sessions(p
     async def live():
         async with person.front() as window, person.front() as other:
             agents = Agent(window), Agent(other)
-            await go_on(agents[1], await work(agents[0]))
+            await go_on(agents[1], await work(agents[0]), person)
             assert agents[0].used | agents[1].used == Agent.TOOLS
             offered = {tool.name for tool in (await window.session.list_tools()).tools}
             assert offered >= Agent.TOOLS
