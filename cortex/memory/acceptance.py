@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Connection, func, or_, select
 
 from cortex.memory.answers import title_rows
 from cortex.memory.library import Library
@@ -35,7 +35,7 @@ def waiting(library: Library, *, limit: int = LISTED_MAX, offset: int = 0) -> di
     condition = _condition(library)
     page = select(NOTE.c.number).where(condition).order_by(NOTE.c.number.desc()).limit(limit).offset(offset)
     with library.memory.store.database.read() as connection:
-        count: int = connection.execute(select(func.count()).select_from(NOTE).where(condition)).scalar_one()
+        count = _count(connection, condition)
         numbers = list(connection.execute(page).scalars())
     notes = library.memory.store.notes_by_number(numbers)
     rows = [row | _origin(note) for row, note in zip(title_rows(notes), notes, strict=True)]
@@ -53,6 +53,11 @@ def _condition(library: Library) -> Any:
     if not library.project:
         return active[0] & active[1]
     return active[0] & active[1] & or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
+
+
+def _count(connection: Connection, condition: Any) -> int:
+    count: int = connection.execute(select(func.count()).select_from(NOTE).where(condition)).scalar_one()
+    return count
 
 
 def accept(library: Library, *, numbers: Sequence[str | int], operation_id: str = "") -> dict[str, Any]:
@@ -79,9 +84,7 @@ def accept(library: Library, *, numbers: Sequence[str | int], operation_id: str 
 def hint(library: Library) -> str:
     """The sentence of a briefing about waiting notes, without their text; "" for none."""
     with library.memory.store.database.read() as connection:
-        count: int = connection.execute(
-            select(func.count()).select_from(NOTE).where(_condition(library))
-        ).scalar_one()
+        count = _count(connection, _condition(library))
     if not count:
         return ""
     return f"{count} {'note' if count == 1 else 'notes'} of others wait for a person: `cortex memory accept`"

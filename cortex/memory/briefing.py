@@ -27,8 +27,6 @@ from cortex.system.arrays import Array
 ITEMS, ITEMS_COMPACT, ALL_MAX, UNSHOWN_MIN = 10, 3, 50, 2
 #: further notes that are read for a section, because those that read like instructions are left out
 SPARE = 4
-#: notes that are read at once: about as many as a briefing of usual length holds
-READ_BATCH = 40
 #: characters of a body in a line and of a replaced title; characters per token
 BODY_CHARS, WAS_CHARS, TOKEN_CHARS = 200, 80, 4
 #: tokens of a briefing by default: 2 800 characters; the largest share of one section
@@ -48,9 +46,8 @@ _NOT_BY_KIND = frozenset(
 )
 
 
-#: a heading and the numbers of its notes; and with the loaded notes
+#: a heading and the numbers of its notes
 Section = tuple[str, list[int]]
-LoadedSection = tuple[str, list[int], dict[int, Note]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +131,15 @@ def brief(
     disputed = _disputed(memory, mask, _notes_near(memory, agent_note, DISPUTE_STEPS) if agent_note else None)
     pairs = disputed[: choice.items]
     head = [f"# {agent}"] if compact else []
-    sections = _load_sections(memory, _sections(choice, agent_note, pairs, recent), selection.project)
-    return _render(head, choice, sections, pairs, tokens * TOKEN_CHARS, compact=compact)
+    sections = list(_sections(choice, agent_note, pairs, recent))
+    notes = _load(memory, [number for _, numbers in sections for number in numbers], selection.project)
+    return _render(head, choice, sections, notes, pairs, tokens * TOKEN_CHARS, compact=compact)
 
 
 def _sections(
     choice: _Choice, agent_note: Note | None, pairs: Sequence[Edge], recent: Array
 ) -> Iterator[Section]:
-    """Yield the sections, the most important first. They are computed lazily: a section beyond the
-    budget costs nothing.
-    """
+    """Yield the sections, the most important first."""
     memory = choice.memory
     if agent_note:
         yield from _agent_sections(choice, agent_note)
@@ -164,20 +160,12 @@ def _sections(
     yield from _active_section(choice, recent)
 
 
-def _load_sections(memory: Memory, sections: Iterator[Section], project: str) -> Iterator[LoadedSection]:
-    """Yield the sections with their notes, read in batches, without notes that read like
-    instructions. Notes from elsewhere have their origin in the title.
+def _load(memory: Memory, numbers: Sequence[int], project: str) -> dict[int, Note]:
+    """The notes by number, without those that read like instructions. Notes from elsewhere have
+    their origin in the title.
     """
-    while True:
-        batch: list[Section] = []
-        while sum(len(numbers) for _, numbers in batch) < READ_BATCH and (section := next(sections, None)):
-            batch.append(section)
-        if not batch:
-            return
-        loaded = memory.store.notes_by_number([number for _, numbers in batch for number in numbers])
-        notes = {note.number: with_origin(note, project) for note in loaded if not is_instruction(note)}
-        for title, numbers in batch:
-            yield title, numbers, notes
+    loaded = memory.store.notes_by_number(numbers)
+    return {note.number: with_origin(note, project) for note in loaded if not is_instruction(note)}
 
 
 def _agent_note(memory: Memory, choice: _Choice, agent: str) -> Note | None:
@@ -185,7 +173,7 @@ def _agent_note(memory: Memory, choice: _Choice, agent: str) -> Note | None:
     among = choice.mask & choice.of_kind("agent")
     numbers = memory.catalog.best(among, ALL_MAX)
     wanted = agent.strip().casefold()
-    notes = memory.store.notes_by_number(numbers) if numbers else []
+    notes = memory.store.notes_by_number(numbers)
     return next((note for note in notes if note.title.strip().casefold() == wanted), None)
 
 
@@ -276,26 +264,26 @@ def _changes(notes: Mapping[int, Note], pairs: Sequence[Edge]) -> _Changes:
 def _render(
     head: Sequence[str],
     choice: _Choice,
-    loaded: Iterator[LoadedSection],
+    sections: Sequence[Section],
+    notes: Mapping[int, Note],
     pairs: Sequence[Edge],
     chars: int,
     *,
     compact: bool,
 ) -> Briefing:
-    lines, numbers, sections = list(head), list[int](), list(loaded)
+    lines, numbers = list(head), list[int]()
     left = chars - sum(len(line) + 1 for line in lines)
-    notes = {number: note for _, _, section_notes in sections for number, note in section_notes.items()}
     changes = _changes(notes, pairs)
     disputes = [pair for pair in changes.disputes if changes.outdated.isdisjoint(pair)]
     hidden = changes.outdated.union(*disputes) if disputes else changes.outdated
-    for at, (title, section, _) in enumerate(sections):
+    for at, (title, section) in enumerate(sections):
         heading = [] if compact else [f"## {title}"]
         if title == "Contradictions":
             section_lines = _disputes(disputes, notes)
         else:
             shown = [number for number in section if number not in hidden]
             section_lines = _lines(shown, notes, changes.was, compact=compact)
-        later = (number for _, numbers_later, _ in sections[at + 1 :] for number in numbers_later)
+        later = (number for _, numbers_later in sections[at + 1 :] for number in numbers_later)
         is_last = not any(number in notes and number not in hidden for number in later)
         room = left if is_last else min(left, max(int(chars * SECTION_SHARE), left // 2))
         for line, line_notes in islice(section_lines, choice.items):

@@ -19,6 +19,7 @@ from cortex.memory.library import Library
 from cortex.memory.note import AGENTS, Note, Trust
 from cortex.memory.records import Records
 from cortex.memory.tables import CANDIDATE, NOTE
+from cortex.memory.text import cut
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts.commands import holds_command_or_address
 from cortex.memory.transcripts.proposals import KEPT_MS, Proposal
@@ -74,11 +75,10 @@ def list_candidates(library: Library, *, limit: int = LISTED_MAX, offset: int = 
 
 
 def _row(row: Row[Any], chars: int) -> dict[str, Any]:
-    text = " ".join(visible_text(row.text).split())
     return {
         "candidate": row.number,
         "kind": row.kind,
-        "text": text if len(text) <= chars else f"{text[: chars - 1]}…",
+        "text": cut(" ".join(visible_text(row.text).split()), chars),
         "at": format_moment(row.said_at) if row.said_at else "",
         "agent": row.agent,
         "session": row.origin.get("session", ""),

@@ -118,7 +118,10 @@ class Question:
 
 def alike(title: str, other: str) -> float:
     """The share of the shorter title's stems that both titles contain."""
-    first, second = stems(title), stems(other)
+    return _shared(stems(title), stems(other))
+
+
+def _shared(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / (min(len(first), len(second)) or 1)
 
 
@@ -188,10 +191,9 @@ def outdates(newer: Statement, older: Statement, question: Question) -> bool:
 
 def may_disagree(newer: Statement, older: Statement, question: Question) -> bool:
     """Whether two notes are about the same subject and each says something that the other lacks."""
-    shared = len(newer.title & older.title) / (min(len(newer.title), len(older.title)) or 1)
     differ = bool(newer.title - older.words and older.title - newer.words)
     lost = (question.words - question.kinds) & older.words - newer.words
-    return differ and shared >= ALIKE and not lost and older.head in newer.words
+    return differ and _shared(newer.title, older.title) >= ALIKE and not lost and older.head in newer.words
 
 
 def _keeps_subject(newer: Statement, older: Statement, question: Question, ended: frozenset[str]) -> bool:
@@ -214,8 +216,7 @@ def compare(newer: Note, older: Note) -> str:
         subject = then.title - now.ended - then.verbs - _LIGHT_STEMS
         if (newer.topic and newer.topic == older.topic) or not subject - now.words:
             return "outdates"
-        shared = len(now.title & then.title) / (min(len(now.title), len(then.title)) or 1)
-        return "disputes" if shared >= DISPUTED else ""
+        return "disputes" if _shared(now.title, then.title) >= DISPUTED else ""
     return ""
 
 

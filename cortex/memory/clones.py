@@ -8,13 +8,13 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from cortex.memory import acceptance, candidates, handovers
 from cortex.memory.briefing import TOKEN_CHARS, TOKENS
 from cortex.memory.closed_notes import closed_hint
 from cortex.memory.library import TOKENS_MIN, Library
-from cortex.memory.moved_projects import moved_hint
+from cortex.memory.moved_projects import folders_with_notes, moved_hint
 from cortex.memory.tables import FOLLOWED, NOTE
 from cortex.settings.identity import origin_of
 
@@ -29,11 +29,12 @@ def briefing(
     tokens, followed by the hints for a person: a project that this one may be a clone of, notes
     that upkeep closed, and candidates.
     """
-    handed_over = handovers.begin_with(library, "")
-    room = max(TOKENS_MIN, tokens - len(handed_over) // TOKEN_CHARS) if tokens >= TOKENS_MIN else tokens
-    answer = library.briefing(agent_id, compact=compact, tokens=room)
-    text = handovers.begin_with(library, answer["briefing"])
-    return {"briefing": "\n\n".join((text, *hints(library)))}
+    handed_over, is_old = handovers.latest(library)
+    chars = len(f"{handed_over}\n\n") if handed_over else 0
+    room = max(TOKENS_MIN, tokens - chars // TOKEN_CHARS) if tokens >= TOKENS_MIN else tokens
+    text = library.briefing(agent_id, compact=compact, tokens=room)["briefing"]
+    parts = (text, handed_over) if is_old else (handed_over, text)
+    return {"briefing": "\n\n".join(filter(None, (*parts, *hints(library))))}
 
 
 def hints(library: Library) -> list[str]:
@@ -64,10 +65,7 @@ def proposal(library: Library) -> str:
         origin = origin_of(Path(path)) if path else ""
         if not origin:
             return moved_hint(library, project)
-        count = select(func.count()).where(NOTE.c.project == FOLLOWED.c.project, NOTE.c.state != "deleted")
-        notes = count.scalar_subquery()
-        query = select(FOLLOWED.c.path, notes.label("notes")).where(FOLLOWED.c.path != "", notes > 0)
-        others = connection.execute(query.order_by(FOLLOWED.c.created_at.desc()).limit(LOOKED_AT)).all()
+        others = connection.execute(folders_with_notes().limit(LOOKED_AT)).all()
     sibling = next((other for other in others if origin_of(Path(other.path)) == origin), None)
     if sibling is None:
         return moved_hint(library, project)

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from cortex.memory.note import FACT_CHARS_MAX, FACTS_MAX, KIND_OF_TYPE, LABELS_MAX, TITLE_CHARS_MAX
+from cortex.memory.text import cut
 from cortex.memory.times import read_moment
 from cortex.system.errors import BadRequest
 
@@ -95,8 +96,7 @@ def _note(program: str, row: Fields, text: str, **fields: Any) -> Record | None:
 
 
 def _first_sentence(text: str) -> str:
-    first = _SENTENCE_END.split(text.strip(), maxsplit=1)[0].strip()
-    return first if len(first) <= TITLE_CHARS_MAX else f"{first[: TITLE_CHARS_MAX - 1]}…"
+    return cut(_SENTENCE_END.split(text.strip(), maxsplit=1)[0].strip(), TITLE_CHARS_MAX)
 
 
 def _text(value: Any) -> str:

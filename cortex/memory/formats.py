@@ -20,7 +20,7 @@ import orjson
 import yaml
 
 from cortex.memory.exchange import Record
-from cortex.memory.foreign_formats import foreign_records, foreign_row, kind_of
+from cortex.memory.foreign_formats import foreign_records, foreign_row, kind_of, relation_of
 from cortex.memory.markdown_files import is_ours, number_in, read_file
 from cortex.memory.note import FACT_CHARS_MAX, FACTS_MAX, TITLE_CHARS_MAX
 from cortex.memory.sections import INSTRUCTIONS, sections_of, structure_of
@@ -38,7 +38,6 @@ _OURS = frozenset(("note", "edge", "session", "exchange", "cortex"))
 _DOCUMENTS = frozenset(("results", "memories", "observations", "entities"))
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r"\A\s*#[ \t]+(.+?)[ \t]*#*[ \t]*(?:\r?\n|\Z)")
-_NOT_IN_KIND = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +228,8 @@ def _server_line(number: int, record: Record, kinds: dict[str, str]) -> InputLin
                 {"title": str(record[end]), "kind": kinds.get(str(record[end]), "fact")}
                 for end in ("from", "to")
             )
-            relation = _NOT_IN_KIND.sub("_", str(record["relationType"]).lower()).strip("_")[:40].strip("_")
-            return InputLine(
-                number, {"edge": {"source": source, "target": target, "relation": relation or "relates_to"}}
-            )
+            relation = relation_of(str(record["relationType"]))
+            return InputLine(number, {"edge": {"source": source, "target": target, "relation": relation}})
     except KeyError as error:
         return InputLine(number, None, f"it has no {error.args[0]}")
     return InputLine(

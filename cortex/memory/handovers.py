@@ -23,17 +23,15 @@ FIRST_MS = 14 * 86_400_000
 _TRUSTED = ("user", "agent", "tool")
 
 
-def begin_with(library: Library, text: str) -> str:
-    """The text of a briefing with the hand-over of the caller's work tree and branch: before it,
-    or after it once it is old.
+def latest(library: Library) -> tuple[str, bool]:
+    """(The hand-over of the caller's work tree and branch, "" for none; whether it is so old that
+    it comes after the briefing).
     """
     head = library.head
     notes = _active(library, topic_of(head)) if head else ()
     if not notes:
-        return text
-    printed = print_note(notes[0])
-    is_old = library.memory.now() - notes[0].happened_at > FIRST_MS
-    return "\n\n".join((text, printed) if is_old else (printed, text))
+        return "", False
+    return print_note(notes[0]), library.memory.now() - notes[0].happened_at > FIRST_MS
 
 
 def all_of(library: Library) -> list[Note]:

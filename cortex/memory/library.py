@@ -59,7 +59,7 @@ from cortex.memory.transcripts.handover import KIND as HANDOVER
 from cortex.memory.transcripts.handover import topic_of
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
 from cortex.memory.upkeep.traits import jaccard
-from cortex.settings.branches import Head, head_of, is_there, main_branches
+from cortex.settings.branches import Head, existing, head_of, main_branches
 from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets
 
@@ -192,8 +192,7 @@ class Library:
         if head is None or head.common is None:
             return "", ()
         near = {head.branch, *main_branches(head.common)}
-        others = (branch for branch in branches if branch not in near)
-        return self._project, tuple(branch for branch in others if is_there(head.common, branch))
+        return self._project, existing(head.common, [branch for branch in branches if branch not in near])
 
     def _trust_for(self, project: str) -> Trust:
         """The trust of a text that this caller writes into a note of `project`."""

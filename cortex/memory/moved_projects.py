@@ -7,7 +7,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
 from cortex.memory.library import Library
 from cortex.memory.project_joins import join
@@ -51,6 +51,14 @@ def join_moved(library: Library, project: str, place: str, mark: str) -> str:
     return str(former.project)
 
 
+def folders_with_notes() -> Select[tuple[str, int]]:
+    """The query of (path, number of notes) of the followed projects with notes, the latest first."""
+    count = select(func.count()).where(NOTE.c.project == FOLLOWED.c.project, NOTE.c.state != "deleted")
+    notes = count.scalar_subquery()
+    query = select(FOLLOWED.c.path, notes.label("notes")).where(FOLLOWED.c.path != "", notes > 0)
+    return query.order_by(FOLLOWED.c.created_at.desc())
+
+
 def moved_hint(library: Library, project: str) -> str:
     """One sentence that names a project with notes whose folder is gone and that was beside this
     one, or had its name; "" for none.
@@ -59,10 +67,7 @@ def moved_hint(library: Library, project: str) -> str:
         path = connection.execute(select(FOLLOWED.c.path).where(FOLLOWED.c.project == project)).scalar()
         if not path:
             return ""
-        count = select(func.count()).where(NOTE.c.project == FOLLOWED.c.project, NOTE.c.state != "deleted")
-        notes = count.scalar_subquery()
-        query = select(FOLLOWED.c.path, notes.label("notes")).where(FOLLOWED.c.path != "", notes > 0)
-        rows = connection.execute(query.order_by(FOLLOWED.c.created_at.desc())).all()
+        rows = connection.execute(folders_with_notes()).all()
     here = Path(path)
     gone = [row for row in rows if row.path != path and not Path(row.path).exists()]
     near = [row for row in gone if Path(row.path).parent == here.parent or Path(row.path).name == here.name]

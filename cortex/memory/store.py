@@ -417,6 +417,8 @@ class Store:
             ]
 
     def notes_by_number(self, numbers: Sequence[int]) -> list[Note]:
+        if not numbers:
+            return []
         with self.database.read() as connection:
             return Records(connection, self._now()).get(numbers)
 

@@ -41,6 +41,11 @@ _SPEAKER_WORDS = 3
 _QUESTION_CHARS = 60
 
 
+def cut(text: str, chars: int) -> str:
+    """The text, or its beginning and a mark for the rest, in at most `chars` characters."""
+    return text if len(text) <= chars else f"{text[: chars - 1]}…"
+
+
 def speaker_of(title: str) -> str:
     """The speaker of a note like "Ada: we meet on Monday", in lower case; "" for none."""
     speaker = _SPEAKER.match(title) if ":" in title else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,9 +64,13 @@ def handover_file(project: str, key: str) -> str:
     return f"{project}.{key}.md"
 
 
-def is_there(common: Path, branch: str) -> bool:
-    """Whether the repository has this branch."""
-    return bool(_commit_of(common, _HEADS + branch))
+def existing(common: Path, branches: Collection[str]) -> tuple[str, ...]:
+    """Those of the branches that the repository has."""
+    loose = {branch for branch in branches if _loose_commit(common, _HEADS + branch)}
+    if loose.issuperset(branches):
+        return tuple(branches)
+    packed = {line.partition(" ")[2] for line in _read_packed(common).splitlines()}
+    return tuple(branch for branch in branches if branch in loose or _HEADS + branch in packed)
 
 
 def main_branches(common: Path) -> frozenset[str]:
@@ -86,12 +91,20 @@ def _read_head(root: Path, git: Path, common: Path) -> Head:
 
 
 def _commit_of(common: Path, reference: str) -> str:
-    """The commit of a reference, "" for none. A name that leads out of the folder has none."""
-    if ".." in reference:
-        return ""
-    loose = read_text(common / reference)
-    if _COMMIT.fullmatch(loose):
+    """The commit of a reference, "" for none."""
+    if loose := _loose_commit(common, reference):
         return loose
-    packed = read_text(common / "packed-refs", PACKED_BYTES_MAX)
-    match = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(reference)}$", packed, re.MULTILINE)
+    match = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(reference)}$", _read_packed(common), re.MULTILINE)
     return match[1] if match else ""
+
+
+def _loose_commit(common: Path, reference: str) -> str:
+    """The commit in the file of a reference, "" for none. A name that leads out of the folder has
+    none.
+    """
+    commit = "" if ".." in reference else read_text(common / reference)
+    return commit if _COMMIT.fullmatch(commit) else ""
+
+
+def _read_packed(common: Path) -> str:
+    return read_text(common / "packed-refs", PACKED_BYTES_MAX)

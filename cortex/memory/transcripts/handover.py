@@ -22,6 +22,7 @@ from cortex.memory.forgotten import forgotten_id, stored_hashes
 from cortex.memory.note import BRANCH, COMMIT, FILES_MAX, Note, Source, normalise_note
 from cortex.memory.records import Records
 from cortex.memory.tables import EXCHANGE, NOTE, SESSION
+from cortex.memory.text import cut
 from cortex.memory.transcripts.changed_files import CHANNEL, changed_inside
 from cortex.memory.transcripts.commands import orders_a_command
 from cortex.memory.transcripts.intake import IncomingPortion
@@ -331,6 +332,4 @@ def question_in(reply: str) -> list[str]:
 def _clean(item: str) -> str:
     """An item without marks, on one line; WITHHELD in place of an order to run something."""
     text = " ".join(re.sub(r"[*`]", "", item).split())
-    if orders_a_command(text):
-        return WITHHELD
-    return text if len(text) <= ITEM_CHARS_MAX else f"{text[: ITEM_CHARS_MAX - 1]}…"
+    return WITHHELD if orders_a_command(text) else cut(text, ITEM_CHARS_MAX)

@@ -16,6 +16,7 @@ from cortex.memory.forgotten import forgotten_hashes, stored_hashes
 from cortex.memory.note import TITLE_CHARS_MAX, Note, Source, Trust, normalise_note
 from cortex.memory.records import Records
 from cortex.memory.tables import CANDIDATE, LABEL, NOTE, REVISION
+from cortex.memory.text import cut
 from cortex.memory.upkeep.state import read_mark, write_mark
 
 #: milliseconds after which a candidate expires
@@ -53,10 +54,9 @@ class Proposal:
         text = self.text[:1].upper() + self.text[1:]
         first, _, rest = text.partition("\n")
         text = rest.strip() or first
-        title = first if len(first) <= TITLE_CHARS_MAX else f"{first[: TITLE_CHARS_MAX - 1]}…"
         return normalise_note(
             Note(
-                title=title,
+                title=cut(first, TITLE_CHARS_MAX),
                 body=text,
                 kind=self.kind,
                 labels=(SENTENCE_LABEL,),
@@ -85,11 +85,16 @@ def propose(records: Records, key: bytes, proposals: Iterable[Proposal]) -> int:
         )
         if is_known or _count(connection, in_project) >= OPEN_MAX:
             continue
-        values = {name: getattr(proposal, name) for name in Proposal.__slots__}
-        row = {"hash": digest, "state": "open", "created_at": records.now}
-        connection.execute(insert(CANDIDATE), values | row)
+        _insert(records, proposal, digest)
         count += 1
     return count
+
+
+def _insert(records: Records, proposal: Proposal, digest: str, note: int | None = None) -> None:
+    """Store a proposal as an open candidate; `note`: the number of its archived note."""
+    values = {name: getattr(proposal, name) for name in Proposal.__slots__}
+    row = {"hash": digest, "state": "open", "created_at": records.now, "note": note}
+    records.connection.execute(insert(CANDIDATE), values | row)
 
 
 def _hash(key: bytes, project: str, text: str) -> str:
@@ -140,19 +145,16 @@ def move_notes(records: Records, key: bytes) -> int:
     mark_moved(records.connection, records.now)
     notes = records.get(notes_to_move(records.connection))
     for note in notes:
-        values = {
-            "hash": _hash(key, note.project, note.body),
-            "project": note.project,
-            "kind": note.kind,
-            "text": note.body,
-            "state": "open",
-            "agent": note.source.agent,
-            "session": note.source.session,
-            "origin": dict(note.metadata),
-            "note": note.number,
-            "said_at": note.occurred_at,
-            "created_at": records.now,
-        }
-        records.connection.execute(insert(CANDIDATE), values)
+        source, origin = note.source, dict(note.metadata)
+        proposal = Proposal(
+            note.kind,
+            note.body,
+            note.project,
+            source.agent,
+            source.session,
+            origin=origin,
+            said_at=note.occurred_at,
+        )
+        _insert(records, proposal, _hash(key, note.project, note.body), note.number)
         records.change(note, replace(note, state="archived"))
     return len(notes)

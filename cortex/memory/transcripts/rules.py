@@ -76,7 +76,7 @@ def _commit_note(taking: IncomingPortion, commit: Commit) -> Note:
     return Note(
         id=commit_id(taking.session.project, commit.name),
         git_commit=commit.name,
-        title=_title(commit.title),
+        title=cut(commit.title, TITLE_CHARS_MAX),
         body=commit.body[:BODY_CHARS_MAX],
         kind="event",
         obs_type="change",
@@ -102,10 +102,6 @@ def _proposals(taking: IncomingPortion, row: Row[Any], origin: dict[str, Any]) -
             origin,
             row.at,
         )
-
-
-def _title(text: str) -> str:
-    return text if len(text) <= TITLE_CHARS_MAX else f"{text[: TITLE_CHARS_MAX - 1]}…"
 
 
 def _source(taking: IncomingPortion) -> Source:
