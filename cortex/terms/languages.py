@@ -48,8 +48,6 @@ class Language:
     keys: str = ""
     #: languages that can call one another, "" for a language on its own
     family: str = ""
-    #: a method may be declared in its type and defined in another file (a `.h` counts as C)
-    headers: bool = False
     #: ast-grep has the language, by the same name
     patterns: bool = False
 
@@ -121,7 +119,6 @@ PARSED: tuple[Language, ...] = (
         (".c", ".h"),
         ("tree_sitter_c", "language"),
         "c",
-        headers=True,
         patterns=True,
     ),
     Language(
@@ -131,7 +128,6 @@ PARSED: tuple[Language, ...] = (
         "cpp",
         wrappers=("template_declaration",),
         family="c",
-        headers=True,
         patterns=True,
     ),
     Language(
