@@ -1,14 +1,16 @@
 """Checks of a release: `scripts/release.py v1.2.3`, in a clone with all tags, and, before files are
 published, `scripts/release.py name OWNER/REPOSITORY [--first]`.
 
-The tag must be the version in the code, and higher than every earlier tag. The project on PyPI must
-have been published by this repository: its newest file has a statement of that (PEP 740), which
-PyPI verified. With `--first` the name must be free.
+The tag must be the version in the code, and higher than every earlier tag. The project on the index
+must have been published by this repository: its newest file has a statement of that (PEP 740),
+which the index verified. With `--first` the name must be free. RELEASE_INDEX is the address of the
+index's simple pages.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -20,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-#: the index that releases are published to, and the form of its pages (PEP 691)
-INDEX = "https://pypi.org/simple"
+#: the variable with the address of the index's pages, and their form (PEP 691)
+INDEX = "RELEASE_INDEX"
 _FORM = "application/vnd.pypi.simple.v1+json"
 #: seconds for a page of the index
 _PAGE_S = 30
@@ -53,8 +55,10 @@ def fault(tag: str, version: str, tags: Iterable[str]) -> str:
     return ""
 
 
-def fault_of_name(name: str, repository: str, *, first: bool = False, index: str = INDEX) -> str:
+def fault_of_name(name: str, repository: str, index: str, *, first: bool = False) -> str:
     """Return why `repository` may not publish the project `name`, "" if it may. Raises OSError."""
+    if not index:
+        return f"{INDEX} is not set: it is the address of the simple pages of the index."
     try:
         files = _page(f"{index}/{name}/", _FORM).get("files", [])
     except urllib.error.HTTPError as error:
@@ -90,7 +94,8 @@ def _check_tag(tag: str) -> int:
 
 def _check_name(repository: str, *, first: bool) -> int:
     name = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
-    return _report(fault_of_name(name, repository, first=first), f"{repository} may publish {name}.")
+    index = os.environ.get(INDEX, "").rstrip("/")
+    return _report(fault_of_name(name, repository, index, first=first), f"{repository} may publish {name}.")
 
 
 def _report(message: str, approval: str) -> int:

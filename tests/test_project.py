@@ -142,13 +142,18 @@ def test_a_release_needs_a_name_that_is_ours(
 ) -> None:
     if repositories is not None:
         publish(index, tmp_path, repositories)
-    message = fault_of_name("ours", "me/cortex", first=first, index=index)
+    message = fault_of_name("ours", "me/cortex", index, first=first)
     assert sentence in message
     assert bool(sentence) == bool(message)
 
 
+def test_a_release_needs_the_address_of_the_index() -> None:
+    assert "RELEASE_INDEX is not set" in fault_of_name("ours", "me/cortex", "")
+
+
 def test_a_release_checks_its_name_before_it_is_published() -> None:
     build = commands(workflow("release")["jobs"]["build"])
+    assert "vars.RELEASE_INDEX" in (ROOT / ".github/workflows/release.yml").read_text()
     assert any(line.startswith('python scripts/release.py name "$GITHUB_REPOSITORY"') for line in build)
 
 

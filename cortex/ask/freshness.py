@@ -285,20 +285,19 @@ class Freshness:
             self._others = generation.others, sources
         return self._others[1]
 
-    def reservations(self, paths: Iterable[str]) -> list[str]:
+    def reservations(self, paths: Collection[str], generation: Generation) -> list[str]:
         """Return sentences on those of `paths` that were read by a guess or not understood, or with
         text by another program, for the first of them.
         """
-        paths = set(paths)
         records = self._listing().files
         sentences = [
             sentence
-            for path in sorted(set(paths))
+            for path in sorted(paths)
             if (record := records.get(path)) is not None
             for remark in record.remarks
             if (sentence := _reservation(path, remark))
         ]
-        origins = say_origins(self._others_sources(self.current()), paths)
+        origins = say_origins(self._others_sources(generation), paths)
         if len(sentences) <= RESERVATIONS_MAX:
             return origins + sentences
         more = len(sentences) - RESERVATIONS_MAX

@@ -36,16 +36,12 @@ async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str
     if not hits.target:
         return await _describe_unknown(turn, question, hits)
     stem, _, name = strip_overload(hits.target).partition(":")
-    word = name.rpartition(".")[2].removesuffix("=") or _module_word(
-        stem
-    )  # Ruby calls its setters without it
+    word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
+    word = word or _module_word(stem)
     plain = word.strip("!?$")
     if not (plain.isidentifier() if name else re.search(r"\w", plain)):
         return ""
-    request = ExactSearch(
-        plain, "exact", limit=LINES_MAX, detail="location", generation=turn.generation.number, lines=LINES_MAX
-    )
-    exact_hits = await turn.lane("text", request, ExactHits, ours=True)
+    exact_hits = await _find_lines(turn, plain)
     if exact_hits is None:
         return ""
     places: dict[str, str] = {}
@@ -73,10 +69,7 @@ async def _describe_unknown(turn: Turn, question: Graph, hits: GraphHits) -> str
     word = question.target.strip().removesuffix("()").rpartition(".")[2]
     if hits.ambiguous or not word.isidentifier():
         return ""
-    request = ExactSearch(
-        word, "exact", limit=LINES_MAX, detail="location", generation=turn.generation.number, lines=LINES_MAX
-    )
-    exact_hits = await turn.lane("text", request, ExactHits, ours=True)
+    exact_hits = await _find_lines(turn, word)
     if exact_hits is None:
         return ""
     files: dict[str, list[str]] = {}
@@ -88,6 +81,14 @@ async def _describe_unknown(turn: Turn, question: Graph, hits: GraphHits) -> str
     listed = [f"{path}:{', '.join(lines[:PLACES_MAX])}" for path, lines in list(files.items())[:PLACES_MAX]]
     count = f"{more}{len(files)} file{'s' * (len(files) > 1)}"
     return f"The word {word} is in {count}: {'; '.join(listed)}."
+
+
+async def _find_lines(turn: Turn, word: str) -> ExactHits | None:
+    """Return the hits of the word; None if the text worker is silent."""
+    request = ExactSearch(
+        word, "exact", limit=LINES_MAX, detail="location", generation=turn.generation.number, lines=LINES_MAX
+    )
+    return await turn.lane("text", request, ExactHits, ours=True)
 
 
 def _lines_with(word: str, exact_hits: ExactHits) -> Iterator[tuple[str, int]]:

@@ -382,7 +382,7 @@ class Turn:
         """Return the answer's `index` block: silent workers, their reasons, and the sentences
         `notes`.
         """
-        reservations = self.context.freshness.reservations(self.shown)
+        reservations = self.context.freshness.reservations(self.shown, self.generation)
         sentences = (*map(str, self.silent.values()), *notes, *reservations)
         return self.context.freshness.block(
             self.generation, sorted(self.silent), sentences, self.changed, share_reported=bool(self.reported)

@@ -62,9 +62,9 @@ class SavedFiles:
         judged = {path for path, stat in doubtful.items() if self._verdicts.get(path, (None,))[0] == stat}
         digests = self._read_digests() if judged != doubtful.keys() else {}
         now_ns = time.time_ns()
+        changed = {path for path in judged if self._verdicts[path][1]}
         if len(self._verdicts) > VERDICTS_KEPT:
             self.forget()
-        changed = {path for path in judged if self._verdicts[path][1]}
         for path in doubtful.keys() - judged:
             stat, recorded = doubtful[path], digests.get(path)
             differs = recorded is None or recorded.sha256 != self._digest(path, stat[0])

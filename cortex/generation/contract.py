@@ -122,8 +122,10 @@ class Folder:
 
     def waiting(self) -> dict[str, os.stat_result]:
         """Return the files without consent, as `files` does."""
-        stats = self._stats() if self.consent is not None else {}
-        approved = self.consent.approved(stats) if self.consent is not None else ()
+        if self.consent is None or self.consent.always:
+            return {}
+        stats = self._stats()
+        approved = self.consent.approved(stats)
         return {name: info for name, info in stats.items() if name not in approved}
 
     def _stats(self) -> dict[str, os.stat_result]:

@@ -29,7 +29,7 @@ from cortex.system.dot_products import products
 STALE_SHARE = 0.5
 #: deviations above the best cosine by chance from which on a text is about a query; the most notes
 #: that chance is computed for
-RELATED_DEVIATIONS, CHANCE_NOTES = 0.4, 1_000
+RELATED_DEVIATIONS, CHANCE_NOTES = -0.3, 1_000
 #: number of cosines from which on their own mean and deviation are a reliable scale
 ENOUGH = 200
 #: number of vectors up to which each is compared (0.08 µs each, four times that if they are
@@ -229,8 +229,9 @@ class Vectors:
         return self._others
 
     def related(self, count: int) -> float:
-        """The cosine from which on one of `count` notes is about a query: what the nearest of
-        unrelated texts reaches by chance, by this embedder, and somewhat more.
+        """The cosine from which on one of `count` notes is about a query: a little less than the
+        nearest of unrelated texts reaches by chance, by this embedder. A missing note harms more
+        than one too many.
         """
         if self._unrelated is None:
             vectors = self._background()

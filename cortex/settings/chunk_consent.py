@@ -57,7 +57,8 @@ class Consent:
     #: place of the stored consent
     note: Path
     _note: tuple[_Identity, _Note | None] = ((), None)
-    _tracked: tuple[object, frozenset[str]] = (None, frozenset())
+    #: (identity of git's index, file → whether git tracks it)
+    _tracked: tuple[_Identity, dict[str, bool]] = field(default_factory=lambda: ((), {}))
     _digests: dict[str, tuple[_Identity, str]] = field(default_factory=dict)
 
     def approved(self, stats: Stats) -> Collection[str]:
@@ -83,10 +84,14 @@ class Consent:
         repository = next((place for place in places if git_files.is_git_folder(os.fspath(place))), None)
         if repository is None:
             return frozenset()
-        key = _identity(repository / "index"), frozenset(names)
-        if not key[0] or self._tracked[0] != key:
-            self._tracked = key, key[1] - git.untracked(self.root, key[1])
-        return self._tracked[1]
+        index = _identity(repository / "index")
+        if index != self._tracked[0]:
+            self._tracked = index, {}
+        is_tracked = self._tracked[1]
+        if new := [name for name in names if name not in is_tracked]:
+            untracked = git.untracked(self.root, new)
+            is_tracked.update((name, name not in untracked) for name in new)
+        return frozenset(name for name in names if is_tracked[name])
 
     def digest(self, name: str, info: os.stat_result) -> str:
         """Return the SHA-256 of a file; "" if it cannot be read or is too large."""

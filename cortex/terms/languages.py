@@ -48,10 +48,15 @@ class Language:
     keys: str = ""
     #: languages that can call one another, "" for a language on its own
     family: str = ""
-    #: a method may be declared in its type and defined in another file (a `.h` counts as C)
-    headers: bool = False
     #: ast-grep has the language, by the same name
     patterns: bool = False
+    #: names of constructors; whether a constructor has its type's name
+    constructors: tuple[str, ...] = ()
+    named_like_type: bool = False
+    #: constructors run initialisers and a constructor of the base without an edge; a written call
+    #: of that constructor is an edge
+    runs_base: bool = False
+    may_call_base: bool = False
 
 
 #: languages with a grammar
@@ -66,6 +71,7 @@ PARSED: tuple[Language, ...] = (
         names=("SConstruct", "SConscript"),
         package_from_folder=True,
         patterns=True,
+        constructors=("__init__", "__new__", "__post_init__"),
     ),
     Language(
         "go",
@@ -82,6 +88,8 @@ PARSED: tuple[Language, ...] = (
         wrappers=("export_statement", "ambient_declaration"),
         family="script",
         patterns=True,
+        constructors=("constructor",),
+        runs_base=True,
     ),
     Language(
         "tsx",
@@ -91,6 +99,8 @@ PARSED: tuple[Language, ...] = (
         wrappers=("export_statement", "ambient_declaration"),
         family="script",
         patterns=True,
+        constructors=("constructor",),
+        runs_base=True,
     ),
     Language(
         "javascript",
@@ -100,6 +110,8 @@ PARSED: tuple[Language, ...] = (
         wrappers=("export_statement",),
         family="script",
         patterns=True,
+        constructors=("constructor",),
+        runs_base=True,
     ),
     Language(
         "rust",
@@ -115,14 +127,17 @@ PARSED: tuple[Language, ...] = (
         "java",
         family="jvm",
         patterns=True,
+        named_like_type=True,
+        runs_base=True,
     ),
     Language(
         "c",
         (".c", ".h"),
         ("tree_sitter_c", "language"),
         "c",
-        headers=True,
         patterns=True,
+        named_like_type=True,
+        runs_base=True,
     ),
     Language(
         "cpp",
@@ -131,8 +146,9 @@ PARSED: tuple[Language, ...] = (
         "cpp",
         wrappers=("template_declaration",),
         family="c",
-        headers=True,
         patterns=True,
+        named_like_type=True,
+        runs_base=True,
     ),
     Language(
         "csharp",
@@ -140,6 +156,8 @@ PARSED: tuple[Language, ...] = (
         ("tree_sitter_c_sharp", "language"),
         "csharp",
         patterns=True,
+        named_like_type=True,
+        runs_base=True,
     ),
     Language(
         "ruby",
@@ -149,6 +167,7 @@ PARSED: tuple[Language, ...] = (
         comment="#",
         names=("Rakefile", "Gemfile", "Guardfile", "Podfile", "Vagrantfile"),
         patterns=True,
+        constructors=("initialize",),
     ),
     Language(
         "php",
@@ -156,6 +175,7 @@ PARSED: tuple[Language, ...] = (
         ("tree_sitter_php", "language_php"),
         "php",
         patterns=True,
+        constructors=("__construct",),
     ),
     Language(
         "kotlin",
@@ -164,6 +184,7 @@ PARSED: tuple[Language, ...] = (
         "kotlin",
         family="jvm",
         patterns=True,
+        runs_base=True,
     ),
     Language(
         "swift",
@@ -171,6 +192,9 @@ PARSED: tuple[Language, ...] = (
         ("tree_sitter_swift", "language"),
         "swift",
         patterns=True,
+        constructors=("init",),
+        runs_base=True,
+        may_call_base=True,
     ),
     Language(
         "scala",
@@ -179,6 +203,9 @@ PARSED: tuple[Language, ...] = (
         "scala",
         family="jvm",
         patterns=True,
+        constructors=("this",),
+        named_like_type=True,
+        runs_base=True,
     ),
     Language(
         "elixir", (".ex", ".exs"), ("tree_sitter_elixir", "language"), "elixir", comment="#", clauses=True
@@ -285,7 +312,7 @@ WINDOWED: tuple[Language, ...] = (
     Language("perl", (".pl", ".pm", ".t")),
     Language("r", (".r", ".R")),
     Language("julia", (".jl",)),
-    Language("dart", (".dart",)),
+    Language("dart", (".dart",), named_like_type=True),
     Language("erlang", (".erl", ".hrl")),
     Language("ocaml", (".ml", ".mli")),
     Language("clojure", (".clj", ".cljs", ".cljc", ".edn")),
@@ -305,8 +332,13 @@ WINDOWED: tuple[Language, ...] = (
     Language("lisp", (".el", ".lisp", ".scm", ".rkt")),
 )
 
-#: any other text
-OTHER = Language("text", ())
+#: any other text, with the constructors of languages without a row
+OTHER = Language(
+    "text",
+    (),
+    constructors=("__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"),
+    named_like_type=True,
+)
 
 LANGUAGES: tuple[Language, ...] = PARSED + KEYED + WINDOWED
 
@@ -467,27 +499,3 @@ def sniff(path: str, lines: Sequence[str]) -> Language:
     if path.endswith(".h") and is_cpp(lines):
         return _BY_SUFFIX[".hpp"]
     return language
-
-
-#: language → names of constructors
-CONSTRUCTORS = {
-    "python": ("__init__", "__new__", "__post_init__"),
-    "javascript": ("constructor",),
-    "typescript": ("constructor",),
-    "tsx": ("constructor",),
-    "php": ("__construct",),
-    "ruby": ("initialize",),
-    "swift": ("init",),
-    "scala": ("this",),
-    OTHER.name: ("__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"),
-}
-#: languages in which a constructor has its type's name
-NAMED_LIKE_TYPE = frozenset(("java", "csharp", "cpp", "c", "scala", "dart", OTHER.name))
-#: languages whose constructors run initialisers and a constructor of the base without an edge
-RUNS_BASE = frozenset(
-    ("javascript", "typescript", "tsx", "java", "csharp", "cpp", "c", "scala", "kotlin", "swift")
-)
-#: of them, languages with an edge where the call is written
-MAY_CALL_BASE = frozenset(("swift",))
-#: languages that declare methods in the type and define them elsewhere (a `.h` counts as C)
-DECLARING = frozenset(("c", "cpp"))

@@ -111,6 +111,17 @@ def test_a_hashed_file_is_not_hashed_for_the_next_answer(config, monkeypatch):
     assert fresh.stale(["a.py"], EMPTY) == frozenset()
 
 
+def test_verdicts_on_more_files_than_are_kept_are_made_anew(config, monkeypatch):
+    indexed(config, a="one", b="one")
+    for name in ("a", "b"):
+        os.utime(config.root / f"{name}.py", (1, 1))
+    monkeypatch.setattr(saved_files, "TICK_NS", 0)
+    monkeypatch.setattr(saved_files, "VERDICTS_KEPT", 1)
+    fresh = Freshness(config)
+    for _ in range(3):
+        assert fresh.stale(["a.py", "b.py"], EMPTY) == frozenset()
+
+
 def test_a_file_that_was_removed_is_stale(config):
     indexed(config, a="one")
     (config.root / "a.py").unlink()

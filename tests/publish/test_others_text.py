@@ -51,6 +51,11 @@ def publish(root, *chunks, graph=None):
     return {row["id"]: row for row in served}, builder.current
 
 
+def reservations(root, paths):
+    fresh = Freshness(configuration.load(root))
+    return fresh.reservations(paths, fresh.current())
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -63,7 +68,7 @@ def test_the_lines_of_the_file_are_shown_for_a_chunk_with_lines(root, text):
     assert served["a"]["text"] == CHECK
     assert "origin" not in served["a"]
     assert served["a"]["colour"] == "blue"
-    assert Freshness(configuration.load(root)).reservations(["src/auth.py"]) == []
+    assert reservations(root, ["src/auth.py"]) == []
     assert generation.warnings == ()
 
 
@@ -86,7 +91,7 @@ def test_a_chunk_that_differs_from_its_lines_is_named_and_not_quoted(root, text,
     assert "compare_digest" not in shown
     assert "reviewed" not in shown
     assert "start_line" not in served["a"]["metadata"]
-    (sentence,) = Freshness(configuration.load(root)).reservations(["src/auth.py", "other.py"])
+    (sentence,) = reservations(root, ["src/auth.py", "other.py"])
     assert "src/auth.py" in sentence
     assert "differs" in sentence
 
@@ -107,7 +112,7 @@ def test_a_chunk_that_differs_from_its_lines_is_named_and_not_quoted(root, text,
 def test_a_chunk_without_lines_or_file_is_marked(root, place):
     served, _ = publish(root, chunk("a", "An overview.", **place))
     assert (served["a"]["text"], served["a"]["origin"]) == ("An overview.", BY_OTHERS)
-    (sentence,) = Freshness(configuration.load(root)).reservations([place["path"]])
+    (sentence,) = reservations(root, [place["path"]])
     assert sentence == f"{place['path'] or 'An entry of no file'}: text by another program."
 
 

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from cortex.generation.contract import chunk_folders, graph_folders, say_waiting, waiting_files
-from cortex.settings import config
+from cortex.settings import chunk_consent, config
 from cortex.settings.chunk_consent import chunk_note_of, revoke_chunk_consent
 from tests.consent import trust_files
 
@@ -95,6 +95,27 @@ def test_a_file_with_consent_that_is_tracked_later_needs_none_until_it_changes(r
     assert read(root) == [CHUNKS, GRAPH]
     (root / CHUNKS).write_text("[3]")
     assert read(root) == [GRAPH]
+
+
+def test_git_is_asked_once_for_each_file_until_its_index_changes(root, monkeypatch):
+    git(root, "init")
+    trust_files(root)
+    asked = []
+    ask = chunk_consent.git.untracked
+    monkeypatch.setattr(
+        chunk_consent.git, "untracked", lambda root, names: asked.extend(names) or ask(root, names)
+    )
+    for _ in range(2):
+        assert read(root) == [CHUNKS, GRAPH]
+    assert asked == [CHUNKS, GRAPH]
+    (root / ".cortex/chunks/more.json").write_text("[]")
+    for _ in range(2):
+        assert read(root) == [".cortex/chunks/more.json", CHUNKS, GRAPH]
+    assert asked[2:] == [".cortex/chunks/more.json"]
+    git(root, "add", CHUNKS)
+    for _ in range(2):
+        assert read(root) == [".cortex/chunks/more.json", CHUNKS, GRAPH]
+    assert sorted(asked[3:]) == [".cortex/chunks/more.json", CHUNKS, GRAPH]
 
 
 @pytest.mark.parametrize("place", [".cortex", ".cortex/chunks"])

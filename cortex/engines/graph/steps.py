@@ -8,7 +8,7 @@ method that it implements or overrides is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,14 +20,7 @@ from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.ids import keys_of
 from cortex.terms.kinds import TYPE_KINDS
-from cortex.terms.languages import (
-    CONSTRUCTORS,
-    DECLARING,
-    MAY_CALL_BASE,
-    NAMED_LIKE_TYPE,
-    RUNS_BASE,
-    language_of,
-)
+from cortex.terms.languages import Language, language_of
 
 #: kinds of steps, and their names in answers
 DIRECT, CONSTRUCTS, DISPATCH = 0, 1, 2
@@ -320,40 +313,42 @@ class StepFinder:
         return ~((nodes >= 0) & bodiless[nodes])
 
     @cached_property
-    def _languages(self) -> tuple[list[str], Array]:
-        """(names of languages, for each node the number of its file's)."""
+    def _languages(self) -> tuple[list[Language], Array]:
+        """(languages, for each node the number of its file's)."""
         graph = self._graph
         files, at = np.unique(graph.nodes[:, 2], return_inverse=True)
-        names = [language_of(path).name for path in graph.names.texts(files)]
-        languages = sorted(set(names))
-        numbers = np.array([languages.index(name) for name in names], "<i4")
-        return languages, numbers[at.ravel()]
+        languages: dict[Language, int] = {}
+        numbers = [
+            languages.setdefault(language_of(path), len(languages)) for path in graph.names.texts(files)
+        ]
+        return list(languages), np.array(numbers, "<i4")[at.ravel()]
 
-    def _are_in(self, languages: Iterable[str]) -> Array:
-        """Bool [nodes]: whether a node is in one of the languages."""
-        names, numbers = self._languages
-        wanted = set(languages)
-        return np.array([name in wanted for name in names], dtype=bool)[numbers]
+    def _are_in(self, is_wanted: Callable[[Language], bool]) -> Array:
+        """Bool [nodes]: whether a node is in a wanted language."""
+        languages, numbers = self._languages
+        return np.array([is_wanted(language) for language in languages], dtype=bool)[numbers]
 
     @cached_property
     def _runs_base(self) -> Array:
-        return self._are_in(RUNS_BASE)
+        return self._are_in(lambda language: language.runs_base)
 
     @cached_property
     def _may_call_base(self) -> Array:
-        return self._are_in(MAY_CALL_BASE)
+        return self._are_in(lambda language: language.may_call_base)
 
     @cached_property
     def _are_declaring(self) -> Array:
-        return self._are_in(DECLARING)
+        return self._are_in(lambda language: language.headers)
 
     @cached_property
     def _are_constructors(self) -> Array:
         named = np.zeros(len(self._graph.nodes), dtype=bool)
-        for language, names in CONSTRUCTORS.items():
-            named |= self._are_in((language,)) & np.isin(self._lasts, keys_of(names))
+        languages, numbers = self._languages
+        for number, language in enumerate(languages):
+            named |= (numbers == number) & np.isin(self._lasts, keys_of(language.constructors))
         nodes = np.where(self._owners >= 0, self._graph.node_of[self._owners], -1)
-        like_type = self._are_in(NAMED_LIKE_TYPE) & (nodes >= 0) & (self._lasts[nodes] == self._lasts)
+        like_type = self._are_in(lambda language: language.named_like_type) & (nodes >= 0)
+        like_type &= self._lasts[nodes] == self._lasts
         constructors: Array = self._are_methods & (self._owners >= 0) & (named | like_type)
         return constructors
 

@@ -295,9 +295,3 @@ def read_ruby(node: Node, imported: Imported) -> None:
     if arguments is not None and method is not None and arguments.named_child_count == 1:
         path = text_of(arguments.named_children[0]).strip("'\"")
         imported.add("", f"./{path}" if text_of(method) == "require_relative" else path)
-
-
-def read_swift(node: Node, imported: Imported) -> None:
-    """Read nothing: Swift imports other projects' modules; files of one module share their
-    names.
-    """

@@ -1,10 +1,29 @@
-"""Types of parameters with the mark of a default, as several languages write it."""
+"""Rules and readers that several languages share."""
 
 from __future__ import annotations
 
 from tree_sitter import Node
 
 from cortex.graph.facts.facts import DEFAULT
+from cortex.graph.facts.grammars import Rules
+from cortex.terms.languages import family_of
+
+#: rules of Java, Kotlin and Scala
+JVM = Rules(
+    family_of("java"),
+    (),
+    types_in_one_file=True,
+    fields_beside_methods=True,
+    inherits_overloads=True,
+    default_arguments=True,
+    qualified_names=True,
+    implicit_self=True,
+    shared="package",
+    overloads=True,
+    type_arguments=True,
+    blocks=True,
+    renamed_calls=frozenset({"copy"}),
+)
 
 
 def with_default(name: Node, declared: str) -> str:

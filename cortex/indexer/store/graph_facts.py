@@ -63,8 +63,10 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         lost: Sequence[Symbol] = ()
         if language.name in REPAIRED:  # cached from its chunks, if nothing above has changed it
             mended = repaired(source, language)
-            source, lost = mended.source, mended.symbols
-        facts = extract(syntax_tree(source, language)[1], source.path, grammar, sha256)
+            tree, lost = mended.tree, mended.symbols
+        else:
+            tree = syntax_tree(source, language)[1]
+        facts = extract(tree, source.path, grammar, sha256)
         return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it
         return None

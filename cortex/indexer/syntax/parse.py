@@ -91,8 +91,7 @@ def parse(source: Source, language: Language) -> Outline:
 def _read_repaired(source: Source, raw: bytes, language: Language) -> Outline:
     """Read the outline of a file with errors, from its repair and its own text."""
     mended = repaired(source, language)
-    tree = syntax_tree(mended.source, language)[1]
-    outline = _read_tree(raw, tree, language).outline()
+    outline = _read_tree(raw, mended.tree, language).outline()
     symbols = sorted((*outline.symbols, *mended.symbols), key=lambda symbol: symbol.start_line)
     return replace(outline, symbols=tuple(symbols), errors=bool(mended.unread), unread=mended.remark)
 
@@ -104,14 +103,14 @@ def repaired(source: Source, language: Language) -> Repair:
     """
     raw, tree = syntax_tree(source, language)
     if not tree.root_node.has_error:
-        return Repair(source)
+        return Repair(source, tree)
     parser = _tools(language)[0]
     assert language.grammar is not None
     module = language.grammar[0]
 
-    def parse_lines(other: Source) -> tuple[bytes, Tree]:
+    def parse_lines(other: Source) -> Tree:
         text = _encode(other)
-        return text, _parse_tree(parser, text, len(text), module)
+        return _parse_tree(parser, text, len(text), module)
 
     def names(other: Tree) -> set[tuple[str, int]]:
         symbols = _read_tree(raw, other, language).outline().symbols

@@ -34,7 +34,7 @@ ERROR_LINES_MIN, ATTRIBUTES_MAX = 4, 8
 #: characters of a line that is looked at
 LINE_CHARS_MAX = 400
 
-Parse = Callable[[Source], tuple[bytes, Tree]]
+Parse = Callable[[Source], Tree]
 
 
 class _Construct(NamedTuple):
@@ -118,11 +118,13 @@ _STRINGS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)'|//.*")
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A file with errors as the parser reads it best. `unread` are the lines that it does not read,
-    each with the name of the syntax, if known; `symbols`: the definitions found line by line.
+    """A file with errors as the parser reads it best, and its tree. `unread` are the lines that it
+    does not read, each with the name of the syntax, if known; `symbols`: the definitions found line
+    by line.
     """
 
     source: Source
+    tree: Tree
     unread: tuple[Span, ...] = ()
     symbols: tuple[Symbol, ...] = ()
 
@@ -153,31 +155,32 @@ def repair(source: Source, language: Language, tree: Tree, parse: Parse, named: 
     """Return the repair of a file whose `tree` has errors. `named` returns (name, line) of each
     definition in a tree.
     """
-    trial = _Trial(source, language, parse, named)
+    trial = _Trial(source, parse)
     if language.name == "csharp":
-        lines = _blank_directives(source.lines)
-        if lines != list(source.lines) and trial.improves(lines, tree):
-            source, tree = trial.take(lines)
+        source, tree = trial.improve(source, tree, _blank_directives(source.lines))
     lines, unread = _blank_constructs(source, language.name)
-    if unread and trial.improves(lines, tree):
-        source, tree = trial.take(lines)
-    else:
+    mended, tree = trial.improve(source, tree, lines)
+    if mended is source:
         unread = []
+    source = mended
     heads = list(_heads(source.lines, language.name, tree)) if tree.root_node.has_error else []
     if lost := _lost(heads, named(tree)):
         lines, blanked = trial.blank_lines(source, heads)
-        if blanked and trial.loses_less(lines, heads, len(lost)):
-            source, tree = trial.take(lines)
-            unread += [Span(number, number) for number in blanked]
-            lost = _lost(heads, named(tree))
+        if blanked:
+            other = replace(source, lines=tuple(lines))
+            other_tree = parse(other)
+            still_lost = _lost(heads, named(other_tree))
+            if len(still_lost) < len(lost):
+                source, tree, lost = other, other_tree, still_lost
+                unread += [Span(number, number) for number in blanked]
     if tree.root_node.has_error:
         unread += _errors(tree.root_node)
-    return Repair(source, tuple(_join(unread)), tuple(_symbols(lost, heads, source.lines)))
+    return Repair(source, tree, tuple(_join(unread)), tuple(_symbols(lost, heads, source.lines)))
 
 
 def unrepaired(source: Source, tree: Tree) -> Repair:
     """Return a file with the errors of its `tree` as its own repair."""
-    return Repair(source, tuple(_join(_errors(tree.root_node))))
+    return Repair(source, tree, tuple(_join(_errors(tree.root_node))))
 
 
 Names = Callable[[Tree], set[tuple[str, int]]]
@@ -188,26 +191,21 @@ class _Trial:
     """Parses a file with blanked lines, within a budget of bytes."""
 
     source: Source
-    language: Language
     parse: Parse
-    named: Names
     left: int = 0
 
     def __post_init__(self) -> None:
         size = sum(map(len, self.source.lines)) + len(self.source.lines)
         self.left = min(PARSED_BYTES_MAX, max(PARSED_BYTES_MIN, PARSED_SHARE * size))
 
-    def take(self, lines: Sequence[str]) -> tuple[Source, Tree]:
-        self.source = replace(self.source, lines=tuple(lines))
-        return self.source, self.parse(self.source)[1]
-
-    def improves(self, lines: Sequence[str], tree: Tree) -> bool:
-        other = self.parse(replace(self.source, lines=tuple(lines)))[1]
-        return _error_bytes(other.root_node) < _error_bytes(tree.root_node)
-
-    def loses_less(self, lines: Sequence[str], heads: Sequence[_Head], lost: int) -> bool:
-        other = self.parse(replace(self.source, lines=tuple(lines)))[1]
-        return len(_lost(heads, self.named(other))) < lost
+    def improve(self, source: Source, tree: Tree, lines: Sequence[str]) -> tuple[Source, Tree]:
+        """Return the file with these lines if they have fewer errors; else as it is."""
+        if list(source.lines) == lines:
+            return source, tree
+        other = replace(source, lines=tuple(lines))
+        other_tree = self.parse(other)
+        fewer = _error_bytes(other_tree.root_node) < _error_bytes(tree.root_node)
+        return (other, other_tree) if fewer else (source, tree)
 
     def blank_lines(self, source: Source, heads: Sequence[_Head]) -> tuple[list[str], list[int]]:
         """Return the lines with the unknown syntax blanked, and the numbers of these. A piece from
@@ -255,7 +253,7 @@ class _Trial:
 
     def _parse(self, piece: Sequence[str]) -> Tree:
         self.left -= sum(map(len, piece)) + len(piece) + PARSE_BYTES
-        return self.parse(replace(self.source, lines=tuple(piece)))[1]
+        return self.parse(replace(self.source, lines=tuple(piece)))
 
     def _errors_of(self, piece: Sequence[str]) -> int:
         return _error_bytes(self._parse(piece).root_node)

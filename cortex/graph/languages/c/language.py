@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
@@ -27,26 +27,6 @@ from cortex.graph.resolution.conversions import ARGUMENT_LIST
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
-_SYNTAX: dict[str, Any] = {
-    "names": frozenset(
-        "identifier field_identifier type_identifier namespace_identifier this preproc_arg".split()
-    ),
-    "members": {"field_expression": ("argument", "field"), "qualified_identifier": ("scope", "name")},
-    "calls": {"call_expression": "function"},
-    "news": {"new_expression": "type", "compound_literal_expression": "type"},
-    "elements": {"subscript_expression": "argument"},
-    "wraps": {
-        "parenthesized_expression": "",
-        "pointer_expression": "argument",
-        "template_function": "name",
-        "template_type": "name",
-        "template_method": "name",
-        "dependent_name": "",
-    },
-    "casts": {"cast_expression": "type"},
-    "literals": frozenset({"string_literal", "number_literal", "true", "false", "null", "lambda_expression"}),
-}
-
 C = Language(
     "c",
     rules=Rules(
@@ -68,7 +48,30 @@ C = Language(
         shared="project",
         includes=True,
     ),
-    syntax=Syntax(package=__package__, queries=("c",), imports=read_c, **_SYNTAX),
+    syntax=Syntax(
+        package=__package__,
+        queries=("c",),
+        imports=read_c,
+        names=frozenset(
+            "identifier field_identifier type_identifier namespace_identifier this preproc_arg".split()
+        ),
+        members={"field_expression": ("argument", "field"), "qualified_identifier": ("scope", "name")},
+        calls={"call_expression": "function"},
+        news={"new_expression": "type", "compound_literal_expression": "type"},
+        elements={"subscript_expression": "argument"},
+        wraps={
+            "parenthesized_expression": "",
+            "pointer_expression": "argument",
+            "template_function": "name",
+            "template_type": "name",
+            "template_method": "name",
+            "dependent_name": "",
+        },
+        casts={"cast_expression": "type"},
+        literals=frozenset(
+            {"string_literal", "number_literal", "true", "false", "null", "lambda_expression"}
+        ),
+    ),
     find_module=find_module,
     own_members=own_members,
     missing_member=(value_of_pair,),
@@ -104,10 +107,9 @@ CPP = Language(
         includes=True,
         overloads=True,
     ),
-    syntax=Syntax(
-        package=__package__,
+    syntax=replace(
+        C.syntax,
         queries=("cpp",),
-        imports=read_c,
         argument=describe_argument,
         parameter_type=parameter_type,
         readers={"pointer_expression": pointee_chain},
@@ -120,7 +122,6 @@ CPP = Language(
             **dict.fromkeys(("dynamic_pointer_cast", "static_pointer_cast", "down_cast"), "cast"),
             **dict.fromkeys(("make_unique", "make_shared"), "made"),
         },
-        **_SYNTAX,
     ),
     find_module=find_module,
     own_members=own_members,

@@ -21,7 +21,6 @@ _TEXTS_AND_NUMBERS = {
     "character_literal": "char",
     "boolean_literal": "boolean",
 }
-_SWIFT_TEXTS = frozenset({"line_string_literal", "multi_line_string_literal"})
 #: literals → chains on which extensions are called
 LITERAL_CHAINS = {kind: LITERAL + name for kind, name in _TEXTS_AND_NUMBERS.items()}
 

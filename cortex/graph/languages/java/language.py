@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tree_sitter import Node
 
 from cortex.graph.facts.generics import constructed_type, parameters_flag
-from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
+from cortex.graph.languages.defaults import JVM
 from cortex.graph.languages.java.library import JAVA_METHODS
 from cortex.graph.languages.kotlin.extensions import passed_to
 from cortex.graph.languages.steps import take_block_member, take_inherited_overloads, take_method_past_locals
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.overloads import BOXES, LIKELY
-from cortex.terms.languages import family_of
 
 
 def _flags(node: Node, _receiver: Node | None, _scope: str) -> tuple[str, ...]:
@@ -53,23 +55,12 @@ def _outside_type(chain: str) -> str:
 
 JAVA = Language(
     "java",
-    rules=Rules(
-        family_of("java"),
-        (".java",),
+    rules=replace(
+        JVM,
+        suffixes=(".java",),
         platform_methods=JAVA_METHODS,
-        types_in_one_file=True,
-        fields_beside_methods=True,
-        inherits_overloads=True,
-        default_arguments=True,
         exact_arguments=True,
         positional_arguments=True,
-        qualified_names=True,
-        implicit_self=True,
-        shared="package",
-        overloads=True,
-        type_arguments=True,
-        blocks=True,
-        renamed_calls=frozenset({"copy"}),
     ),
     syntax=Syntax(
         package=__package__,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from cortex.graph.facts.blocks import block_parameter
 from cortex.graph.facts.generics import constructed_type
-from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, VALUES, parameters_of_class
+from cortex.graph.languages.defaults import JVM
 from cortex.graph.languages.kotlin.extensions import (
     called_member,
     called_root,
@@ -38,21 +40,15 @@ from cortex.graph.languages.kotlin.syntax import (
 from cortex.graph.languages.kotlin.types import COMMON_EXTENSIONS, SUPERS
 from cortex.graph.languages.steps import called_by_method, take_block_member
 from cortex.graph.resolution.language import Language
-from cortex.terms.languages import family_of
 
 KOTLIN = Language(
     "kotlin",
-    rules=Rules(
-        family_of("kotlin"),
-        (".kt",),
-        types_in_one_file=True,
-        fields_beside_methods=True,
-        inherits_overloads=True,
-        default_arguments=True,
+    rules=replace(
+        JVM,
+        suffixes=(".kt",),
         inherited_defaults=True,
         strict_arity=True,
         counted_arguments=True,
-        qualified_names=True,
         branches_agree=True,
         components=True,
         evident_literals=True,
@@ -63,16 +59,10 @@ KOTLIN = Language(
         library_methods=COMMON_EXTENSIONS,
         library_supertypes=SUPERS,
         function_aliases=True,
-        implicit_self=True,
-        shared="package",
         open_types=True,
-        overloads=True,
-        type_arguments=True,
-        blocks=True,
         written_in_types=True,
         hidden_parameters=True,
         public_parameters=True,
-        renamed_calls=frozenset({"copy"}),
     ),
     syntax=Syntax(
         package=__package__,

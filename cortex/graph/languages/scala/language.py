@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from cortex.graph.facts.generics import constructed_type
-from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.facts.scala_values import is_constant_pattern, parameters_of_scala
+from cortex.graph.languages.defaults import JVM
 from cortex.graph.languages.scala.library import SCALA_METHODS
 from cortex.graph.languages.scala.steps import (
     applied,
@@ -37,20 +39,14 @@ from cortex.graph.languages.scala.syntax import (
 )
 from cortex.graph.languages.steps import called_by_method, take_block_member
 from cortex.graph.resolution.language import Language
-from cortex.terms.languages import family_of
 
 SCALA = Language(
     "scala",
-    rules=Rules(
-        family_of("scala"),
-        (".scala",),
+    rules=replace(
+        JVM,
+        suffixes=(".scala",),
         platform_methods=SCALA_METHODS,
-        types_in_one_file=True,
-        fields_beside_methods=True,
-        inherits_overloads=True,
-        default_arguments=True,
         counted_arguments=True,
-        qualified_names=True,
         components=True,
         companions=True,
         value_imports=True,
@@ -58,12 +54,6 @@ SCALA = Language(
         package_objects=True,
         calls_without_arguments=True,
         abstract_types=True,
-        implicit_self=True,
-        shared="package",
-        overloads=True,
-        type_arguments=True,
-        blocks=True,
-        renamed_calls=frozenset({"copy"}),
     ),
     syntax=Syntax(
         package=__package__,
