@@ -60,10 +60,11 @@ class Briefing:
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """Among the notes of a briefing: {note: the older one that it outdates}; the outdated ones; and
-    pairs of numbers, older and newer, that dispute without an order.
+    """The notes of a briefing by number; among them {note: the older one that it outdates}; the
+    outdated ones; and pairs of numbers, older and newer, that dispute without an order.
     """
 
+    notes: Mapping[int, Note]
     was: dict[int, Note]
     outdated: set[int]
     disputes: list[tuple[int, int]]
@@ -133,7 +134,7 @@ def brief(
     head = [f"# {agent}"] if compact else []
     sections = list(_sections(choice, agent_note, pairs, recent))
     notes = _load(memory, [number for _, numbers in sections for number in numbers], selection.project)
-    return _render(head, choice, sections, notes, pairs, tokens * TOKEN_CHARS, compact=compact)
+    return _render(head, choice, sections, _changes(notes, pairs), tokens * TOKEN_CHARS, compact=compact)
 
 
 def _sections(
@@ -245,7 +246,7 @@ def _changes(notes: Mapping[int, Note], pairs: Sequence[Edge]) -> _Changes:
         for edge in pairs
         if {edge.source, edge.target} <= notes.keys()
     ]
-    changes = _Changes({}, set(), [(first, second) for first, second in listed])
+    changes = _Changes(notes, {}, set(), [(first, second) for first, second in listed])
     stated = sorted(
         (note for note in notes.values() if note.kind in KINDS),
         key=lambda note: (note.happened_at, note.number),
@@ -265,15 +266,13 @@ def _render(
     head: Sequence[str],
     choice: _Choice,
     sections: Sequence[Section],
-    notes: Mapping[int, Note],
-    pairs: Sequence[Edge],
+    changes: _Changes,
     chars: int,
     *,
     compact: bool,
 ) -> Briefing:
-    lines, numbers = list(head), list[int]()
+    lines, numbers, notes = list(head), list[int](), changes.notes
     left = chars - sum(len(line) + 1 for line in lines)
-    changes = _changes(notes, pairs)
     disputes = [pair for pair in changes.disputes if changes.outdated.isdisjoint(pair)]
     hidden = changes.outdated.union(*disputes) if disputes else changes.outdated
     for at, (title, section) in enumerate(sections):

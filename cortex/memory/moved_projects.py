@@ -52,7 +52,7 @@ def join_moved(library: Library, project: str, place: str, mark: str) -> str:
 
 
 def folders_with_notes() -> Select[tuple[str, int]]:
-    """The query of (path, number of notes) of the followed projects with notes, the latest first."""
+    """The query of (path, number of notes) of the followed projects with notes, newest first."""
     count = select(func.count()).where(NOTE.c.project == FOLLOWED.c.project, NOTE.c.state != "deleted")
     notes = count.scalar_subquery()
     query = select(FOLLOWED.c.path, notes.label("notes")).where(FOLLOWED.c.path != "", notes > 0)

@@ -14,6 +14,7 @@ from cortex.memory.forgotten import forgotten_hashes, stored_hashes
 from cortex.memory.note import FILES_MAX, TITLE_CHARS_MAX, Note, Source, commit_id, normalise_note
 from cortex.memory.records import Records
 from cortex.memory.tables import SESSION
+from cortex.memory.text import cut
 from cortex.memory.transcripts.changed_files import note_changes
 from cortex.memory.transcripts.intake import Commit, IncomingPortion
 from cortex.memory.transcripts.proposals import CHANNEL, Proposal, propose
