@@ -12,7 +12,7 @@ from cortex.system import files
 from cortex.system.files import Name
 
 #: zeros that are written at once
-PIECE = bytes(1 << 20)
+ZEROS = bytes(64 * 1024)
 
 
 def wipe(path: Name) -> None:
@@ -45,7 +45,7 @@ def _write_over(path: Name) -> None:
     try:
         left = os.fstat(descriptor).st_size
         while left > 0:
-            left -= os.write(descriptor, PIECE[: min(left, len(PIECE))])
+            left -= os.write(descriptor, ZEROS[: min(left, len(ZEROS))])
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -48,6 +48,8 @@ class Language:
     keys: str = ""
     #: languages that can call one another, "" for a language on its own
     family: str = ""
+    #: a method may be declared in its type and defined in another file (a `.h` counts as C)
+    headers: bool = False
     #: ast-grep has the language, by the same name
     patterns: bool = False
     #: names of constructors; whether a constructor has its type's name
@@ -135,6 +137,7 @@ PARSED: tuple[Language, ...] = (
         (".c", ".h"),
         ("tree_sitter_c", "language"),
         "c",
+        headers=True,
         patterns=True,
         named_like_type=True,
         runs_base=True,
@@ -146,6 +149,7 @@ PARSED: tuple[Language, ...] = (
         "cpp",
         wrappers=("template_declaration",),
         family="c",
+        headers=True,
         patterns=True,
         named_like_type=True,
         runs_base=True,

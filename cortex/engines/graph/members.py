@@ -14,7 +14,7 @@ from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.ids import key_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS
-from cortex.terms.languages import DECLARING, language_of
+from cortex.terms.languages import language_of
 
 #: edges from a type to a type that it implements, extends or embeds
 IS_A = ("implements", "extends", "embeds")
@@ -48,7 +48,7 @@ class Members:
         """The declaration and the definitions of a C++ method, itself included, the declaration in
         the type first; empty for a method that is written in one place.
         """
-        if language_of(self._graph.file_of(method)).name not in DECLARING:
+        if not language_of(self._graph.file_of(method)).headers:
             return []
         owner = self.owner(method) if self._graph.kind(method) == "method" else -1
         name = last_name(self._graph.names[method])

@@ -209,8 +209,6 @@ class Rules:
     conditional_files: bool = False
     #: a folder's package may have further parts under other roots
     split_packages: bool = False
-    #: declarations of a module may be in a stub beside it
-    stubs: bool = False
     #: an import of an external name may replace a definition of the file
     optional_imports: bool = False
     #: `module.exports = …` exports a value as a whole

@@ -107,14 +107,14 @@ class Exports:
             return resolved[0]
         if script and (values := self.commonjs.whole_member(key, name)):
             return values
-        submodule = project.language(key).submodule
-        if submodule is not None and (child := submodule(project, key, name)):
+        language = project.language(key)
+        if language.submodule is not None and (child := language.submodule(project, key, name)):
             return (Value("mod", child),)
         for star in project.index(key).star_imports:
             inner = project.find_module(star.module, key)
             if inner and (values := self.exported(inner, name, hops + 1)):
                 return values
-        stub = project.python.stub(key) if project.rules(key).stubs else ""
+        stub = language.stub(project, key) if language.stub is not None else ""
         return self._exported(stub, name, hops) if stub else ()
 
     def _from_folder(self, key: str, name: str) -> tuple[Value, ...]:

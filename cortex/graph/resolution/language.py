@@ -50,6 +50,8 @@ class Language(Grammar):
     find_module: Callable[[Project, str, str], str] | None = None
     #: key of a module's submodule
     submodule: Callable[[Project, str, str], str] | None = None
+    #: key of the file with further declarations of a module, "" without one
+    stub: Callable[[Project, str], str] | None = None
     #: values of an imported member before the module's exports count; None to go on
     import_first: Callable[[Exports, Import, str, str, int], Values | None] | None = None
     #: key of a module that an import means if the module exports no such member

@@ -23,6 +23,10 @@ def _submodule(project: Project, key: str, name: str) -> str:
     return project.python.child(key, name)
 
 
+def _stub(project: Project, key: str) -> str:
+    return project.python.stub(key)
+
+
 def _import_module(
     exports: Exports, statement: Import, path: str, key: str, _hops: int
 ) -> tuple[Value, ...] | None:
@@ -50,7 +54,6 @@ PYTHON = Language(
         abstract_bases=frozenset({"Protocol", "ABC"}),
         types_are_values=True,
         split_packages=True,
-        stubs=True,
         optional_imports=True,
         untyped_parameters=True,
         last_definition=True,
@@ -90,6 +93,7 @@ PYTHON = Language(
     ),
     find_module=_find_module,
     submodule=_submodule,
+    stub=_stub,
     import_first=_import_module,
     import_last=_imported_module,
     call_operator=_call_operator,
