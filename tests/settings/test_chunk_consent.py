@@ -100,22 +100,22 @@ def test_a_file_with_consent_that_is_tracked_later_needs_none_until_it_changes(r
 def test_git_is_asked_once_for_each_file_until_its_index_changes(root, monkeypatch):
     git(root, "init")
     trust_files(root)
-    asked = []
+    requested = []
     ask = chunk_consent.git.untracked
     monkeypatch.setattr(
-        chunk_consent.git, "untracked", lambda root, names: asked.extend(names) or ask(root, names)
+        chunk_consent.git, "untracked", lambda root, names: requested.extend(names) or ask(root, names)
     )
     for _ in range(2):
         assert read(root) == [CHUNKS, GRAPH]
-    assert asked == [CHUNKS, GRAPH]
+    assert requested == [CHUNKS, GRAPH]
     (root / ".cortex/chunks/more.json").write_text("[]")
     for _ in range(2):
         assert read(root) == [".cortex/chunks/more.json", CHUNKS, GRAPH]
-    assert asked[2:] == [".cortex/chunks/more.json"]
+    assert requested[2:] == [".cortex/chunks/more.json"]
     git(root, "add", CHUNKS)
     for _ in range(2):
         assert read(root) == [".cortex/chunks/more.json", CHUNKS, GRAPH]
-    assert sorted(asked[3:]) == [".cortex/chunks/more.json", CHUNKS, GRAPH]
+    assert sorted(requested[3:]) == [".cortex/chunks/more.json", CHUNKS, GRAPH]
 
 
 @pytest.mark.parametrize("place", [".cortex", ".cortex/chunks"])
