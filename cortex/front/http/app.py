@@ -20,7 +20,7 @@ from cortex.front.http.projects import Projects
 from cortex.front.http.replies import on_disconnect, on_error, on_fault, on_http_error
 from cortex.front.http.routes.calls import Routes
 from cortex.front.http.routes.events import Events
-from cortex.front.http.routes.mcp_transports import McpRoutes
+from cortex.front.http.routes.mcp import McpRoutes
 from cortex.front.http.routes.openapi import OpenApiRoutes
 from cortex.front.http.tokens import Tokens
 from cortex.front.http.visits import Visits

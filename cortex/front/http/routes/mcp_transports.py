@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -19,7 +18,6 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import JSONRPCMessage
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.routing import Route
 
 from cortex.ask.memory import Caller
 from cortex.ask.query_context import Audience
@@ -144,35 +142,28 @@ class ProjectServer:
             await self._end.wait()
 
 
-class McpRoutes:
-    """The routes of MCP. Use it in one event loop."""
+class Transports:
+    """Both transports. Use them in one event loop."""
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
         self._sse = SseServerTransport("/message", max_request_body_size=BODY_BYTES_MAX)
 
-    def all(self) -> list[Route]:
-        return [
-            Route("/mcp", _Endpoint(self._streamable), methods=["GET", "POST", "DELETE"]),
-            Route("/sse", _Endpoint(self._stream), methods=["GET"]),
-            Route("/message", _Endpoint(self._message), methods=["POST"]),
-        ]
-
-    async def _streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
         hosted = self._find(scope)
         with hosted.use():
             await (await self._project_server(hosted, scope)).manager.handle_request(
                 _with_user(scope), receive, send
             )
 
-    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         hosted = self._find(scope)
         with hosted.use():
             server = (await self._project_server(hosted, scope)).server
             async with self._sse.connect_sse(_with_user(scope), receive, send) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
-    async def _message(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def message(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._sse.handle_post_message(_with_user(scope), receive, send)
 
     def _find(self, scope: Scope) -> Hosted:
@@ -190,16 +181,6 @@ class McpRoutes:
             hosted.resources[f"mcp {name}"] = project_server
         await project_server.ready()
         return project_server
-
-
-class _Endpoint:
-    """An ASGI application as a route's endpoint."""
-
-    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)
 
 
 def _with_user(scope: Scope) -> Scope:
