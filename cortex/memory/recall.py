@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.catalog import Catalog, Selection
-from cortex.memory.changes import arrange
+from cortex.memory.changes import KINDS, arrange
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased
 from cortex.memory.links import Links
@@ -43,6 +43,8 @@ HEIR_SHARE, HEIR_STEPS = 0.95, 10
 COMPARED = 10
 #: best hits by similarity from which the graph is walked
 ANCHORS = 5
+#: nearest notes of the best hit that are compared with it, too: a change in other words is no hit
+LATER = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,21 +265,44 @@ class Memory:
             if wide != selection:
                 hits = self._with_heirs(hits, selection)
         first = hits[:COMPARED]
+        others = self._later(first, selection, past_notes)
+        compared = [*first, *others]
 
         def rescore(text: str) -> dict[int, float]:
             ranked = self.rank_notes(text, selection, most, 1.0, (), past_notes)
             return {hit.number: hit.score for hit in ranked}
 
-        arrangement = arrange([hit.note for hit in first], [hit.score for hit in first], query, rescore)
+        arrangement = arrange(
+            [hit.note for hit in compared],
+            [hit.score for hit in first] + [0.0] * len(others),
+            query,
+            rescore,
+            self.vectors.likenesses([hit.note.number for hit in compared]),
+            selection.elsewhere[1],
+        )
         arranged = [
             replace(
-                first[at],
+                compared[at],
                 newer=arrangement.newer.get(at, 0),
                 disagrees=tuple(arrangement.disagrees.get(at, ())),
             )
             for at in arrangement.order
+            if at < len(first) or at in arrangement.moved
         ]
         return [*arranged, *hits[COMPARED:]][:limit]
+
+    def _later(
+        self, hits: Sequence[RecalledNote], selection: Selection, past_notes: Mapping[int, Note]
+    ) -> list[RecalledNote]:
+        """The notes most like the best hit that can be outdated, without the hits."""
+        best = next((hit for hit in hits if hit.note.kind in KINDS), None)
+        if best is None:
+            return []
+        near = self.vectors.near(best.note.number, self.catalog.mask(selection, past_notes), LATER)
+        known = {hit.note.number for hit in hits} | past_notes.keys()
+        notes = self.store.notes_by_number([number for number, _ in near if number not in known])
+        score = best.score * HEIR_SHARE
+        return [RecalledNote(note, score, {"newer": score}) for note in notes]
 
     def _with_superseded(self, selection: Selection) -> Selection:
         """The selection with superseded notes, if there are any, unless it is of a past moment."""

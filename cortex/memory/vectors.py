@@ -233,13 +233,25 @@ class Vectors:
         nearest of unrelated texts reaches by chance, by this embedder. A missing note harms more
         than one too many.
         """
+        mean, deviation = self._scale()
+        chance = NormalDist().inv_cdf(1 - 1 / min(max(2, count), CHANCE_NOTES))
+        return mean + (chance + RELATED_DEVIATIONS) * deviation
+
+    def _scale(self) -> tuple[float, float]:
+        """Mean and deviation of the cosines between unrelated notes."""
         if self._unrelated is None:
             vectors = self._background()
             cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
             self._unrelated = float(cosines.mean()), float(cosines.std())
-        mean, deviation = self._unrelated
-        chance = NormalDist().inv_cdf(1 - 1 / min(max(2, count), CHANCE_NOTES))
-        return mean + (chance + RELATED_DEVIATIONS) * deviation
+        return self._unrelated
+
+    def likenesses(self, numbers: Sequence[int]) -> Array:
+        """float32 [n, n]: the cosines between notes, in deviations above the mean of unrelated
+        notes.
+        """
+        mean, deviation = self._scale()
+        likeness: Array = (self.against(numbers, numbers) - mean) / (deviation or 1.0)
+        return likeness
 
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
         """The notes nearest to a text: by all vectors, or by the proposed ones only."""
