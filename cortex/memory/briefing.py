@@ -125,6 +125,8 @@ def brief(
     that an agent wrote for other projects than its own.
     """
     mask = memory.catalog.mask(selection) & briefable(memory.catalog, selection.project, by_hook=by_hook)
+    if selection.elsewhere[1]:  # each stays beside a note that it supersedes on its own branch only
+        mask[memory.catalog["heir"][memory.catalog.superseded_elsewhere(selection)]] = False
     choice = _Choice(memory, mask.copy(), selection, ITEMS_COMPACT if compact else ITEMS, now)
     choice.mask &= ~choice.of_kind("handover")  # it has a place of its own
     recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)

@@ -37,6 +37,7 @@ class Outline(NamedTuple):
     project: str
     scope: str
     state: State
+    superseded_by: int
     importance: float
     relevance: float
     occurred_at: int
@@ -112,6 +113,7 @@ class Catalog:
             "state": np.zeros(ROOM, np.int8),
             "trust": np.zeros(ROOM, np.int8),
             "branch": np.zeros(ROOM, np.int32),
+            "heir": np.zeros(ROOM, np.int64),
             "before": np.zeros(ROOM, np.int64),
             "after": np.zeros(ROOM, np.int64),
             "created": np.zeros(ROOM, np.int64),
@@ -144,6 +146,7 @@ class Catalog:
         columns["project"][at] = _numbers_of(self._projects, fields["project"])
         columns["trust"][at] = [_TRUST_AT.get(trust, 0) for trust in fields["trust"]]
         columns["branch"][at] = _numbers_of(self._branches, fields["branch"])
+        columns["heir"][at] = fields["superseded_by"]
         columns["state"][at] = [_STATE_AT[state] for state in fields["state"]]
         columns["created"][at], columns["updated"][at] = fields["created_at"], fields["updated_at"]
         columns["happened"][at] = np.where(fields["occurred_at"], fields["occurred_at"], fields["created_at"])
@@ -249,7 +252,10 @@ class Catalog:
     def _mask(self, selection: Selection, past_notes: Mapping[int, Note]) -> Array:
         columns = self._columns
         taken = np.array([state in selection.states for state in _STATES])
-        mask: Array = columns["there"] & taken[columns["state"]]
+        in_state = taken[columns["state"]]
+        if selection.elsewhere[1] and "active" in selection.states:
+            in_state |= self.superseded_elsewhere(selection)
+        mask: Array = columns["there"] & in_state
         if selection.project:
             in_project = columns["project"] == self._projects.get(selection.project, -1)
             mask &= in_project | columns["everywhere"]
@@ -290,6 +296,16 @@ class Catalog:
         """The notes of a project that were made on one of these branches: bool [room]."""
         numbers = [self._branches.get(branch, -1) for branch in branches]
         return self.is_of(project) & np.isin(self._columns["branch"], numbers)
+
+    def superseded_elsewhere(self, selection: Selection) -> Array:
+        """The notes that another branch alone superseded, by a note of its own; for the reader they
+        are still active: bool [room].
+        """
+        columns, branch = self._columns, self._columns["branch"]
+        heirs = np.where(columns["heir"] < len(branch), columns["heir"], 0)
+        by_branch = self.is_on(*selection.elsewhere)[heirs] & (branch != branch[heirs])
+        closed: Array = by_branch & (columns["state"] == _STATE_AT["superseded"])
+        return closed
 
     def has_trust(self, *trusts: Trust) -> Array:
         """The notes with one of these trusts: bool [room]."""

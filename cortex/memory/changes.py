@@ -160,7 +160,7 @@ class Question:
     words: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     subjects: frozenset[str] = frozenset()
-    asked: frozenset[str] = frozenset()
+    content: frozenset[str] = frozenset()
     whether: bool = False
     is_quantity: bool = False
 
@@ -309,7 +309,7 @@ def answers_anew(newer: Statement, older: Statement, question: Question, likenes
         likeness >= SAME_FORM
         or older.title <= newer.words
         or (newer.moves and likeness >= MOVED)
-        or (len(question.asked) > 1 and question.asked <= newer.words & older.words)
+        or (len(question.content) > 1 and question.content <= newer.words & older.words)
         or _measures_anew(newer, older, question)
     )
 
@@ -318,9 +318,9 @@ def _is_narrower(newer: Statement, older: Statement, question: Question) -> bool
     """Whether the newer note has two new phrases with known words between them: one narrows the
     subject, the other one is the value ("Admin sessions expire after 10 minutes").
     """
-    known, phrases, is_open = older.words | question.words, 0, False
+    old, phrases, is_open = older.words | question.words, 0, False
     for of_word, follows in newer.order:
-        if not of_word or of_word & known:
+        if not of_word or of_word & old:
             is_open = False
         elif is_open or not follows or _is_number(of_word):
             phrases, is_open = phrases + (not is_open), True

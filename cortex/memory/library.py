@@ -611,7 +611,7 @@ class Library:
         if not TOKENS_MIN <= tokens <= TOKENS_MAX:
             raise BadRequest(f"tokens is {tokens}; it must be between {TOKENS_MIN} and {TOKENS_MAX}.")
         self._memory.follow()
-        selection = Selection(project=self._project)
+        selection = Selection(project=self._project, elsewhere=self.elsewhere())
         briefing = brief(
             self._memory, selection, agent_id, self._memory.now(), compact=compact, tokens=tokens
         )

@@ -299,8 +299,8 @@ class Memory:
         if best is None:
             return []
         near = self.vectors.near(best.note.number, self.catalog.mask(selection, past_notes), LATER)
-        known = {hit.note.number for hit in hits} | past_notes.keys()
-        notes = self.store.notes_by_number([number for number, _ in near if number not in known])
+        others = {hit.note.number for hit in hits} | past_notes.keys()
+        notes = self.store.notes_by_number([number for number, _ in near if number not in others])
         score = best.score * HEIR_SHARE
         return [RecalledNote(note, score, {"newer": score}) for note in notes]
 
@@ -318,7 +318,7 @@ class Memory:
         mask, rows = self.catalog.mask(selection), dict[int, RecalledNote]()
         for hit in hits:
             note, score, steps = hit.note, hit.score, 0
-            while note.state == "superseded" and note.superseded_by and steps < HEIR_STEPS:
+            while not mask[note.number] and note.superseded_by and steps < HEIR_STEPS:
                 heirs = self.store.notes_by_number([note.superseded_by])
                 note, score, steps = (heirs or [note])[0], score * HEIR_SHARE, steps + 1
             previous = rows.get(note.number)

@@ -159,3 +159,35 @@ def test_a_note_of_a_branch_that_is_merged_and_gone_is_mains(agent, shop):
     git(shop, "branch", "-q", "-d", "feature/grpc")
     (row,) = agent.recall("what does the service speak?")
     assert (row["number"], row.get("branch")) == (number, None)
+
+
+@pytest.mark.parametrize("later", [{"supersedes": True}, {"topic": "protocol"}])
+def test_a_branch_closes_a_note_of_main_for_itself_until_it_is_merged(agent, shop, later):
+    old = agent.store("The service speaks REST with its clients", topic="protocol")
+    git(shop, "switch", "-q", "-c", "feature/grpc")
+    more = {"supersedes": [old]} if "supersedes" in later else later
+    new = agent.store("The service speaks gRPC with its clients", **more)
+    question = "what does the service speak with its clients?"
+
+    def seen():
+        in_briefing = agent.ask("briefing")["briefing"]
+        return [row["number"] for row in agent.recall(question)], "REST" in in_briefing, "gRPC" in in_briefing
+
+    assert seen() == ([new], False, True)
+    git(shop, "switch", "-q", "main")
+    assert seen() == ([old, new], True, False)
+    assert agent.recall(question)[0]["newer"] == new
+    assert agent.ask("node", node_id=old)["state"] == "superseded"  # as the branch has it
+    git(shop, "switch", "-q", "-c", "feature/soap")
+    assert seen()[0] == [old, new]
+    git(shop, "branch", "-q", "-D", "feature/grpc")
+    assert seen() == ([new], False, True)
+
+
+def test_a_note_that_a_branch_superseded_within_itself_is_closed_everywhere(agent, shop):
+    git(shop, "switch", "-q", "-c", "feature/grpc")
+    old = agent.store("The service speaks REST with its clients")
+    new = agent.store("The service speaks gRPC with its clients", supersedes=[old])
+    git(shop, "switch", "-q", "main")
+    rows = agent.recall("what does the service speak with its clients?")
+    assert [row["number"] for row in rows] == [new]
