@@ -1,0 +1,123 @@
+"""Classes without a name, and object literals that are given where an interface is wanted."""
+
+import pytest
+
+from tests.graph.test_truth import edge_lines, load
+
+JAVA = """interface Factory { String make(int n); }
+class Base { void stop() {} }
+class Factories {
+    Base held;
+    static final Factory ZERO = new Factory() {
+        public String make(int n) { return twice(n); }
+        String twice(int n) { return "0"; }
+    };
+    Factory repeated(final Base s) {
+        return new Factory() {
+            @Override public String make(int n) { s.stop(); held.stop(); return this.make(n); }
+        };
+    }
+    Base based() {
+        use(new Base() { void run() { stop(); } });
+        return new Base(start()) { int n = start(); };
+    }
+    int start() { return 1; }
+    void use(Base base) {}
+    enum Level implements Factory {
+        LOW { public String make(int n) { return ""; } }, HIGH;
+        public String make(int n) { return "1"; }
+    }
+}
+"""
+KOTLIN = """package f
+interface Factory { fun make(n: Int): String }
+open class Base(n: Int) { fun stop() {} }
+val ZERO: Factory = object : Factory {
+    override fun make(n: Int) = "0"
+}
+class Holder {
+    val both = object : Base(1), Factory {
+        override fun make(n: Int): String { stop(); return "" }
+    }
+}
+fun repeated(s: Base): Factory = object : Factory {
+    override fun make(n: Int): String { s.stop(); return "" }
+}
+"""
+SCALA = """trait Factory { def make(n: Int): String }
+class Base(n: Int) { def stop(): Unit = () }
+object Factories {
+  val zero: Factory = new Factory {
+    def make(n: Int): String = "0"
+  }
+  def both(s: Base): Base = new Base(1) with Factory {
+    def make(n: Int): String = { stop(); s.stop(); "" }
+  }
+}
+"""
+PHP = """<?php
+interface Factory { public function make(int $n): string; }
+class Base { public function stop() {} }
+class Factories {
+    public function repeated(Base $s): Factory {
+        return new class($s) extends Base implements Factory {
+            public function make(int $n): string { $this->stop(); return ''; }
+        };
+    }
+}
+"""
+#: path → (text, edges that it must have)
+UNNAMED = {
+    "Factory.java": (
+        JAVA,
+        """
+Factory:Factories.ZERO.Factory{} implements Factory:Factory [exact]
+Factory:Factories.ZERO.Factory{}.make calls Factory:Factories.ZERO.Factory{}.twice [receiver]
+Factory:Factories.repeated.Factory{} implements Factory:Factory [exact]
+Factory:Factories.repeated.Factory{}.make calls Factory:Base.stop [receiver]
+Factory:Factories.repeated.Factory{}.make calls Factory:Factories.repeated.Factory{}.make [receiver]
+Factory:Factories.based.Base{} extends Factory:Base [exact]
+Factory:Factories.based.Base{}~2 extends Factory:Base [exact]
+Factory:Factories.based.Base{}.run calls Factory:Base.stop [receiver]
+Factory:Factories.based calls Factory:Factories.start [receiver]
+Factory:Factories.Level.LOW{} extends Factory:Factories.Level [exact]
+""",
+    ),
+    "f/Factory.kt": (
+        KOTLIN,
+        """
+f/Factory:ZERO.Factory{} implements f/Factory:Factory [exact]
+f/Factory:Holder.both.Base{} extends f/Factory:Base [exact]
+f/Factory:Holder.both.Base{} implements f/Factory:Factory [exact]
+f/Factory:Holder.both.Base{}.make calls f/Factory:Base.stop [receiver]
+f/Factory:repeated.Factory{} implements f/Factory:Factory [exact]
+f/Factory:repeated.Factory{}.make calls f/Factory:Base.stop [receiver]
+""",
+    ),
+    "Factory.scala": (
+        SCALA,
+        """
+Factory:Factories.zero.Factory{} implements Factory:Factory [exact]
+Factory:Factories.both.Base{} extends Factory:Base [exact]
+Factory:Factories.both.Base{} implements Factory:Factory [exact]
+Factory:Factories.both.Base{}.make calls Factory:Base.stop [receiver]
+""",
+    ),
+    "Factory.php": (
+        PHP,
+        """
+Factory:Factories.repeated.Base{} extends Factory:Base [exact]
+Factory:Factories.repeated.Base{} implements Factory:Factory [exact]
+Factory:Factories.repeated.Base{}.make calls Factory:Base.stop [receiver]
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("path", UNNAMED)
+def test_an_unnamed_class_implements_its_bases_and_not_the_class_around_it(path):
+    text, wanted = UNNAMED[path]
+    lines = edge_lines(load({path: text}))
+    assert {line for line in wanted.strip().splitlines() if line not in lines} == set()
+    typed = {line for line in lines if " calls " not in line and "Level implements" not in line}
+    assert typed == {line for line in wanted.strip().splitlines() if " calls " not in line}
