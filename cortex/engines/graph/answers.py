@@ -233,7 +233,7 @@ class GraphSnapshot:
             return ""
         return (
             f"In {count} of these {len(steps)} calls the receiver's type is unknown, and several definitions have the "
-            "name: see `candidates`."
+            "name, or one and a type of the platform: see `candidates`."
         )
 
     def _describe_dispatch(self, walk: Walk) -> str:

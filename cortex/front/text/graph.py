@@ -184,7 +184,12 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         more = " or more" if result.get("more_candidates") else ""
         listed = "candidates_of" not in result and len(candidates) <= CANDIDATES_LISTED
         names = f": {', '.join(candidates)}" if listed else ""
-        yield f"receiver's type unknown: {len(candidates)}{more} definitions have the name{names}"
+        having = (
+            "perhaps a method of the platform"
+            if len(candidates) == 1
+            else f"{len(candidates)}{more} definitions have the name{names}"
+        )
+        yield f"receiver's type unknown: {having}"
     if result.get("stale"):
         yield STALE
 

@@ -241,6 +241,18 @@ class Calls:
             return False
         return name[0].isupper() or self.rules.global_names
 
+    def _is_hidden(self, ref: Ref) -> bool:
+        """Return True for a member of a value that is local to a function of another file."""
+        path, at = ref
+        definitions = self.project.index(path).facts.definitions
+        around = definitions[at].parent
+        return (
+            path != self.path
+            and around >= 0
+            and definitions[around].kind in CALLABLE_KINDS
+            and definitions[at].scope != definitions[around].qualified
+        )
+
     def _call_by_name(self, reference: Reference, name: str) -> Iterator[Edge]:
         if name in COMMON or len(name) < 3 or self.is_outside(reference.chain):
             return
@@ -252,6 +264,8 @@ class Calls:
             refs = step(self, reference, refs)
         if len(refs) == 1 or (self.rules.named_twins and self.targets.are_twins(refs)):
             if name in self.rules.platform_methods:
+                if near := [ref for ref in refs if not self._is_hidden(ref)]:
+                    yield self.edges.ambiguous(reference, near, "name")
                 return
             if reference.scope >= 0 and refs[0] == (self.path, reference.scope):
                 return  # rather a wrapper of another function of that name than recursion
