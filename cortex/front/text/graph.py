@@ -180,6 +180,8 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         yield f"also {', '.join(further)}"
     if more := result.get("more_sites"):
         yield f"and {more} more places"
+    if alternatives := result.get("alternatives"):
+        yield f"one of {alternatives}, by what is built"
     if candidates := candidates_of(result, answer["results"]):
         more = " or more" if result.get("more_candidates") else ""
         listed = "candidates_of" not in result and len(candidates) <= CANDIDATES_LISTED
