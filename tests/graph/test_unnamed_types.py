@@ -1,4 +1,4 @@
-"""Classes without a name, and object literals that are given where an interface is wanted."""
+"""Classes without a name, and object literals that are declared with the type of an interface."""
 
 import pytest
 
@@ -121,3 +121,46 @@ def test_an_unnamed_class_implements_its_bases_and_not_the_class_around_it(path)
     assert {line for line in wanted.strip().splitlines() if line not in lines} == set()
     typed = {line for line in lines if " calls " not in line and "Level implements" not in line}
     assert typed == {line for line in wanted.strip().splitlines() if " calls " not in line}
+
+
+LITERALS = {
+    "factory.ts": (
+        "export interface Factory { make(n: number): string }\n"
+        "export interface Other { go(): void }\n"
+        "export type Both = Factory & Other;\n"
+    ),
+    "a.ts": """import { Factory, Other } from './factory';
+
+export const zero: Factory = { make(n) { return helper(); } };
+const plain = { make(n: number) { return ''; } };
+const data: Factory = JSON.parse('');
+function helper() { return ''; }
+
+export function repeated(s: string): Factory {
+  return { make: (n) => s.repeat(n) };
+}
+export const arrow = (): Factory => ({ make(n) { return ''; } });
+export async function later(): Promise<Factory> {
+  const local: Other = { go() {} };
+  local.go();
+  return { make: (n) => '' };
+}
+export class Maker {
+  build(): Other { return { go() {} }; }
+  several(): Other[] { return [{ go() {} }]; }
+}
+""",
+}
+
+
+def test_an_object_literal_implements_the_type_that_is_declared_for_it():
+    lines = edge_lines(load(LITERALS))
+    assert {line for line in lines if " implements " in line} == {
+        "a:zero implements factory:Factory [import]",
+        "a:repeated implements factory:Factory [import]",
+        "a:arrow implements factory:Factory [import]",
+        "a:later implements factory:Factory [import]",
+        "a:later.local implements factory:Other [import]",
+        "a:Maker.build implements factory:Other [import]",
+    }
+    assert "a:zero.make calls a:helper [exact]" in lines
