@@ -60,6 +60,21 @@ def test_the_only_candidate_of_a_platforms_name_is_unsure(config):
     assert ask(worker, "path", "go", to="Feed.enqueue")[1] == []
 
 
+def test_an_object_literal_is_shown_where_it_is_given(config):
+    files = {
+        "factory.ts": "export interface Factory { make(): string }\nexport function use(f: Factory) {}\n",
+        "a.ts": (
+            "import { Factory, use } from './factory';\nexport function give() {\n"
+            "  return use({ make: () => '' });\n}\nexport const zero: Factory = {\n  make() { return ''; },\n};\n"
+        ),
+    }
+    worker = serve_files(config, files)
+    _, results = ask(worker, "implementations", "Factory", context_lines=0)
+    rows = {row["node"]["id"]: row["context"][0]["text"].strip() for row in results}
+    assert rows == {"a:give": "return use({ make: () => '' });", "a:zero": "export const zero: Factory = {"}
+    assert [row["node"]["id"] for row in ask(worker, "implementations", "Factory.make")[1]] == ["a:zero.make"]
+
+
 def test_a_call_of_a_function_for_several_systems_is_one_of_them_and_no_mock(config):
     files = {
         "port.h": "int port_open(const char *path);\n",

@@ -152,6 +152,38 @@ export class Maker {
 """,
 }
 
+GIVEN = {
+    "factory.ts": (
+        "export interface Factory { make(n: number): string }\n"
+        "export function use(name: string, f: Factory) { return f.make(1); }\n"
+        "export function plain(name: string, f: string) {}\n"
+        "export function all(...rest: Factory[]) {}\n"
+        "export class Host { constructor(f: Factory) {}\n  add(f: Factory) {}\n}\n"
+    ),
+    "a.ts": """import { all, plain, use, Host } from './factory';
+import { other } from 'elsewhere';
+
+function f1() { use('a', { make(n) { return ''; } }); }
+function f2() { new Host({ make: (n) => '' }); }
+class Page {
+  host = new Host(null);
+  open() { this.host.add({ make: function (n) { return ''; } }); }
+}
+function f3() { all(null, { make: (n) => '' }); }
+function n1() { plain('a', { make: (n) => '' }); }
+function n2() { other({ make: (n) => '' }); }
+function n3() { use('a', { size: 1 }); }
+function n4() { use({ make: (n) => '' }, null); }
+""",
+}
+
+
+def test_an_object_literal_implements_the_type_of_the_parameter_that_gets_it():
+    lines = {line for line in edge_lines(load(GIVEN)) if " implements " in line}
+    assert lines == {
+        f"a:{name} implements factory:Factory [import]" for name in ("f1", "f2", "f3", "Page.open")
+    }
+
 
 def test_an_object_literal_implements_the_type_that_is_declared_for_it():
     lines = edge_lines(load(LITERALS))

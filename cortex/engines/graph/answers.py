@@ -31,7 +31,7 @@ from cortex.terms.bounds import clamp
 from cortex.terms.components import family_of
 from cortex.terms.globs import matching_paths
 from cortex.terms.ids import split_id, strip_overload
-from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
+from cortex.terms.kinds import LITERAL_HOLDERS, TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
 from cortex.terms.paths import is_built, is_test
 from cortex.terms.spelling import read_file_lines, read_globs
@@ -295,7 +295,8 @@ class GraphSnapshot:
             if request.ends:
                 result["ends"] = self._ends_of(step.edge)
             # An implementation or override is shown at its definition.
-            if request.operation != "implementations" and step.impact_type != "override":
+            by_definition = request.operation == "implementations" and node["kind"] not in LITERAL_HOLDERS
+            if not by_definition and step.impact_type != "override":
                 path, line = place["file"], place["line"]
         if places := (*step.further, *step.dispatched):
             result["sites"] = [self._make_site(row, step, request) for row in places[:SITES_MAX]]

@@ -11,6 +11,7 @@ from cortex.front.text.lines import FAINT, STALE, STRONG, Page, place
 from cortex.front.text.parts import UNSURE, Spot, draw_spots
 from cortex.front.text.values import Answer
 from cortex.terms.ambiguous_candidates import candidates_of
+from cortex.terms.kinds import LITERAL_HOLDERS
 from cortex.terms.paths import is_test
 
 _NUMBERED = re.compile(r"(\d+): ?(.*)")
@@ -101,7 +102,8 @@ def _row_of(row: Answer, operation: str) -> dict[str, Any]:
         node, location = row["node"], row.get("location")
         defined = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
         forward = operation in _FORWARD and location is not None
-        at = defined if forward or operation == "implementations" or location is None else location
+        by_definition = operation == "implementations" and node["kind"] not in LITERAL_HOLDERS
+        at = defined if forward or by_definition or location is None else location
         path, line = at["file"], at["line"]
         identity = str(node["id"])
         is_file = node["kind"] == "module" and node.get("file")

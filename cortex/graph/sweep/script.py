@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from tree_sitter import Node
 
 from cortex.graph.facts import scripts
-from cortex.graph.facts.callback_types import callback_parameter
+from cortex.graph.facts.callback_types import callback_parameter, parameter_of
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required_module, text_of, type_text
-from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, OBJECT, Base, Extension
+from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, GIVEN, HOLDER, OBJECT, Base, Extension
 from cortex.graph.facts.jsdoc import doc_above
 from cortex.graph.facts.links import module_link, module_of
 from cortex.graph.facts.scripts import EXPORTS, MODULE_EXPORTS
@@ -106,6 +106,14 @@ def _implement(holder: tuple[OpenDefinition | None, str], literal: Node) -> None
     if definition is not None and len(names) == 1 and not names[0].endswith("*"):
         place = literal.start_point[0] + 1, literal.start_point[1]
         definition.bases.append(Base("implements", names[0], *place))
+
+
+def give_literal(sweep: Sweep, literal: Node) -> None:
+    """Refer to the type of the parameter that gets an object literal with functions."""
+    if scripts.has_functions(literal):
+        chain = parameter_of(literal, sweep.syntax)
+        if chain != UNKNOWN:
+            sweep.add_reference(GIVEN, chain, literal)
 
 
 def _enter_returned(sweep: Sweep, literal: Node, frame: Frame) -> None:
