@@ -2,6 +2,7 @@
 
 import pytest
 
+from cortex.graph.resolution.targets import CANDIDATES_MAX
 from tests.graph.test_truth import edge_lines, load
 
 JAVA = """interface Factory { String make(int n); }
@@ -196,3 +197,12 @@ def test_an_object_literal_implements_the_type_that_is_declared_for_it():
         "a:Maker.build implements factory:Other [import]",
     }
     assert "a:zero.make calls a:helper [exact]" in lines
+
+
+def test_methods_of_unnamed_classes_do_not_push_a_call_over_the_bound_of_candidates():
+    classes = "".join(f"class C{n} {{ void spin() {{}} }}\n" for n in range(CANDIDATES_MAX))
+    made = "class M { Object a = new C1() { void spin() {} }; }\n"
+    lines = edge_lines(load({"A.java": f"{classes}{made}class U {{ void run() {{ x.y().spin(); }} }}\n"}))
+    (call,) = (line for line in lines if line.startswith("A:U.run calls"))
+    assert call.count("|") == CANDIDATES_MAX - 1
+    assert "{}" not in call

@@ -13,6 +13,7 @@ import msgspec
 from cortex.graph.facts.chains import split_chain
 from cortex.graph.facts.facts import TYPE_ONLY, Reference
 from cortex.graph.facts.links import module_of
+from cortex.graph.facts.unnamed_types import UNNAMED
 from cortex.graph.resolution.common_names import COMMON
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
@@ -262,6 +263,10 @@ class Calls:
         refs = plausible_methods(self.project, self.path, reference, methods)
         for step in self.language.methods_by_name:
             refs = step(self, reference, refs)
+        if len(refs) > CANDIDATES_MAX:  # those of unnamed classes override others of that name
+            refs = [
+                ref for ref in refs if UNNAMED not in self.project.definition(ref).scope.rpartition(".")[2]
+            ]
         if len(refs) == 1 or (self.rules.named_twins and self.targets.are_twins(refs)):
             if name in self.rules.platform_methods:
                 if near := [ref for ref in refs if not self._is_hidden(ref)]:
