@@ -9,10 +9,22 @@ from typing import Any
 
 import orjson
 
+from cortex.terms.kinds import LITERAL_HOLDERS
+
 #: operations that follow the edges forwards: each result is the end of a reference
 _FORWARD = frozenset({"callees", "dependencies", "path"})
 #: keys that are copied unchanged
-_COPIED_KEYS = ("of", "more_sites", "via", "step", "edge", "confidence", "impact_type", "severity")
+_COPIED_KEYS = (
+    "of",
+    "more_sites",
+    "via",
+    "step",
+    "edge",
+    "confidence",
+    "impact_type",
+    "severity",
+    "alternatives",
+)
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
 #: characters of a line of code; longer ones are cut
 LINE_CHARS_MAX = 160
@@ -49,7 +61,8 @@ def _row(result: Row, operation: str, base_file: str) -> Row:
     place: Row | None = result.get("location")
     defined: Row | None = {"file": node["file"], "line": node["start_line"]} if node.get("file") else None
     forward = operation in _FORWARD
-    by_definition = operation == "implementations" or result.get("impact_type") == "override"
+    is_implementation = operation == "implementations" and node["kind"] not in LITERAL_HOLDERS
+    by_definition = is_implementation or result.get("impact_type") == "override"
     at = place if place and not forward and not by_definition else defined
     row: Row = {"name": name} if (name := _short_name(node)) else {}
     row["kind"] = node["kind"]

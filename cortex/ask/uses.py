@@ -376,7 +376,8 @@ def _further_places(row: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bo
 
 
 def _is_unsure(row: Mapping[str, Any]) -> bool:
-    return len({strip_overload(name) for name in row.get("candidates", ())}) > 1
+    candidates = {strip_overload(name) for name in row.get("candidates", ())}
+    return len(candidates) > 1 or (len(candidates) == 1 and row.get("confidence") == "name")
 
 
 async def _search_text(

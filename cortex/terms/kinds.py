@@ -13,5 +13,7 @@ CALLABLE_KINDS = frozenset(("function", "method"))
 FUNCTION_KINDS = CALLABLE_KINDS | {"macro"}
 #: kinds in data chunks
 DATA_KINDS = frozenset(("constant", "variable", "enum"))
+#: kinds that implement an interface by an object literal in them: its place is shown
+LITERAL_HOLDERS = frozenset(("function", "module"))
 #: kinds that are a whole file or folder, not a definition inside
 WHOLE_KINDS = frozenset(("module", "package"))

@@ -36,6 +36,67 @@ def test_overloads_of_one_thing_are_not_unsure(config):
     assert results[0]["candidates"] == ["a:f", "a:f~2"]
 
 
+def serve_files(config, files):
+    for path, text in files.items():
+        (config.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (config.root / path).write_text(text)
+    write_graph(config, tuple(files))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    return worker
+
+
+def test_the_only_candidate_of_a_platforms_name_is_unsure(config):
+    text = "export class Feed {\n  enqueue(x: string) {}\n}\nexport function run(x: any) {\n  x.y.enqueue('');\n}\n"
+    worker = serve_files(
+        config, {"a.ts": text, "b.ts": "import { run } from './a';\nexport const go = () => run(1);\n"}
+    )
+    hits, (row,) = ask(worker, "callers", "Feed.enqueue")
+    assert (row["node"]["id"], row["candidates"]) == ("a:run", ["a:Feed.enqueue"])
+    assert "or one and a type of the platform" in hits.suggestion
+    _, results = ask(worker, "impact", "Feed.enqueue")
+    assert [row["severity"] for row in results] == ["medium"]
+    assert ask(worker, "path", "go", to="Feed.enqueue")[1] == []
+
+
+def test_an_object_literal_is_shown_where_it_is_given(config):
+    files = {
+        "factory.ts": "export interface Factory { make(): string }\nexport function use(f: Factory) {}\n",
+        "a.ts": (
+            "import { Factory, use } from './factory';\nexport function give() {\n"
+            "  return use({ make: () => '' });\n}\nexport const zero: Factory = {\n  make() { return ''; },\n};\n"
+        ),
+    }
+    worker = serve_files(config, files)
+    _, results = ask(worker, "implementations", "Factory", context_lines=0)
+    rows = {row["node"]["id"]: row["context"][0]["text"].strip() for row in results}
+    assert rows == {"a:give": "return use({ make: () => '' });", "a:zero": "export const zero: Factory = {"}
+    assert [row["node"]["id"] for row in ask(worker, "implementations", "Factory.make")[1]] == ["a:zero.make"]
+
+
+def test_a_call_of_a_function_for_several_systems_is_one_of_them_and_no_mock(config):
+    files = {
+        "port.h": "int port_open(const char *path);\n",
+        "common.c": '#include "port.h"\nint port_both(void) { return port_open("x"); }\n',
+        "unix/port.c": '#include "../port.h"\nint port_open(const char *path) { return path ? 1 : 0; }\n',
+        "win/port.c": (
+            '#include "../port.h"\nint port_open(const char *path) { return 2; }\n'
+            'int port_win_use(void) { return port_open("NUL"); }\n'
+        ),
+        "test/mock.c": '#include "../port.h"\nint port_open(const char *path) { return 3; }\n',
+        "test/test_port.c": '#include "../port.h"\nint test_port(void) { return port_open("x"); }\n',
+    }
+    worker = serve_files(config, files)
+    both, win, test = (
+        [(row["node"]["id"], row.get("alternatives")) for row in ask(worker, "callees", name)[1]]
+        for name in ("port_both", "port_win_use", "test_port")
+    )
+    assert both == [("unix/port:port_open", 2), ("win/port:port_open", 2)]
+    assert win == [("win/port:port_open", None)]
+    assert test == [("test/mock:port_open", None)]
+
+
 def test_a_ruby_class_reopened_in_other_files_is_one_target(config):
     files = ["lib/a.rb", "lib/b.rb"]
     nodes = [(f"{file[:-3]}:Shop.Store", "class", file) for file in files]

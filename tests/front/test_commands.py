@@ -272,6 +272,13 @@ def test_a_call_on_an_unknown_receiver_says_how_many_definitions_have_the_name(c
     assert out.count("receiver's type unknown: 2 definitions have the name") == 2
 
 
+def test_a_call_that_may_be_of_the_platform_says_so(capsys):
+    place = {"name": "go", "kind": "function", "at": "a.go:11", "depth": 1, "candidates": ["a:x"]}
+    front = FakeSet(EMPTY | {"results": [place]})
+    assert front.run("cortex_graph", "callers", "x") == EXIT_OK
+    assert "receiver's type unknown: perhaps a method of the platform" in capsys.readouterr().out
+
+
 def test_people_get_what_programs_get_and_the_graph_without_its_context():
     front = FakeSet()
     for name, word, for_shell in (

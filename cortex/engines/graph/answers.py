@@ -31,12 +31,14 @@ from cortex.terms.bounds import clamp
 from cortex.terms.components import family_of
 from cortex.terms.globs import matching_paths
 from cortex.terms.ids import split_id, strip_overload
-from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
+from cortex.terms.kinds import LITERAL_HOLDERS, TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
 from cortex.terms.paths import is_built, is_test
 from cortex.terms.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
+#: ending of files that declare the functions of scripts: no further definitions
+_DECLARATIONS = ".d.ts"
 #: bounds of the arguments; values outside are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX, OFFSET_MAX = 10, 500, 100, 20, 1_000_000
 
@@ -233,7 +235,7 @@ class GraphSnapshot:
             return ""
         return (
             f"In {count} of these {len(steps)} calls the receiver's type is unknown, and several definitions have the "
-            "name: see `candidates`."
+            "name, or one and a type of the platform: see `candidates`."
         )
 
     def _describe_dispatch(self, walk: Walk) -> str:
@@ -288,10 +290,13 @@ class GraphSnapshot:
                 result["candidates"] = graph.candidates(step.edge)
                 if len(result["candidates"]) == CANDIDATES_MAX:
                     result["more_candidates"] = True
+            elif request.operation == "callees" and (count := self._count_alternatives(step.edge)) > 1:
+                result["alternatives"] = count
             if request.ends:
                 result["ends"] = self._ends_of(step.edge)
             # An implementation or override is shown at its definition.
-            if request.operation != "implementations" and step.impact_type != "override":
+            by_definition = request.operation == "implementations" and node["kind"] not in LITERAL_HOLDERS
+            if not by_definition and step.impact_type != "override":
                 path, line = place["file"], place["line"]
         if places := (*step.further, *step.dispatched):
             result["sites"] = [self._make_site(row, step, request) for row in places[:SITES_MAX]]
@@ -302,6 +307,17 @@ class GraphSnapshot:
         if request.include_context and path and line:
             result["context"] = self._sources.lines(path, line, clamp(request.context_lines, 0, CONTEXT_MAX))
         return path, orjson.dumps(result)
+
+    def _count_alternatives(self, row: int) -> int:
+        """The number of definitions with one name that a call leads to: for several systems, or in
+        branches of a condition.
+        """
+        graph, edge = self.graph, self.graph.edges[row]
+        mates = graph.edges[graph.outgoing.of(edge[:1].astype("<i8"))]
+        mates = mates[(mates[:, 2:7] == edge[2:7]).all(axis=1) & (mates[:, 7] == 0)]
+        ends = {int(end) for end in mates[:, 1] if not graph.file_of(int(end)).endswith(_DECLARATIONS)}
+        names = [self._last_name(end) for end in (int(edge[1]), *ends)]
+        return names.count(names[0]) - 1
 
     def _make_site(self, row: int, step: Step, request: GraphSearch) -> dict[str, Any]:
         """A further place of a caller; its confidence where it differs from the row's."""
@@ -330,7 +346,7 @@ class GraphSnapshot:
         narrowed = request.scope or request.exclude_patterns
         if request.operation not in _NAMING or narrowed or self.graph.kind(number) in WHOLE_KINDS:
             return {}
-        name = split_id(strip_overload(self.graph.names[number]))[-1]
+        name = self._last_name(number)
         family = family_of(self.graph.file_of(number))
         rows = [row for row in self.graph.unresolved(name) if family_of(row[0]) == family]
         if not rows:
@@ -338,6 +354,9 @@ class GraphSnapshot:
         places = sorted((is_built(file), is_test(file), file, line) for file, line, _ in rows if line)
         listed = [place[2:] for place in places[:UNRESOLVED_MAX]]
         return {"name": name, "total": sum(count for *_, count in rows), "places": listed}
+
+    def _last_name(self, number: int) -> str:
+        return split_id(strip_overload(self.graph.names[number]))[-1]
 
     def _line(self, file: str, line: int) -> str:
         """The text of a line as it is now; "" if it cannot be read."""

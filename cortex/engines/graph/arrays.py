@@ -184,12 +184,13 @@ class Graph:
         return self.names[int(self.nodes[int(self.node_of[number]), 2])]
 
     def is_unsure(self, edge: int) -> bool:
-        """Whether the edge is ambiguous between names that are not just overloads of one."""
+        """Whether the edge is ambiguous between names that are not just overloads of one, or
+        perhaps means none: it has one candidate.
+        """
         if not self.edges[edge, 7]:
             return False
-        names = (strip_overload(self.names[number]) for number in self._group_numbers(edge))
-        first = next(names)
-        return any(name != first for name in names)
+        names = [strip_overload(self.names[number]) for number in self._group_numbers(edge)]
+        return len(names) == 1 or any(name != names[0] for name in names)
 
     def candidates(self, edge: int) -> list[str]:
         """The possible ends of the ambiguous edge in row `edge`, at most CANDIDATES_MAX."""

@@ -365,7 +365,7 @@ class StepFinder:
     @cached_property
     def are_unsure(self) -> Array:
         """Bool [edges]: whether an edge is ambiguous between names that are not just overloads of
-        one.
+        one, or has one candidate.
         """
         graph = self._graph
         unsure = np.zeros(len(graph.edges), dtype=bool)
@@ -378,7 +378,8 @@ class StepFinder:
         names = np.where(nodes >= 0, self._lasts[nodes] ^ above[nodes] * _MIX, ends.astype("<u8"))
         starts = np.flatnonzero(np.diff(graph.edges[rows, 7], prepend=-1))
         differ = np.minimum.reduceat(names, starts) != np.maximum.reduceat(names, starts)
-        unsure[rows] = np.repeat(differ, np.diff(np.append(starts, len(rows))))
+        sizes = np.diff(np.append(starts, len(rows)))
+        unsure[rows] = np.repeat(differ | (sizes == 1), sizes)
         return unsure
 
 

@@ -11,6 +11,7 @@ from cortex.front.text.lines import FAINT, STALE, STRONG, Page, place
 from cortex.front.text.parts import UNSURE, Spot, draw_spots
 from cortex.front.text.values import Answer
 from cortex.terms.ambiguous_candidates import candidates_of
+from cortex.terms.kinds import LITERAL_HOLDERS
 from cortex.terms.paths import is_test
 
 _NUMBERED = re.compile(r"(\d+): ?(.*)")
@@ -101,7 +102,8 @@ def _row_of(row: Answer, operation: str) -> dict[str, Any]:
         node, location = row["node"], row.get("location")
         defined = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
         forward = operation in _FORWARD and location is not None
-        at = defined if forward or operation == "implementations" or location is None else location
+        by_definition = operation == "implementations" and node["kind"] not in LITERAL_HOLDERS
+        at = defined if forward or by_definition or location is None else location
         path, line = at["file"], at["line"]
         identity = str(node["id"])
         is_file = node["kind"] == "module" and node.get("file")
@@ -180,11 +182,18 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         yield f"also {', '.join(further)}"
     if more := result.get("more_sites"):
         yield f"and {more} more places"
+    if alternatives := result.get("alternatives"):
+        yield f"one of {alternatives}, by what is built"
     if candidates := candidates_of(result, answer["results"]):
         more = " or more" if result.get("more_candidates") else ""
         listed = "candidates_of" not in result and len(candidates) <= CANDIDATES_LISTED
         names = f": {', '.join(candidates)}" if listed else ""
-        yield f"receiver's type unknown: {len(candidates)}{more} definitions have the name{names}"
+        having = (
+            "perhaps a method of the platform"
+            if len(candidates) == 1
+            else f"{len(candidates)}{more} definitions have the name{names}"
+        )
+        yield f"receiver's type unknown: {having}"
     if result.get("stale"):
         yield STALE
 

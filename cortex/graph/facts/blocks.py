@@ -1,8 +1,7 @@
 """Implicit names in blocks: `this` and `it`.
 
 They stand for the receiver or argument in Kotlin's `disk.apply { save() }` and `disks.forEach {
-it.save() }`, in the block passed to a function of the project, and in the body of an unnamed class
-(Java, Kotlin, Scala).
+it.save() }`, and in the block passed to a function of the project.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from tree_sitter import Node
 
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, arguments_of, chain_of, child_of, text_of
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.types import alternatives
 
 #: names of the bindings: bare names in the block are members of the first
 THIS, IT = "this", "it"
@@ -24,8 +22,6 @@ BLOCK_RECEIVER, BLOCK_ARGUMENT = "(^)", "(~)"
 BLOCK_MARKS = frozenset("^~")
 #: functions that pass an index to their block before each element
 _INDEXED = re.compile(r"\.(?:forEach|map|filter|flatMap|onEach)Indexed$")
-#: bodies of unnamed classes
-_BODIES = frozenset({"class_body", "template_body"})
 #: functions of Kotlin's library that pass the receiver to their block as `this`, as `it`, or by
 #: element
 _AS_THIS = frozenset({"apply", "run"})
@@ -40,10 +36,6 @@ _AS_ELEMENT = frozenset(
 
 def implicit_names(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
     """Yield (name, chain) for the implicit names of a block: THIS and IT."""
-    if block.type in _BODIES:
-        if (base_chain := _base_chain(block)) not in (UNKNOWN, LITERAL):
-            yield THIS, base_chain
-        return
     call, argument = _enclosing_call(block)
     if call is None:
         return
@@ -70,24 +62,6 @@ def implicit_names(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
     else:
         yield THIS, f"{chain}{BLOCK_RECEIVER[:-1]}{argument})"
         yield IT, f"{chain}{BLOCK_ARGUMENT[:-1]}{argument})"
-
-
-def _base_chain(body: Node) -> str:
-    """Return the chain of an unnamed class's base: `new Disk() { … }`, `object : Disk() { … }`."""
-    creation = body.parent
-    if creation is None:
-        return UNKNOWN
-    if creation.type == "object_literal":  # Kotlin
-        base = next(
-            (child for child in creation.named_children if child.type == "delegation_specifier"), None
-        )
-        names = alternatives(text_of(base).partition("(")[0]) if base is not None else ()
-    else:
-        first = creation.child_by_field_name("type") or creation.named_child(0)
-        # Scala's `new Disk with Named { … }`: the first type.
-        kind = first.child_by_field_name("base") or first if first is not None else None
-        names = alternatives(text_of(kind)) if kind is not None else ()
-    return f"{names[0]}()" if len(names) == 1 and "*" not in names[0] else UNKNOWN
 
 
 def block_parameter(name: Node, syntax: Syntax) -> str:

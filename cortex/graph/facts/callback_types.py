@@ -19,6 +19,8 @@ CONTEXT_MARK, _SEPARATOR = "^", "\x07"
 #: depth of nested objects in which a function is found
 KEYS_MAX = 3
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "method_definition"})
+#: in place of a parameter's number: the argument itself
+ITSELF = -2
 #: the method of a promise that passes its value on
 _THEN = "then"
 
@@ -73,6 +75,14 @@ def callback_parameter(name: Node, syntax: Syntax) -> str:
     if listed and text_of(listed[0]).startswith("this") and len(listed) > 1:
         number -= listed[0].named_child_count > 0 and listed[0].named_children[0].type == "this"
     return _context_of(function, number, syntax) if number >= 0 else UNKNOWN
+
+
+def parameter_of(argument: Node, syntax: Syntax) -> str:
+    """Return the chain of the parameter that gets an argument; UNKNOWN if nothing tells it."""
+    around = argument.parent
+    if around is None:
+        return UNKNOWN
+    return _argument_context(argument, around, Context(ITSELF, (), 0, ""), syntax)
 
 
 def _context_of(function: Node, number: int, syntax: Syntax) -> str:

@@ -17,7 +17,8 @@ function_values.py):
   `@narrow.after`). `@told`: a comment with a variable's type.
 * `@delegated` (a name) is a method of `@delegated.to`.
 * `@block`: bindings inside do not hold outside.
-* `@call` with `@callee`; `@jsx`; `@type`; `@import`; `@package`.
+* `@call` with `@callee`; `@given`, an object literal among its arguments; `@jsx`; `@type`;
+  `@import`; `@package`.
 
 Of several definitions with one name node the first pattern wins.
 

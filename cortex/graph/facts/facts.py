@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 58
+FACTS_VERSION = 59
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -36,6 +36,8 @@ SPECIALIZED = "specialized"
 TESTED = "test"
 #: relation of another name for a type to that type
 ALIAS = "alias"
+#: kind of the reference of an object literal to the type of the parameter that gets it
+GIVEN = "given"
 #: name and flag of TypeScript's call signatures: the function that a call of an instance means
 CALLED = "call"
 #: flag of a Python definition in a branch of a condition: another branch may define the same name

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cortex.graph.facts.callback_types import Context, decode_context
+from cortex.graph.facts.callback_types import ITSELF, Context, decode_context
 from cortex.graph.facts.facts import CALLED
 from cortex.graph.facts.generics import split_generic
 from cortex.graph.facts.reaching_bindings import ANYWHERE
@@ -45,7 +45,7 @@ class Contexts:
         # If that signature is not readable: functions usually take a callback last.
         values = self._first(
             candidates
-            for number in (context.argument, LAST)
+            for number in (context.argument, LAST)[: 1 if context.number == ITSELF else 2]
             for ref in refs
             if (declared := self._type_of(ref, number))
             for candidates in self._parameter_values((declared, *ref), context)
@@ -92,6 +92,9 @@ class Contexts:
         `declaration` is (text of the type, file, scope).
         """
         text, path, scope = declaration
+        if context.number == ITSELF:
+            yield self._meanings.evaluate(f":{text}", path, scope)
+            return
         if not context.keys and (inner := parameter_type(text, context.number)):
             yield self._meanings.evaluate(f":{inner}", path, scope)
             return

@@ -13,6 +13,7 @@ import msgspec
 from cortex.graph.facts.chains import split_chain
 from cortex.graph.facts.facts import TYPE_ONLY, Reference
 from cortex.graph.facts.links import module_of
+from cortex.graph.facts.unnamed_types import UNNAMED
 from cortex.graph.resolution.common_names import COMMON
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
@@ -241,6 +242,18 @@ class Calls:
             return False
         return name[0].isupper() or self.rules.global_names
 
+    def _is_hidden(self, ref: Ref) -> bool:
+        """Return True for a member of a value that is local to a function of another file."""
+        path, at = ref
+        definitions = self.project.index(path).facts.definitions
+        around = definitions[at].parent
+        return (
+            path != self.path
+            and around >= 0
+            and definitions[around].kind in CALLABLE_KINDS
+            and definitions[at].scope != definitions[around].qualified
+        )
+
     def _call_by_name(self, reference: Reference, name: str) -> Iterator[Edge]:
         if name in COMMON or len(name) < 3 or self.is_outside(reference.chain):
             return
@@ -250,8 +263,14 @@ class Calls:
         refs = plausible_methods(self.project, self.path, reference, methods)
         for step in self.language.methods_by_name:
             refs = step(self, reference, refs)
+        if len(refs) > CANDIDATES_MAX:  # those of unnamed classes override others of that name
+            refs = [
+                ref for ref in refs if UNNAMED not in self.project.definition(ref).scope.rpartition(".")[2]
+            ]
         if len(refs) == 1 or (self.rules.named_twins and self.targets.are_twins(refs)):
             if name in self.rules.platform_methods:
+                if near := [ref for ref in refs if not self._is_hidden(ref)]:
+                    yield self.edges.ambiguous(reference, near, "name")
                 return
             if reference.scope >= 0 and refs[0] == (self.path, reference.scope):
                 return  # rather a wrapper of another function of that name than recursion

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from cortex.graph.facts.facts import Reference
+from cortex.graph.facts.unnamed_types import UNNAMED
 from cortex.graph.resolution.project import Project, Ref
 
 
@@ -40,17 +41,27 @@ class Edges:
     def source(self, scope: int) -> str:
         return self._project.ids(self._path)[scope] if scope >= 0 else self.module
 
+    def _caller(self, scope: int) -> int:
+        """Return the scope that runs a call: the initialisers of an unnamed class run in the
+        function around it.
+        """
+        definitions = self._project.index(self._path).facts.definitions
+        while scope >= 0 and definitions[scope].name.endswith(UNNAMED):
+            scope = definitions[scope].parent
+        return scope
+
     def edge_to(self, scope: int, target: str, kind: str, place: tuple[int, int], confidence: str) -> Edge:
         return Edge(self.source(scope), target, kind, Location(self._path, *place), confidence)
 
     def call(self, reference: Reference, ref: Ref, confidence: str) -> Edge:
+        place = reference.line, reference.column
         return self.edge_to(
-            reference.scope, self._project.id_of(ref), "calls", (reference.line, reference.column), confidence
+            self._caller(reference.scope), self._project.id_of(ref), "calls", place, confidence
         )
 
     def ambiguous(self, reference: Reference, refs: Sequence[Ref], confidence: str) -> Edge:
         return Edge(
-            self.source(reference.scope),
+            self.source(self._caller(reference.scope)),
             "",
             "calls",
             Location(self._path, reference.line, reference.column),

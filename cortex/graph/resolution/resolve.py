@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.chains import split_chain
-from cortex.graph.facts.facts import ALIAS, TYPE_ONLY, Definition, Import, Reference
+from cortex.graph.facts.facts import ALIAS, GIVEN, TYPE_ONLY, Definition, Import, Reference
 from cortex.graph.facts.links import MODULE
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
@@ -206,6 +206,8 @@ class _Resolver:
         """Return the last name of a reference without edges, if it may name a definition of the
         project: its receiver is unknown, or nothing in the file binds the name. Else "".
         """
+        if reference.kind == GIVEN:
+            return ""
         receiver, last = split_chain(reference.chain)
         match = PLAIN_NAME.fullmatch(last)
         name = match[1] if match is not None else ""
@@ -231,6 +233,8 @@ class _Resolver:
                 return self._calls.edges_of(reference)
             case "type":
                 return self._type_edges(reference)
+            case "given":
+                return self._literal_edges(reference)
         return self._value_edges(reference)
 
     def _may_lead(self, reference: Reference) -> bool:
@@ -256,6 +260,19 @@ class _Resolver:
                             (reference.line, reference.column),
                             confidence,
                         )
+
+    def _literal_edges(self, reference: Reference) -> Iterator[Edge]:
+        """Yield the edges to the type of the parameter that gets an object literal: what holds the
+        literal implements it there.
+        """
+        for value in self.evaluator.evaluate(reference.chain, self.path, reference.scope, reference.at):
+            if value.tag == "inst" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                near = self.project.home(value.path) == self.project.home(self.path)
+                place = reference.line, reference.column
+                target = self.project.id_of(value.ref)
+                yield self._edges.edge_to(
+                    reference.scope, target, "implements", place, "exact" if near else "import"
+                )
 
     def _value_edges(self, reference: Reference) -> Iterator[Edge]:
         """Yield the edges of a function or method that is passed, assigned or stored.

@@ -19,6 +19,7 @@ from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.partial_types import first_parts, of_arity
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES
+from cortex.graph.resolution.unknown_receivers import is_in_test, shipped_definitions
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -52,6 +53,8 @@ class Targets:
         """
         if refs and self._rules.arity_of_types:
             refs = of_arity(self._project, refs, reference.types)
+        if len(refs) > 1:
+            refs = self._without_mocks(refs, reference)
         if reference.types == TYPE_ONLY:
             refs = [ref for ref in refs if self._project.definition(ref).kind in TYPE_KINDS]
         if self._rules.strict_arity and reference.arguments >= 0:
@@ -77,6 +80,17 @@ class Targets:
                 yield self._edges.call(reference, ref, confidence)
         elif len(refs) <= CANDIDATES_MAX and refs:
             yield self._edges.ambiguous(reference, refs, confidence)
+
+    def _without_mocks(self, refs: list[Ref], reference: Reference) -> list[Ref]:
+        """Return `refs` without definitions in tests, for a call in code that ships; all if no
+        other is left.
+        """
+        shipped = shipped_definitions(self._project, refs)
+        return (
+            refs
+            if len(shipped) in (0, len(refs)) or is_in_test(self._project, self._path, reference)
+            else shipped
+        )
 
     def accepts(self, ref: Ref, reference: Reference) -> bool:
         """Return True if a Swift function has the labels of a call.

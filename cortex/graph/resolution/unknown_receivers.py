@@ -23,7 +23,7 @@ def plausible_methods(project: Project, path: str, reference: Reference, refs: S
     rules = project.rules(path)
     if rules.exact_arguments and _TYPE_OF.search(reference.chain):
         return []
-    reachable = list(refs) if _is_in_test(project, path, reference) else _shipped(project, refs)
+    reachable = list(refs) if is_in_test(project, path, reference) else shipped_definitions(project, refs)
     if not rules.exact_arguments or reference.arguments < 0:
         return reachable
     fitting = []
@@ -34,11 +34,13 @@ def plausible_methods(project: Project, path: str, reference: Reference, refs: S
     return fitting
 
 
-def _is_in_test(project: Project, path: str, reference: Reference) -> bool:
+def is_in_test(project: Project, path: str, reference: Reference) -> bool:
+    """Return True if a reference is in a test."""
     if is_test(path) or reference.scope < 0:
         return is_test(path)
     return is_test_code(path, project.definition((path, reference.scope)).qualified)
 
 
-def _shipped(project: Project, refs: Sequence[Ref]) -> list[Ref]:
+def shipped_definitions(project: Project, refs: Sequence[Ref]) -> list[Ref]:
+    """Return the definitions that are no tests."""
     return [ref for ref in refs if not is_test_code(ref[0], project.definition(ref).qualified)]

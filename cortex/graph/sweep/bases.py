@@ -17,14 +17,34 @@ from cortex.graph.facts.facts import ALIAS, ANY_NAME, Base, Extension
 from cortex.graph.facts.generics import arguments_text
 from cortex.graph.facts.scripts import record_value_type
 from cortex.graph.facts.types import ITSELF, alternatives
+from cortex.graph.facts.unnamed_types import is_enum_constant, is_unnamed_base, unnamed_bases
+from cortex.graph.sweep.frames import Frame
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
 
 
 def read_base(sweep: Sweep, relation: str, node: Node) -> None:
+    """Read a supertype of the type around it; `read_unnamed_bases` has those of unnamed classes."""
+    if not is_unnamed_base(node):
+        _read(sweep, relation, node)
+
+
+def read_unnamed_bases(sweep: Sweep, body: Node, around: Frame) -> None:
+    """Read the supertypes of the unnamed class that the sweep has just entered: they precede its
+    body. That of an enum's constant is the enum `around` it.
+    """
+    if is_enum_constant(body):
+        row, column = body.start_point
+        _add_base(sweep, Base("extends", around.qualified.rpartition(".")[2], row + 1, column, ""))
+        return
+    for name in unnamed_bases(body):
+        _read(sweep, "extends", name)
+
+
+def _read(sweep: Sweep, relation: str, node: Node) -> None:
     if parts := combined_types(node):
         for type_node in parts:
-            read_base(sweep, relation, type_node)
+            _read(sweep, relation, type_node)
         return
     if sweep.is_script and (value := record_value_type(node)) is not None:
         sweep.add_binding(ANY_NAME, f":{type_text(value)}", node)

@@ -22,7 +22,9 @@ from cortex.graph.facts.facts import (
 from cortex.graph.facts.flags import fixture_name, flags_of
 from cortex.graph.facts.scripts import is_type_part
 from cortex.graph.facts.types import alternatives
+from cortex.graph.facts.unnamed_types import unnamed_name
 from cortex.graph.sweep import scopes, script, signatures
+from cortex.graph.sweep.bases import read_unnamed_bases
 from cortex.graph.sweep.frames import Frame, OpenDefinition, is_in_impl
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
@@ -32,7 +34,7 @@ _OF_SCRIPTS = frozenset({"argument", "assigned", "member", "container"})
 #: kind of the capture → kind of the definition, where they differ: Scala's `package object shop`;
 #: Rust's `Shape::Circle(1)`, a call of a function; a member of a type that is declared or called
 _KINDS = {
-    "packaged": "class",
+    **dict.fromkeys(("packaged", "anonymous"), "class"),
     **dict.fromkeys(("macro", "variant", "declared"), "function"),
     **dict.fromkeys(("part", "called", "computed"), "method"),
 }
@@ -63,6 +65,9 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
     name_node, frame = captures["name"][0], sweep.stack[-1]
     if not _is_definition(kind, node, frame):
         return
+    if kind == "anonymous":
+        _define_unnamed(sweep, node, captures)
+        return
     name = CALLED if _has_no_name(kind, node) else text_of(name_node).strip("\"'`")
     if name_node.type == "simple_symbol":  # Ruby's `define_method(:save) do`
         name = name.lstrip(":")
@@ -78,6 +83,15 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
         frame.associated[f"Self::{name}"] = text_of(type_node) if type_node is not None else name
     else:
         _open_definition(sweep, kind, _definition_site(sweep, kind, name, node, captures), node, captures)
+
+
+def _define_unnamed(sweep: Sweep, body: Node, captures: Captures) -> None:
+    """Define an unnamed class, from its body: arguments of its constructor are outside of it."""
+    frame = sweep.stack[-1]
+    holder, name = unnamed_name(body)
+    place = _DefinitionSite(name, f"{frame.qualified}.{holder}".strip("."), frame.index, frame)
+    _open_definition(sweep, "anonymous", place, body, captures)
+    read_unnamed_bases(sweep, body, frame)
 
 
 def _is_definition(kind: str, node: Node, frame: Frame) -> bool:

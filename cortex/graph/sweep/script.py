@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from tree_sitter import Node
 
 from cortex.graph.facts import scripts
-from cortex.graph.facts.callback_types import callback_parameter
+from cortex.graph.facts.callback_types import callback_parameter, parameter_of
 from cortex.graph.facts.captures import Captures
-from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required_module, text_of
-from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, OBJECT, Base, Extension
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required_module, text_of, type_text
+from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, GIVEN, HOLDER, OBJECT, Base, Extension
 from cortex.graph.facts.jsdoc import doc_above
 from cortex.graph.facts.links import module_link, module_of
 from cortex.graph.facts.scripts import EXPORTS, MODULE_EXPORTS
+from cortex.graph.facts.types import alternatives
 from cortex.graph.facts.wrapped_values import FUNCTIONS, own_name, wrapped_functions
 from cortex.graph.sweep import scopes
 from cortex.graph.sweep.frames import Frame, OpenDefinition
@@ -81,10 +82,38 @@ def _enter_literal(sweep: Sweep, node: Node) -> None:
     )
     if scope:
         _mark_holder(sweep, scope, constructor=owner.prototype)
+        _implement(_declared_constant(sweep, around), node)
     for name, value in scripts.members_of(node):
         chain = name if value.type == "shorthand_property_identifier" else chain_of(value, sweep.syntax)
         if chain not in (UNKNOWN, LITERAL) and not (chain == name and owner.name == EXPORTS):
             sweep.add_binding(f"{owner.name}.{name}", chain, value)
+
+
+def _declared_constant(sweep: Sweep, declarator: Node | None) -> tuple[OpenDefinition | None, str]:
+    """Return the definition of a declared variable, and its type: `const disk: Disk = {}`."""
+    kind = declarator.child_by_field_name("type") if declarator is not None else None
+    name = declarator.child_by_field_name("name") if declarator is not None else None
+    if kind is None or name is None:
+        return None, ""
+    named = (opened for opened in reversed(sweep.opened) if opened.name_node.start_byte == name.start_byte)
+    return next(named, None), type_text(kind)
+
+
+def _implement(holder: tuple[OpenDefinition | None, str], literal: Node) -> None:
+    """Make a definition implement the declared type of an object literal that it holds."""
+    definition, type_name = holder
+    names = alternatives(type_name) if definition is not None and scripts.has_functions(literal) else ()
+    if definition is not None and len(names) == 1 and not names[0].endswith("*"):
+        place = literal.start_point[0] + 1, literal.start_point[1]
+        definition.bases.append(Base("implements", names[0], *place))
+
+
+def give_literal(sweep: Sweep, literal: Node) -> None:
+    """Refer to the type of the parameter that gets an object literal with functions."""
+    if scripts.has_functions(literal):
+        chain = parameter_of(literal, sweep.syntax)
+        if chain != UNKNOWN:
+            sweep.add_reference(GIVEN, chain, literal)
 
 
 def _enter_returned(sweep: Sweep, literal: Node, frame: Frame) -> None:
@@ -101,6 +130,8 @@ def _enter_returned(sweep: Sweep, literal: Node, frame: Frame) -> None:
         Frame(begin, end, frame.index, frame.qualified, "container", block=False, node=literal)
     )
     definition.inferred.append(OBJECT)
+    if definition.returns[:1] == ":":
+        _implement((definition, definition.returns[1:]), literal)
     for name, value in scripts.members_of(literal):
         chain = name if value.type == "shorthand_property_identifier" else chain_of(value, sweep.syntax)
         if chain not in (UNKNOWN, LITERAL):

@@ -34,7 +34,8 @@
 (catch_clause) @block
 (lambda_expression) @block
 (class_body (block) @block)
-(object_creation_expression (class_body) @block)
+(object_creation_expression (class_body) @def.anonymous @name)
+(enum_constant (class_body) @def.anonymous @name)
 
 (method_invocation) @call @callee
 (object_creation_expression type: (_) @callee) @call

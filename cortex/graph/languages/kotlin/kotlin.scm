@@ -37,7 +37,8 @@
 
 (block) @block
 (lambda_literal) @block
-(object_literal (class_body) @block)
+(object_literal (class_body) @def.anonymous @name)
+(enum_entry (class_body) @def.anonymous @name)
 (for_statement) @block
 
 (call_expression . (_) @callee) @call

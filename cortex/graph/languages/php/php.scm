@@ -5,6 +5,7 @@
 (trait_declaration name: (_) @name) @def.trait
 (function_definition name: (_) @name) @def.function
 (method_declaration name: (_) @name) @def.method
+(anonymous_class body: (_) @def.anonymous @name)
 
 (class_declaration (base_clause [(name) (qualified_name)] @base.extends))
 (interface_declaration (base_clause [(name) (qualified_name)] @base.extends))

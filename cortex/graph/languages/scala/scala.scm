@@ -37,7 +37,7 @@
 (for_expression) @block
 (case_clause) @block
 (extension_definition) @block
-(instance_expression (template_body) @block)
+(instance_expression (template_body) @def.anonymous @name)
 
 (call_expression function: (_) @callee) @call
 (instance_expression . (_) @callee) @call

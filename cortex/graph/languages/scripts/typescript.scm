@@ -56,6 +56,8 @@
 (property_signature name: (_) @bind.name type: (type_annotation (_) @bind.type)?)
 (type_parameter name: (type_identifier) @bound.name constraint: (constraint (_) @bound.type))
 
+(arguments (object) @given)
+
 (function_type) @block
 
 (type_identifier) @type
