@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from cortex.graph.facts.chains import split_chain
+from cortex.graph.facts.chains import ROOT_MARK, split_chain
 from cortex.graph.facts.facts import TYPE_ONLY, Reference
 from cortex.graph.facts.links import module_of
 from cortex.graph.resolution.common_names import COMMON
@@ -233,7 +233,7 @@ class Calls:
         It begins with a global that the file does not bind (`console`, `JSON`), or with a type that
         the project does not define (`Math`).
         """
-        root = _ROOT.match(chain)
+        root = _ROOT.match(chain.lstrip(ROOT_MARK))
         name = root[0] if root else "?"
         if name[0] in "?#" or name in self.rules.self_names | self.rules.super_names | self.rules.type_names:
             return False

@@ -65,10 +65,20 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
+    if syntax.setters and _is_assigned(node):
+        chain += "="
     arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads)
     if written in _CONSTRUCTIONS:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
     sweep.add_reference("call", chain, member, arguments)
+
+
+def _is_assigned(call: Node) -> bool:
+    """Return True for Ruby's `disk.size` in `disk.size = 1`."""
+    around = call.parent
+    if around is None or around.type != "assignment":
+        return around is not None and around.type == "left_assignment_list"
+    return around.start_byte == call.start_byte
 
 
 def _split_callee(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:

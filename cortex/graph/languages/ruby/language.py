@@ -49,8 +49,11 @@ def _itself(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
 
 
 def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
-    """Return the edges of a call of a module's method, if the type around may include it."""
-    if callee.values:
+    """Return the edges of a call of a module's method, if the type around may include it.
+
+    Not of a name without arguments: it may be a reader (`attr_reader`).
+    """
+    if callee.values or callee.reference.arguments == 0:
         return None
     refs = _mixin_methods(calls, callee.name, callee.reference.scope)
     return calls.targets.edges_of_call(callee.reference, refs, "name")
@@ -97,6 +100,7 @@ RUBY = Language(
             {"string", "integer", "float", "array", "hash", "simple_symbol", "nil", "true", "false"}
         ),
         hoisted=True,
+        setters=True,
     ),
     find_module=_find_module,
     uncalled=_uncalled,
