@@ -202,8 +202,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
 
 
 def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
-    """Return the chain of Scala's `disk save item`, which is `disk.save(item)`."""
-    left, operator = node.child_by_field_name("left"), node.child_by_field_name("operator")
+    """Return the chain of Scala's and Kotlin's `disk save item`, which is `disk.save(item)`."""
+    left, operator = node.named_child(0), node.named_child(1)
     if left is None or operator is None or operator.type != "identifier":
         return UNKNOWN
     return f"{chain_of(left, syntax, depth + 1)}.{text_of(operator)}(_1)"

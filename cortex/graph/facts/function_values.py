@@ -158,7 +158,7 @@ class _FileNames:
         return variables
 
     def is_variable(self, name: str, scope: int, at: int) -> bool:
-        """Return True if a parameter has that name, or a variable that is bound before byte `at`."""
+        """Return True if a parameter, or a variable bound before byte `at`, has that name."""
         while True:
             if (scope, name) in self._parameters:
                 return True

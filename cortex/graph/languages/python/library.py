@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.operators import ELEMENT, SET_ELEMENT
+
 #: containers, files, paths, patterns, dates, threads, tasks, processes and sockets
 PYTHON_METHODS = frozenset(
     (
@@ -57,3 +59,12 @@ PYTHON_METHODS = frozenset(
         "weekday when with_name with_stem with_suffix writable write_eof"
     ).split()
 )
+
+_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "lshift"}
+_ARITHMETIC |= {"/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**": "pow", ">>": "rshift"}
+_COMPARISONS = {"==": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "!=": "ne"}
+#: operator → the method that it calls
+PYTHON_OPERATORS = {sign: f"__{name}__" for sign, name in (_ARITHMETIC | _COMPARISONS).items()}
+PYTHON_OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}
+PYTHON_OPERATORS |= {"in": "__contains__", "not in": "__contains__"}
+PYTHON_OPERATORS |= {ELEMENT: "__getitem__", SET_ELEMENT: "__setitem__"}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
+from cortex.graph.facts.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.languages.ruby.library import RUBY_METHODS
 from cortex.graph.resolution.calls import Callee, Calls
 from cortex.graph.resolution.common_names import COMMON
@@ -101,6 +102,11 @@ RUBY = Language(
         ),
         hoisted=True,
         setters=True,
+        operators={
+            **{sign: sign for sign in "+ - * / % ** == < > <= >= <=> << >> & | ^ =~ ===".split()},
+            ELEMENT: "[]",
+            SET_ELEMENT: "[]=",
+        },
     ),
     find_module=_find_module,
     uncalled=_uncalled,

@@ -30,3 +30,4 @@
 (call method: (identifier) @require (#match? @require "^require")) @import
 (call method: (identifier) @_delegate arguments: (argument_list (simple_symbol) @delegated (pair key: (hash_key_symbol) @_to value: (simple_symbol) @delegated.to)) (#eq? @_delegate "delegate") (#eq? @_to "to"))
 (call method: (identifier) @_delegate arguments: (argument_list . (simple_symbol) @delegated.to (simple_symbol) @delegated) (#match? @_delegate "^(def_delegators?|def_instance_delegators?)$"))
+([(binary) (element_reference)] @operator)
