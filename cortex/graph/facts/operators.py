@@ -1,4 +1,7 @@
-"""Operators that call a method of their operand: `disk + 1`, `disk[0]`, `item in disk`."""
+"""Operators that call a method of their operand: `disk + 1`, `disk[0]`, `item in disk`.
+
+Not `==`: it is frequent, and most often means no method of the project.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ ELEMENT, SET_ELEMENT = "[", "[="
 
 def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node] | None:
     """Return (chain of the called method, node of the operator), None if no type can be known."""
-    if node.child_count < 2:  # noqa: PLR2004
+    if node.child_count < 2:
         return None
     sign = node.child(1)
     written = text_of(sign) if sign.is_named else sign.type
@@ -26,6 +29,8 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node] | None:
     operand = node.child(2 if right else 0) if name else None
     receiver = chain_of(operand, syntax, 1)
     if receiver[0] == ":" or receiver[-1] in (UNKNOWN, LITERAL):
+        return None
+    if receiver[-1] != ")" and receiver.rpartition(".")[2][0].isupper():  # a type: `Pair[int]`
         return None
     return f"{receiver}.{name}", sign
 

@@ -16,7 +16,7 @@ from cortex.graph.languages.defaults import with_default
 #: operators, and the functions that they call
 _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "?:": ""}
 OPERATORS = _OPERATORS | dict.fromkeys(("<", ">", "<=", ">="), "compareTo")
-OPERATORS |= {"==": "equals", "!=": "equals", "in": "contains", "!in": "contains"}
+OPERATORS |= {"in": "contains", "!in": "contains"}
 OPERATORS |= {ELEMENT: "get", SET_ELEMENT: "set"}
 #: children of an infix call: two operands and the function's name
 _INFIX_PARTS = 3

@@ -62,7 +62,7 @@ PYTHON_METHODS = frozenset(
 
 _ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "lshift"}
 _ARITHMETIC |= {"/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**": "pow", ">>": "rshift"}
-_COMPARISONS = {"==": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "!=": "ne"}
+_COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 #: operator → the method that it calls
 PYTHON_OPERATORS = {sign: f"__{name}__" for sign, name in (_ARITHMETIC | _COMPARISONS).items()}
 PYTHON_OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}

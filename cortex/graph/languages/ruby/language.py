@@ -103,7 +103,7 @@ RUBY = Language(
         hoisted=True,
         setters=True,
         operators={
-            **{sign: sign for sign in "+ - * / % ** == < > <= >= <=> << >> & | ^ =~ ===".split()},
+            **{sign: sign for sign in "+ - * / % ** < > <= >= <=> << >> & | ^ =~ ===".split()},
             ELEMENT: "[]",
             SET_ELEMENT: "[]=",
         },

@@ -88,5 +88,5 @@ RUST_METHODS = frozenset(
 _ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "rem"}
 _ARITHMETIC |= {"&": "bitand", "|": "bitor", "^": "bitxor", "<<": "shl", ">>": "shr"}
 #: operator → the method that it calls
-RUST_OPERATORS = {**_ARITHMETIC, "==": "eq", ELEMENT: "index"}
+RUST_OPERATORS = {**_ARITHMETIC, ELEMENT: "index"}
 RUST_OPERATORS |= {f"{sign}=": f"{name}_assign" for sign, name in _ARITHMETIC.items()}
