@@ -21,6 +21,8 @@ from cortex.graph.facts.tokens import is_passed, path_before
 
 #: links of the longest chain that may be a function: `app.views.index`
 LINKS_MAX = 3
+#: nodes whose names are no calls
+_METHOD_NAMES = frozenset({"method", "singleton_method", "alias", "undef", "setter"})
 #: a string that names a function: `save`, `App\save`, `App\Disk::save`
 _CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
@@ -66,9 +68,17 @@ def _bare_calls(nodes: Sequence[Node], file: _FileNames, scopes: _Scopes) -> Ite
     for node in sorted(nodes, key=lambda name: name.start_byte):
         name, at = text_of(node), node.start_byte
         scope = scopes.around(at)
-        if not file.is_variable(name, scope, at):
+        if not (file.is_variable(name, scope, at) or _names_method(node)):
             row, column = node.start_point
             yield Reference("call", name, scope, row + 1, column, at, 0)
+
+
+def _names_method(node: Node) -> bool:
+    """Return True for the name in Ruby's `def save`, `disk.save`, `save 1`, `alias save store`."""
+    around = node.parent
+    if around is None or around.type != "call":
+        return around is not None and around.type in _METHOD_NAMES
+    return around.child_by_field_name("method") == node
 
 
 def _mentioned_chain(node: Node, syntax: Syntax) -> tuple[str, Node]:

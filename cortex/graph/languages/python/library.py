@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.operators import ELEMENT, SET_ELEMENT
-
 #: containers, files, paths, patterns, dates, threads, tasks, processes and sockets
 PYTHON_METHODS = frozenset(
     (
@@ -62,9 +60,7 @@ PYTHON_METHODS = frozenset(
 
 _ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "lshift"}
 _ARITHMETIC |= {"/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**": "pow", ">>": "rshift"}
-_COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-#: operator → the method that it calls
-PYTHON_OPERATORS = {sign: f"__{name}__" for sign, name in (_ARITHMETIC | _COMPARISONS).items()}
+#: operator → the method that it calls; not comparisons and elements: most
+#: are of library types
+PYTHON_OPERATORS = {sign: f"__{name}__" for sign, name in _ARITHMETIC.items()}
 PYTHON_OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}
-PYTHON_OPERATORS |= {"in": "__contains__", "not in": "__contains__"}
-PYTHON_OPERATORS |= {ELEMENT: "__getitem__", SET_ELEMENT: "__setitem__"}

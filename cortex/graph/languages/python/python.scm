@@ -53,4 +53,4 @@
 (type) @type
 (import_statement) @import
 (import_from_statement) @import
-([(binary_operator) (comparison_operator) (augmented_assignment) (subscript)] @operator)
+([(binary_operator) (augmented_assignment)] @operator)

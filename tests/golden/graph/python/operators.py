@@ -1,4 +1,4 @@
-"""Operators and decorators: calls of a known type's methods; lists and numbers have other types."""
+"""Operators: calls of a known type's methods; lists and numbers have other types."""
 
 
 class Meter:

@@ -1,21 +1,5 @@
 (argument_list (simple_symbol) @value)
 (block_argument (simple_symbol) @value)
 (pair value: (simple_symbol) @value)
-
-; names that call a method, if they are no variables
-([
-  (program (identifier) @bare) (body_statement (identifier) @bare) (block_body (identifier) @bare)
-  (then (identifier) @bare) (else (identifier) @bare) (do (identifier) @bare) (ensure (identifier) @bare)
-  (begin (identifier) @bare) (parenthesized_statements (identifier) @bare) (interpolation (identifier) @bare)
-  (argument_list (identifier) @bare) (splat_argument (identifier) @bare) (block_argument (identifier) @bare)
-  (hash_splat_argument (identifier) @bare) (array (identifier) @bare) (pair value: (identifier) @bare)
-  (binary (identifier) @bare) (unary (identifier) @bare) (range (identifier) @bare) (conditional (identifier) @bare)
-  (right_assignment_list (identifier) @bare) (element_reference (identifier) @bare) (pattern (identifier) @bare)
-  (call receiver: (identifier) @bare) (assignment right: (identifier) @bare)
-  (operator_assignment right: (identifier) @bare) (optional_parameter value: (identifier) @bare) (keyword_parameter value: (identifier) @bare)
-  (rescue_modifier (identifier) @bare)
-  (if condition: (identifier) @bare) (unless condition: (identifier) @bare) (elsif condition: (identifier) @bare)
-  (while condition: (identifier) @bare) (until condition: (identifier) @bare) (case value: (identifier) @bare)
-  (if_modifier (identifier) @bare) (unless_modifier (identifier) @bare)
-  (while_modifier (identifier) @bare) (until_modifier (identifier) @bare)
-])
+; names that may call a method (function_values.py)
+(identifier) @bare
