@@ -25,7 +25,8 @@ reference names nothing; they count nowhere. Sites with several sure edges: one 
 site right above, so the edges are also counted one by one (`edges`). `value`: the holder of a
 called value; a sure edge to another definition there is no error, and is counted as `unjudged`.
 `widened`: sites that are right only by a further definition, a body of a prototype's name in C, or
-a method of an `impl` of the named trait in Rust.
+a method of an `impl` of the named trait in Rust. `--bare`: Ruby's names without parentheses are
+sites, too; for those that the tests do not call the reference has no answer.
 """
 
 from __future__ import annotations
@@ -148,6 +149,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--show", type=int, default=0, help="differences to print, of each kind")
     parser.add_argument("--exclude", default="", help="a word: files with it in their path are left out")
+    parser.add_argument("--bare", action="store_true", help="Ruby's names without parentheses are sites")
     add_json(parser)
     return parser.parse_args()
 
@@ -155,7 +157,7 @@ def parse_arguments() -> argparse.Namespace:
 def judge(name: str, root: Path, arguments: argparse.Namespace) -> Figures:
     files = list(files_of(root, LANGUAGES[name]))
     every = [
-        (file, sites_of(file))
+        (file, sites_of(file, bare=arguments.bare))
         for file in files
         if not arguments.exclude or arguments.exclude not in file.path
     ]

@@ -85,7 +85,8 @@ def files_of(root: Path, languages: Sequence[str]) -> Iterator[File]:
             yield file
 
 
-def sites_of(file: File) -> list[Site]:
+def sites_of(file: File, *, bare: bool = False) -> list[Site]:
+    """Return the sites of a file; with `bare` Ruby's names without parentheses, too."""
     leaves = list(_leaves(file.tree.root_node))
     sites = []
     for at, leaf in enumerate(leaves[:-1]):
@@ -95,7 +96,7 @@ def sites_of(file: File) -> list[Site]:
         # Of `new Node\Expr()` only the last name.
         after = [following.text for following in leaves[at + 1 : at + 2]]
         is_new = at > 0 and leaves[at - 1].text == b"new" and after not in ([b"\\"], [b"."], [b"::"])
-        if is_new or _opens(leaves, at + 1):
+        if is_new or _opens(leaves, at + 1) or (bare and leaf.type == "identifier"):
             sites.append((file.path, leaf.start_point[0] + 1, leaf.start_point[1]))
     return sites
 

@@ -10,6 +10,7 @@ from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small_graphs import calls_in, project_of
 
 DISK = (
     "pub struct Pool;\nimpl Pool { pub fn count(&self) {} }\npub struct Disk { pub pool: Pool, pub slot: Pool }\n"
@@ -136,3 +137,11 @@ def test_calls_lead_to_the_right_definitions(what):
     edges = edges_of(project, Evaluator(project), "src/app.rs")
     targets = {(edge.location.line, edge.target) for edge in edges if edge.type in ("calls", "references")}
     assert targets == expected
+
+
+def test_a_called_variable_is_no_module_of_the_crate():
+    texts = {
+        "src/lib.rs": "mod b;\nstruct Disk;\nfn run(f: Disk) {\n    f();\n}\n",
+        "src/b.rs": "pub fn f() {}\n",
+    }
+    assert not calls_in(project_of(texts), "src/lib.rs")

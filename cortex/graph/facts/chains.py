@@ -36,12 +36,14 @@ PASSES_MAX = 60
 #: ends the chain of the target of C++'s iterator or pointer, `*i`
 POINTED = "[*]"
 #: begins a name that is looked up from the outermost name space, whatever encloses it: C++'s
-#: `::save`, PHP's `\\save`
+#: and Ruby's `::save`, PHP's `\\save`
 ROOT_MARK = "\\"
 #: types that carry no information about a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
 _NAMED_TYPES = frozenset("type_identifier generic_type nested_type_identifier type_query".split())
+#: nodes of paths that may begin at the outermost name space
+_PATHS = frozenset({"qualified_identifier", "scope_resolution"})
 #: nodes of names, which may be in backticks; characters of a name that a chain would split at
 _BACKTICK, _IDENTIFIERS = ord("`"), frozenset({"identifier", "simple_identifier", "type_identifier"})
 _IN_CHAINS = re.compile(rb"[.\[\]()~\x00-\x1f]")
@@ -138,7 +140,7 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         tail = name_of(member) if is_name else chain_of(member, syntax, depth + 1)
         if kind == "scoped_property_access_expression":  # PHP's `self::$x`
             tail = tail.lstrip("$")
-        if inner is None and kind == "qualified_identifier" and node.children[0].type == "::":
+        if inner is None and kind in _PATHS and node.children[0].type == "::":
             tail = ROOT_MARK + tail
         return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
     if (read := syntax.readers.get(kind)) is not None and (chain := read(node, syntax, depth)) is not None:
@@ -200,8 +202,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
 
 
 def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
-    """Return the chain of Scala's `disk save item`, which is `disk.save(item)`."""
-    left, operator = node.child_by_field_name("left"), node.child_by_field_name("operator")
+    """Return the chain of Scala's and Kotlin's `disk save item`, which is `disk.save(item)`."""
+    left, operator = node.named_child(0), node.named_child(1)
     if left is None or operator is None or operator.type != "identifier":
         return UNKNOWN
     return f"{chain_of(left, syntax, depth + 1)}.{text_of(operator)}(_1)"

@@ -73,6 +73,8 @@ PACKAGE = "package"
 GENERIC = "<"
 #: `types` of a reference that can only mean a type: it makes or matches an instance
 TYPE_ONLY = -1
+#: `types` of a call by an operator: it means a member of a known type, or nothing in the project
+OPERATOR = -2
 #: the member of an object literal that holds a spread: `{ ...other }`
 SPREAD = "*"
 #: the member of a script's type that stands for any name: `{ [name: string]: Disk }`
@@ -153,7 +155,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `scope` is the index of the enclosing definition, -1 for the file; `at` a byte offset.
     `arguments` is the number of arguments, -1 if unknown. `passed` describes each argument, in
     languages with overloads (arguments.py). `types` is the number of written type arguments (C#),
-    or TYPE_ONLY.
+    TYPE_ONLY or OPERATOR.
     """
 
     kind: str

@@ -1,5 +1,5 @@
 """Functions as values: names that are passed, assigned, returned or stored, as references of the
-kind `value`. Of one file; resolution finds their targets.
+kind `value`; and bare names that call a method (Ruby). Of one file; resolution finds their targets.
 
 Most names in such places are a function's local variables. They are left out here, and so are
 expressions that cannot be a function: the facts would double otherwise.
@@ -7,6 +7,7 @@ expressions that cannot be a function: the facts would double otherwise.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -14,12 +15,14 @@ from tree_sitter import Node, QueryCursor, Tree
 
 from cortex.graph.facts.captures import MATCHES_MAX, query_of
 from cortex.graph.facts.chains import chain_of, text_of
-from cortex.graph.facts.facts import TYPE_ONLY, Facts, Reference
+from cortex.graph.facts.facts import TYPE_ONLY, Binding, Facts, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.tokens import is_passed, path_before
 
 #: links of the longest chain that may be a function: `app.views.index`
 LINKS_MAX = 3
+#: nodes whose names are no calls
+_METHOD_NAMES = frozenset({"method", "singleton_method", "alias", "undef", "setter"})
 #: a string that names a function: `save`, `App\save`, `App\Disk::save`
 _CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
@@ -36,12 +39,13 @@ def value_references(
     query = query_of(tree.language, syntax.package, syntax.values or syntax.queries, "values")
     cursor = QueryCursor(query, match_limit=MATCHES_MAX)
     captures = cursor.captures(tree.root_node)
-    nodes = captures.get("value", [])
+    nodes, bare_names = captures.get("value", []), captures.get("bare", [])
     tokens = [token for token in captures.get("token", ()) if is_passed(token)]
     among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow
-    if not (nodes := [*nodes, *tokens]):
+    if not (nodes := [*nodes, *tokens]) and not bare_names:
         return
     file, scopes, last_start = _FileNames(facts, rules), _Scopes(spans), -1
+    yield from _bare_calls(bare_names, file, _Scopes(spans))
     for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
         if node.start_byte == last_start:
             continue  # two patterns matched it, or it begins the last one
@@ -57,6 +61,24 @@ def value_references(
             row, column = at.start_point
             type_count = TYPE_ONLY if _is_constructor(node) else 0
             yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=type_count)
+
+
+def _bare_calls(nodes: Sequence[Node], file: _FileNames, scopes: _Scopes) -> Iterator[Reference]:
+    """Yield the calls among bare names, which may be variables."""
+    for node in sorted(nodes, key=lambda name: name.start_byte):
+        name, at = text_of(node), node.start_byte
+        scope = scopes.around(at)
+        if not (file.is_variable(name, scope, at) or _names_method(node)):
+            row, column = node.start_point
+            yield Reference("call", name, scope, row + 1, column, at, 0)
+
+
+def _names_method(node: Node) -> bool:
+    """Return True for the name in Ruby's `def save`, `disk.save`, `save 1`, `alias save store`."""
+    around = node.parent
+    if around is None or around.type != "call":
+        return around is not None and around.type in _METHOD_NAMES
+    return around.child_by_field_name("method") == node
 
 
 def _mentioned_chain(node: Node, syntax: Syntax) -> tuple[str, Node]:
@@ -116,12 +138,14 @@ class _FileNames:
         self._parents = [definition.parent for definition in definitions]
         self._names = {entry.name for entry in definitions} | {entry.name for entry in imports}
         self._star = any(statement.member == "*" for statement in imports)
+        self._bindings = bindings
         self._bound = {(binding.scope, binding.name) for binding in bindings if binding.scope >= 0}
-        self._bound |= {
+        self._parameters = {
             (at, parameter.name)
             for at, definition in enumerate(definitions)
             for parameter in definition.parameters
         }
+        self._bound |= self._parameters
         self._fields = {binding.name.rpartition(".")[2] for binding in bindings if "." in binding.name}
         self._methods = {definition.name for definition in definitions if definition.kind == "method"}
 
@@ -134,6 +158,26 @@ class _FileNames:
         if self._rules.capital_macros and root.isupper():
             return False
         return root in self._names or self._star or bool(self._rules.shared)
+
+    @functools.cached_property
+    def _variables(self) -> dict[tuple[int, str], list[Binding]]:
+        """(scope, name) → its bindings."""
+        variables: dict[tuple[int, str], list[Binding]] = {}
+        for binding in self._bindings:
+            variables.setdefault((binding.scope, binding.name), []).append(binding)
+        return variables
+
+    def is_variable(self, name: str, scope: int, at: int) -> bool:
+        """Return True if a parameter, or a variable bound before byte `at`, has that name."""
+        while True:
+            if (scope, name) in self._parameters:
+                return True
+            for binding in self._variables.get((scope, name), ()):
+                if binding.at <= at and (not binding.until or at < binding.until):
+                    return True
+            if scope < 0:
+                return False
+            scope = self._parents[scope]
 
     def is_local(self, name: str, scope: int) -> bool:
         """Return True if a function around binds `name`: a parameter or a local variable."""

@@ -111,6 +111,10 @@ class Syntax:
     read_package: Callable[[Node, str, int], tuple[str, int]] | None = None
     #: reads the types of a result
     result_type: Callable[[Node], str] | None = None
+    #: operator → the method that it calls
+    operators: Mapping[str, str] = field(default_factory=dict)
+    #: an assignment to `disk.size` calls `size=`
+    setters: bool = False
     #: node in which a call only names its function
     selector: str = ""
     #: comments have types of variables and functions: JSDoc, and PHPDoc with members

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from cortex.graph.facts.chains import split_chain
-from cortex.graph.facts.facts import TYPE_ONLY, Reference
+from cortex.graph.facts.chains import ROOT_MARK, split_chain
+from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.unnamed_types import UNNAMED
 from cortex.graph.resolution.common_names import COMMON
@@ -62,6 +62,8 @@ class Calls:
 
     def edges_of(self, reference: Reference) -> Iterator[Edge]:
         receiver, name = split_chain(reference.chain)
+        if reference.types == OPERATOR:
+            return self._operator_call(reference, receiver, name)
         if name[-1:] == self.rules.macro_mark != "":
             return self.targets.edges_of_call(
                 reference, *self.evaluator.exports.crates.macros(reference.chain, self.path)
@@ -137,6 +139,15 @@ class Calls:
                     return
             refs = targets.callable_refs(callee.values, reference.arguments)
             yield from targets.edges_of_call(reference, refs, callee.confidence)
+
+    def _operator_call(self, reference: Reference, receiver: str, name: str) -> Iterator[Edge]:
+        """Yield the edges of `disk + 1`, `disk[0]`, if the type of `disk` has such a method."""
+        owners = self.evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
+        members = tuple(
+            v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, name)
+        )
+        refs = self.targets.callable_refs(members, reference.arguments)
+        return self.targets.edges_of_call(reference, refs, "receiver")
 
     def _function_method_call(self, reference: Reference, receiver: str, refs: list[Ref]) -> Iterator[Edge]:
         """Yield the edges of a function's `call` or `apply`, `save.call(disk)`.
@@ -234,7 +245,7 @@ class Calls:
         It begins with a global that the file does not bind (`console`, `JSON`), or with a type that
         the project does not define (`Math`).
         """
-        root = _ROOT.match(chain)
+        root = _ROOT.match(chain.lstrip(ROOT_MARK))
         name = root[0] if root else "?"
         if name[0] in "?#" or name in self.rules.self_names | self.rules.super_names | self.rules.type_names:
             return False

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 
 from cortex.graph.facts.chains import split_chain
-from cortex.graph.facts.facts import ANY_NAME, Reference
+from cortex.graph.facts.facts import ANY_NAME, OPERATOR, Reference
 from cortex.graph.facts.tables import FileIndex, has_value
 from cortex.graph.facts.types import alternatives
 
@@ -36,6 +36,8 @@ class KnownNames:
 
     def may_lead(self, reference: Reference, index: FileIndex) -> bool:
         """Return True if a reference of a file can name a definition of the project."""
+        if reference.types == OPERATOR:
+            return split_chain(reference.chain)[1] in self._of[index.rules.family]
         if reference.kind != "type":
             return self._may_lead(reference.chain, index)
         return any(

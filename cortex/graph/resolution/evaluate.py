@@ -484,7 +484,7 @@ class Evaluator:
             return ()
         if not self.is_hidden_type(name, values, place[0]):
             return ()
-        return self._types_of_chain(name, *place)
+        return tuple(value for value in self._types_of_chain(name, *place) if value.tag == "def")
 
     def is_hidden_type(self, chain: str, values: tuple[Value, ...], path: str) -> bool:
         """Return True if `values` has no type, and the project has definitions of that name."""

@@ -130,8 +130,10 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
         target = alternatives(text_of(owners[0]))
         place.scope, place.parent = (target[0].rstrip("*") if target else text_of(owners[0])), -1
         place.owner = owners[0]
-    if name_node.type == "qualified_identifier":
+    if name_node.type in ("qualified_identifier", "scope_resolution"):
         _qualify(sweep, place, name_node)
+    if name_node.type == "scope_resolution":  # Ruby's `class Shop::Disk` sees the modules around it
+        place.parent, place.owner = frame.index, None
     if sweep.syntax.test_name is not None and (test := sweep.syntax.test_name(node, place.name)):
         outer, place.name = test
         place.move_into(outer, name_node)
@@ -140,7 +142,7 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
 
 
 def _qualify(sweep: Sweep, place: _DefinitionSite, name_node: Node) -> None:
-    """Set the scope and name of C++'s `void ns::Type::method()`."""
+    """Set the scope and name of C++'s `void ns::Type::method()`, Ruby's `class Shop::Disk`."""
     outer, _, name = chain_of(name_node, sweep.syntax).rpartition(".")
     place.name = "".join(text_of(name_node).rpartition("::")[2].split()) if name == UNKNOWN else name
     first, dot, _ = outer.partition(".")

@@ -47,6 +47,8 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
                 scopes.enter_block(sweep, node)
         case "call":
             references.read_call(sweep, node, captures["callee"][0])
+        case "operator":
+            references.call_operator(sweep, node)
         case "type":
             references.read_types(sweep, node)
         case "bind" if kind == "name":

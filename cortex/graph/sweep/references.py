@@ -19,10 +19,11 @@ from cortex.graph.facts.chains import (
     text_of,
     unwrap_node,
 )
-from cortex.graph.facts.facts import TYPE_ONLY, Reference
+from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.macros import macro_calls
+from cortex.graph.facts.operators import ELEMENT, is_assigned, read_operator
 from cortex.graph.facts.tokens import chain_of_tokens
 from cortex.graph.facts.types import names_in
 from cortex.graph.sweep import script
@@ -65,6 +66,8 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
+    if syntax.setters and is_assigned(node):
+        chain += "="
     arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads)
     if written in _CONSTRUCTIONS:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
@@ -81,6 +84,12 @@ def _split_callee(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:
         return chain_of(callee, syntax), last_name(child_of(callee, shape[1]) or callee, syntax)
     last = child_of(callee, "-1") if kind == "qualified_name" else None  # of PHP's `A\b()` the node `b`
     return chain_of(callee, syntax), last or callee
+
+
+def call_operator(sweep: Sweep, node: Node) -> None:
+    if (operator := read_operator(node, sweep.syntax)) is not None:
+        count = -1 if operator[1].type == ELEMENT else 1
+        sweep.add_reference("call", *operator, CallArguments(count, (), OPERATOR))
 
 
 def call_in_macro(sweep: Sweep, body: Node) -> None:

@@ -44,3 +44,5 @@
 (call_expression . (_) @callee) @call
 (user_type) @type
 (import) @import
+(infix_expression . (_) . (identifier) @callee) @call
+([(binary_expression) (in_expression) (index_expression)] @operator)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from cortex.graph.facts.blocks import block_parameter
+from cortex.graph.facts.chains import infix_of
 from cortex.graph.facts.generics import constructed_type
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
@@ -30,6 +31,7 @@ from cortex.graph.languages.kotlin.extensions import (
 )
 from cortex.graph.languages.kotlin.source_sets import sees
 from cortex.graph.languages.kotlin.syntax import (
+    OPERATORS,
     branches_chain,
     describe_argument,
     flags,
@@ -74,7 +76,12 @@ KOTLIN = Language(
         head_parameters=("class_declaration", parameters_of_class),
         argument=describe_argument,
         parameter_type=parameter_type,
-        readers={"binary_expression": operator_chain, **dict.fromkeys(VALUES, branches_chain)},
+        readers={
+            "binary_expression": operator_chain,
+            "infix_expression": infix_of,
+            **dict.fromkeys(VALUES, branches_chain),
+        },
+        operators=OPERATORS,
         extended_literals={**dict.fromkeys(KOTLIN_TEXTS, "String()"), "character_literal": "Char()"},
         counts=True,
         values_hold=b"::",

@@ -10,10 +10,14 @@ from cortex.graph.facts.flags import kotlin_flags, platform_flags
 from cortex.graph.facts.generics import parameters_flag
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, branch_chains
+from cortex.graph.facts.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.languages.defaults import with_default
 
 #: operators, and the functions that they call
 _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "?:": ""}
+OPERATORS = _OPERATORS | dict.fromkeys(("<", ">", "<=", ">="), "compareTo")
+OPERATORS |= {"in": "contains", "!in": "contains"}
+OPERATORS |= {ELEMENT: "get", SET_ELEMENT: "set"}
 #: children of an infix call: two operands and the function's name
 _INFIX_PARTS = 3
 

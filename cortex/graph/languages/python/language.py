@@ -6,7 +6,7 @@ from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_python
 from cortex.graph.facts.results import python_value
-from cortex.graph.languages.python.library import PYTHON_METHODS
+from cortex.graph.languages.python.library import PYTHON_METHODS, PYTHON_OPERATORS
 from cortex.graph.resolution.commonjs import ChainEvaluator
 from cortex.graph.resolution.exports import Exports
 from cortex.graph.resolution.language import Language
@@ -84,6 +84,7 @@ PYTHON = Language(
         ),
         wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
         either={"conditional_expression": ("0", "2"), "boolean_operator": ("left", "right")},
+        operators=PYTHON_OPERATORS,
         literals=frozenset(
             "string concatenated_string integer float list dictionary set tuple true false none "
             "list_comprehension dictionary_comprehension set_comprehension lambda "

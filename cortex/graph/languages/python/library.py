@@ -57,3 +57,10 @@ PYTHON_METHODS = frozenset(
         "weekday when with_name with_stem with_suffix writable write_eof"
     ).split()
 )
+
+_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "lshift"}
+_ARITHMETIC |= {"/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**": "pow", ">>": "rshift"}
+#: operator → the method that it calls; not comparisons and elements: most
+#: are of library types
+PYTHON_OPERATORS = {sign: f"__{name}__" for sign, name in _ARITHMETIC.items()}
+PYTHON_OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}

@@ -53,3 +53,4 @@
 (type) @type
 (import_statement) @import
 (import_from_statement) @import
+([(binary_operator) (augmented_assignment)] @operator)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
+from cortex.graph.facts.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.languages.ruby.library import RUBY_METHODS
 from cortex.graph.resolution.calls import Callee, Calls
 from cortex.graph.resolution.common_names import COMMON
@@ -49,8 +50,11 @@ def _itself(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
 
 
 def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
-    """Return the edges of a call of a module's method, if the type around may include it."""
-    if callee.values:
+    """Return the edges of a call of a module's method, if the type around may include it.
+
+    Not of a name without arguments: it may be a reader (`attr_reader`).
+    """
+    if callee.values or callee.reference.arguments == 0:
         return None
     refs = _mixin_methods(calls, callee.name, callee.reference.scope)
     return calls.targets.edges_of_call(callee.reference, refs, "name")
@@ -97,6 +101,12 @@ RUBY = Language(
             {"string", "integer", "float", "array", "hash", "simple_symbol", "nil", "true", "false"}
         ),
         hoisted=True,
+        setters=True,
+        operators={
+            **{sign: sign for sign in "+ - * / % ** < > <= >= <=> << >> & | ^ =~ ===".split()},
+            ELEMENT: "[]",
+            SET_ELEMENT: "[]=",
+        },
     ),
     find_module=_find_module,
     uncalled=_uncalled,

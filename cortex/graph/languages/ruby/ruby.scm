@@ -11,18 +11,23 @@
 (method_parameters (identifier) @param.name)
 (method_parameters (optional_parameter name: (_) @param.name))
 (method_parameters (keyword_parameter name: (_) @param.name))
-(block_parameters (identifier) @bind.name)
+([(block_parameters (identifier) @bind.name) (lambda_parameters (identifier) @bind.name) (destructured_parameter (identifier) @bind.name)])
+(block_parameters [(optional_parameter name: (_) @bind.name) (keyword_parameter name: (_) @bind.name)])
+(lambda_parameters [(optional_parameter name: (_) @bind.name) (keyword_parameter name: (_) @bind.name)])
+([(splat_parameter name: (_) @bind.name) (hash_splat_parameter name: (_) @bind.name) (block_parameter name: (_) @bind.name)])
+([(left_assignment_list (identifier) @bind.name) (destructured_left_assignment (identifier) @bind.name) (rest_assignment (identifier) @bind.name)])
+([(for pattern: (identifier) @bind.name) (exception_variable (identifier) @bind.name)])
+([(in_clause pattern: (identifier) @bind.name) (array_pattern (identifier) @bind.name) (keyword_pattern value: (identifier) @bind.name) (as_pattern name: (identifier) @bind.name)])
 (assignment left: (identifier) @bind.name right: (_) @bind.value)
 (assignment left: (instance_variable) @bind.name right: (_) @bind.value)
 (operator_assignment left: [(identifier) (instance_variable)] @bind.name right: (_) @bind.value)
 (assignment left: (constant) @bind.name right: (_) @bind.value)
 
-(block) @block
-(do_block) @block
+([(block) (do_block) (lambda)] @block)
 
 (call) @call @callee
 (super) @call @callee
-(body_statement (identifier) @callee @call)
 (call method: (identifier) @require (#match? @require "^require")) @import
 (call method: (identifier) @_delegate arguments: (argument_list (simple_symbol) @delegated (pair key: (hash_key_symbol) @_to value: (simple_symbol) @delegated.to)) (#eq? @_delegate "delegate") (#eq? @_to "to"))
 (call method: (identifier) @_delegate arguments: (argument_list . (simple_symbol) @delegated.to (simple_symbol) @delegated) (#match? @_delegate "^(def_delegators?|def_instance_delegators?)$"))
+([(binary) (element_reference)] @operator)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_rust
 from cortex.graph.facts.results import rust_value
-from cortex.graph.languages.rust.library import RUST_METHODS
+from cortex.graph.languages.rust.library import RUST_METHODS, RUST_OPERATORS
 from cortex.graph.languages.rust.steps import (
     deref_member,
     find_module,
@@ -64,6 +64,7 @@ RUST = Language(
             "bracketed_type": "",
         },
         casts={"type_cast_expression": "type"},
+        operators=RUST_OPERATORS,
         passes=frozenset(
             "Some Ok Box.new Rc.new Arc.new Pin.new Mutex.new RwLock.new RefCell.new Cow.Borrowed Cow.Owned "
             "ManuallyDrop.new Box.pin Arc.clone Rc.clone".split()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.operators import ELEMENT
+
 #: methods of Rust's containers, strings, pointers, iterators and locks
 RUST_METHODS = frozenset(
     (
@@ -82,3 +84,9 @@ RUST_METHODS = frozenset(
         "zip_with "
     ).split()
 )
+
+_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "rem"}
+_ARITHMETIC |= {"&": "bitand", "|": "bitor", "^": "bitxor", "<<": "shl", ">>": "shr"}
+#: operator → the method that it calls
+RUST_OPERATORS = {**_ARITHMETIC, ELEMENT: "index"}
+RUST_OPERATORS |= {f"{sign}=": f"{name}_assign" for sign, name in _ARITHMETIC.items()}

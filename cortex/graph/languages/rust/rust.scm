@@ -57,3 +57,4 @@
 (type_identifier) @type
 (scoped_type_identifier) @type
 (use_declaration) @import
+([(binary_expression) (compound_assignment_expr) (index_expression)] @operator)

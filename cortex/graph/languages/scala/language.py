@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from cortex.graph.facts.chains import infix_of
 from cortex.graph.facts.generics import constructed_type
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
@@ -31,7 +32,6 @@ from cortex.graph.languages.scala.steps import (
 from cortex.graph.languages.scala.syntax import (
     describe_argument,
     flags,
-    infix_chain,
     parameter_type,
     placeholder_chain,
     read_package,
@@ -65,7 +65,7 @@ SCALA = Language(
         head_parameters=("class_definition", parameters_of_scala),
         argument=describe_argument,
         parameter_type=parameter_type,
-        readers={"infix_expression": infix_chain, "wildcard": placeholder_chain},
+        readers={"infix_expression": infix_of, "wildcard": placeholder_chain},
         is_constant_pattern=is_constant_pattern,
         read_package=read_package,
         counts=True,

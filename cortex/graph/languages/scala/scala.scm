@@ -46,3 +46,4 @@
 (infix_expression operator: (identifier) @callee) @call
 (type_identifier) @type
 (import_declaration) @import
+(infix_expression operator: (operator_identifier)) @operator

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.arguments import NAME_MARK
 from cortex.graph.facts.arguments import describe_argument as describe_any
-from cortex.graph.facts.chains import chain_of, infix_of, package_name, text_of
+from cortex.graph.facts.chains import chain_of, package_name, text_of
 from cortex.graph.facts.facts import LATER, MANY
 from cortex.graph.facts.generics import parameters_flag
 from cortex.graph.facts.grammars import Syntax
@@ -18,11 +18,6 @@ from cortex.graph.facts.scala_values import (
     wildcard_chain,
 )
 from cortex.graph.languages.defaults import with_default
-
-
-def infix_chain(node: Node, syntax: Syntax, depth: int) -> str:
-    """Return the chain of `disk save item`."""
-    return infix_of(node, syntax, depth)
 
 
 def placeholder_chain(node: Node, syntax: Syntax, depth: int) -> str:

@@ -2,6 +2,7 @@ pub mod store;
 pub mod bounds;
 mod log;
 mod gated;
+mod operators;
 
 pub use crate::store::Disk as Shop;
 use store::{open, Saver, inner};
