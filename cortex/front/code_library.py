@@ -89,11 +89,11 @@ class _Connection:
     async def _call(self, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
         if name not in TOOLS:
             raise BadRequest(f"There is no tool {name!r}{hint_for(name, TOOLS)}.")
-        tool, given, link = TOOLS[name], dict(arguments or {}), await self._reach()
-        if asks_projects(tool, given) and self._projects is not None:
-            answer = await self._projects.call(tool, given)
+        tool, call_arguments, link = TOOLS[name], dict(arguments or {}), await self._reach()
+        if asks_projects(tool, call_arguments) and self._projects is not None:
+            answer = await self._projects.call(tool, call_arguments)
         else:
-            answer = await call_with_index(link, tool, given, wait_s=self._wait_s)
+            answer = await call_with_index(link, tool, call_arguments, wait_s=self._wait_s)
         # texts are JSON in the answer already
         return dict(orjson.loads(orjson.dumps(answer)))
 

@@ -40,11 +40,11 @@ DIMENSIONS = 384
 class Compatible(BaseHTTPRequestHandler):
     """An embedding server with the protocol of OpenAI: a vector has a part for each word."""
 
-    asked: list[str]
+    models: list[str]
 
     def do_POST(self):
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append(question["model"])
+        self.models.append(question["model"])
         rows = [{"embedding": _vector(text)} for text in question["input"]]
         self.send_response(200 if self.path == "/v1/embeddings" else 404)
         self.end_headers()
@@ -64,10 +64,10 @@ def _vector(text):
 @contextmanager
 def compatible_server() -> Iterator[tuple[int, list[str]]]:
     """Yield the port of a server, and the models that it was asked for."""
-    handler = type("Handler", (Compatible,), {"asked": []})
+    handler = type("Handler", (Compatible,), {"models": []})
     with HTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_port, handler.asked
+        yield server.server_port, handler.models
         server.shutdown()
 
 
@@ -126,7 +126,7 @@ def test_exclude_a_folder(place):
 
 def test_use_an_embedding_server_of_your_own(place):
     task = "Use an embedding server of your own"
-    with compatible_server() as (port, asked), socket.socket() as free:
+    with compatible_server() as (port, models), socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         own_port = str(free.getsockname()[1])
         free.close()
@@ -142,7 +142,7 @@ def test_use_an_embedding_server_of_your_own(place):
             try:
                 until(lambda: _listens(int(own_port)), "the translator listens")
                 shell(place, only(task))
-                assert set(asked) == {"all-minilm"}
+                assert set(models) == {"all-minilm"}
                 assert "all-minilm" in place.run("status").stdout
                 assert "auth/login.py" in place.run("search", "Compare the password").stdout
             finally:

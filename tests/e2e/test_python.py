@@ -71,22 +71,22 @@ def test_it_works_in_a_running_loop_and_awaits_there(served, shared_project):
             assert (await opened.uses("check_password")).index.generation
         return [LOGIN in {row.file for row in answer} for answer in answers], served.exact("jitter")
 
-    found, blocked = asyncio.run(ask())
-    assert found == [True, True, True]
-    assert blocked.results
+    of_loop, of_thread = asyncio.run(ask())
+    assert of_loop == [True, True, True]
+    assert of_thread.results
 
 
 def test_threads_share_one_project(served):
-    found: list[str] = []
+    files: list[str] = []
     threads = [
-        threading.Thread(target=lambda word=word: found.append(served.exact(word).results[0].file))
+        threading.Thread(target=lambda word=word: files.append(served.exact(word).results[0].file))
         for word in ("check_password", "TransferFunds", "jitter") * 3
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(BOUND_S)
-    assert sorted(found) == sorted([LOGIN, "store/ledger.go", "docs/guide.md"] * 3)
+    assert sorted(files) == sorted([LOGIN, "store/ledger.go", "docs/guide.md"] * 3)
 
 
 #: asks in a forked child and in its parent, and leaves both without closing anything
