@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
 import orjson
 
 from cortex.front.code_results import (
@@ -89,7 +90,10 @@ class _Connection:
     async def _call(self, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
         if name not in TOOLS:
             raise BadRequest(f"There is no tool {name!r}{hint_for(name, TOOLS)}.")
-        tool, call_arguments, link = TOOLS[name], dict(arguments or {}), await self._reach()
+        tool, call_arguments = TOOLS[name], dict(arguments or {})
+        if tool.asks(msgspec.structs.asdict(tool.check(call_arguments))) == "memory":
+            raise BadRequest(f"{name} asks memory alone; use `cortex.memory.Cortex`.")
+        link = await self._reach()
         if asks_projects(tool, call_arguments) and self._projects is not None:
             answer = await self._projects.call(tool, call_arguments)
         else:
@@ -168,7 +172,7 @@ class Project(_Opened):
         self._connection.close()
 
     def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Call any tool of docs/TOOLS.md and return its answer."""
+        """Call any tool for code of docs/TOOLS.md and return its answer."""
         return self._connection.submit(tool, arguments).result()
 
     def search(
@@ -220,7 +224,7 @@ class AsyncProject(_Opened):
         await asyncio.to_thread(self._connection.close)
 
     async def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Call any tool of docs/TOOLS.md and return its answer."""
+        """Call any tool for code of docs/TOOLS.md and return its answer."""
         return await asyncio.wrap_future(self._connection.submit(tool, arguments))
 
     async def search(

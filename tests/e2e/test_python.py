@@ -57,6 +57,8 @@ def test_any_other_tool_can_be_called_and_a_wrong_call_says_so(served):
     assert answer["results"]
     with pytest.raises(BadRequest, match="did you mean 'cortex_outline'"):
         served.call("cortex_outlin")
+    with pytest.raises(BadRequest, match=r"cortex\.memory\.Cortex"):
+        served.call("cortex_store", {"title": "Refunds are booked at night"})
     with pytest.raises(BadRequest, match="tag"):
         served.search("passwords", tag="x")
 
