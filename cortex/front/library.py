@@ -6,8 +6,6 @@ Embedded, it serves the store itself, to other processes as well. Nothing leaves
 
 from __future__ import annotations
 
-import asyncio
-import threading
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -16,12 +14,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from cortex.ask.memory import Caller, MemoryContext
+from cortex.front.loop_thread import LoopThread
 from cortex.front.memory_link import MemoryLink
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime
 from cortex.settings.identity import identity_of
-from cortex.system import hosts
 from cortex.system.errors import Misconfigured, Unavailable
 from ipc.client import Client
 from ipc.locks import holder_of
@@ -29,8 +27,6 @@ from ipc.service import Serving
 
 #: minimum of seconds that a program waits for an answer: the first call of all creates the store
 PATIENCE_S = 30.0
-#: seconds in which everything must be closed
-CLOSE_S = 5.0
 
 
 class Cortex:
@@ -47,9 +43,7 @@ class Cortex:
         self._serving = _serve(data) if embedded else None
         self._memory_link = MemoryLink(lambda: data)
         self._client: Client | None = None
-        self._loop = hosts.new_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="cortex-asking", daemon=True)
-        self._thread.start()
+        self._thread = LoopThread()
         self._closed = False
 
     @classmethod
@@ -89,10 +83,7 @@ class Cortex:
         if self._closed:
             return
         self._closed = True
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(CLOSE_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._thread.end(self._end())
         if self._serving is not None:
             self._serving.close()
 
@@ -110,7 +101,7 @@ class Cortex:
         until = time.monotonic() + max(PATIENCE_S, self._data.deadline_s)
         context = MemoryContext(self._reach, until, lambda: self._caller)
         request = context.call(operation, arguments, operation_id=operation_id, writes=writes)
-        return asyncio.run_coroutine_threadsafe(request, self._loop).result()
+        return self._thread.submit(request).result()
 
     def store(
         self,

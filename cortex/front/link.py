@@ -98,6 +98,14 @@ class Link:
         """Begin to attach to the set; returns at once."""
         self._task = asyncio.create_task(self._attach())
 
+    async def attached(self) -> None:
+        """Wait for the first try to attach, which takes at most ATTACH_S. Raises Unavailable with
+        the reason when there is no set that we may use.
+        """
+        await self._tried.wait()
+        if self.problem:
+            raise Unavailable(self.problem)
+
     async def close(self) -> None:
         self._usage.flush()
         if self._task is not None:

@@ -1,7 +1,8 @@
 """The shell examples in README.md and docs/, run unchanged in a scratch home, over a small project
 with the names that they use, and a real set.
 
-tests/front/http/test_docs.py runs the examples of HTTP.md that call a server with curl.
+tests/front/http/test_docs.py runs the examples of HTTP.md that call a server with curl,
+test_howto.py those of HOWTO.md, which belong together.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from tests.wait_until import BOUND_S
 pytestmark = pytest.mark.e2e
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+HOWTO = ROOT / "docs" / "HOWTO.md"
+DOCUMENTS = (ROOT / "README.md", *sorted({*(ROOT / "docs").glob("*.md")} - {HOWTO}))
 
 #: begin of an example that is not run here → why
 NOT_RUN = {

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from cortex.front.cli import commands, render, serving
 from cortex.front.cli.activity import slow_notice
-from cortex.front.cli.first_index import wait_first_index
+from cortex.front.first_index import wait_first_index
 from cortex.front.link import Link
 from cortex.generation import current as generations
 from cortex.generation.current import FileRef, Generation, SegmentRef

@@ -23,7 +23,7 @@ from cortex.front.cli import answers, memory, memory_candidates, memory_history,
 from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.command_names import ALIASES as HIDDEN
 from cortex.front.cli.command_names import MEMORY, NAMES, command_name
-from cortex.front.cli.first_index import wait_first_index
+from cortex.front.cli.first_index import show_wait
 from cortex.front.cli.paging import paged
 from cortex.front.cli.paint import print_page
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
@@ -36,6 +36,7 @@ from cortex.front.cli.shell_words import (
     for_people,
 )
 from cortex.front.cli.shell_words import option as _option
+from cortex.front.first_index import STARTED_S, call_with_index
 from cortex.front.project_selection import asks_projects
 from cortex.front.text import draw
 from cortex.front.tool import Tool
@@ -48,7 +49,6 @@ from cortex.system.errors import (
     EXIT_UNAVAILABLE,
     BadRequest,
     CortexError,
-    Unavailable,
 )
 from cortex.terms.observations import REQUIRED, ROWS, fields_of
 from cortex.terms.suggestions import hint_for
@@ -58,9 +58,6 @@ if TYPE_CHECKING:
 
 #: seconds that a command waits for memory, whose worker may have to start; and for long work
 PATIENCE_S, LONG_S = 30.0, 3_600.0
-#: seconds in which a command retries while workers start: on a busy machine, or a cold disk, that
-#: takes longer than one call
-STARTED_S = 30.0
 LONG = {
     f"memory_{name}"
     for name in (
@@ -321,7 +318,11 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Folders) -> bytes:
             link.open()
         try:
             return orjson.dumps(
-                await (link.call(tool, arguments) if memory else _answer(link, tool, arguments))
+                await (
+                    link.call(tool, arguments)
+                    if memory
+                    else call_with_index(link, tool, arguments, show_wait)
+                )
             )
         finally:
             await link.close()
@@ -338,20 +339,6 @@ async def _answer_of_projects(link: Link, tool: Tool, arguments: dict[str, Any])
         return await projects.call(tool, arguments)
     finally:
         await projects.close()
-
-
-async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer; if nothing was served, ask again after the first index. Raises
-    CortexError.
-    """
-    if link.freshness.serves(link.freshness.current()):
-        return await link.call_patiently(tool, arguments, STARTED_S)
-    answer = None
-    with contextlib.suppress(Unavailable):
-        answer = await link.call(tool, arguments)
-    if not await wait_first_index(link) and answer is not None:
-        return answer
-    return await link.call_patiently(tool, arguments, STARTED_S)
 
 
 def make_command(tool: Tool, ask: Ask = ask_workers) -> Command:
