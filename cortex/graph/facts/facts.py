@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 58
+FACTS_VERSION = 59
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -207,6 +207,29 @@ class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
     base: Base
 
 
+class Fragment(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A router, route or mount that a file declares in a web framework (frameworks/read.py).
+
+    `router` and `target` are routers' keys or chains; of a mount the outer and the mounted one, of
+    a route `target` is the handler's chain, or its definition: `#3`. `template` is the path or
+    prefix as the file has it. `span` is the text of the target: lines and columns of its begin and
+    end. `flags`: `app` serves without a mount, `computed` has no literal path, `methods` no literal
+    methods, `replaces` a router's own prefix, `same` is another name of one router.
+    """
+
+    kind: str
+    router: str
+    template: str
+    methods: tuple[str, ...]
+    target: str
+    scope: int
+    line: int
+    column: int
+    end_line: int
+    span: tuple[int, int, int, int]
+    flags: tuple[str, ...] = ()
+
+
 class Facts(msgspec.Struct, frozen=True, array_like=True):
     """The facts of one file.
 
@@ -226,3 +249,4 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     exports: dict[str, str] = {}
     extensions: tuple[Extension, ...] = ()
     builds: str = ""
+    fragments: tuple[Fragment, ...] = ()
