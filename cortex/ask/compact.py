@@ -12,7 +12,7 @@ import orjson
 #: operations that follow the edges forwards: each result is the end of a reference
 _FORWARD = frozenset({"callees", "dependencies", "path"})
 #: keys that are copied unchanged
-_COPIED_KEYS = ("of", "more_sites", "via", "step", "edge", "confidence", "impact_type", "severity")
+_COPIED_KEYS = ("of", "more_sites", "via", "step", "edge", "confidence", "impact_type", "severity", "handlers", "computed", "mounted")
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
 #: characters of a line of code; longer ones are cut
 LINE_CHARS_MAX = 160
@@ -77,6 +77,8 @@ def _short_name(node: Mapping[str, Any]) -> str:
     """
     if node["kind"] == "module" and node.get("file"):
         return ""
+    if node.get("route"):
+        return str(node["route"])
     return str(node["id"]).rpartition(":")[2] or str(node["id"])
 
 

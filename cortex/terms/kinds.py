@@ -13,5 +13,7 @@ CALLABLE_KINDS = frozenset(("function", "method"))
 FUNCTION_KINDS = CALLABLE_KINDS | {"macro"}
 #: kinds in data chunks
 DATA_KINDS = frozenset(("constant", "variable", "enum"))
+#: kinds of nodes that frameworks declare: no definitions
+ROUTE_KINDS = frozenset(("route", "router", "mount"))
 #: kinds that are a whole file or folder, not a definition inside
 WHOLE_KINDS = frozenset(("module", "package"))

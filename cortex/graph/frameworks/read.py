@@ -381,9 +381,10 @@ class _Reader:
         module = self._literals.text(included)
         if module is None and included.type == "tuple" and included.named_children:
             included = included.named_children[0]
-        name = self._dotted(included)
-        if module is not None or name in self._imported:
-            return f"'{module}'.{framework.includes[1]}" if module is not None else f"{name}.{framework.includes[1]}"
+        elif module is not None:
+            return f"'{module}'.{framework.includes[1]}"
+        elif (name := self._dotted(included)) in self._imported:
+            return f"{name}.{framework.includes[1]}"
         around, self._list = self._list, ""
         key = self.visit(included, "", depth)
         self._list = around
@@ -464,12 +465,17 @@ class _Reader:
             return
         assert target is not None
         router = self.visit(target, "", depth)
-        if router.startswith("'") or router in self._made or (router and _is_include(router, self._frameworks)):
+        if router in self._made or (router and self._is_include(target)):
             prefix = template.rstrip("/") if "StripPrefix" in text_of(target)[:40] else template
             prefix = "" if row.template_has_method and prefix == template else prefix
             self._add("mount", key, node, prefix, target=router, span=_span(target), flags=flags)
             return
         self._add("route", key, node, template, methods, self._handler(target), _span(target), flags)
+
+    def _is_include(self, target: Node) -> bool:
+        callee = child_of(target, field) if (field := self._syntax.calls.get(target.type)) else None
+        framework, member = self._imported_member(self._dotted(callee)) if callee is not None else (None, "")
+        return framework is not None and member == framework.includes[0]
 
     def _route_decorated(
         self,
@@ -541,10 +547,6 @@ class _Reader:
                 flags,
             )
         )
-
-
-def _is_include(router: str, frameworks: Sequence[Framework]) -> bool:
-    return any(one.includes[1] and router.endswith(f".{one.includes[1]}") for one in frameworks)
 
 
 def _span(node: Node) -> tuple[int, int, int, int]:
