@@ -67,11 +67,11 @@ class Routes:
 
 
 def describe_route(route: FullRoute) -> str:
-    """The sentence on a route that a target means."""
+    """The sentence on a route whose full path is unknown."""
     prefix = f", behind a prefix that is computed at {route.computed}" if route.computed else ""
     mounted = "" if route.served else ", on a router that nothing mounts"
-    return f"{route.name} is declared at {route.file}:{route.line}{prefix}{mounted}."
+    return f"{route.name} is declared at {route.file}:{route.line}{prefix}{mounted}." if prefix or mounted else ""
 
 
 def describe_routes(routes: Iterable[FullRoute], most: int) -> str:
-    return " ".join(dict.fromkeys(map(describe_route, list(routes)[:most])))
+    return " ".join(filter(None, dict.fromkeys(map(describe_route, list(routes)[:most]))))

@@ -175,7 +175,7 @@ FORMS = {
     ),
     "cortex_exact": Form(words=(Word("query", "question", completes="symbol"),), places=True),
     "cortex_graph": Form(
-        words=(Word("operation", "operation"), Word("target", "target")),
+        words=(Word("operation", "operation"), Word("target", "target", optional=True)),
         for_people={"context_lines": 0},
     ),
     "cortex_read": Form(
