@@ -12,7 +12,19 @@ import orjson
 #: operations that follow the edges forwards: each result is the end of a reference
 _FORWARD = frozenset({"callees", "dependencies", "path"})
 #: keys that are copied unchanged
-_COPIED_KEYS = ("of", "more_sites", "via", "step", "edge", "confidence", "impact_type", "severity", "handlers", "computed", "mounted")
+_COPIED_KEYS = (
+    "of",
+    "more_sites",
+    "via",
+    "step",
+    "edge",
+    "confidence",
+    "impact_type",
+    "severity",
+    "handlers",
+    "computed",
+    "mounted",
+)
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
 #: characters of a line of code; longer ones are cut
 LINE_CHARS_MAX = 160

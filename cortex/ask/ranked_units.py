@@ -95,9 +95,7 @@ async def _find_named(turn: Turn, query: str) -> list[Meaning]:
     meanings = [meaning for listed, _ in replies for meaning in listed if meaning.file]
     with_copies = asks_for_users(query)
     meanings = [
-        m
-        for m in meanings
-        if not m.remark or (with_copies and not m.is_guess) or ROUTE.fullmatch(m.symbol)
+        m for m in meanings if not m.remark or (with_copies and not m.is_guess) or ROUTE.fullmatch(m.symbol)
     ]
     return list({meaning.id: meaning for meaning in meanings}.values())
 

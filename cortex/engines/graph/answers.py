@@ -161,8 +161,19 @@ class GraphSnapshot:
         last = offset + clamp(request.max_results, 1, RESULTS_MAX)
         results = []
         for route in routes[offset:last]:
-            node = {"id": route.id, "kind": "route", "file": route.file, "start_line": route.line, "end_line": route.line}
-            row = {"node": node | {"route": route.name}, "depth": 1, "method": route.method, "path": route.path}
+            node = {
+                "id": route.id,
+                "kind": "route",
+                "file": route.file,
+                "start_line": route.line,
+                "end_line": route.line,
+            }
+            row = {
+                "node": node | {"route": route.name},
+                "depth": 1,
+                "method": route.method,
+                "path": route.path,
+            }
             handlers = [self.graph.names[number] for number in self._targets.routes.handlers(route)]
             row["handlers"] = [name for name in handlers if name != route.id]
             row |= {"computed": route.computed} if route.computed else {}
@@ -171,7 +182,11 @@ class GraphSnapshot:
                 around = clamp(request.context_lines, 0, CONTEXT_MAX)
                 row["context"] = self._sources.lines(route.file, route.line, around)
             results.append((route.file, orjson.dumps(row)))
-        why = f"No route has a path with {request.target!r}." if request.target.strip() else "The project has no routes of a framework that Cortex reads."
+        why = (
+            f"No route has a path with {request.target!r}."
+            if request.target.strip()
+            else "The project has no routes of a framework that Cortex reads."
+        )
         return GraphHits(
             generation=self._number,
             paths=tuple(path for path, _ in results),

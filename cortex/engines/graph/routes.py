@@ -47,6 +47,10 @@ class Routes:
             return []
         return find_routes(self.every, *asked)
 
+    def is_route(self, target: str) -> bool:
+        """Whether a target names a method and a path, in a project with routes."""
+        return bool((read_asked(target) or ("", ""))[0] and self.every)
+
     def filtered(self, text: str) -> list[FullRoute]:
         """The routes of a path, or of all paths that contain it; all for ""."""
         if not (text := text.strip()):
@@ -70,7 +74,11 @@ def describe_route(route: FullRoute) -> str:
     """The sentence on a route whose full path is unknown."""
     prefix = f", behind a prefix that is computed at {route.computed}" if route.computed else ""
     mounted = "" if route.served else ", on a router that nothing mounts"
-    return f"{route.name} is declared at {route.file}:{route.line}{prefix}{mounted}." if prefix or mounted else ""
+    return (
+        f"{route.name} is declared at {route.file}:{route.line}{prefix}{mounted}."
+        if prefix or mounted
+        else ""
+    )
 
 
 def describe_routes(routes: Iterable[FullRoute], most: int) -> str:

@@ -163,6 +163,10 @@ class Targets:
     def _find_route(self, target: str, *, with_method: bool) -> TargetMatch | None:
         """The handlers of a route: `POST /orders`."""
         routes = self.routes.asked(target, with_method=with_method)
+        if not routes and with_method and self.routes.is_route(target):
+            near = [route.name for route in self.routes.filtered(target)[:SUGGESTED]]
+            hint = f"Nearest: {', '.join(near)}." if near else "cortex_graph routes lists all."
+            return TargetMatch(candidates=tuple(near), suggestion=f"There is no route {target!r}. {hint}")
         if not routes:
             return None
         handlers = {handler: None for route in routes for handler in self.routes.handlers(route)}
@@ -171,7 +175,9 @@ class Targets:
         if len(meanings) == 1:
             return TargetMatch(tuple(handlers), suggestion=said)
         listed = sorted(meanings)[:LISTED]
-        return TargetMatch(candidates=tuple(listed), suggestion=f"{said} The handlers: {', '.join(listed)}.", ambiguous=True)
+        return TargetMatch(
+            candidates=tuple(listed), suggestion=f"{said} The handlers: {', '.join(listed)}.", ambiguous=True
+        )
 
     def _find_in_path(self, target: str, name: str, path: str) -> TargetMatch | None:
         """The meaning of a name in a file or folder; without one there, of the name alone."""

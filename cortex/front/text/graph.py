@@ -31,7 +31,10 @@ def draw_graph(page: Page, answer: Answer) -> None:
         target, file = answer.get("target", ""), answer.get("file", "")
         total = answer.get("total_found", len(rows))
         page.add(
-            (f"{operation}{f' of {target}' if target else ''}: {total}{f' ({file})' if file and file not in target else ''}", STRONG)
+            (
+                f"{operation}{f' of {target}' if target else ''}: {total}{f' ({file})' if file and file not in target else ''}",
+                STRONG,
+            )
         )
     if summary := answer.get("summary"):
         _draw_summary(page, summary)

@@ -1,4 +1,4 @@
-"""The description of a framework. Positions of arguments are numbers, or names of keyword arguments;
+"""The description of a framework. Places of arguments are numbers, or names of keyword arguments:
 -1 is the last argument.
 """
 
@@ -29,7 +29,7 @@ class Router:
 class Route:
     """A call that declares a route. As a decorator it routes to the decorated definition.
 
-    `methods`: its methods if the call has no argument at `methods_at`. `template_has_method`: the
+    Without a `target` it is a decorator only. `methods`: its methods if the call has no argument at `methods_at`. `template_has_method`: the
     path begins with the method, `GET /orders`.
     """
 
@@ -73,6 +73,8 @@ class Framework:
     routers: Mapping[str, Router] = field(default_factory=dict)
     members: Mapping[str, Route | Mount | Group] = field(default_factory=dict)
     functions: Mapping[str, Route | Mount] = field(default_factory=dict)
+    #: its functions add to a router that the modules hold
+    is_router: bool = False
     #: a call that includes a router by the name of its module, and the router's name there
     includes: tuple[str, str] = ("", "")
     #: a list of this name serves its routes even if nothing mounts it

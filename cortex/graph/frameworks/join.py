@@ -1,4 +1,4 @@
-"""Full paths of routes, over the fragments of the whole graph: routers with prefixes, and mounts."""
+"""Full paths of routes, over the whole graph's fragments: routers with prefixes, and mounts."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
 
 
 def _segments(path: str) -> list[str]:
-    return [segment for segment in path.split("?")[0].split("/") if segment]
+    return [segment for segment in path.split("?", maxsplit=1)[0].split("/") if segment]
 
 
 def _compare(parts: list[str], asked: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Literal text in the arguments of a call: strings, their concatenations, and constants of the file."""
+"""Literal text in arguments of a call: strings, their concatenations, constants of the file."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from cortex.graph.facts.facts import Fragment, Import
 from cortex.graph.frameworks.framework import ANY, METHODS
-from cortex.graph.frameworks.read import frameworks_of
+from cortex.graph.frameworks.scopes import frameworks_of
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
@@ -53,7 +53,7 @@ class _Nodes:
 
     def add(self, fragment: Fragment) -> None:
         router = self._routers.find(self._path, fragment.router, fragment.scope)
-        flags = {flag: True for flag in fragment.flags}
+        flags = dict.fromkeys(fragment.flags, True)
         if fragment.kind == "route":
             self._add_route(fragment, router, flags)
             return
@@ -76,7 +76,9 @@ class _Nodes:
         template = "?" if "computed" in flags else fragment.template
         for method in methods or (ANY,):
             node = self._add_node(
-                fragment, f"{method} {template}", {"method": method, "path": template, "router": router, **flags}
+                fragment,
+                f"{method} {template}",
+                {"method": method, "path": template, "router": router, **flags},
             )
             for handler, confidence in handlers.items():
                 place = Location(self._path, fragment.line, fragment.column)
@@ -189,7 +191,9 @@ class _Routers:
         if not statement.member:
             return ""
         key = self._project.find_module(statement.module, path)
-        joined = f"{statement.member}{rest}" if rest.startswith("(") else f"{statement.member}.{rest}".strip(".")
+        joined = (
+            f"{statement.member}{rest}" if rest.startswith("(") else f"{statement.member}.{rest}".strip(".")
+        )
         return self._in_module(key, joined, hops)
 
     def _in_module(self, key: str, chain: str, hops: int) -> str:
@@ -210,7 +214,12 @@ class _Routers:
         keys = {fragment.router for fragment in facts.fragments}
         base, bracket, mark = chain.partition("(")
         whole = base in ("", "default")
-        names = [facts.exports.get(base or "default", base), base, f"exports.{base}", f"module.exports.{base}"]
+        names = [
+            facts.exports.get(base or "default", base),
+            base,
+            f"exports.{base}",
+            f"module.exports.{base}",
+        ]
         for name in [*names, *(("module.exports", "exports", "default") if whole else ())]:
             if name and f"={name}{bracket}{mark}" in keys:
                 return f"{self._project.module_id(path)}:{name}{bracket}{mark}"

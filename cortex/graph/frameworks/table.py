@@ -5,6 +5,7 @@ from __future__ import annotations
 from cortex.graph.frameworks.framework import METHODS, Framework, Group, Mount, Route, Router
 
 _LOWER = {method.lower(): Route((method,)) for method in METHODS}
+_DECORATORS = {name: Route(route.methods, (0, "path", "rule"), target=()) for name, route in _LOWER.items()}
 _GO_METHODS = {"Connect": Route(("CONNECT",))} | {method.title(): Route((method,)) for method in METHODS}
 
 FLASK = Framework(
@@ -12,8 +13,8 @@ FLASK = Framework(
     ("flask",),
     routers={"Flask": Router(app=True), "Blueprint": Router(prefix=("url_prefix",))},
     members={
-        **{name: _LOWER[name] for name in ("get", "post", "put", "patch", "delete")},
-        "route": Route(("GET",), (0, "rule"), methods_at=("methods",)),
+        **{name: _DECORATORS[name] for name in ("get", "post", "put", "patch", "delete")},
+        "route": Route(("GET",), (0, "rule"), (), ("methods",)),
         "add_url_rule": Route(("GET",), (0, "rule"), (2, "view_func"), ("methods",)),
         "register_blueprint": Mount(("url_prefix",), (0, "blueprint"), replaces=True),
     },
@@ -30,11 +31,11 @@ FASTAPI = Framework(
         "Router": Router(routes=("routes", 0)),
     },
     members={
-        **{name: Route(route.methods, (0, "path")) for name, route in _LOWER.items()},
-        "api_route": Route(("GET",), (0, "path"), methods_at=("methods",)),
-        "route": Route(("GET",), (0, "path"), methods_at=(1, "methods")),
-        "websocket": Route(("WEBSOCKET",), (0, "path")),
-        "websocket_route": Route(("WEBSOCKET",), (0, "path")),
+        **_DECORATORS,
+        "api_route": Route(("GET",), (0, "path"), (), ("methods",)),
+        "route": Route(("GET",), (0, "path"), (), (1, "methods")),
+        "websocket": Route(("WEBSOCKET",), (0, "path"), ()),
+        "websocket_route": Route(("WEBSOCKET",), (0, "path"), ()),
         "add_api_route": Route(("GET",), (0, "path"), (1, "endpoint"), ("methods",)),
         "add_route": _STARLETTE_ROUTE,
         "add_api_websocket_route": Route(("WEBSOCKET",), (0, "path"), (1, "endpoint")),
@@ -52,7 +53,9 @@ FASTAPI = Framework(
 DJANGO = Framework(
     "django",
     ("django.urls", "django.conf.urls"),
-    functions={name: Route(path=(0, "route", "regex"), target=(1, "view")) for name in ("path", "re_path", "url")},
+    functions={
+        name: Route(path=(0, "route", "regex"), target=(1, "view")) for name in ("path", "re_path", "url")
+    },
     includes=("include", "urlpatterns"),
     root="urlpatterns",
 )
@@ -107,6 +110,7 @@ NET_HTTP = Framework(
     routers={"NewServeMux": Router(app=True)},
     members={"Handle": _HANDLE, "HandleFunc": _HANDLE},
     functions={"Handle": _HANDLE, "HandleFunc": _HANDLE},
+    is_router=True,
 )
 
 FRAMEWORKS = (FLASK, FASTAPI, DJANGO, EXPRESS, GIN, ECHO, CHI, NET_HTTP)

@@ -94,13 +94,13 @@ class Bodies:
         try:
             edges, unresolved = resolve_file(tools.project, tools.evaluator, path)
             routes, to_handlers = routes_of(tools.project, tools.evaluator, path, edges)
-            return [*edges, *to_handlers], unresolved, routes
         except MemoryError:
             raise
         except Exception:  # one file must not keep the others from the graph
             log.exception("%s has no edges in the graph", path)
             tools.renew()
             return [], {}, []
+        return [*edges, *to_handlers], unresolved, routes
 
 
 def _describe_unresolved(path: str, name: str, lines: list[int]) -> dict[str, Any]:
