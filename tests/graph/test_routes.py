@@ -17,7 +17,7 @@ from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_roots import read_roots
-from tests.engines.conftest import config
+from cortex.settings.config import Config
 from tests.engines.small_graph import ask, publish, write_graph
 from tests.graph.small_graphs import facts_in
 
