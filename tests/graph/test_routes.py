@@ -18,6 +18,7 @@ from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_roots import read_roots
 from cortex.settings.config import Config
+from ipc.messages import NameSearch, OutlineSearch
 from tests.engines.small_graph import ask, publish, write_graph
 from tests.graph.small_graphs import facts_in
 
@@ -138,7 +139,7 @@ def test_deep_nesting_and_many_routes_are_bounded():
 def test_a_new_prefix_changes_the_nodes_of_one_file():
     before, _ = nodes_and_edges(FLASK)
     after, _ = nodes_and_edges(FLASK | {"app.py": FLASK["app.py"].replace("/api", "/v2")})
-    changed = {one["file"] for one, other in zip(before, after, strict=True) if one != other}
+    changed = {old["file"] for old, new in zip(before, after, strict=True) if old != new}
     assert changed == {"app.py"}
     assert {route.name for route in join_routes(after)} == {"POST /v2/orders", "GET /v2/orders/<int:number>"}
 
@@ -150,11 +151,11 @@ def test_a_question_finds_the_most_exact_route():
         }
     )
     routes = join_routes(nodes)
-    found = {
-        asked: [route.path for route in find_routes(routes, *read_asked(asked))]
-        for asked in ("GET /x/new", "GET /x/7", "GET /x/{id}", "/x/7?page=2", "POST /x/7", "GET /y")
+    paths = {
+        question: [route.path for route in find_routes(routes, *read_asked(question))]
+        for question in ("GET /x/new", "GET /x/7", "GET /x/{id}", "/x/7?page=2", "POST /x/7", "GET /y")
     }
-    assert found == {
+    assert paths == {
         "GET /x/new": ["/x/new"],
         "GET /x/7": ["/x/<n>"],
         "GET /x/{id}": ["/x/<n>"],
@@ -166,9 +167,14 @@ def test_a_question_finds_the_most_exact_route():
 
 
 @pytest.fixture
-def worker(config):
+def worker(tmp_path):
+    config = Config(root=tmp_path / "project")
+    config.root.mkdir()
+    config.chunks_dir.mkdir(parents=True)
     for path, text in FLASK.items():
         (config.root / path).write_text(text)
+    body = {"id": "x", "chunk_type": "code", "text": "x", "metadata": {"file_path": "app.py"}}
+    (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": [body]}))
     write_graph(config, tuple(FLASK))
     publish(config)
     served = EngineWorker("graph", config)
@@ -205,8 +211,6 @@ def test_all_routes_are_listed_and_filtered_by_path(worker):
 
 
 def test_routes_are_no_symbols(worker):
-    from ipc.messages import NameSearch, OutlineSearch
-
     (raw,) = worker.handlers[OutlineSearch](OutlineSearch("orders.py")).results
     assert [symbol["name"] for symbol in orjson.loads(raw)["symbols"]] == ["create", "show", "store"]
     names = worker.handlers[NameSearch](NameSearch("", "symbol")).candidates

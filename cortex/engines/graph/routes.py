@@ -40,12 +40,12 @@ class Routes:
         """The methods and full paths of a route's node: `POST /api/orders`."""
         return ", ".join(self._by_id.get(node["id"], [str(node.get("name", ""))]))
 
-    def asked(self, target: str, *, with_method: bool) -> list[FullRoute]:
+    def meant(self, target: str, *, with_method: bool) -> list[FullRoute]:
         """The routes that a target such as `POST /orders` means."""
-        asked = read_asked(target)
-        if asked is None or bool(asked[0]) != with_method:
+        method_and_path = read_asked(target)
+        if method_and_path is None or bool(method_and_path[0]) != with_method:
             return []
-        return find_routes(self.every, *asked)
+        return find_routes(self.every, *method_and_path)
 
     def is_route(self, target: str) -> bool:
         """Whether a target names a method and a path, in a project with routes."""
@@ -56,10 +56,10 @@ class Routes:
         if not (text := text.strip()):
             return self.every
         method, path = read_asked(text) or ("", text)
-        if found := find_routes(self.every, method, path):
-            return found
+        if matches := find_routes(self.every, method, path):
+            return matches
         low = path.lower()
-        return [one for one in self.every if low in one.path.lower() and method in ("", one.method)]
+        return [route for route in self.every if low in route.path.lower() and method in ("", route.method)]
 
     def handlers(self, route: FullRoute) -> list[int]:
         """The numbers of a route's handlers; of a handler without a name, that of the route."""

@@ -162,7 +162,7 @@ class Targets:
 
     def _find_route(self, target: str, *, with_method: bool) -> TargetMatch | None:
         """The handlers of a route: `POST /orders`."""
-        routes = self.routes.asked(target, with_method=with_method)
+        routes = self.routes.meant(target, with_method=with_method)
         if not routes and with_method and self.routes.is_route(target):
             near = [route.name for route in self.routes.filtered(target)[:SUGGESTED]]
             hint = f"Nearest: {', '.join(near)}." if near else "cortex_graph routes lists all."
@@ -171,12 +171,14 @@ class Targets:
             return None
         handlers = {handler: None for route in routes for handler in self.routes.handlers(route)}
         meanings = {strip_overload(self._graph.names[number]) for number in handlers}
-        said = describe_routes(routes, LISTED)
+        route_remark = describe_routes(routes, LISTED)
         if len(meanings) == 1:
-            return TargetMatch(tuple(handlers), suggestion=said)
+            return TargetMatch(tuple(handlers), suggestion=route_remark)
         listed = sorted(meanings)[:LISTED]
         return TargetMatch(
-            candidates=tuple(listed), suggestion=f"{said} The handlers: {', '.join(listed)}.", ambiguous=True
+            candidates=tuple(listed),
+            suggestion=f"{route_remark} The handlers: {', '.join(listed)}.",
+            ambiguous=True,
         )
 
     def _find_in_path(self, target: str, name: str, path: str) -> TargetMatch | None:

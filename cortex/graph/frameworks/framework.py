@@ -29,7 +29,9 @@ class Router:
 class Route:
     """A call that declares a route. As a decorator it routes to the decorated definition.
 
-    Without a `target` it is a decorator only. `methods`: its methods if the call has no argument at `methods_at`. `template_has_method`: the
+    Without a `target` it is a decorator only.
+
+    `methods`: its methods if the call has no argument at `methods_at`. `template_has_method`: the
     path begins with the method, `GET /orders`.
     """
 

@@ -12,7 +12,7 @@ from cortex.graph.frameworks.framework import ANY, METHODS
 #: paths of one router, and mounts between it and its root
 PATHS_MAX, MOUNTS_MAX = 64, 16
 #: a method with a path in a question, and a parameter in a segment
-_ASKED = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
+_QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
 _PARAMETER = re.compile(r"[:*{<$(\[]")
 
 
@@ -82,18 +82,18 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
 class _Prefixes:
     def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
         self._same: dict[str, str] = {}
-        self._own: dict[str, Mapping[str, Any]] = {}
+        self._definitions: dict[str, Mapping[str, Any]] = {}
         self._mounts: dict[str, list[Mapping[str, Any]]] = {}
-        self._known: dict[str, list[Prefix]] = {}
+        self._cache: dict[str, list[Prefix]] = {}
         others = [node for node in nodes if node.get("kind") in ("router", "mount")]
         for node in others:
             if node.get("same"):
-                one, other = self._root(str(node["router"])), self._root(str(node["mounted"]))
-                if one != other:
-                    self._same[one] = other
+                first, second = self._root(str(node["router"])), self._root(str(node["mounted"]))
+                if first != second:
+                    self._same[first] = second
         for node in others:
             if node["kind"] == "router":
-                self._own.setdefault(self._root(str(node["router"])), node)
+                self._definitions.setdefault(self._root(str(node["router"])), node)
             elif not node.get("same"):
                 self._mounts.setdefault(self._root(str(node["mounted"])), []).append(node)
 
@@ -104,26 +104,23 @@ class _Prefixes:
 
     def of(self, router: str, depth: int = 0) -> list[Prefix]:
         router = self._root(router)
-        known = self._known.get(router)
-        if known is not None:
-            return known
+        cached = self._cache.get(router)
+        if cached is not None:
+            return cached
         if depth > MOUNTS_MAX:
             return []
-        self._known[router] = []  # a circle of mounts ends here
-        own, mounts = self._own.get(router, {}), self._mounts.get(router, [])
+        self._cache[router] = []  # a circle of mounts ends here
+        definition, mounts = self._definitions.get(router, {}), self._mounts.get(router, [])
         if not mounts:
-            found = [_with_own(Prefix(served=bool(own.get("app"))), own)]
+            prefixes = [_with_own(Prefix(served=bool(definition.get("app"))), definition)]
         else:
-            found = [
-                _with_own(self._under(outer, mount), {} if mount.get("replaces") else own)
+            prefixes = [
+                _with_own(_with_own(outer, mount), {} if mount.get("replaces") else definition)
                 for mount in mounts
                 for outer in self.of(str(mount["router"]), depth + 1)
             ]
-        self._known[router] = list(dict.fromkeys(found))[:PATHS_MAX]
-        return self._known[router]
-
-    def _under(self, outer: Prefix, mount: Mapping[str, Any]) -> Prefix:
-        return _with_own(outer, mount)
+        self._cache[router] = list(dict.fromkeys(prefixes))[:PATHS_MAX]
+        return self._cache[router]
 
 
 def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
@@ -134,7 +131,7 @@ def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
 
 def read_asked(text: str) -> tuple[str, str] | None:
     """Return (method in capitals or "", path) of a question such as `POST /orders`, else None."""
-    match = _ASKED.fullmatch(text.strip().strip("`\"'"))
+    match = _QUESTION.fullmatch(text.strip().strip("`\"'"))
     return ((match[1] or "").upper(), match[2]) if match else None
 
 
@@ -142,14 +139,14 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
     """Return the routes that answer a method ("" for any) and a path. Exact ones win over those
     with parameters, served ones over others, and all over those behind a computed prefix.
     """
-    asked = _segments(path)
+    segments = _segments(path)
     best: list[FullRoute] = []
     best_rank: tuple[int, ...] = (9,)
     for route in routes:
         if method and route.method not in (method, ANY):
             continue
         parts = _segments(route.path)
-        tail = asked[-len(parts) :] if route.computed and parts else asked
+        tail = segments[-len(parts) :] if route.computed and parts else segments
         if route.path == "?" or (route.computed and not parts):
             continue
         loose = _compare(parts, tail)
@@ -167,12 +164,12 @@ def _segments(path: str) -> list[str]:
     return [segment for segment in path.split("?", maxsplit=1)[0].split("/") if segment]
 
 
-def _compare(parts: list[str], asked: list[str]) -> int:
+def _compare(parts: list[str], segments: list[str]) -> int:
     """Return the number of segments that match as parameters only; -1 for no match."""
-    if len(parts) != len(asked):
+    if len(parts) != len(segments):
         return -1
     loose = 0
-    for part, wanted in zip(parts, asked, strict=True):
+    for part, wanted in zip(parts, segments, strict=True):
         if part == wanted or (_PARAMETER.search(part) and _PARAMETER.search(wanted)):
             continue
         if not _PARAMETER.search(part):

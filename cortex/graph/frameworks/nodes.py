@@ -30,10 +30,10 @@ def routes_of(
     fragments = project.index(path).facts.fragments
     if not fragments:
         return [], []
-    made = _Nodes(project, evaluator, path, edges)
+    builder = _Nodes(project, evaluator, path, edges)
     for fragment in fragments:
-        made.add(fragment)
-    return made.nodes, made.edges
+        builder.add(fragment)
+    return builder.nodes, builder.edges
 
 
 class _Nodes:
@@ -49,7 +49,7 @@ class _Nodes:
         for edge in edges:
             if edge.target and edge.type in ("calls", "references"):
                 self._by_line.setdefault(edge.location.line, []).append(edge)
-        self._class_methods = any(one.class_methods for one in frameworks_of(self._facts.imports))
+        self._class_methods = any(framework.class_methods for framework in frameworks_of(self._facts.imports))
 
     def add(self, fragment: Fragment) -> None:
         router = self._routers.find(self._path, fragment.router, fragment.scope)
@@ -96,9 +96,9 @@ class _Nodes:
         return node
 
     def _mounted(self, fragment: Fragment) -> str:
-        found = self._routers.find(self._path, fragment.target, fragment.scope)
-        if found or not fragment.target.endswith(")"):
-            return found
+        router_id = self._routers.find(self._path, fragment.target, fragment.scope)
+        if router_id or not fragment.target.endswith(")"):
+            return router_id
         # a function that gets or returns a router, by the call's edge
         mark = fragment.target[fragment.target.rindex("(") :]
         return next((f"{edge.target}{mark}" for edge in self._edges_within(fragment)), "")
@@ -118,8 +118,8 @@ class _Nodes:
             return {self._project.id_of((self._path, int(fragment.target[1:]))): "exact"}
         if not fragment.target:
             return {}
-        within = list(self._edges_within(fragment))
-        passed = [edge for edge in within if edge.type == "references"] or within
+        edges_inside = list(self._edges_within(fragment))
+        passed = [edge for edge in edges_inside if edge.type == "references"] or edges_inside
         if passed:
             last = passed[-1]
             same = [edge for edge in passed if edge.location == last.location]
@@ -165,8 +165,8 @@ class _Routers:
             return ""
         index = self._project.index(path)
         for sibling in self._project.homes.get(self._project.home(path)) or [path]:
-            if found := self._own(sibling, chain):
-                return found
+            if router_id := self._in_file(sibling, chain):
+                return router_id
         links = chain.split(".")
         while True:
             for count in range(len(links), 0, -1):
@@ -174,20 +174,20 @@ class _Routers:
                 base = name.partition("(")[0]
                 for statement in index.imports.get((scope, base), ()):
                     rest = ".".join([name[len(base) :], *links[count:]]).strip(".")
-                    if found := self._imported(path, statement, rest, hops + 1):
-                        return found
+                    if router_id := self._imported(path, statement, rest, hops + 1):
+                        return router_id
             if scope < 0:
                 break
             scope = index.facts.definitions[scope].parent
         for star in index.star_imports:
-            if found := self._in_module(self._project.find_module(star.module, path), chain, hops + 1):
-                return found
+            if router_id := self._in_module(self._project.find_module(star.module, path), chain, hops + 1):
+                return router_id
         return ""
 
     def _imported(self, path: str, statement: Import, rest: str, hops: int) -> str:
         for value in self._exports.imported(statement, path):
-            if value.tag == "mod" and (found := self._in_module(value.path, rest, hops)):
-                return found
+            if value.tag == "mod" and (router_id := self._in_module(value.path, rest, hops)):
+                return router_id
         if not statement.member:
             return ""
         key = self._project.find_module(statement.module, path)
@@ -200,11 +200,11 @@ class _Routers:
         if not key or hops > _HOPS_MAX:
             return ""
         for path in self._project.paths_of(key) or ((key,) if key in self._project.files else ()):
-            if found := self._own(path, chain) or self._by_name(path, chain, -1, hops + 1):
-                return found
+            if router_id := self._in_file(path, chain) or self._by_name(path, chain, -1, hops + 1):
+                return router_id
         return ""
 
-    def _own(self, path: str, chain: str) -> str:
+    def _in_file(self, path: str, chain: str) -> str:
         """Return the id of a router of a file by the name under which others import it."""
         if path not in self._project.files:
             return ""
@@ -213,14 +213,14 @@ class _Routers:
             return ""
         keys = {fragment.router for fragment in facts.fragments}
         base, bracket, mark = chain.partition("(")
-        whole = base in ("", "default")
+        is_default = base in ("", "default")
         names = [
             facts.exports.get(base or "default", base),
             base,
             f"exports.{base}",
             f"module.exports.{base}",
         ]
-        for name in [*names, *(("module.exports", "exports", "default") if whole else ())]:
+        for name in [*names, *(("module.exports", "exports", "default") if is_default else ())]:
             if name and f"={name}{bracket}{mark}" in keys:
                 return f"{self._project.module_id(path)}:{name}{bracket}{mark}"
         return ""

@@ -95,7 +95,7 @@ class _Reader(Scopes):
         children = node.named_children
         if kind == "return_statement":
             key = self.visit(children[0], "", depth + 1) if len(children) == 1 else ""
-            if key in self.made and self.frames[-1].name:
+            if key in self.known_routers and self.frames[-1].name:
                 self.add("mount", f"={self.frames[-1].name}()", node, target=key, flags=("same",))
             return ""
         values = [self.visit(child, holder, depth + 1) for child in children]
@@ -105,18 +105,18 @@ class _Reader(Scopes):
         """Read a list of routes: the key of the list, "" without routes."""
         around, count = self.list, len(self.fragments)
         if node.type != "tuple" or not around:
-            self.list = self.key(holder, again=True)
+            self.list = self.key(holder, in_parts=True)
         key = self.list
-        known = key in self.made
-        self.made.setdefault(key, None)
+        was_known = key in self.known_routers
+        self.known_routers.setdefault(key, None)
         for child in node.named_children:
             self.visit(child, "", depth)
         self.list = around
-        if not any(one.router == key for one in self.fragments[count:]):
-            if not known:
-                del self.made[key]
+        if not any(fragment.router == key for fragment in self.fragments[count:]):
+            if not was_known:
+                del self.known_routers[key]
             return ""
-        if not known:
+        if not was_known:
             roots = {framework.root for framework in self.frameworks}
             self.add("router", key, node, flags=("app",) if holder in roots and holder else ())
         return key
@@ -133,7 +133,7 @@ class _Reader(Scopes):
             self.literals.bind(name, right)
             if key or name in frame.routers:
                 frame.routers[name] = key
-            if key in self.made and not frame.name and key != f"={name}":
+            if key in self.known_routers and not frame.name and key != f"={name}":
                 self.add("mount", f"={name}", left, target=key, flags=("same",))
         elif key:
             self.attributes[name.rpartition(".")[2]] = key
@@ -159,7 +159,7 @@ class _Reader(Scopes):
                 key = block
             frame.routers[parameter] = key
             if typed or parameter in _USUAL:
-                self.made.setdefault(key, None)
+                self.known_routers.setdefault(key, None)
         self.frames.append(frame)
         around, self.list = self.list, ""
         body = node.child_by_field_name("body")
@@ -192,8 +192,8 @@ class _Reader(Scopes):
         receiver, name = self._receiver(callee, depth)
         decorates = call.decorator is not None
         if receiver or decorates:
-            for one in self.frameworks_of(receiver):
-                if (row := one.members.get(name)) is not None:
+            for candidate in self.frameworks_of(receiver):
+                if (row := candidate.members.get(name)) is not None:
                     key = receiver or f"?{self.dotted(callee).rpartition('.')[0]}"
                     if isinstance(row, Group):
                         return self._group(call, row, key)
@@ -227,7 +227,7 @@ class _Reader(Scopes):
     def _router(self, call: Call, router: Router, framework: Framework) -> str:
         node = call.node
         key = self.key(call.holder)
-        self.made[key] = framework
+        self.known_routers[key] = framework
         prefix, flags = self.prefix(call.at(router.prefix))
         self.add("router", key, node, template=prefix, flags=(*flags, "app") if router.app else flags)
         routes = call.at(router.routes)
@@ -237,8 +237,8 @@ class _Reader(Scopes):
 
     def _default_router(self, framework: Framework, node: Node) -> str:
         key = f"={framework.name}"
-        if key not in self.made:
-            self.made[key] = framework
+        if key not in self.known_routers:
+            self.known_routers[key] = framework
             self.add("router", key, node, flags=("app",))
         return key
 
@@ -261,7 +261,7 @@ class _Reader(Scopes):
     def _group(self, call: Call, row: Group, key: str) -> str:
         node = call.node
         group = self.key(call.holder)
-        self.made[group] = self.made.get(key)
+        self.known_routers[group] = self.known_routers.get(key)
         path = call.at(row.path)
         if row.complete:
             self.complete.add(group)
@@ -313,7 +313,7 @@ class _Reader(Scopes):
                 self.visit(argument, "", call.depth)
             return
         template, flags = self.prefix(path)
-        certain = decorator is not None or key in self.made
+        certain = decorator is not None or key in self.known_routers
         if not certain and (flags or template[:1] not in "/*"):
             return
         if template.startswith("^"):  # a regular expression
@@ -336,7 +336,7 @@ class _Reader(Scopes):
             return
         assert target is not None
         router = self.visit(target, "", call.depth)
-        if router in self.made or (router and self._is_include(target)):
+        if router in self.known_routers or (router and self._is_include(target)):
             prefix = template.rstrip("/") if "StripPrefix" in text_of(target)[:40] else template
             prefix = "" if row.template_has_method and prefix == template else prefix
             self.add("mount", key, node, template=prefix, target=router, span=span_of(target), flags=flags)
@@ -382,7 +382,7 @@ class _Reader(Scopes):
         """Read the arguments of any call: a function may get a router."""
         for number, argument in enumerate(call.positional):
             key = self.visit(argument, "", call.depth)
-            if chain and key in self.made and not self.imported_member(chain)[0]:
+            if chain and key in self.known_routers and not self.imported_member(chain)[0]:
                 self.add("mount", key, callee, target=f"{chain}({number})", span=span_of(callee))
         for argument in call.keywords.values():
             self.visit(argument, "", call.depth)

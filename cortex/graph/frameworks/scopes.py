@@ -16,9 +16,8 @@ from cortex.graph.frameworks.framework import Framework
 from cortex.graph.frameworks.literals import Literals
 from cortex.graph.frameworks.table import FRAMEWORKS
 
-
 _MODULE = re.compile(
-    rf"(?:{'|'.join(re.escape(name) for one in FRAMEWORKS for name in one.modules)})(?:[./]|$)"
+    rf"(?:{'|'.join(re.escape(name) for framework in FRAMEWORKS for name in framework.modules)})(?:[./]|$)"
 )
 
 
@@ -58,8 +57,10 @@ class Scopes:
         #: name → (framework, member) of its import, and all other imported names
         self.names: dict[str, tuple[Framework, str]] = {}
         self.imported: set[str] = set()
-        for statement in (one for one in facts.imports if one.name):
-            framework = next((one for one in frameworks if is_of(statement.module, one)), None)
+        for statement in (statement for statement in facts.imports if statement.name):
+            framework = next(
+                (framework for framework in frameworks if is_of(statement.module, framework)), None
+            )
             if framework is not None:
                 member = "" if statement.member == "default" else statement.member
                 self.names.setdefault(statement.name, (framework, member))
@@ -67,7 +68,7 @@ class Scopes:
                 self.imported.add(statement.name)
         self.begins = [definition.begin for definition in facts.definitions]
         #: router's key → its framework, None for a list
-        self.made: dict[str, Framework | None] = {}
+        self.known_routers: dict[str, Framework | None] = {}
         #: attributes of any object: `self.app`
         self.attributes: dict[str, str] = {}
         #: routers for the first parameter of a function: begin of its node → key
@@ -101,11 +102,11 @@ class Scopes:
             return chain
         return self.attributes.get(chain.rpartition(".")[2], "") if rest else ""
 
-    def key(self, holder: str = "", *, again: bool = False) -> str:
-        """Return the key for a new router; `again`: a variable may get it in several parts."""
+    def key(self, holder: str = "", *, in_parts: bool = False) -> str:
+        """Return the key for a new router; `in_parts`: a variable may get it in several parts."""
         around = self.frames[-1].name
         name = f"{around}.{holder}" if around and holder else holder
-        if not name or (not again and f"={name}" in self.made):
+        if not name or (not in_parts and f"={name}" in self.known_routers):
             self.count += 1
             name = f"{name or around}~{self.count}"
         return f"={name}"
@@ -120,8 +121,10 @@ class Scopes:
             kind = parameter.child_by_field_name("type")
             words = set(re.findall(r"\w+", text_of(kind))) if kind is not None else set()
             typed = not words.isdisjoint(self.names)
-            named = parameter.children_by_field_name("name") or parameter.children_by_field_name("pattern")
-            for name in named or parameter.named_children[:1] or [parameter]:
+            name_nodes = parameter.children_by_field_name("name") or parameter.children_by_field_name(
+                "pattern"
+            )
+            for name in name_nodes or parameter.named_children[:1] or [parameter]:
                 yield text_of(name), typed
 
     def definition_at(self, byte: int) -> int:
@@ -134,8 +137,8 @@ class Scopes:
     def imported_member(self, chain: str) -> tuple[Framework | None, str]:
         if chain.startswith("'"):
             module, _, rest = chain[1:].partition("'")
-            one = next((one for one in self.frameworks if is_of(module, one)), None)
-            return one, rest.lstrip(".")
+            framework = next((framework for framework in self.frameworks if is_of(module, framework)), None)
+            return framework, rest.lstrip(".")
         root, _, rest = chain.partition(".")
         if root not in self.names or any(root in frame.routers for frame in self.frames):
             return None, ""
@@ -143,8 +146,8 @@ class Scopes:
         return framework, (rest or member).rpartition(".")[2]
 
     def frameworks_of(self, key: str) -> Sequence[Framework]:
-        made = self.made.get(key)
-        return (made,) if made is not None else self.frameworks
+        framework = self.known_routers.get(key)
+        return (framework,) if framework is not None else self.frameworks
 
     def called_name(self, callee: Node) -> str:
         """Return the chain of a called function, also of a required module: `'./users'.make`."""
