@@ -38,6 +38,7 @@ INSIDE = (
         ("cortex.graph.facts",),
         ("cortex.graph.sweep", "cortex.graph.resolution"),
         ("cortex.graph.languages",),
+        ("cortex.graph.frameworks",),
     ),
     (
         ("cortex.indexer.syntax",),

@@ -24,6 +24,9 @@ _COPIED_KEYS = (
     "impact_type",
     "severity",
     "alternatives",
+    "handlers",
+    "computed",
+    "mounted",
 )
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
 #: characters of a line of code; longer ones are cut
@@ -90,6 +93,8 @@ def _short_name(node: Mapping[str, Any]) -> str:
     """
     if node["kind"] == "module" and node.get("file"):
         return ""
+    if node.get("route"):
+        return str(node["route"])
     return str(node["id"]).rpartition(":")[2] or str(node["id"])
 
 

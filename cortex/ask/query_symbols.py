@@ -33,6 +33,8 @@ _USERS = re.compile(
     r"|^\W*(?:rename|remove|delete|change)\b",
     re.IGNORECASE,
 )
+#: a route: `POST /orders`
+ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY)\s+/[^\s`\"',?]*")
 _SEPARATOR = re.compile(r"\.|::|#|->")
 #: snake case, camel case, several capitals before small letters, and words in backquotes
 _NAME = re.compile(
@@ -42,10 +44,13 @@ _NAME = re.compile(
 
 
 def names_in(query: str) -> list[str]:
-    """Return the first NAMES_MAX different names in a query, with their owners as written."""
+    """Return the first NAMES_MAX different names and routes in a query, with their owners as
+    written.
+    """
+    routes = [match[0] for match in ROUTE.finditer(query)]
     matches = (match[1] or match[0] for match in _NAME.finditer(query))
     names = (name for name in matches if not (_FILE.fullmatch(name) or _ABBREVIATION.fullmatch(name)))
-    return list(dict.fromkeys(names))[:NAMES_MAX]
+    return list(dict.fromkeys((*routes, *names)))[:NAMES_MAX]
 
 
 def asks_for_users(query: str) -> bool:

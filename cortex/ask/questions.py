@@ -186,9 +186,10 @@ class Graph:
         return (self.max_results, self.max_per_level, self.detail) == (100, 50, "compact")
 
     def checked(self) -> Self:
-        if not self.target.strip():
+        if not self.target.strip() and self.operation != "routes":
             raise BadRequest("The target is empty; pass the name of a type, function, method or file.")
-        check_text(self.target, "target")
+        if self.target.strip():
+            check_text(self.target, "target")
         if self.to:
             check_text(self.to, "name in `to`")
         return self

@@ -15,7 +15,7 @@ import orjson
 
 from cortex.ask.meanings import Meaning, find_meanings
 from cortex.ask.query_context import Turn, no_answer_error
-from cortex.ask.query_symbols import asks_for_users, find_cited, names_in
+from cortex.ask.query_symbols import ROUTE, asks_for_users, find_cited, names_in
 from cortex.ask.questions import Search
 from cortex.ask.search import LANES, ask_lanes, notes_of, rank_lanes
 from cortex.ranking import read_question
@@ -94,7 +94,9 @@ async def _find_named(turn: Turn, query: str) -> list[Meaning]:
     replies = await asyncio.gather(*(find_meanings(turn, name) for name in names_in(query)))
     meanings = [meaning for listed, _ in replies for meaning in listed if meaning.file]
     with_copies = asks_for_users(query)
-    meanings = [m for m in meanings if not m.remark or (with_copies and not m.is_guess)]
+    meanings = [
+        m for m in meanings if not m.remark or (with_copies and not m.is_guess) or ROUTE.fullmatch(m.symbol)
+    ]
     return list({meaning.id: meaning for meaning in meanings}.values())
 
 

@@ -255,7 +255,7 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
     for operation in _operations(meaning, direction):
         rows, unresolved = await _rows(turn, operation, meaning.id, depth, usage)
         for row in rows:
-            name = short_name(row["node"]["id"])
+            name = row["node"].get("route") or short_name(row["node"]["id"])
             if row["depth"] > 1:
                 usage.further.setdefault((row["node"].get("file", ""), name))
                 usage.steps = max(usage.steps, row["depth"])

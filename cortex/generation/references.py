@@ -21,8 +21,8 @@ from cortex.system.arrays import Array
 from cortex.terms.ids import keys_of
 from cortex.terms.kinds import WHOLE_KINDS
 
-#: functions as values are not counted: the weight of a count was measured without them
-_MENTIONED = EDGE_TYPES.index("references")
+#: functions as values and routes are not counted: the weight of a count was measured without them
+_MENTIONED = tuple(EDGE_TYPES.index(kind) for kind in ("references", "routes_to"))
 #: the columns of counts
 COUNTS = ("references", "file_references")
 
@@ -64,7 +64,7 @@ class References:
 
 def _read_references(segment: Segment) -> _FileReferences:
     keys, nodes, edges = segment.arrays["string_keys"], segment.unpacked("nodes"), segment.unpacked("edges")
-    sure = edges[(edges[:, 7] == 0) & (edges[:, 2] != _MENTIONED)]
+    sure = edges[(edges[:, 7] == 0) & ~np.isin(edges[:, 2], _MENTIONED)]
     pairs = _distinct(sure[:, 4], sure[:, 1])
     kinds = np.unique(nodes[:, 1])
     whole_kinds = kinds[[kind in WHOLE_KINDS for kind in texts_of(segment, kinds)]]

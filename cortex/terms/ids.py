@@ -62,7 +62,7 @@ def enclosing_id(name: str) -> str:
     path, colon, scope = name.partition(":")
     if not colon:
         return path.rpartition("/")[0] or "."
-    outer = scope.rpartition(".")[0]
+    outer = "" if scope.startswith("<") else scope.rpartition(".")[0]  # `<GET /orders.json>`
     return f"{path}:{outer}" if outer else path
 
 
@@ -71,4 +71,6 @@ def depth(name: str) -> int:
     top level.
     """
     _, colon, scope = name.partition(":")
+    if scope.startswith("<"):
+        return 1
     return 1 + scope.count(".") if colon else 0

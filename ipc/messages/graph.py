@@ -8,7 +8,15 @@ from typing import Any, Literal
 from ipc.messages.control import Blobs
 
 GraphOperation = Literal[
-    "implementations", "callers", "callees", "dependencies", "dependents", "type_usages", "path", "impact"
+    "implementations",
+    "callers",
+    "callees",
+    "dependencies",
+    "dependents",
+    "type_usages",
+    "path",
+    "impact",
+    "routes",
 ]
 
 

@@ -36,7 +36,11 @@ def least(tool):
 
 
 def required(tool):
-    """Return the arguments that the schema requires; three tools need one of two."""
+    """Return the arguments that the schema requires; three tools need one of two, and only the
+    operation routes of cortex_graph needs no target.
+    """
+    if tool.name == "cortex_graph":
+        return ["operation"]
     return [] if tool.name in ("cortex_explore", "find_related", "cortex_store") else list(least(tool))
 
 

@@ -90,6 +90,8 @@ class GraphSnapshot:
     def search(self, request: GraphSearch) -> GraphHits:
         """Answer a structure query. Raises BadRequest for invalid arguments."""
         self._sources.begin()
+        if request.operation == "routes":
+            return self._list_routes(request)
         kinds = _PREFERRED_KINDS.get(request.operation, frozenset())
         meaning = self._find_target(request.target, kinds, request.within)
         if not meaning.nodes:
@@ -146,6 +148,54 @@ class GraphSnapshot:
             candidates=meaning.candidates,
             unresolved=self._describe_unresolved(request, meaning.nodes[0]),
             summary=walk.summary | ({"complete": False} if walk.ended else {}),
+            results=tuple(raw for _, raw in results),
+        )
+
+    def _list_routes(self, request: GraphSearch) -> GraphHits:
+        """The routes whose path contains the target, by path."""
+        inside, outside = (scope := self._scope(request)).inside, scope.outside
+        routes = [
+            route
+            for route in self._targets.routes.filtered(request.target)
+            if route.file not in outside and (inside is None or route.file in inside)
+        ]
+        offset = clamp(request.offset, 0, OFFSET_MAX)
+        last = offset + clamp(request.max_results, 1, RESULTS_MAX)
+        results = []
+        for route in routes[offset:last]:
+            node = {
+                "id": route.id,
+                "kind": "route",
+                "file": route.file,
+                "start_line": route.line,
+                "end_line": route.line,
+            }
+            row = {
+                "node": node | {"route": route.name},
+                "depth": 1,
+                "method": route.method,
+                "path": route.path,
+            }
+            handlers = [self.graph.names[number] for number in self._targets.routes.handlers(route)]
+            row["handlers"] = [name for name in handlers if name != route.id]
+            row |= {"computed": route.computed} if route.computed else {}
+            row |= {} if route.served else {"mounted": False}
+            if request.include_context:
+                around = clamp(request.context_lines, 0, CONTEXT_MAX)
+                row["context"] = self._sources.lines(route.file, route.line, around)
+            results.append((route.file, orjson.dumps(row)))
+        why = (
+            f"No route has a path with {request.target!r}."
+            if request.target.strip()
+            else "The project has no routes of a framework that Cortex reads."
+        )
+        return GraphHits(
+            generation=self._number,
+            paths=tuple(path for path, _ in results),
+            total_found=len(routes),
+            truncated=last < len(routes),
+            next_offset=last if last < len(routes) else 0,
+            suggestion="" if routes else why,
             results=tuple(raw for _, raw in results),
         )
 
@@ -272,6 +322,8 @@ class GraphSnapshot:
             if node_fields is not None
             else {"id": graph.names[step.number], "kind": "external"}
         )
+        if node_fields is not None and node["kind"] == "route":
+            node["route"] = self._targets.routes.names(node_fields)
         result: dict[str, Any] = {"node": node, "depth": step.depth}
         path, line = str(node.get("file", "")), int(node.get("start_line", 0))
         if step.edge >= 0:

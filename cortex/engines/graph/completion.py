@@ -9,7 +9,7 @@ import numpy as np
 from cortex.engines.graph.arrays import Graph
 from cortex.system.arrays import Array
 from cortex.terms.bounds import clamp
-from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.kinds import ROUTE_KINDS, WHOLE_KINDS
 from ipc.messages import GraphHits, NameSearch
 
 #: names of one answer
@@ -20,7 +20,7 @@ SYMBOLS_MAX = 50_000
 
 def list_symbols(graph: Graph, users: Array) -> list[str]:
     """The distinct names of definitions (`Store.save`), most referenced first."""
-    wholes = [graph.kinds[kind] for kind in WHOLE_KINDS if kind in graph.kinds]
+    wholes = [graph.kinds[kind] for kind in WHOLE_KINDS | ROUTE_KINDS if kind in graph.kinds]
     numbers = np.unique(graph.nodes[~np.isin(graph.nodes[:, 1], wholes), 0])
     numbers = numbers[np.argsort(-users[numbers], kind="stable")][:SYMBOLS_MAX]
     names = (graph.names[number].rpartition(":")[2] for number in numbers.tolist())

@@ -12,13 +12,16 @@ import numpy as np
 import orjson
 
 from cortex.engines.graph.arrays import Graph
+from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
+from cortex.terms.kinds import ROUTE_KINDS
 from ipc.messages import GraphHits, OutlineSearch
 
 #: bytes of each file's entry, and of the answer's frame, without symbols
 FILE_BYTES = 90
 #: nodes per read: an answer may end before all of them are needed
 READ = 128
+_ROUTES_TO = EDGE_TYPES.index("routes_to")
 #: characters of a signature
 SIGNATURE_CHARS_MAX = 200
 
@@ -27,7 +30,8 @@ def count_users(graph: Graph) -> Array:
     """The number of other definitions that refer to each name, without definitions inside it and
     without unsure calls.
     """
-    edges = graph.edges[graph.edges[:, 7] == 0, :2].astype("<i8")
+    counted = (graph.edges[:, 7] == 0) & (graph.edges[:, 2] != _ROUTES_TO)
+    edges = graph.edges[counted, :2].astype("<i8")
     outer = graph.names.numbers(_above_keys(graph))
     # The last element answers index -1: nothing encloses it.
     up = np.full(len(graph.names) + 1, -1, "<i8")
@@ -103,7 +107,8 @@ def _rows_below(graph: Graph, prefix: str) -> Array:
     if not len(rows):
         rows = np.arange(len(graph.nodes))
     rows = rows[graph.node_of[graph.nodes[rows, 0]] == rows]
-    visible: Array = rows[graph.nodes[rows, 1] != graph.kinds.get("package", -1)]
+    hidden = [graph.kinds[kind] for kind in ("package", *ROUTE_KINDS) if kind in graph.kinds]
+    visible: Array = rows[~np.isin(graph.nodes[rows, 1], hidden)]
     return visible
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.members import Members
 from cortex.engines.graph.places import PathIndex
+from cortex.engines.graph.routes import Routes, describe_routes
 from cortex.engines.graph.variants import merge_variants
 from cortex.generation.graph import EDGE_TYPES
 from cortex.ranking.traces import find_frames, looks_like_path
@@ -85,6 +86,7 @@ class Targets:
         self._folder_prefix = ""
         self.path_index = PathIndex(graph, self._modules)
         self.method_owners = Members(graph)
+        self.routes = Routes(graph)
 
     @property
     def files(self) -> list[str]:
@@ -120,6 +122,8 @@ class Targets:
         kinds -= WHOLE_KINDS
         self._preferred = kinds or (_METHODS if _MEMBER.match(target) else kinds)
         self._folder_prefix = f"{folder}/" if folder else ""
+        if meaning := self._find_route(target, with_method=True):
+            return meaning
         if match := _IN_PATH.fullmatch(target):
             meaning = self._find_in_path(target, match["name"], match["path"])
             if meaning is not None:
@@ -129,6 +133,8 @@ class Targets:
                 return meaning
         if not split_id(target):
             return None
+        if target.startswith("/") and (meaning := self._find_route(target, with_method=False)):
+            return meaning
         if self._files_first and (meaning := self._find_folder(f"{target}/")):
             return meaning
         quoted, needs_quotes = read_quoted(target)
@@ -153,6 +159,27 @@ class Targets:
             if meaning:
                 return self._mark_guess(target, meaning)
         return None
+
+    def _find_route(self, target: str, *, with_method: bool) -> TargetMatch | None:
+        """The handlers of a route: `POST /orders`."""
+        routes = self.routes.meant(target, with_method=with_method)
+        if not routes and with_method and self.routes.is_route(target):
+            near = [route.name for route in self.routes.filtered(target)[:SUGGESTED]]
+            hint = f"Nearest: {', '.join(near)}." if near else "cortex_graph routes lists all."
+            return TargetMatch(candidates=tuple(near), suggestion=f"There is no route {target!r}. {hint}")
+        if not routes:
+            return None
+        handlers = {handler: None for route in routes for handler in self.routes.handlers(route)}
+        meanings = {strip_overload(self._graph.names[number]) for number in handlers}
+        route_remark = describe_routes(routes, LISTED)
+        if len(meanings) == 1:
+            return TargetMatch(tuple(handlers), suggestion=route_remark)
+        listed = sorted(meanings)[:LISTED]
+        return TargetMatch(
+            candidates=tuple(listed),
+            suggestion=f"{route_remark} The handlers: {', '.join(listed)}.",
+            ambiguous=True,
+        )
 
     def _find_in_path(self, target: str, name: str, path: str) -> TargetMatch | None:
         """The meaning of a name in a file or folder; without one there, of the name alone."""

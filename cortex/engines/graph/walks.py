@@ -24,12 +24,30 @@ _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
 _RUNNING = (_TYPE["calls"], _TYPE["references"])
 _KINDS: dict[str, tuple[str, ...]] = {
     "implementations": IS_A,
-    "callers": ("calls", "references"),
+    "callers": ("calls", "references", "routes_to"),
     "callees": ("calls",),
-    "dependencies": ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references"),
-    "dependents": ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references"),
+    "dependencies": (
+        "imports",
+        "calls",
+        "uses_type",
+        "implements",
+        "extends",
+        "embeds",
+        "references",
+        "routes_to",
+    ),
+    "dependents": (
+        "imports",
+        "calls",
+        "uses_type",
+        "implements",
+        "extends",
+        "embeds",
+        "references",
+        "routes_to",
+    ),
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
-    "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type"),
+    "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "routes_to"),
 }
 #: operations that follow edges forward; all others go backward
 FORWARD = ("callees", "dependencies")

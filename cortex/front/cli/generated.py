@@ -112,6 +112,8 @@ class Word:
     argument: str
     people: str
     optional: bool = False
+    #: value of another argument with which the word may be missing
+    spared_by: str = ""
     #: the argument that gets the word instead where `is_other` is true
     other: str = ""
     is_other: Callable[[str], bool] = lambda _word: False
@@ -172,7 +174,7 @@ FORMS = {
     ),
     "cortex_exact": Form(words=(Word("query", "question", completes="symbol"),), places=True),
     "cortex_graph": Form(
-        words=(Word("operation", "operation"), Word("target", "target")),
+        words=(Word("operation", "operation"), Word("target", "target", spared_by="routes")),
         for_people={"context_lines": 0},
     ),
     "cortex_read": Form(
@@ -467,7 +469,7 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
         elif words:
             text = words.pop(0)
             arguments[word.other if word.is_other(text) else word.argument] = text
-        elif not word.optional:
+        elif not (word.optional or (word.spared_by and word.spared_by in arguments.values())):
             raise BadRequest(_say_skipped(tool, form, arguments) or _say_missing(tool, word))
     if words:
         raise BadRequest(_say_extra(tool, form, arguments))

@@ -32,7 +32,10 @@ def draw_graph(page: Page, answer: Answer) -> None:
         target, file = answer.get("target", ""), answer.get("file", "")
         total = answer.get("total_found", len(rows))
         page.add(
-            (f"{operation} of {target}: {total}{f' ({file})' if file and file not in target else ''}", STRONG)
+            (
+                f"{operation}{f' of {target}' if target else ''}: {total}{f' ({file})' if file and file not in target else ''}",
+                STRONG,
+            )
         )
     if summary := answer.get("summary"):
         _draw_summary(page, summary)
@@ -107,7 +110,7 @@ def _row_of(row: Answer, operation: str) -> dict[str, Any]:
         path, line = at["file"], at["line"]
         identity = str(node["id"])
         is_file = node["kind"] == "module" and node.get("file")
-        name = "" if is_file else identity.rpartition(":")[2] or identity
+        name = "" if is_file else node.get("route") or identity.rpartition(":")[2] or identity
         texts = {context["line"]: context["text"] for context in row.get("context") or ()}
         origin: Any = f"{location['file']}:{location['line']}" if forward and location else ""
     else:
@@ -168,6 +171,12 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         yield edge
     if meaning := result.get("of"):
         yield f"of {meaning}"
+    if handlers := result.get("handlers"):
+        yield f"→ {', '.join(handlers)}"
+    if place := result.get("computed"):
+        yield f"the path goes on before it: computed at {place}"
+    if result.get("mounted") is False:
+        yield "nothing mounts its router"
     if "defined" in result:
         yield f"defined at {result['defined']}"
     if result.get("step") == "constructs":

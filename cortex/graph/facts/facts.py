@@ -211,6 +211,29 @@ class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
     base: Base
 
 
+class Fragment(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A router, route or mount that a file declares in a web framework (frameworks/read.py).
+
+    `router` and `target` are routers' keys or chains; of a mount the outer and the mounted one, of
+    a route `target` is the handler's chain, or its definition: `#3`. `template` is the path or
+    prefix as the file has it. `span` is the text of the target: lines and columns of its begin and
+    end. `flags`: `app` serves without a mount, `computed` has no literal path, `methods` no literal
+    methods, `replaces` a router's own prefix, `same` is another name of one router.
+    """
+
+    kind: str
+    router: str
+    template: str
+    methods: tuple[str, ...]
+    target: str
+    scope: int
+    line: int
+    column: int
+    end_line: int
+    span: tuple[int, int, int, int]
+    flags: tuple[str, ...] = ()
+
+
 class Facts(msgspec.Struct, frozen=True, array_like=True):
     """The facts of one file.
 
@@ -230,3 +253,4 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     exports: dict[str, str] = {}
     extensions: tuple[Extension, ...] = ()
     builds: str = ""
+    fragments: tuple[Fragment, ...] = ()

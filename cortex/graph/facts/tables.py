@@ -463,6 +463,8 @@ def _mentioned_texts(facts: Facts, rules: Rules) -> Iterator[str]:
     yield from (binding.value for binding in facts.bindings)
     for extension in facts.extensions:
         yield from (extension.type, extension.base.chain)
+    for fragment in facts.fragments:
+        yield from (fragment.router, fragment.target)
     for definition in facts.definitions:
         yield definition.returns
         yield from (base.chain for base in definition.bases)

@@ -13,6 +13,7 @@ import msgspec
 import orjson
 
 from cortex.generation.contract import GRAPH_BYTES_MAX
+from cortex.graph.frameworks.nodes import routes_of
 from cortex.graph.resolution.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
@@ -80,22 +81,26 @@ class Bodies:
 
     def _resolve(self, path: str) -> bytes:
         tools = self.tools
-        edges, unresolved = self._edges(path)
+        edges, unresolved, routes = self._edges(path)
         edges = [*edges, *self.structural.get(path, ())]
         tools.sets.relax()
         uses = [_describe_unresolved(path, name, unresolved[name]) for name in sorted(unresolved)]
-        return msgspec.json.encode((nodes_of(tools.project, tools.sets, path), edges, uses))
+        nodes = nodes_of(tools.project, tools.sets, path)
+        return msgspec.json.encode(([*nodes, *routes], edges, uses))
 
-    def _edges(self, path: str) -> tuple[list[Edge], dict[str, list[int]]]:
+    def _edges(self, path: str) -> tuple[list[Edge], dict[str, list[int]], list[dict[str, Any]]]:
+        """Return a file's edges, its unresolved uses, and the nodes of its routes."""
         tools = self.tools
         try:
-            return resolve_file(tools.project, tools.evaluator, path)
+            edges, unresolved = resolve_file(tools.project, tools.evaluator, path)
+            routes, to_handlers = routes_of(tools.project, tools.evaluator, path, edges)
         except MemoryError:
             raise
         except Exception:  # one file must not keep the others from the graph
             log.exception("%s has no edges in the graph", path)
             tools.renew()
-            return [], {}
+            return [], {}, []
+        return [*edges, *to_handlers], unresolved, routes
 
 
 def _describe_unresolved(path: str, name: str, lines: list[int]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ async def cortex_graph(
     context: QueryContext,
     *,
     operation: Annotated[GraphOperation, Meta(description="Query type.")],
-    target: Annotated[str, Meta(description="Symbol or path.")],
+    target: Annotated[str, Meta(description="Symbol or path.")] = "",
     to: Annotated[str, Meta(description="Last symbol of `path`.")] = "",
     scope: Annotated[str, Meta(description="Path glob.")] = "",
     exclude_patterns: Annotated[tuple[str, ...], Meta(description="Globs.")] = (),
@@ -32,7 +32,8 @@ async def cortex_graph(
 
     callers / callees; implementations and overrides; dependencies / dependents of a file, type or
     function; type_usages;
-    path: the shortest calls to `to`; impact: what a change may break (depth 2 or 3).
+    path: the shortest calls to `to`; impact: what a change may break (depth 2 or 3);
+    routes: HTTP endpoints and their handlers, target an optional part of the path.
 
     Example: {"operation": "callers", "target": "provider.Embed"}
     """

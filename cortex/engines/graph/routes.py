@@ -1,0 +1,85 @@
+"""The routes of a graph with their full paths, joined for the first question about one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cortex.engines.graph.arrays import Graph
+from cortex.generation.graph import EDGE_TYPES
+from cortex.graph.frameworks.join import FullRoute, find_routes, join_routes, read_asked
+from cortex.terms.kinds import ROUTE_KINDS
+
+_ROUTES_TO = EDGE_TYPES.index("routes_to")
+
+
+class Routes:
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    @cached_property
+    def every(self) -> list[FullRoute]:
+        """All routes, by path and method; [] at once for a project without frameworks."""
+        kinds = [self._graph.kinds[kind] for kind in ROUTE_KINDS if kind in self._graph.kinds]
+        if not kinds:
+            return []
+        rows = np.flatnonzero(np.isin(self._graph.nodes[:, 1], kinds))
+        return join_routes(self._graph.nodes_json(rows.tolist()))
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[str]]:
+        names: dict[str, list[str]] = {}
+        for route in self.every:
+            names.setdefault(route.id, []).append(route.name)
+        return names
+
+    def names(self, node: dict[str, Any]) -> str:
+        """The methods and full paths of a route's node: `POST /api/orders`."""
+        return ", ".join(self._by_id.get(node["id"], [str(node.get("name", ""))]))
+
+    def meant(self, target: str, *, with_method: bool) -> list[FullRoute]:
+        """The routes that a target such as `POST /orders` means."""
+        method_and_path = read_asked(target)
+        if method_and_path is None or bool(method_and_path[0]) != with_method:
+            return []
+        return find_routes(self.every, *method_and_path)
+
+    def is_route(self, target: str) -> bool:
+        """Whether a target names a method and a path, in a project with routes."""
+        return bool((read_asked(target) or ("", ""))[0] and self.every)
+
+    def filtered(self, text: str) -> list[FullRoute]:
+        """The routes of a path, or of all paths that contain it; all for ""."""
+        if not (text := text.strip()):
+            return self.every
+        method, path = read_asked(text) or ("", text)
+        if matches := find_routes(self.every, method, path):
+            return matches
+        low = path.lower()
+        return [route for route in self.every if low in route.path.lower() and method in ("", route.method)]
+
+    def handlers(self, route: FullRoute) -> list[int]:
+        """The numbers of a route's handlers; of a handler without a name, that of the route."""
+        graph = self._graph
+        number = graph.names.number(route.id)
+        edges = graph.edges[graph.outgoing.of(np.array([number]))]
+        ends = edges[edges[:, 2] == _ROUTES_TO, 1].tolist()
+        return [end for end in ends if graph.node_of[end] >= 0] or [number]
+
+
+def describe_route(route: FullRoute) -> str:
+    """The sentence on a route whose full path is unknown."""
+    prefix = f", behind a prefix that is computed at {route.computed}" if route.computed else ""
+    mounted = "" if route.served else ", on a router that nothing mounts"
+    return (
+        f"{route.name} is declared at {route.file}:{route.line}{prefix}{mounted}."
+        if prefix or mounted
+        else ""
+    )
+
+
+def describe_routes(routes: Iterable[FullRoute], most: int) -> str:
+    return " ".join(filter(None, dict.fromkeys(map(describe_route, list(routes)[:most]))))

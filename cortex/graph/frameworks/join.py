@@ -1,0 +1,178 @@
+"""Full paths of routes, over the whole graph's fragments: routers with prefixes, and mounts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cortex.graph.frameworks.framework import ANY, METHODS
+
+#: paths of one router, and mounts between it and its root
+PATHS_MAX, MOUNTS_MAX = 64, 16
+#: a method with a path in a question, and a parameter in a segment
+_QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
+_PARAMETER = re.compile(r"[:*{<$(\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A router's path from a root. `computed`: the place of a part that has no literal text; the
+    path begins behind it. `served`: the root is an application.
+    """
+
+    text: str = ""
+    computed: str = ""
+    served: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FullRoute:
+    """`id` is the id of the route's node."""
+
+    method: str
+    path: str
+    id: str
+    file: str
+    line: int
+    computed: str = ""
+    served: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+def join_path(prefix: str, path: str) -> str:
+    if not path:
+        return prefix
+    return f"{prefix.rstrip('/')}/{path.lstrip('/')}"
+
+
+def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
+    """Return the routes of nodes of the kinds route, router and mount, by path and method."""
+    every = list(nodes)
+    prefixes = _Prefixes(every)
+    routes = []
+    for node in every:
+        if node.get("kind") == "route":
+            for prefix in prefixes.of(str(node.get("router", ""))):
+                place = f"{node['file']}:{node['start_line']}"
+                computed = place if node.get("computed") else prefix.computed
+                path = join_path(prefix.text, str(node["path"])) or "/"
+                if node.get("computed"):
+                    path = "?"
+                elif not path.startswith("/"):
+                    path = f"/{path}"
+                routes.append(
+                    FullRoute(
+                        str(node["method"]),
+                        path,
+                        str(node["id"]),
+                        str(node["file"]),
+                        int(node["start_line"]),
+                        computed,
+                        prefix.served,
+                    )
+                )
+    return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
+
+
+class _Prefixes:
+    def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
+        self._same: dict[str, str] = {}
+        self._definitions: dict[str, Mapping[str, Any]] = {}
+        self._mounts: dict[str, list[Mapping[str, Any]]] = {}
+        self._cache: dict[str, list[Prefix]] = {}
+        others = [node for node in nodes if node.get("kind") in ("router", "mount")]
+        for node in others:
+            if node.get("same"):
+                first, second = self._root(str(node["router"])), self._root(str(node["mounted"]))
+                if first != second:
+                    self._same[first] = second
+        for node in others:
+            if node["kind"] == "router":
+                self._definitions.setdefault(self._root(str(node["router"])), node)
+            elif not node.get("same"):
+                self._mounts.setdefault(self._root(str(node["mounted"])), []).append(node)
+
+    def _root(self, router: str) -> str:
+        while router in self._same:
+            router = self._same[router]
+        return router
+
+    def of(self, router: str, depth: int = 0) -> list[Prefix]:
+        router = self._root(router)
+        cached = self._cache.get(router)
+        if cached is not None:
+            return cached
+        if depth > MOUNTS_MAX:
+            return []
+        self._cache[router] = []  # a circle of mounts ends here
+        definition, mounts = self._definitions.get(router, {}), self._mounts.get(router, [])
+        if not mounts:
+            prefixes = [_with_own(Prefix(served=bool(definition.get("app"))), definition)]
+        else:
+            prefixes = [
+                _with_own(_with_own(outer, mount), {} if mount.get("replaces") else definition)
+                for mount in mounts
+                for outer in self.of(str(mount["router"]), depth + 1)
+            ]
+        self._cache[router] = list(dict.fromkeys(prefixes))[:PATHS_MAX]
+        return self._cache[router]
+
+
+def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
+    if node.get("computed"):
+        return Prefix("", f"{node['file']}:{node['start_line']}", prefix.served)
+    return Prefix(join_path(prefix.text, str(node.get("prefix", ""))), prefix.computed, prefix.served)
+
+
+def read_asked(text: str) -> tuple[str, str] | None:
+    """Return (method in capitals or "", path) of a question such as `POST /orders`, else None."""
+    match = _QUESTION.fullmatch(text.strip().strip("`\"'"))
+    return ((match[1] or "").upper(), match[2]) if match else None
+
+
+def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[FullRoute]:
+    """Return the routes that answer a method ("" for any) and a path. Exact ones win over those
+    with parameters, served ones over others, and all over those behind a computed prefix.
+    """
+    segments = _segments(path)
+    best: list[FullRoute] = []
+    best_rank: tuple[int, ...] = (9,)
+    for route in routes:
+        if method and route.method not in (method, ANY):
+            continue
+        parts = _segments(route.path)
+        tail = segments[-len(parts) :] if route.computed and parts else segments
+        if route.path == "?" or (route.computed and not parts):
+            continue
+        loose = _compare(parts, tail)
+        if loose < 0:
+            continue
+        rank = (bool(route.computed), not route.served, loose)
+        if rank < best_rank:
+            best, best_rank = [], rank
+        if rank == best_rank:
+            best.append(route)
+    return best
+
+
+def _segments(path: str) -> list[str]:
+    return [segment for segment in path.split("?", maxsplit=1)[0].split("/") if segment]
+
+
+def _compare(parts: list[str], segments: list[str]) -> int:
+    """Return the number of segments that match as parameters only; -1 for no match."""
+    if len(parts) != len(segments):
+        return -1
+    loose = 0
+    for part, wanted in zip(parts, segments, strict=True):
+        if part == wanted or (_PARAMETER.search(part) and _PARAMETER.search(wanted)):
+            continue
+        if not _PARAMETER.search(part):
+            return -1
+        loose += 1
+    return loose

@@ -1,0 +1,87 @@
+"""Literal text in arguments of a call: strings, their concatenations, constants of the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import text_of
+
+#: characters of a path
+TEXT_CHARS_MAX = 500
+_QUOTES = re.compile(r"^[A-Za-z]*(?:\"\"\"|'''|[\"'`])|(?:\"\"\"|'''|[\"'`])$")
+#: `http.MethodGet` and `GET` in lists of methods
+_METHOD = re.compile(r"(?:Method)?([A-Za-z]+)$")
+_DEPTH_MAX = 20
+
+
+class Literals:
+    """The constants of a file so far: a name with several values is none."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str | None] = {}
+
+    def bind(self, name: str, value: Node) -> None:
+        while value.named_child_count == 1 and value.type == "expression_list":
+            value = value.named_children[0]
+        text = self.text(value) if self.is_text(value) else None
+        self._values[name] = text if self._values.get(name, text) == text else None
+
+    def is_text(self, node: Node) -> bool:
+        """True for a string, and for a concatenation or a constant of text."""
+        return "string" in node.type or self.text(node) is not None
+
+    def text(self, node: Node, depth: int = 0) -> str | None:
+        """Return the text of an expression; None if it is computed."""
+        text = self._read(node, depth) if depth < _DEPTH_MAX else None
+        return text if text is None or len(text) <= TEXT_CHARS_MAX else None
+
+    def _read(self, node: Node, depth: int) -> str | None:
+        kind, children = node.type, node.named_children
+        if kind == "concatenated_string":
+            return self._join(children, depth)
+        if "string" in kind:
+            if not children:
+                return _QUOTES.sub("", text_of(node))
+            contents = [child for child in children if not child.type.endswith(("_start", "_end"))]
+            return self._join(contents, depth)
+        if kind == "identifier":
+            return self._values.get(text_of(node))
+        if kind.startswith("binary_"):
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            operator = node.child_by_field_name("operator")
+            if left is None or right is None or operator is None or text_of(operator) != "+":
+                return None
+            return self._join([left, right], depth)
+        if kind == "parenthesized_expression" and len(children) == 1:
+            return self.text(children[0], depth + 1)
+        return None
+
+    def _join(self, nodes: list[Node], depth: int) -> str | None:
+        parts: list[str] = []
+        for node in nodes:
+            if node.type.endswith(("content", "fragment", "escape_sequence")):
+                text: str | None = text_of(node)
+            elif node.type in ("interpolation", "template_substitution"):
+                text = self.text(node.named_children[0], depth + 1) if node.named_child_count == 1 else None
+            else:
+                text = self.text(node, depth + 1)
+            if text is None:
+                return None
+            parts.append(text)
+        return "".join(parts)
+
+
+def names_in_list(node: Node) -> Iterator[str]:
+    """Yield the methods that an argument lists; nothing for a computed one."""
+    if "string" in node.type:
+        name = _QUOTES.sub("", text_of(node)).upper()
+        if name.isalpha():
+            yield name
+    elif node.type in ("list", "array", "tuple", "set"):
+        for child in node.named_children:
+            yield from names_in_list(child)
+    elif (match := _METHOD.search(text_of(node))) and match[0].startswith("Method"):
+        yield match[1].upper()

@@ -1,0 +1,226 @@
+"""Nodes and edges of a file's fragments. Ids and nodes hold the file's own templates; join.py makes
+full paths.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cortex.graph.facts.facts import Fragment, Import
+from cortex.graph.frameworks.framework import ANY, METHODS
+from cortex.graph.frameworks.scopes import frameworks_of
+from cortex.graph.resolution.edges import Edge, Location
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+
+#: modules between a router's name and its definition
+_HOPS_MAX = 6
+_HANDLERS = CALLABLE_KINDS | TYPE_KINDS
+
+
+def routes_of(
+    project: Project, evaluator: Evaluator, path: str, edges: Sequence[Edge]
+) -> tuple[list[dict[str, Any]], list[Edge]]:
+    """Return the nodes of a file's routes and mounts, and edges from routes to handlers. `edges`
+    are the file's other edges.
+    """
+    fragments = project.index(path).facts.fragments
+    if not fragments:
+        return [], []
+    builder = _Nodes(project, evaluator, path, edges)
+    for fragment in fragments:
+        builder.add(fragment)
+    return builder.nodes, builder.edges
+
+
+class _Nodes:
+    def __init__(self, project: Project, evaluator: Evaluator, path: str, edges: Sequence[Edge]) -> None:
+        self.nodes: list[dict[str, Any]] = []
+        self.edges: list[Edge] = []
+        self._routers = _Routers(project, evaluator)
+        self._project, self._evaluator, self._path = project, evaluator, path
+        self._facts = project.index(path).facts
+        self._stem = project.module_id(path)
+        self._taken: Counter[str] = Counter()
+        self._by_line: dict[int, list[Edge]] = {}
+        for edge in edges:
+            if edge.target and edge.type in ("calls", "references"):
+                self._by_line.setdefault(edge.location.line, []).append(edge)
+        self._class_methods = any(framework.class_methods for framework in frameworks_of(self._facts.imports))
+
+    def add(self, fragment: Fragment) -> None:
+        router = self._routers.find(self._path, fragment.router, fragment.scope)
+        flags = dict.fromkeys(fragment.flags, True)
+        if fragment.kind == "route":
+            self._add_route(fragment, router, flags)
+            return
+        fields = {"router": router, "prefix": fragment.template, **flags}
+        if fragment.kind == "mount":
+            mounted = self._mounted(fragment)
+            if not (router and mounted) or router == mounted:
+                return
+            fields["mounted"] = mounted
+        name = f"{fragment.kind} {' '.join(filter(None, (fragment.router, fragment.target)))}"
+        self._add_node(fragment, name, fields)
+
+    def _add_route(self, fragment: Fragment, router: str, flags: dict[str, Any]) -> None:
+        if not router and not fragment.router.startswith(("=", "?")) and not fragment.target.startswith("#"):
+            return  # a call on something else: `client.get("/orders", done)`
+        handlers = self._handlers(fragment)
+        methods = fragment.methods
+        if self._class_methods and "methods" not in flags:
+            methods = next(filter(None, map(self._methods_of, handlers)), methods)
+        template = "?" if "computed" in flags else fragment.template
+        for method in methods or (ANY,):
+            node = self._add_node(
+                fragment,
+                f"{method} {template}",
+                {"method": method, "path": template, "router": router, **flags},
+            )
+            for handler, confidence in handlers.items():
+                place = Location(self._path, fragment.line, fragment.column)
+                self.edges.append(Edge(node, handler, "routes_to", place, confidence))
+
+    def _add_node(self, fragment: Fragment, name: str, fields: dict[str, Any]) -> str:
+        node = f"{self._stem}:<{name}>"
+        self._taken[node] += 1
+        if self._taken[node] > 1:
+            node = f"{node}~{self._taken[node]}"
+        lines = {"start_line": fragment.line, "end_line": fragment.end_line}
+        self.nodes.append(
+            {"id": node, "name": name, "kind": fragment.kind, "file": self._path, **lines, **fields}
+        )
+        return node
+
+    def _mounted(self, fragment: Fragment) -> str:
+        router_id = self._routers.find(self._path, fragment.target, fragment.scope)
+        if router_id or not fragment.target.endswith(")"):
+            return router_id
+        # a function that gets or returns a router, by the call's edge
+        mark = fragment.target[fragment.target.rindex("(") :]
+        return next((f"{edge.target}{mark}" for edge in self._edges_within(fragment)), "")
+
+    def _edges_within(self, fragment: Fragment) -> Iterator[Edge]:
+        line, column, end_line, end_column = fragment.span
+        if end_line - line > 50:
+            return
+        for number in range(line, end_line + 1):
+            for edge in self._by_line.get(number, ()):
+                if (line, column) <= (number, edge.location.column) < (end_line, end_column):
+                    yield edge
+
+    def _handlers(self, fragment: Fragment) -> dict[str, str]:
+        """Return the handlers of a route: id → confidence."""
+        if fragment.target.startswith("#"):
+            return {self._project.id_of((self._path, int(fragment.target[1:]))): "exact"}
+        if not fragment.target:
+            return {}
+        edges_inside = list(self._edges_within(fragment))
+        passed = [edge for edge in edges_inside if edge.type == "references"] or edges_inside
+        if passed:
+            last = passed[-1]
+            same = [edge for edge in passed if edge.location == last.location]
+            return {edge.target: edge.confidence for edge in same}
+        chain = fragment.target.removesuffix("()").removesuffix(".as_view").removesuffix(".bind")
+        values = self._evaluator.evaluate(chain, self._path, fragment.scope)
+        refs = [value.ref for value in values if value.tag == "def"]
+        return {
+            self._project.id_of(ref): "import"
+            for ref in refs
+            if self._project.definition(ref).kind in _HANDLERS
+        }
+
+    def _methods_of(self, handler: str) -> tuple[str, ...]:
+        """Return the methods that a class as a handler has: `def post(self)`."""
+        for ref in self._evaluator.types_of(handler.partition(":")[2], self._path):
+            if self._project.id_of(ref) == handler:
+                home, name = self._project.home(ref[0]), self._project.definition(ref).qualified
+                members = self._project.members_of(home, name)
+                return tuple(method for method in METHODS if method.lower() in members)
+        return ()
+
+
+class _Routers:
+    """Finds the id of a router that a key or chain means: `app/orders:router`."""
+
+    def __init__(self, project: Project, evaluator: Evaluator) -> None:
+        self._project = project
+        self._exports = evaluator.scopes.exports
+
+    def find(self, path: str, chain: str, scope: int) -> str:
+        if chain.startswith("="):
+            return f"{self._project.module_id(path)}:{chain[1:]}"
+        if not chain or chain.startswith("?"):
+            return ""
+        if chain.startswith("'"):
+            module, _, rest = chain[1:].rpartition("'")
+            return self._in_module(self._project.find_module(module, path), rest.lstrip("."), 0)
+        return self._by_name(path, chain, scope, 0)
+
+    def _by_name(self, path: str, chain: str, scope: int, hops: int) -> str:
+        if hops > _HOPS_MAX:
+            return ""
+        index = self._project.index(path)
+        for sibling in self._project.homes.get(self._project.home(path)) or [path]:
+            if router_id := self._in_file(sibling, chain):
+                return router_id
+        links = chain.split(".")
+        while True:
+            for count in range(len(links), 0, -1):
+                name = ".".join(links[:count])
+                base = name.partition("(")[0]
+                for statement in index.imports.get((scope, base), ()):
+                    rest = ".".join([name[len(base) :], *links[count:]]).strip(".")
+                    if router_id := self._imported(path, statement, rest, hops + 1):
+                        return router_id
+            if scope < 0:
+                break
+            scope = index.facts.definitions[scope].parent
+        for star in index.star_imports:
+            if router_id := self._in_module(self._project.find_module(star.module, path), chain, hops + 1):
+                return router_id
+        return ""
+
+    def _imported(self, path: str, statement: Import, rest: str, hops: int) -> str:
+        for value in self._exports.imported(statement, path):
+            if value.tag == "mod" and (router_id := self._in_module(value.path, rest, hops)):
+                return router_id
+        if not statement.member:
+            return ""
+        key = self._project.find_module(statement.module, path)
+        joined = (
+            f"{statement.member}{rest}" if rest.startswith("(") else f"{statement.member}.{rest}".strip(".")
+        )
+        return self._in_module(key, joined, hops)
+
+    def _in_module(self, key: str, chain: str, hops: int) -> str:
+        if not key or hops > _HOPS_MAX:
+            return ""
+        for path in self._project.paths_of(key) or ((key,) if key in self._project.files else ()):
+            if router_id := self._in_file(path, chain) or self._by_name(path, chain, -1, hops + 1):
+                return router_id
+        return ""
+
+    def _in_file(self, path: str, chain: str) -> str:
+        """Return the id of a router of a file by the name under which others import it."""
+        if path not in self._project.files:
+            return ""
+        facts = self._project.index(path).facts
+        if not facts.fragments:
+            return ""
+        keys = {fragment.router for fragment in facts.fragments}
+        base, bracket, mark = chain.partition("(")
+        is_default = base in ("", "default")
+        names = [
+            facts.exports.get(base or "default", base),
+            base,
+            f"exports.{base}",
+            f"module.exports.{base}",
+        ]
+        for name in [*names, *(("module.exports", "exports", "default") if is_default else ())]:
+            if name and f"={name}{bracket}{mark}" in keys:
+                return f"{self._project.module_id(path)}:{name}{bracket}{mark}"
+        return ""

@@ -1,0 +1,388 @@
+"""The fragments of one file: routers, routes and mounts, read from its syntax tree.
+
+A router is known by a key, `=create_app.app` for a variable of the file, or by a chain that the
+file imports: `users.router`. `f(0)` is the router that `f` gets as its first argument, `f()` the
+one that it returns.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import child_of, required_module, text_of
+from cortex.graph.facts.facts import Facts, Fragment
+from cortex.graph.facts.grammars import Grammar
+from cortex.graph.frameworks.framework import Framework, Group, Mount, Places, Route, Router
+from cortex.graph.frameworks.literals import names_in_list
+from cortex.graph.frameworks.scopes import Frame, Scopes, frameworks_of, span_of
+from cortex.terms.kinds import CALLABLE_KINDS
+
+#: nesting that is read: parsers of hostile files nest without an end
+DEPTH_MAX = 220
+#: fragments of one file
+FRAGMENTS_MAX = 20_000
+_LISTS = frozenset({"list", "array", "tuple"})
+#: names of untyped parameters that may hold a router
+_USUAL = frozenset("app router server api blueprint".split())
+_METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
+
+
+def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
+    frameworks = frameworks_of(facts.imports)
+    if not frameworks:
+        return ()
+    reader = _Reader(facts, grammar, frameworks)
+    reader.visit(root)
+    return tuple(reader.fragments[:FRAGMENTS_MAX])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with its arguments. `holder`: the variable that gets its value; `depth`: nesting."""
+
+    node: Node
+    holder: str
+    depth: int
+    positional: list[Node]
+    keywords: dict[str, Node]
+
+    @property
+    def decorator(self) -> Node | None:
+        """The decorator that the call is."""
+        parent = self.node.parent
+        return parent if parent is not None and parent.type == "decorator" else None
+
+    def at(self, places: Places) -> Node | None:
+        for place in places:
+            if isinstance(place, str):
+                if (node := self.keywords.get(place)) is not None:
+                    return node
+            elif -len(self.positional) <= place < len(self.positional):
+                return self.positional[place]
+        return None
+
+
+class _Reader(Scopes):
+    def visit(self, node: Node, holder: str = "", depth: int = 0) -> str:
+        """Read a node; return the key or chain of the router that is its value, "" for none.
+
+        `holder`: the variable that gets the value.
+        """
+        if depth > DEPTH_MAX or len(self.fragments) >= FRAGMENTS_MAX:
+            return ""
+        kind = node.type
+        if kind in self.syntax.calls:
+            return self._call(node, holder, depth + 1)
+        if kind in self.syntax.names or kind in self.syntax.members:
+            for child in node.named_children if kind in self.syntax.members else ():
+                if child.type in self.syntax.calls:
+                    self.visit(child, "", depth + 1)
+            return self.look_up(self.dotted(node))
+        if kind in _LISTS:
+            return self._read_list(node, holder, depth + 1)
+        if node.child_by_field_name("body") is not None and (
+            node.child_by_field_name("parameters") is not None
+            or node.child_by_field_name("parameter") is not None
+        ):
+            return self._function(node, holder, depth + 1)
+        left = node.child_by_field_name("left") or node.child_by_field_name("name")
+        right = node.child_by_field_name("right") or node.child_by_field_name("value")
+        if left is not None and right is not None and "operator" not in kind and "binary" not in kind:
+            return self._assign(left, right, depth + 1)
+        children = node.named_children
+        if kind == "return_statement":
+            key = self.visit(children[0], "", depth + 1) if len(children) == 1 else ""
+            if key in self.known_routers and self.frames[-1].name:
+                self.add("mount", f"={self.frames[-1].name}()", node, target=key, flags=("same",))
+            return ""
+        values = [self.visit(child, holder, depth + 1) for child in children]
+        return values[0] if len(values) == 1 else ""
+
+    def _read_list(self, node: Node, holder: str, depth: int) -> str:
+        """Read a list of routes: the key of the list, "" without routes."""
+        around, count = self.list, len(self.fragments)
+        if node.type != "tuple" or not around:
+            self.list = self.key(holder, in_parts=True)
+        key = self.list
+        was_known = key in self.known_routers
+        self.known_routers.setdefault(key, None)
+        for child in node.named_children:
+            self.visit(child, "", depth)
+        self.list = around
+        if not any(fragment.router == key for fragment in self.fragments[count:]):
+            if not was_known:
+                del self.known_routers[key]
+            return ""
+        if not was_known:
+            roots = {framework.root for framework in self.frameworks}
+            self.add("router", key, node, flags=("app",) if holder in roots and holder else ())
+        return key
+
+    def _assign(self, left: Node, right: Node, depth: int) -> str:
+        while left.named_child_count == 1 and left.type not in self.syntax.members:
+            left = left.named_children[0]
+        name = self.dotted(left)
+        key = self.visit(right, name, depth)
+        frame = self.frames[-1]
+        if not name or key.startswith("'"):  # a module: the file's imports have its name
+            return ""
+        if "." not in name:
+            self.literals.bind(name, right)
+            if key or name in frame.routers:
+                frame.routers[name] = key
+            if key in self.known_routers and not frame.name and key != f"={name}":
+                self.add("mount", f"={name}", left, target=key, flags=("same",))
+        elif key:
+            self.attributes[name.rpartition(".")[2]] = key
+            if name.startswith(("module.exports", "exports.")) and key != f"={name}":
+                self.add("mount", f"={name}", left, target=key, flags=("same",))
+        return key
+
+    def _function(self, node: Node, holder: str, depth: int) -> str:
+        at = self.definition_at(node.start_byte)
+        outer = self.frames[-1]
+        if at >= 0 and at != outer.definition and self.facts.definitions[at].kind in CALLABLE_KINDS:
+            name = self.facts.definitions[at].qualified
+        else:
+            self.count += 1
+            name = holder or f"{outer.name}~{self.count}"
+        frame = Frame(name, at)
+        names = list(self.parameters(node))
+        if self.rules.first_parameter and at >= 0 and self.facts.definitions[at].kind == "method":
+            names = names[1:]
+        for number, (parameter, typed) in enumerate(names):
+            key = f"={name}({number})"
+            if number == 0 and (block := self.blocks.pop(node.start_byte, "")):
+                key = block
+            frame.routers[parameter] = key
+            if typed or parameter in _USUAL:
+                self.known_routers.setdefault(key, None)
+        self.frames.append(frame)
+        around, self.list = self.list, ""
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self.visit(body, "", depth)
+        self.list = around
+        self.frames.pop()
+        return ""
+
+    def _call(self, node: Node, holder: str, depth: int) -> str:
+        if self.syntax.requires and (module := required_module(node)):
+            return f"'{module}'"
+        callee = child_of(node, self.syntax.calls[node.type])
+        if callee is None:
+            return ""
+        call = self._read_call(node, holder, depth)
+        chain = self.called_name(callee)
+        framework, member = self.imported_member(chain)
+        if framework is not None:
+            if (router := framework.routers.get(member)) is not None:
+                return self._router(call, router, framework)
+            if (declared := framework.functions.get(member)) is not None and (
+                self.list or framework.is_router
+            ):
+                return self._declare(call, declared, self.list or self._default_router(framework, node))
+            if member == framework.includes[0]:
+                return self._include(framework, call)
+            if member == "StripPrefix" and len(call.positional) == 2:
+                return self.visit(call.positional[1], "", depth)
+        receiver, name = self._receiver(callee, depth)
+        decorates = call.decorator is not None
+        if receiver or decorates:
+            for candidate in self.frameworks_of(receiver):
+                if (row := candidate.members.get(name)) is not None:
+                    key = receiver or f"?{self.dotted(callee).rpartition('.')[0]}"
+                    if isinstance(row, Group):
+                        return self._group(call, row, key)
+                    if isinstance(row, Mount) or decorates or row.target:
+                        return self._declare(call, row, key)
+        self._pass(callee, chain, call)
+        return f"{chain}()" if chain and not framework else ""
+
+    def _receiver(self, callee: Node, depth: int) -> tuple[str, str]:
+        fields = self.syntax.members.get(callee.type)
+        if fields is None:
+            if callee.type in self.syntax.calls:
+                self.visit(callee, "", depth)
+            return "", ""
+        inner, member = child_of(callee, fields[0]), child_of(callee, fields[1])
+        if inner is None or member is None:
+            return "", ""
+        return self.visit(inner, "", depth), text_of(member)
+
+    def _read_call(self, node: Node, holder: str, depth: int) -> Call:
+        listed = node.child_by_field_name("arguments")
+        arguments = Call(node, holder, depth, [], {})
+        for child in listed.named_children if listed is not None else ():
+            name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
+            if child.type == "keyword_argument" and name is not None and value is not None:
+                arguments.keywords[text_of(name)] = value
+            elif not child.is_extra:
+                arguments.positional.append(child)
+        return arguments
+
+    def _router(self, call: Call, router: Router, framework: Framework) -> str:
+        node = call.node
+        key = self.key(call.holder)
+        self.known_routers[key] = framework
+        prefix, flags = self.prefix(call.at(router.prefix))
+        self.add("router", key, node, template=prefix, flags=(*flags, "app") if router.app else flags)
+        routes = call.at(router.routes)
+        if routes is not None and (inner := self.visit(routes, "", call.depth)):
+            self.add("mount", key, node, target=inner, span=span_of(routes))
+        return key
+
+    def _default_router(self, framework: Framework, node: Node) -> str:
+        key = f"={framework.name}"
+        if key not in self.known_routers:
+            self.known_routers[key] = framework
+            self.add("router", key, node, flags=("app",))
+        return key
+
+    def _include(self, framework: Framework, call: Call) -> str:
+        included = call.at((0,))
+        if included is None:
+            return ""
+        module = self.literals.text(included)
+        if module is None and included.type == "tuple" and included.named_children:
+            included = included.named_children[0]
+        elif module is not None:
+            return f"'{module}'.{framework.includes[1]}"
+        elif (name := self.dotted(included)) in self.imported:
+            return f"{name}.{framework.includes[1]}"
+        around, self.list = self.list, ""
+        key = self.visit(included, "", call.depth)
+        self.list = around
+        return key
+
+    def _group(self, call: Call, row: Group, key: str) -> str:
+        node = call.node
+        group = self.key(call.holder)
+        self.known_routers[group] = self.known_routers.get(key)
+        path = call.at(row.path)
+        if row.complete:
+            self.complete.add(group)
+        prefix, flags = self.prefix(path)
+        self.add("router", group, node)
+        self.add("mount", key, node, template=prefix, target=group, flags=flags)
+        for argument in call.positional:
+            self.blocks[argument.start_byte] = group
+            passed = self.dotted(argument) if argument is not path else ""
+            if passed:
+                self.add("mount", group, node, target=f"{passed}(0)", span=span_of(argument))
+            self.visit(argument, "", call.depth)
+            self.blocks.pop(argument.start_byte, None)
+        return group
+
+    def _declare(self, call: Call, row: Route | Mount, key: str) -> str:
+        if isinstance(row, Mount):
+            self._mount(call, row, key)
+        else:
+            self._route(call, row, key)
+        return key
+
+    def _mount(self, call: Call, row: Mount, key: str) -> None:
+        node = call.node
+        path = call.at(row.path)
+        routers = [call.at(row.routers)]
+        if row.routers == (-1,):
+            if path is not None and not self.literals.is_text(path):
+                path = None  # `use(router)` has no prefix
+            routers = [node for node in call.positional if node is not path]
+        prefix, flags = self.prefix(path)
+        if row.replaces and path is not None:
+            flags = (*flags, "replaces")
+        around, self.list = self.list, ""
+        for router in routers:
+            if router is not None and (inner := self.visit(router, "", call.depth)):
+                self.add("mount", key, node, template=prefix, target=inner, span=span_of(router), flags=flags)
+        self.list = around
+
+    def _route(self, call: Call, row: Route, key: str) -> None:
+        node = call.node
+        path = call.at(row.path)
+        decorator = call.decorator
+        target = None if decorator is not None else call.at(row.target)
+        if key in self.complete:
+            path = None
+        elif decorator is None and (target is None or target is path):
+            for argument in call.positional:
+                self.visit(argument, "", call.depth)
+            return
+        template, flags = self.prefix(path)
+        certain = decorator is not None or key in self.known_routers
+        if not certain and (flags or template[:1] not in "/*"):
+            return
+        if template.startswith("^"):  # a regular expression
+            template = template.removeprefix("^").removesuffix("$")
+        methods = row.methods
+        if row.template_has_method and (match := _METHOD_FIRST.fullmatch(template)):
+            methods, template = (match[1],), match[2]
+        listed = call.at(row.methods_at)
+        if listed is not None:
+            methods = tuple(names_in_list(listed))
+            flags = flags if methods else (*flags, "methods")
+        for argument in call.positional:
+            if argument is not target and argument is not path:
+                self.visit(argument, "", call.depth)
+        if decorator is not None:
+            if (target_name := self._decorated(decorator)) is not None:
+                self.add(
+                    "route", key, node, template=template, methods=methods, target=target_name, flags=flags
+                )
+            return
+        assert target is not None
+        router = self.visit(target, "", call.depth)
+        if router in self.known_routers or (router and self._is_include(target)):
+            prefix = template.rstrip("/") if "StripPrefix" in text_of(target)[:40] else template
+            prefix = "" if row.template_has_method and prefix == template else prefix
+            self.add("mount", key, node, template=prefix, target=router, span=span_of(target), flags=flags)
+            return
+        self.add(
+            "route",
+            key,
+            node,
+            template=template,
+            methods=methods,
+            target=self._handler(target),
+            span=span_of(target),
+            flags=flags,
+        )
+
+    def _is_include(self, target: Node) -> bool:
+        place = self.syntax.calls.get(target.type)
+        callee = child_of(target, place) if place is not None else None
+        framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
+        return framework is not None and member == framework.includes[0]
+
+    def _decorated(self, decorator: Node) -> str | None:
+        """Return the definition that a decorator is above, `#3`; "" if the facts lack it."""
+        around = decorator.parent
+        definition = around.child_by_field_name("definition") if around is not None else None
+        if definition is None:
+            return None
+        name = definition.child_by_field_name("name")
+        at = self.definition_at(name.start_byte) if name is not None else -1
+        return f"#{at}" if at >= 0 else ""
+
+    def _handler(self, target: Node) -> str:
+        """Return the chain of a handler; "" for a function without a name."""
+        if target.child_by_field_name("body") is not None:
+            return ""
+        if target.type in self.syntax.calls:
+            callee = child_of(target, self.syntax.calls[target.type])
+            chain = self.dotted(callee) if callee is not None else ""
+            return f"{chain}()"
+        return self.dotted(target) or "?"
+
+    def _pass(self, callee: Node, chain: str, call: Call) -> None:
+        """Read the arguments of any call: a function may get a router."""
+        for number, argument in enumerate(call.positional):
+            key = self.visit(argument, "", call.depth)
+            if chain and key in self.known_routers and not self.imported_member(chain)[0]:
+                self.add("mount", key, callee, target=f"{chain}({number})", span=span_of(callee))
+        for argument in call.keywords.values():
+            self.visit(argument, "", call.depth)

@@ -1,0 +1,116 @@
+"""The frameworks. A new one is a description here (docs/FRAMEWORKS.md)."""
+
+from __future__ import annotations
+
+from cortex.graph.frameworks.framework import METHODS, Framework, Group, Mount, Route, Router
+
+_LOWER = {method.lower(): Route((method,)) for method in METHODS}
+_DECORATORS = {name: Route(route.methods, (0, "path", "rule"), target=()) for name, route in _LOWER.items()}
+_GO_METHODS = {"Connect": Route(("CONNECT",))} | {method.title(): Route((method,)) for method in METHODS}
+
+FLASK = Framework(
+    "flask",
+    ("flask",),
+    routers={"Flask": Router(app=True), "Blueprint": Router(prefix=("url_prefix",))},
+    members={
+        **{name: _DECORATORS[name] for name in ("get", "post", "put", "patch", "delete")},
+        "route": Route(("GET",), (0, "rule"), (), ("methods",)),
+        "add_url_rule": Route(("GET",), (0, "rule"), (2, "view_func"), ("methods",)),
+        "register_blueprint": Mount(("url_prefix",), (0, "blueprint"), replaces=True),
+    },
+    class_methods=True,
+)
+_STARLETTE_ROUTE = Route(("GET",), (0, "path"), (1, "endpoint", "route"), (2, "methods"))
+FASTAPI = Framework(
+    "fastapi",
+    ("fastapi", "starlette"),
+    routers={
+        "FastAPI": Router(app=True, routes=("routes",)),
+        "Starlette": Router(app=True, routes=("routes", 1)),
+        "APIRouter": Router(prefix=("prefix",), routes=("routes",)),
+        "Router": Router(routes=("routes", 0)),
+    },
+    members={
+        **_DECORATORS,
+        "api_route": Route(("GET",), (0, "path"), (), ("methods",)),
+        "route": Route(("GET",), (0, "path"), (), (1, "methods")),
+        "websocket": Route(("WEBSOCKET",), (0, "path"), ()),
+        "websocket_route": Route(("WEBSOCKET",), (0, "path"), ()),
+        "add_api_route": Route(("GET",), (0, "path"), (1, "endpoint"), ("methods",)),
+        "add_route": _STARLETTE_ROUTE,
+        "add_api_websocket_route": Route(("WEBSOCKET",), (0, "path"), (1, "endpoint")),
+        "add_websocket_route": Route(("WEBSOCKET",), (0, "path"), (1, "route")),
+        "include_router": Mount(("prefix",), (0, "router")),
+        "mount": Mount((0, "path"), (1, "app")),
+    },
+    functions={
+        "Route": _STARLETTE_ROUTE,
+        "WebSocketRoute": Route(("WEBSOCKET",), (0, "path"), (1, "endpoint")),
+        "Mount": Mount((0, "path"), (1, "app", "routes")),
+    },
+    class_methods=True,
+)
+DJANGO = Framework(
+    "django",
+    ("django.urls", "django.conf.urls"),
+    functions={
+        name: Route(path=(0, "route", "regex"), target=(1, "view")) for name in ("path", "re_path", "url")
+    },
+    includes=("include", "urlpatterns"),
+    root="urlpatterns",
+)
+EXPRESS = Framework(
+    "express",
+    ("express",),
+    routers={"": Router(app=True), "Router": Router()},
+    members={**_LOWER, "all": Route(), "route": Group(complete=True), "use": Mount((0,), (-1,))},
+)
+GIN = Framework(
+    "gin",
+    ("github.com/gin-gonic/gin",),
+    routers={"Default": Router(app=True), "New": Router(app=True)},
+    members={
+        **{method: Route((method,)) for method in METHODS},
+        "Any": Route(),
+        "Handle": Route(path=(1,), methods_at=(0,)),
+        "Group": Group(),
+    },
+)
+ECHO = Framework(
+    "echo",
+    ("github.com/labstack/echo",),
+    routers={"New": Router(app=True)},
+    members={
+        **{method: Route((method,), target=(1,)) for method in METHODS},
+        "Any": Route(target=(1,)),
+        "Add": Route(path=(1,), target=(2,), methods_at=(0,)),
+        "Group": Group(),
+    },
+)
+CHI = Framework(
+    "chi",
+    ("github.com/go-chi/chi",),
+    routers={"NewRouter": Router(app=True), "NewMux": Router(app=True)},
+    members={
+        **_GO_METHODS,
+        "Method": Route(path=(1,), methods_at=(0,)),
+        "MethodFunc": Route(path=(1,), methods_at=(0,)),
+        "Handle": Route(),
+        "HandleFunc": Route(),
+        "Mount": Mount((0,), (1,)),
+        "Route": Group(),
+        "Group": Group(()),
+        "With": Group(()),
+    },
+)
+_HANDLE = Route(template_has_method=True)
+NET_HTTP = Framework(
+    "net/http",
+    ("net/http",),
+    routers={"NewServeMux": Router(app=True)},
+    members={"Handle": _HANDLE, "HandleFunc": _HANDLE},
+    functions={"Handle": _HANDLE, "HandleFunc": _HANDLE},
+    is_router=True,
+)
+
+FRAMEWORKS = (FLASK, FASTAPI, DJANGO, EXPRESS, GIN, ECHO, CHI, NET_HTTP)

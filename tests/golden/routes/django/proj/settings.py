@@ -1,0 +1,1 @@
+SECRET_KEY="x"; ROOT_URLCONF="proj.urls"; INSTALLED_APPS=[]; DEBUG=True

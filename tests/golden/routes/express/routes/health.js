@@ -1,0 +1,5 @@
+const express = require('express');
+module.exports = function (app) {
+  app.get('/health', ok);
+};
+function ok() {}

@@ -1,0 +1,2 @@
+async function place(req, res) {}
+module.exports = { place };

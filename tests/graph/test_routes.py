@@ -1,0 +1,217 @@
+"""Routes of frameworks: fragments of files, their full paths, and questions about them.
+
+The applications of tests/golden/routes were started once, as far as the frameworks run in Python:
+their own lists of routes are the expected ones (without HEAD, OPTIONS and the framework's pages).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from cortex.engines.serving import EngineWorker
+from cortex.graph.frameworks.join import find_routes, join_routes, read_asked
+from cortex.graph.languages.table import LANGUAGES
+from cortex.graph.resolution.project import Project
+from cortex.indexer.store.graph_bodies import Bodies, Tools
+from cortex.indexer.store.graph_roots import read_roots
+from cortex.settings.config import Config
+from ipc.messages import NameSearch, OutlineSearch
+from tests.engines.small_graph import ask, publish, write_graph
+from tests.graph.small_graphs import facts_in
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "routes"
+APPLICATIONS = sorted(path.name for path in GOLDEN.iterdir())
+FLASK = {
+    "app.py": "from flask import Flask\nfrom orders import bp\napp = Flask(__name__)\napp.register_blueprint(bp, url_prefix='/api')\n",
+    "orders.py": (
+        "from flask import Blueprint\nbp = Blueprint('orders', __name__)\n\n\n@bp.post('/orders')\n"
+        "def create():\n    return store()\n\n\n@bp.get('/orders/<int:number>')\ndef show(number):\n    return ''\n\n\n"
+        "def store():\n    return ''\n"
+    ),
+}
+
+
+def nodes_and_edges(texts, root="."):
+    facts = {path: packed for path, text in texts.items() if (packed := facts_in(path, text)) is not None}
+    project = Project(LANGUAGES, read_roots(str(root), set(facts)))
+    project.update(facts)
+    bodies = Bodies(Tools(project), None, {})
+    parts = [orjson.loads(bodies._resolve(path)) for path in facts]
+    return [node for part in parts for node in part[0]], [edge for part in parts for edge in part[1]]
+
+
+def routes_in(texts, root="."):
+    """A line for each route: method, path, handlers, and what is unknown about it."""
+    nodes, edges = nodes_and_edges(texts, root)
+    handlers = {}
+    for edge in edges:
+        if edge["type"] == "routes_to":
+            handlers.setdefault(edge["from"], []).append(edge["to"])
+    return [
+        " ".join(
+            filter(
+                None,
+                (
+                    route.method,
+                    route.path,
+                    ",".join(handlers.get(route.id, ["-"])),
+                    "" if route.served else "UNSERVED",
+                    route.computed,
+                ),
+            )
+        )
+        for route in join_routes(nodes)
+    ]
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_an_application_has_the_routes_that_it_lists_itself(name):
+    folder = GOLDEN / name
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "ROUTES"]
+    texts = {path.relative_to(folder).as_posix(): path.read_text() for path in files}
+    expected = [" ".join(line.split()) for line in (folder / "ROUTES").read_text().splitlines()]
+    assert routes_in(texts, folder) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        pytest.param(
+            {
+                "a.py": "from fastapi import FastAPI\nimport conf\napp = FastAPI()\n@app.get(conf.PATH)\ndef f(): ...\n"
+            },
+            ["GET ? a:f a.py:4"],
+            id="a computed path",
+        ),
+        pytest.param(
+            {
+                "a.py": "from fastapi import APIRouter, FastAPI\nimport conf\napp = FastAPI()\nr = APIRouter()\n"
+                "@r.get('/x')\ndef f(): ...\napp.include_router(r, prefix=conf.PREFIX)\n"
+            },
+            ["GET /x a:f a.py:7"],
+            id="a computed prefix",
+        ),
+        pytest.param(
+            {
+                "a.py": "from flask import Flask\n\ndef test(client):\n    client.get('/x', headers)\n    client.post('/y', f)\n"
+            },
+            [],
+            id="calls of a test client",
+        ),
+        pytest.param(
+            {"a.js": "const axios = require('axios');\naxios.get('/x', f);\nfunction f() {}\n"},
+            [],
+            id="a file without a framework",
+        ),
+        pytest.param(
+            {
+                "a.py": "from flask import Blueprint\na = Blueprint('a', 'a')\na.register_blueprint(a)\n@a.get('/x')\ndef f(): ...\n"
+            },
+            ["GET /x a:f UNSERVED"],
+            id="a router that mounts itself",
+        ),
+        pytest.param(
+            {
+                "a.py": "from flask import Blueprint\na = Blueprint('a', 'a')\nb = Blueprint('b', 'b')\n"
+                "a.register_blueprint(b)\nb.register_blueprint(a)\n@a.get('/x')\ndef f(): ...\n"
+            },
+            [],
+            id="a circle of mounts",
+        ),
+    ],
+)
+def test_a_path_is_never_guessed(texts, expected):
+    assert routes_in(texts) == expected
+
+
+def test_deep_nesting_and_many_routes_are_bounded():
+    deep = "from flask import Flask\napp = Flask('a')\nx = " + "f(" * 400 + ")" * 400 + "\n"
+    assert routes_in({"a.py": deep}) == []
+    many = "from flask import Flask\napp = Flask('a')\n" + "".join(
+        f"app.add_url_rule('/{n}', view_func=f)\n" for n in range(3_000)
+    )
+    assert len(routes_in({"a.py": many})) == 3_000
+
+
+def test_a_new_prefix_changes_the_nodes_of_one_file():
+    before, _ = nodes_and_edges(FLASK)
+    after, _ = nodes_and_edges(FLASK | {"app.py": FLASK["app.py"].replace("/api", "/v2")})
+    changed = {old["file"] for old, new in zip(before, after, strict=True) if old != new}
+    assert changed == {"app.py"}
+    assert {route.name for route in join_routes(after)} == {"POST /v2/orders", "GET /v2/orders/<int:number>"}
+
+
+def test_a_question_finds_the_most_exact_route():
+    nodes, _ = nodes_and_edges(
+        {
+            "a.py": "from flask import Flask\na = Flask('a')\n@a.get('/x/new')\ndef f(): ...\n@a.get('/x/<n>')\ndef g(): ...\n"
+        }
+    )
+    routes = join_routes(nodes)
+    paths = {
+        question: [route.path for route in find_routes(routes, *read_asked(question))]
+        for question in ("GET /x/new", "GET /x/7", "GET /x/{id}", "/x/7?page=2", "POST /x/7", "GET /y")
+    }
+    assert paths == {
+        "GET /x/new": ["/x/new"],
+        "GET /x/7": ["/x/<n>"],
+        "GET /x/{id}": ["/x/<n>"],
+        "/x/7?page=2": ["/x/<n>"],
+        "POST /x/7": [],
+        "GET /y": [],
+    }
+    assert read_asked("orders") is None
+
+
+@pytest.fixture
+def worker(tmp_path):
+    config = Config(root=tmp_path / "project")
+    config.root.mkdir()
+    config.chunks_dir.mkdir(parents=True)
+    for path, text in FLASK.items():
+        (config.root / path).write_text(text)
+    body = {"id": "x", "chunk_type": "code", "text": "x", "metadata": {"file_path": "app.py"}}
+    (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": [body]}))
+    write_graph(config, tuple(FLASK))
+    publish(config)
+    served = EngineWorker("graph", config)
+    served.reload()
+    return served
+
+
+def test_a_route_means_its_handler(worker):
+    hits, rows = ask(worker, "callees", "POST /api/orders")
+    assert hits.target == "orders:create"
+    assert [row["node"]["id"] for row in rows] == ["orders:store"]
+    assert ask(worker, "callees", "/api/orders/7")[0].target == "orders:show"
+    hits, _ = ask(worker, "callees", "POST /orders")
+    assert hits.suggestion == "There is no route 'POST /orders'. Nearest: POST /api/orders."
+
+
+def test_callers_and_impact_of_a_handler_name_its_routes(worker):
+    _, rows = ask(worker, "callers", "create")
+    assert [(row["edge"], row["node"]["route"]) for row in rows] == [("routes_to", "POST /api/orders")]
+    _, rows = ask(worker, "impact", "store", depth=2)
+    assert [row["node"].get("route", "") for row in rows] == ["", "POST /api/orders"]
+
+
+def test_all_routes_are_listed_and_filtered_by_path(worker):
+    hits, rows = ask(worker, "routes", "")
+    assert [(row["node"]["route"], row["handlers"]) for row in rows] == [
+        ("POST /api/orders", ["orders:create"]),
+        ("GET /api/orders/<int:number>", ["orders:show"]),
+    ]
+    assert [row["path"] for row in ask(worker, "routes", "<int")[1]] == ["/api/orders/<int:number>"]
+    assert ask(worker, "routes", "", max_results=1)[0].next_offset == 1
+    assert ask(worker, "routes", "nothing")[0].suggestion == "No route has a path with 'nothing'."
+    assert hits.total_found == 2
+
+
+def test_routes_are_no_symbols(worker):
+    (raw,) = worker.handlers[OutlineSearch](OutlineSearch("orders.py")).results
+    assert [symbol["name"] for symbol in orjson.loads(raw)["symbols"]] == ["create", "show", "store"]
+    names = worker.handlers[NameSearch](NameSearch("", "symbol")).candidates
+    assert set(names) == {"create", "show", "store"}
