@@ -513,3 +513,16 @@ def bound_memory(bytes_max: int) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
         bound = bytes_max if most == resource.RLIM_INFINITY else min(most, bytes_max)
         resource.setrlimit(resource.RLIMIT_DATA, (bound, most))
+
+
+def raise_open_files(wanted: int) -> int:
+    """Raise the number of files that this process may have open toward `wanted`; return it."""
+    try:
+        import resource
+    except ImportError:
+        return wanted
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < wanted:
+        soft = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
+    return soft if soft >= 0 else wanted
