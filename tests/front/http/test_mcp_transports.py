@@ -187,9 +187,9 @@ def test_one_token_cannot_take_the_sessions_of_others(own_server, tmp_path, monk
     monkeypatch.setattr(mcp_transports, "SESSIONS_MAX", 3)
     reader = add_named("reader", "read", 0.0)
     sessions = [opened(own_server, reader) for _ in range(3)]
-    asked = {"Accept": ACCEPT, "Authorization": f"Bearer {reader}"}
+    headers_of_reader = {"Accept": ACCEPT, "Authorization": f"Bearer {reader}"}
     for audience in ("", "?for=agent"):
-        status, headers, answer = own_server.ask("POST", f"/mcp{audience}", INITIALIZE, **asked)
+        status, headers, answer = own_server.ask("POST", f"/mcp{audience}", INITIALIZE, **headers_of_reader)
         assert (status, answer["error"]["code"]) == (429, "too_many")
         assert int(headers["Retry-After"]) > 0
     opened(own_server)
