@@ -10,7 +10,7 @@ from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 
 def test_each_line_of_a_diff_belongs_to_the_smallest_definition_around_it():
     draws = random.Random(1)
-    kinds = ["function", sorted(TYPE_KINDS)[0], sorted(WHOLE_KINDS)[0]]
+    kinds = ["function", min(TYPE_KINDS), min(WHOLE_KINDS)]
     for _ in range(50):
         definitions = [
             Function(f"a:f{n}", "a.py", start := draws.randrange(60), start + draws.randrange(20), kind)

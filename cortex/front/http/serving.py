@@ -207,7 +207,7 @@ def _settings(gate: Gate, place: ServerAddress) -> uvicorn.Config:
             proxy_headers=False,
             server_header=False,
             h11_max_incomplete_event_size=HEADER_BYTES_MAX,
-            backlog=min(BACKLOG, open_files // 4),
+            backlog=min(BACKLOG, open_files // 16),
             limit_concurrency=min(CONNECTIONS_MAX, open_files // 2),
             timeout_graceful_shutdown=ANSWER_S,
             ssl_certfile=place.cert or None,
