@@ -3,9 +3,9 @@
     python scripts/torture.py [--seconds 120] [--seed N] [--only PART] [--step N] [--json]
         [--resume FILE]
 
-Parts: kills, corruptions, hnsw, trees, clones, queries, wire, growth. Each part draws its steps
-from the seed, so `--only PART --step N` starts at that step again; the load of the parts that ran
-beside it is not repeated. Counts are printed once a minute and at the end, with `--json` as one
+Parts: kills, corruptions, hnsw, trees, clones, keys, servers, queries, wire, growth. Each part draws
+its steps from the seed, so `--only PART --step N` starts at that step again; the load of the parts
+that ran beside it is not repeated. Counts are printed once a minute and at the end, with `--json` as one
 line each; `--resume FILE` continues after the last line of such an output. Ends with 1 if a promise
 was broken, and prints the command that repeats it.
 """
@@ -27,13 +27,15 @@ from torture.record import Record
 #: part → its share of the time. Drawn queries run all the time, in a separate process: they are
 #: also the load for the other parts
 SHARES = {
-    "kills": 0.38,
-    "corruptions": 0.32,
+    "kills": 0.3,
+    "corruptions": 0.22,
     "hnsw": 0.02,
-    "trees": 0.1,
-    "clones": 0.06,
+    "trees": 0.08,
+    "clones": 0.12,
+    "keys": 0.08,
+    "servers": 0.08,
     "wire": 0.04,
-    "growth": 0.08,
+    "growth": 0.06,
 }
 SEPARATE = "queries"
 #: seconds of one round over all parts: long runs repeat it, with new steps

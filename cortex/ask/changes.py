@@ -6,6 +6,7 @@ Paths in a diff are untrusted: they are looked up in the index, and no file is o
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -135,10 +136,15 @@ async def find_touched(turn: Turn, changes: Sequence[Change]) -> TouchedCode:
     lines: dict[str, list[int]] = {}
     functions: dict[str, Function] = {}
     outside: dict[str, list[int]] = {}
+    changed: dict[str, list[int]] = {}
     for change in used:
-        file = indexed_paths[change.path]
-        for number in (change.after if is_new else change.before).changed:
-            around = _innermost(definitions, file, number)
+        side = change.after if is_new else change.before
+        changed.setdefault(indexed_paths[change.path], []).extend(side.changed)
+    for file, numbers in changed.items():
+        in_file = [definition for definition in definitions if definition.file == file]
+        innermost = _find_innermost(in_file, sorted(numbers))
+        for number in numbers:
+            around = innermost.get(number)
             if around is None:
                 outside.setdefault(file, []).append(number)
                 continue
@@ -203,19 +209,18 @@ async def _is_new(turn: Turn, changes: Sequence[Change], indexed_paths: dict[str
     return new >= old
 
 
-def _innermost(definitions: Sequence[Function], file: str, line: int) -> Function | None:
-    around = [
-        definition
-        for definition in definitions
-        if definition.file == file
-        and definition.start <= line <= definition.end
-        and definition.kind not in WHOLE_KINDS
-    ]
-    return min(
-        around,
+def _find_innermost(definitions: Sequence[Function], numbers: Sequence[int]) -> dict[int, Function]:
+    """Return line → the smallest definition around it, for sorted lines of one file."""
+    around: dict[int, Function] = {}
+    smallest_last = sorted(
+        (definition for definition in reversed(definitions) if definition.kind not in WHOLE_KINDS),
         key=lambda definition: (definition.end - definition.start, definition.kind in TYPE_KINDS),
-        default=None,
+        reverse=True,
     )
+    for definition in smallest_last:
+        inside = slice(bisect_left(numbers, definition.start), bisect_right(numbers, definition.end))
+        around.update(dict.fromkeys(numbers[inside], definition))
+    return around
 
 
 async def find_impact(turn: Turn, touched: TouchedCode) -> Impact:

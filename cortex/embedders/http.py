@@ -47,7 +47,7 @@ ANSWER_BYTES_MAX = 32 << 20
 NAME_CHARS_MAX, REASON_CHARS_MAX = 200, 100
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
+class NoRedirect(urllib.request.HTTPRedirectHandler):
     """Returns a redirect as the answer, which is then no embedding."""
 
     def redirect_request(self, *_arguments: Any) -> None:
@@ -90,7 +90,7 @@ def parse_endpoint(address: str) -> Endpoint:
     local = is_loopback(address)
     proxies = urllib.request.ProxyHandler({} if local else None)
     full_url = address if url.path.strip("/") or url.query else f"{url.scheme}://{url.netloc}/embed"
-    return Endpoint(full_url, host, port, local, urllib.request.build_opener(proxies, _NoRedirect))
+    return Endpoint(full_url, host, port, local, urllib.request.build_opener(proxies, NoRedirect))
 
 
 def open_http(config: Config) -> HttpEmbedder:

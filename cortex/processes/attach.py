@@ -552,4 +552,13 @@ def _last_log_line(owner: Owner) -> str:
         lines = raw.decode(errors="replace").splitlines()
     except OSError:
         lines = []
-    return next((line for line in reversed(lines) if line.strip()), "no reason was given")
+    return next((line for line in reversed(lines) if line.strip()), "") or _log_fault(owner)
+
+
+def _log_fault(owner: Owner) -> str:
+    """Return why the log has no reason, as far as it is known."""
+    try:
+        files.remove(files.write_new(owner.log_dir, "start", bytes(4096)))
+    except OSError as error:
+        return f"{owner.log_dir} cannot be written ({error.strerror}); free some space or make it writable."
+    return "no reason was given"

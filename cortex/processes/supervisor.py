@@ -513,7 +513,7 @@ def main(arguments: list[str]) -> int:
         say(str(error))
         return EXIT_USAGE
     except OSError as error:
-        say(f"The supervisor cannot run: {error}.")
+        say(f"The supervisor cannot run: {error}; it writes to {spec.runtime_dir} and {spec.run_dir}.")
         return EXIT_FAILED
 
 

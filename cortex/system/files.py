@@ -32,6 +32,7 @@ Name = str | os.PathLike[str]
 
 #: flags to create a file that must not exist
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 #: random bytes of a temporary name
 _RANDOM_BYTES = 8
 _LEFT = re.compile(rf"\..+\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}\.tmp")
@@ -448,10 +449,17 @@ def _parent_folder(path: Name) -> Iterator[tuple[Folder, str]]:
 
 @contextlib.contextmanager
 def _own_parent(path: Name) -> Iterator[tuple[Folder, str]]:
-    """As `_parent_folder`, for changes: the folder must be this user's."""
+    """As `_parent_folder`, for changes: the folder must be this user's. An error about space names
+    the whole path.
+    """
     with _parent_folder(path) as (folder, name):
         _check_owner(folder, path)
-        yield folder, name
+        try:
+            yield folder, name
+        except OSError as error:
+            if error.errno in _NO_SPACE:
+                error.filename = os.fspath(path)
+            raise
 
 
 def _rename(source: tuple[Folder, str], target: tuple[Folder, str], path: Name) -> None:

@@ -12,9 +12,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,11 @@ _REF = re.compile(rb"ref: (refs/[!-~]+)")
 #: an entry of `ls-files -z -s -t` that is in the work tree: its mode and path
 _ENTRY = re.compile(rb"(?:\A|\0)[HMCK?] (\d{6}) [0-9a-f]+ [0-3]\t([^\0]+)(?=\0)")
 _GITLINK = b"160000"
+#: the size of a file in the output of `ls-tree -r -l -z`
+_SIZE = re.compile(rb"(?:\A|\0)\d{6} blob [0-9a-f]+ +(\d+)\t")
+#: seconds between two looks at what a clone takes, and bytes of error output that are kept
+_LOOK_S, _ERROR_BYTES = 0.2, 4096
+_ADVICE = "clone it yourself, and index the folder"
 #: before every command: no setting of the repository or the user starts a program, reads a file
 #: that may be a pipe, or asks a person
 _OPTIONS = (
@@ -216,29 +222,82 @@ def _file_identity(path: Path) -> tuple[int, ...]:
     return file_stat.st_dev, file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns
 
 
-def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
-    """Fetch the newest commit of the repository at `url`, by `protocol` alone, into a new folder;
-    return the reason of a failure, "" on success.
+@dataclass(frozen=True, slots=True)
+class CloneBounds:
+    """What a clone may take: time, bytes on the wire and in memory, files, and bytes of its
+    files.
+    """
+
+    seconds: float = 900.0
+    pack_bytes: int = 2 << 30
+    memory_bytes: int = 4 << 30
+    files: int = 200_000
+    file_bytes: int = 4 << 30
+
+
+def clone(url: str, folder: Path, protocol: str, bounds: CloneBounds) -> str:
+    """Fetch the newest commit of the repository at `url`, by `protocol` alone and without following
+    a redirect, into a new folder; return the reason of a failure, "" on success.
 
     Nothing of the repository runs: no hook, no filter, no submodule. Links in it become files. The
-    user's configuration is ignored, so git cannot ask for a password.
+    user's configuration is ignored, so git cannot ask for a password. Files are written only once
+    their number and sizes are known.
     """
     path = search_path(folder)
     program = hosts.find_program("git", path)
     if program is None:
         return "there is no git here; install it"
-    command = [
-        program, *_OPTIONS, "-c", "core.symlinks=false", "-c", "protocol.version=2",
-        "clone", "--quiet", "--depth=1", "--single-branch", "--no-tags", "--no-recurse-submodules",
-        "--template=", "--", url, os.fspath(folder),
-    ]  # fmt: skip
     environment = _environment(os.environ) | {
         "PATH": path,
         "GIT_ALLOW_PROTOCOL": protocol,
         "GIT_CONFIG_GLOBAL": os.devnull,
     }
+    head = [program, *_OPTIONS, "-c", "core.symlinks=false", "-c", "protocol.version=2"]
+    fetch = [
+        *head, "-c", "http.followRedirects=false", "-c", "fetch.unpackLimit=1",
+        "clone", "--quiet", "--depth=1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--no-checkout",
+        "--template=", "--", url, os.fspath(folder),
+    ]  # fmt: skip
+    until = time.monotonic() + bounds.seconds
+
+    def excess() -> str:
+        with contextlib.suppress(OSError):
+            packs = files.entries(folder / ".git" / "objects" / "pack")
+            if sum(info.st_size for info in packs.values()) > bounds.pack_bytes:
+                return f"it has more than {bounds.pack_bytes >> 20} MiB; {_ADVICE}"
+        return "" if time.monotonic() < until else f"it took longer than {bounds.seconds:g} s"
+
+    if (
+        fault := _run(fetch, environment, excess, bounds.memory_bytes)
+        or excess()
+        or _excess_of_files(folder, bounds)
+    ):
+        return fault
+    write = [*head, "-C", os.fspath(folder), "checkout", "--quiet", "--force", "HEAD", "--"]
+    return _run(write, environment, excess, bounds.memory_bytes)
+
+
+def _excess_of_files(folder: Path, bounds: CloneBounds) -> str:
+    """Return the bound that the files of a repository's newest commit exceed, "" for none."""
+    output, fault = _ask(folder, ["ls-tree", "-r", "-l", "-z", "HEAD"], ANSWER_S, ANSWER_BYTES_MAX)
+    if fault:
+        return f"its files cannot be counted ({fault})"
+    sizes = _SIZE.findall(output)
+    if len(sizes) > bounds.files or len(output) >= ANSWER_BYTES_MAX:
+        return f"it has more than {min(bounds.files, len(sizes)):,} files; {_ADVICE}"
+    if sum(map(int, sizes)) > bounds.file_bytes:
+        return f"its files have more than {bounds.file_bytes >> 20} MiB; {_ADVICE}"
+    return ""
+
+
+def _run(
+    command: Sequence[str], environment: Mapping[str, str], excess: Callable[[], str], memory_bytes: int
+) -> str:
+    """Run git and return the reason of its failure, "" for none: the last line of its error output,
+    or what `excess` returned meanwhile. All of its processes end.
+    """
     try:
-        with subprocess.Popen(
+        process = subprocess.Popen(
             command,
             cwd=os.sep,
             env=environment,
@@ -246,24 +305,35 @@ def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             **hosts.detached_options(),
-        ) as process:
-            return _wait_for_fault(process, clone_s)
+        )
     except OSError as error:
         return error.strerror or str(error)
-
-
-def _wait_for_fault(process: subprocess.Popen[bytes], until_s: float) -> str:
-    """Return the last line of its error output if it fails, else ""; ends all of its processes."""
-    try:
-        _, error_output = process.communicate(timeout=until_s)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
+    hosts.bound_memory(memory_bytes, process.pid)
+    blocks = list[bytes]()
+    reason = ""
+    with process:
+        reader = threading.Thread(target=lambda: blocks.append(_read_errors(process)), daemon=True)
+        reader.start()
+        while process.poll() is None and not (reason := excess()):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK_S)
+        reader.join(_LOOK_S)
+        if reader.is_alive():
             hosts.end_group(process.pid)
-        return f"it took longer than {until_s:g} s"
-    if process.returncode == 0:
-        return ""
-    lines = [line for line in error_output.decode(errors="replace").splitlines() if line.strip()]
+        reader.join()
+    if reason or process.returncode == 0:
+        return reason
+    lines = [line for line in b"".join(blocks).decode(errors="replace").splitlines() if line.strip()]
     return (lines[-1] if lines else f"git ended with {process.returncode}").rstrip(".")[:FAULT_CHARS]
+
+
+def _read_errors(process: subprocess.Popen[bytes]) -> bytes:
+    """Return the end of a process's error output."""
+    assert process.stderr is not None
+    output = b""
+    while block := os.read(process.stderr.fileno(), _ERROR_BYTES):
+        output = (output + block)[-_ERROR_BYTES:]
+    return output
 
 
 def _read_answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> tuple[bytes, bool]:

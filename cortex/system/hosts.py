@@ -505,11 +505,29 @@ def allotted(seconds: float) -> Iterator[None]:
         allot(0)
 
 
-def bound_memory(bytes_max: int) -> None:
-    """Limit the data segment of this process, where the system has such a limit."""
+def bound_memory(bytes_max: int, pid: int = 0) -> None:
+    """Limit the data segment of this process, where the system has such a limit; on Linux, of
+    another process with `pid`.
+    """
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
         bound = bytes_max if most == resource.RLIM_INFINITY else min(most, bytes_max)
-        resource.setrlimit(resource.RLIMIT_DATA, (bound, most))
+        if not pid:
+            resource.setrlimit(resource.RLIMIT_DATA, (bound, most))
+        elif sys.platform == "linux":
+            resource.prlimit(pid, resource.RLIMIT_DATA, (bound, most))
+
+
+def raise_open_files(wanted: int) -> int:
+    """Raise the number of files that this process may have open toward `wanted`; return it."""
+    try:
+        import resource
+    except ImportError:
+        return wanted
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < wanted:
+        soft = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
+    return soft if soft >= 0 else wanted

@@ -85,6 +85,9 @@ def run(record: Record, until: float) -> None:
         names = sorted(draws.sample(sorted(ATTACKS), 3), key=lambda name: name.startswith("git"))
         with open_world(record, SCENARIO, FILES, draws) as world, _attack(world.base) as attack:
             _clone(world)
+            if draws.random() < 0.5:  # as a person who consents to the files of other programs
+                world.environment["CORTEX_TRUST_CHUNKS"] = "1"
+                record.count("clones with consent")
             for name in names:
                 with contextlib.suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
                     ATTACKS[name](world.root, attack, draws)

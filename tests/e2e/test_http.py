@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -86,7 +88,8 @@ class Serving:
 
 
 @contextlib.contextmanager
-def serving(project, monkeypatch, *more) -> Iterator[Serving]:
+def serving(project, monkeypatch, *more, open_files=0) -> Iterator[Serving]:
+    """`open_files`: the limit of the server's open files, 0 for the usual one."""
     monkeypatch.setenv("CORTEX_TOKEN", TOKEN)
     monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
     process = project.spawn(
@@ -94,6 +97,9 @@ def serving(project, monkeypatch, *more) -> Iterator[Serving]:
         *("--project", str(project.root), "--port", "0", *more),
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
+        preexec_fn=functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (open_files, open_files))
+        if open_files
+        else None,
     )
     try:
         log_lines = []
@@ -132,6 +138,19 @@ def test_a_set_killed_under_many_requests_is_reported_and_replaced_and_a_bridge_
     status = until(lambda: (current := project.status())["running"] and current, "the set says who it is")
     assert {response[:2] for response in ask_without_workers(status, served)} == {(503, "1")}
     until(served.is_complete, "the workers are there again")
+
+
+def test_a_storm_of_connections_without_a_token_with_few_open_files_keeps_nobody_out(project, monkeypatch):
+    with (
+        serving(project, monkeypatch, open_files=256) as server,
+        contextlib.ExitStack() as stack,
+    ):
+        place = urlsplit(server.url)
+        for number in range(600):
+            line = stack.enter_context(socket.create_connection((place.hostname, place.port), BOUND_S))
+            with contextlib.suppress(ConnectionError):
+                line.sendall(b"GET /health HTTP/1.1\r\nX-a: " if number % 2 else b"")
+        assert server.ask("/v1/tools")[0] == 200
 
 
 def test_serving_a_subfolder_serves_its_whole_project_and_says_so(project, monkeypatch):

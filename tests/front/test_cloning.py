@@ -2,16 +2,21 @@
 name.
 """
 
+import contextlib
 import http.server
 import os
+import socket
 import subprocess
+import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
 from cortex.front.cli import cloning
 from cortex.front.cli import main as cli
 from cortex.settings.projects import clones_base, known_projects
+from cortex.system import files
 from cortex.system.errors import (
     EXIT_OK,
     EXIT_UNAVAILABLE,
@@ -21,6 +26,7 @@ from cortex.system.errors import (
 )
 from tests.wait_until import BOUND_S
 
+REFS = "/info/refs?service=git-upload-pack"
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
 
 
@@ -36,7 +42,20 @@ class Smart(http.server.BaseHTTPRequestHandler):
     tree: str
 
     def do_GET(self):
-        if self.path != "/ada/lib.git/info/refs?service=git-upload-pack":
+        if self.path == f"/ada/endless.git{REFS}":
+            self._say_endless()
+            return
+        if self.path.startswith(("/old/", "/elsewhere/", "/round/")):
+            base = {
+                "old": "",
+                "elsewhere": f"http://localhost:{self.server.server_port}",
+                "round": "/round/x",
+            }
+            self.send_response(301)
+            self.send_header("Location", f"{base[self.path.split('/')[1]]}/ada/lib.git{REFS}")
+            self.end_headers()
+            return
+        if self.path != f"/ada/lib.git{REFS}":
             self.send_error(404)
             return
         self._say("advertisement", b"001e# service=git-upload-pack\n0000", b"", "--advertise-refs")
@@ -44,6 +63,15 @@ class Smart(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         request_body = self.rfile.read(int(self.headers["Content-Length"]))
         self._say("result", b"", request_body)
+
+    def _say_endless(self):
+        """An advertisement of references without end."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-git-upload-pack-advertisement")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                self.wfile.write(b"003f%040d refs/heads/xxxxx\n" % 1 * 10_000)
 
     def _say(self, kind, head, request_body, *options):
         output = subprocess.run(
@@ -150,6 +178,62 @@ def test_a_copy_that_cannot_be_renewed_stays(url):
     assert (folder / "lib.py").exists()
 
 
+def fetch_fault(url):
+    """Return the sentence of a fetch that fails, and check that it leaves nothing."""
+    with pytest.raises(Unavailable) as fault:
+        cloning.fetch(url)
+    assert not [path for path in clones_base().rglob("*") if path.is_file()]
+    return str(fault.value)
+
+
+def test_a_redirect_on_the_same_server_is_followed_and_no_other(url):
+    folder = cloning.fetch(url.replace("/ada/", "/old/ada/"))
+    assert (folder / "lib.py").exists()
+    files.remove_tree(folder)
+    assert "refers to another one, http://localhost:" in fetch_fault(url.replace("/ada/", "/elsewhere/"))
+    assert "cannot be fetched" in fetch_fault(url.replace("/ada/", "/round/ada/"))
+
+
+@pytest.mark.parametrize(
+    ("bound", "sentence"),
+    [
+        ({"files": 99}, "more than 99 files; clone it yourself"),
+        ({"file_bytes": 2 << 20}, "its files have more than 2 MiB"),
+        ({"pack_bytes": 1000}, "it has more than 0 MiB"),
+        ({"seconds": 0.01}, "longer than 0.01 s"),
+    ],
+)
+def test_a_small_repository_of_many_or_large_files_is_refused_before_they_are_written(
+    url, tree, monkeypatch, bound, sentence
+):
+    (tree / "zeros").write_bytes(bytes(3 << 20))
+    git(tree, "add", "zeros")
+    names = git(tree, "ls-files", "-s", "lib.py").split()[1].decode()
+    for level in range(3):  # a tree of trees: few objects, 1000 files
+        entries = "".join(f"{'040000 tree' if level else '100644 blob'} {names}\tn{n}\n" for n in range(10))
+        names = git(tree, "mktree", input=entries.encode()).decode().strip()
+    git(tree, "read-tree", "--prefix=many", names)
+    git(tree, "commit", "-qm", "x")
+    monkeypatch.setattr(cloning, "BOUNDS", replace(cloning.BOUNDS, **bound))
+    assert sentence in fetch_fault(url)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs prlimit")
+def test_an_endless_answer_of_a_server_ends_at_a_bound_of_memory(url, monkeypatch):
+    monkeypatch.setattr(cloning, "BOUNDS", replace(cloning.BOUNDS, memory_bytes=300 << 20))
+    assert "Out of memory" in fetch_fault(url.replace("lib", "endless"))
+
+
+def test_a_server_without_a_name_is_asked(tree):
+    handler = type("Here", (Smart,), {"tree": str(tree)})
+    six = type("Six", (http.server.ThreadingHTTPServer,), {"address_family": socket.AF_INET6})
+    with six(("::1", 0), handler) as listener:
+        threading.Thread(target=listener.serve_forever).start()
+        folder = cloning.fetch(f"http://[::1]:{listener.server_port}/ada/lib.git")
+        listener.shutdown()
+    assert (folder / "lib.py").exists()
+
+
 def test_a_clone_is_removed_with_its_data(url):
     assert cli.main(["index", url, "--no-wait"]) == EXIT_OK
     [project] = known_projects().values()
@@ -190,5 +274,6 @@ def test_repositories_in_groups_have_a_place_of_their_own():
         "git.example/a+b/c",
         "git.example/a/c",
     ]
+    assert cloning.read_address("https://git.example/a+b/c").folder != first.folder
     with pytest.raises(Misconfigured):
         cloning.read_address("https://git.example/a b/c")

@@ -133,6 +133,7 @@ ALLOWED = {
     ("ipc.service", "self._path.unlink"): RUNTIME,
     ("ipc.service", "socket.bind"): RUNTIME,
     ("cortex.embedders.http", "endpoint.opener.open"): OTHER,
+    ("cortex.front.cli.cloning", "opener.open"): OTHER,
     ("cortex.engines.graph.engine", "self._opener.open"): OTHER,
     ("cortex.engines.serving", "self._engine.open"): OTHER,
     ("cortex.front.cli.generated", "link.open"): OTHER,

@@ -21,12 +21,17 @@ from cortex.system import files, git
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured, Unavailable
 from cortex.system.terminal import escape_controls, escape_in_line
 
-#: seconds that a fetch may take
-CLONE_S = 900.0
+BOUNDS = git.CloneBounds()
+#: redirects on one server that are followed, and seconds to ask for one
+REDIRECTS_MAX, REDIRECT_S = 3, 10.0
+#: what git adds to the address of a repository
+_REFS = "/info/refs?service=git-upload-pack"
 #: the start of an address, as opposed to a folder: `https://…`, `ssh://…`
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 #: the short form of an ssh address
 _SHORT = re.compile(r"[\w.-]+@[\w.-]+:.+")
+#: git's message about an answer with a redirect, which it does not follow
+REDIRECTED = re.compile(r"error: 30\d")
 #: valid names of folders on the path to a clone
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}")
 
@@ -61,11 +66,14 @@ def read_address(address_text: str) -> Address:
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise Misconfigured("The address of a repository may hold no password, query or fragment.")
+    host = f"ipv6_{host.replace(':', '-')}" if ":" in host else host
     names = [name for name in parts.path.removesuffix("/").removesuffix(".git").split("/") if name]
     place = f"{host}_{port}" if port else host
     if not names or not all(_NAME.fullmatch(name) for name in (place, *names)):
         raise Misconfigured(f"{address_text!r} is no repository; write it as https://host/owner/name.")
-    folder = clones_base() / place / ("+".join(names[:-1]) or "_") / names[-1]
+    # A name may hold a plus sign, and no equals sign: a/b is another owner than a+b.
+    owner = "+".join(name.replace("+", "=") for name in names[:-1])
+    folder = clones_base() / place / (owner or "_") / names[-1]
     return Address(address_text, parts.scheme, folder)
 
 
@@ -81,7 +89,7 @@ def fetch(address_text: str) -> Path:
         files.make_folder(folder.parent, anywhere=True)
         files.remove_tree(new)
         with slow_notice(f"fetching {escape_in_line(address.url)}"):
-            problem = git.clone(address.url, new, address.protocol, CLONE_S)
+            problem = _clone(address, new)
         if problem:
             raise Unavailable(f"{address.url} cannot be fetched: {escape_in_line(problem)}.")
         files.remove_tree(folder)
@@ -91,6 +99,40 @@ def fetch(address_text: str) -> Path:
     finally:
         files.remove_tree(new)
     return folder
+
+
+def _clone(address: Address, folder: Path) -> str:
+    """Clone a repository, also where its server has moved it; return the reason of a failure."""
+    url = address.url
+    for _ in range(REDIRECTS_MAX + 1):
+        problem = git.clone(url, folder, address.protocol, BOUNDS)
+        target = _redirect_of(url) if problem and REDIRECTED.search(problem) else ""
+        if not target:
+            return problem
+        if urllib.parse.urlsplit(target)[:2] != urllib.parse.urlsplit(url)[:2]:
+            return f"its server refers to another one, {target}; fetch that address if you trust it"
+        url = target
+    return "its server redirects without end"
+
+
+def _redirect_of(url: str) -> str:
+    """Return the address to which the server refers for this repository, "" for none."""
+    import http.client
+    import urllib.request
+
+    from cortex.embedders.http import NoRedirect
+
+    refs_url = url.removesuffix("/") + _REFS
+    try:
+        opener = urllib.request.build_opener(NoRedirect)
+        with opener.open(refs_url, timeout=REDIRECT_S):
+            return ""
+    except urllib.error.HTTPError as error:
+        with error:
+            target = urllib.parse.urljoin(refs_url, error.headers.get("Location", ""))
+    except (OSError, http.client.HTTPException, ValueError):
+        return ""
+    return target.removesuffix(_REFS) if target.endswith(_REFS) and target != refs_url else ""
 
 
 def index_packages(root: Path) -> int:

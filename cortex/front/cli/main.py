@@ -6,6 +6,7 @@ import os
 import sys
 
 from cortex.front.cli import interrupts  # first: it sets its hooks before the other imports
+from cortex.system import hosts
 from cortex.system.errors import (
     EXIT_INTERRUPTED,
     EXIT_OCCUPIED,
@@ -19,6 +20,9 @@ from cortex.system.errors import (
     Unavailable,
 )
 from cortex.system.terminal import escape_controls, open_standard_streams, read_utf8
+
+#: minimum of files that may be open at once: with fewer, workers end or start never
+OPEN_FILES_MIN = 48
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
+        check_open_files()
         from cortex.front.cli.commands import run
 
         return run(arguments)
@@ -53,6 +58,14 @@ def _run(arguments: list[str]) -> int:
         return exit_code(error)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+
+
+def check_open_files() -> None:
+    """Raise Unavailable where this process may open too few files to run or reach workers."""
+    if (limit := hosts.raise_open_files(OPEN_FILES_MIN)) < OPEN_FILES_MIN:
+        raise Unavailable(
+            f"This process may open {limit} files, and Cortex needs {OPEN_FILES_MIN}; raise the limit (`ulimit -n 256`)."
+        )
 
 
 def exit_code(error: CortexError) -> int:

@@ -67,7 +67,11 @@ def make_app(projects: Projects, origin_check: OriginCheck, tokens: Tokens) -> G
     first.metrics.watch(
         Indexes(
             {name: hosted.freshness for name, hosted in projects.items()},
-            lambda: {"answering": gate.answering, "waiting": gate.waiting, "streaming": gate.streams},
+            lambda: {
+                "answering": gate.answering,
+                "waiting": gate.waiting.total(),
+                "streaming": gate.streams.total(),
+            },
         )
     )
     return gate

@@ -33,8 +33,9 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self.made_at = self.loop.time()
         if self._is_over_bound():
-            self._drop_longest_idle()
+            self._drop_oldest()
         self._start_header_timer()
 
     def handle_events(self) -> None:
@@ -70,20 +71,26 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     @property
-    def idle_until(self) -> float | None:
-        """When a connection without a whole request ends, in the loop's time; None for others."""
-        return None if self._header_timer is None else self._header_timer.when()
+    def has_token(self) -> bool:
+        """Whether the last request had a right token."""
+        scope: Any = self.scope
+        return scope is not None and "bearer" in scope
+
+    @property
+    def may_be_dropped(self) -> bool:
+        """Whether it has no token, or waits for a request or a reader."""
+        return not self.has_token or bool(self._header_timer or self._write_timer)
 
     def _is_over_bound(self) -> bool:
         return len(self.connections) > self._connections_max
 
-    def _drop_longest_idle(self) -> None:
-        """Drop the connection that has waited longest for a request: clients without a token could
-        hold all connections otherwise.
+    def _drop_oldest(self) -> None:
+        """Drop the oldest connection without a token, else the oldest that waits: clients without a
+        token could hold all connections otherwise.
         """
-        lines = (line for line in self.connections if isinstance(line, Connection))
-        if idle := [line for line in lines if line.idle_until is not None]:
-            dropped = min(idle, key=lambda line: line.idle_until or 0.0)
+        others = (line for line in self.connections if isinstance(line, Connection) and line is not self)
+        if lines := [line for line in others if line.may_be_dropped]:
+            dropped = min(lines, key=lambda line: (line.has_token, line.made_at))
             self.connections.discard(dropped)
             dropped.transport.abort()
 

@@ -223,6 +223,8 @@ def _handler(answer: Callable[[bytes], bytes], health: bytes, guard: Guard) -> t
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
+            if status == 503:
+                self.send_header("Retry-After", "1")
             if self.close_connection:
                 self.send_header("Connection", "close")
             self.end_headers()

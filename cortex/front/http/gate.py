@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -24,10 +25,12 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 #: maximum of bytes of a body, and of seconds to send it
 BODY_BYTES_MAX, BODY_S = 1 << 20, 10.0
-#: maximum of requests that are answered at the same time, and that wait
-ANSWERED_MAX, WAITING_MAX = 64, 256
-#: maximum of open streams: they last, and cost nothing without events
-STREAMS_MAX = 256
+#: maximum of requests that are answered at the same time, and of those for named tokens: the rest
+#: is for the user's own
+ANSWERED_MAX, NAMED_ANSWERED_MAX = 64, 48
+#: maximum of waiting requests and of open streams of one token. Streams last, and cost nothing
+#: without events
+WAITING_MAX, STREAMS_MAX = 256, 128
 #: (method, path) without a token: the health of the server, and the entry to the page
 HEALTH = "/health"
 OPEN = frozenset((("GET", HEALTH), ("HEAD", HEALTH), ("GET", ENTER)))
@@ -64,7 +67,10 @@ class Gate:
         )
         self._failures = Failures()
         self._turns = asyncio.Semaphore(ANSWERED_MAX)
-        self.waiting = self.streams = self.answering = 0
+        self._named_turns = asyncio.Semaphore(NAMED_ANSWERED_MAX)
+        self.answering = 0
+        #: name of a token, None for requests without one → waiting requests, and open streams
+        self.waiting, self.streams = Counter[str | None](), Counter[str | None]()
         self.closing = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,13 +94,24 @@ class Gate:
             send = _with_header(send, PROOF, self._prove(scope, headers, challenge))
         if (method, path) not in OPEN and not (method == "GET" and path.startswith(STATIC)):
             scope["bearer"] = self._identify(scope, headers)
-        if method in WITH_BODY:
-            receive = _replay_body(await _read_body(headers, receive), receive)
-        if (method, path) in STREAMS or headers.get("mcp-method") == LISTEN:
-            await self._stream(scope, receive, send)
-            return
-        async with self._turn():
-            await self._app(scope, receive, send)
+        token = scope["bearer"].name if "bearer" in scope else None
+        is_stream = (method, path) in STREAMS or headers.get("mcp-method") == LISTEN
+        async with contextlib.AsyncExitStack() as turn:
+            with _count_one(self.waiting, token, WAITING_MAX, "requests"):
+                if method in WITH_BODY:
+                    receive = _replay_body(await _read_body(headers, receive), receive)
+                if not is_stream:
+                    for turns in (self._named_turns, self._turns) if token else (self._turns,):
+                        await turn.enter_async_context(turns)
+            if is_stream:
+                with _count_one(self.streams, token, STREAMS_MAX, "event streams"):
+                    await self._stream(scope, receive, send)
+                return
+            self.answering += 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self.answering -= 1
 
     def _identify(self, scope: Scope, headers: Headers) -> Bearer:
         """Return the bearer of the token or of the visit's cookie. Raises RequestRefused."""
@@ -145,38 +162,12 @@ class Gate:
             sentence = "This visit has ended; `cortex open` begins another."
             raise RequestRefused(401, "unauthorized", sentence, **AUTHENTICATE) from wrong
 
-    @contextlib.asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """Wait for a free place among the answered requests. Raises RequestRefused if too many
-        wait.
-        """
-        if self._turns.locked() and self.waiting >= WAITING_MAX:
-            sentence = (
-                f"{ANSWERED_MAX} requests are being answered and {WAITING_MAX} wait; ask again in a second."
-            )
-            raise RequestRefused(429, "too_many", sentence, retry_after="1")
-        self.waiting += 1
-        try:
-            await self._turns.acquire()
-        finally:
-            self.waiting -= 1
-        self.answering += 1
-        try:
-            yield
-        finally:
-            self.answering -= 1
-            self._turns.release()
-
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve an endless answer until the client goes or the server closes."""
-        if self.streams >= STREAMS_MAX:
-            sentence = f"{STREAMS_MAX} event streams are open; close one of them."
-            raise RequestRefused(429, "too_many", sentence, retry_after="1")
         if self.closing.is_set():
             raise RequestRefused(
                 503, "unavailable", "The server is ending; try again in a second.", retry_after="1"
             )
-        self.streams += 1
         tasks: list[asyncio.Future[Any]] = [
             asyncio.ensure_future(self._app(scope, receive, send)),
             asyncio.ensure_future(self.closing.wait()),
@@ -186,10 +177,22 @@ class Gate:
             if tasks[0].done():
                 await tasks[0]
         finally:
-            self.streams -= 1
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def _count_one(counts: Counter[str | None], token: str | None, most: int, kind: str) -> Iterator[None]:
+    """Count one more of a token during the block. Raises RequestRefused if it has `most`."""
+    if counts[token] >= most:
+        sentence = f"{most} {kind} of this token are open; ask again when one of them has ended."
+        raise RequestRefused(429, "too_many", sentence, retry_after="1")
+    counts[token] += 1
+    try:
+        yield
+    finally:
+        counts[token] -= 1
 
 
 def is_page_visit(scope: Scope) -> bool:

@@ -33,7 +33,8 @@ from ipc.lifeline import watch_life_line
 HOST, PORT, SSE = "127.0.0.1", 37777, 37778
 #: maximum of seconds to answer running requests when the server ends
 ANSWER_S = 4
-#: maximum of connections: more than the gate admits requests and streams
+#: maximum of connections: more than the gate admits requests and streams of one token; half of
+#: the open files where the system permits fewer
 CONNECTIONS_MAX = 1024
 #: connections that the system queues until they are accepted
 BACKLOG = 256
@@ -193,6 +194,8 @@ async def run(
 
 
 def _settings(gate: Gate, place: ServerAddress) -> uvicorn.Config:
+    # A connection is accepted before it is counted, and so are all that wait in the backlog.
+    open_files = hosts.raise_open_files(2 * CONNECTIONS_MAX)
     try:
         settings = uvicorn.Config(
             gate,
@@ -204,7 +207,8 @@ def _settings(gate: Gate, place: ServerAddress) -> uvicorn.Config:
             proxy_headers=False,
             server_header=False,
             h11_max_incomplete_event_size=HEADER_BYTES_MAX,
-            limit_concurrency=CONNECTIONS_MAX,
+            backlog=min(BACKLOG, open_files // 16),
+            limit_concurrency=min(CONNECTIONS_MAX, open_files // 2),
             timeout_graceful_shutdown=ANSWER_S,
             ssl_certfile=place.cert or None,
             ssl_keyfile=place.key or None,

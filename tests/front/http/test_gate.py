@@ -13,7 +13,7 @@ import pytest
 
 from cortex.front.http import connections, gate, tokens
 from cortex.front.http import serving as serving_module
-from cortex.front.http.gate import ANSWERED_MAX, BODY_BYTES_MAX
+from cortex.front.http.gate import ANSWERED_MAX, BODY_BYTES_MAX, NAMED_ANSWERED_MAX
 from cortex.front.http.tokens import Failures, Tokens, add_named, own_token, remove_named
 from cortex.system.errors import Misconfigured, NotFound
 from tests.front.http.conftest import TOKEN, serving
@@ -330,6 +330,64 @@ def test_requests_beyond_the_limit_queue_and_beyond_the_queue_get_429(own_server
             line.close()
 
 
+def test_one_token_cannot_take_the_streams_of_others(own_server, monkeypatch):
+    monkeypatch.setattr(gate, "STREAMS_MAX", 2)
+    reader = add_named("reader", "read", 0.0)
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            _open_stream(own_server, reader, stack)
+        status, headers, answer = own_server.ask("GET", "/v1/events", Authorization=f"Bearer {reader}")
+        assert (status, headers["Retry-After"], answer["error"]["code"]) == (429, "1", "too_many")
+        _open_stream(own_server, TOKEN, stack)
+    until(lambda: _requests(own_server, "streaming") == 0, "no stream is counted")
+    with contextlib.ExitStack() as stack:
+        _open_stream(own_server, reader, stack)
+
+
+def test_named_tokens_leave_places_and_the_queue_to_the_user(own_server, monkeypatch):
+    monkeypatch.setattr(gate, "WAITING_MAX", 2)
+    reader = add_named("reader", "read", 0.0)
+    own_server.link.hold = hold = asyncio.Event()
+    with contextlib.ExitStack() as stack:
+        for _ in range(NAMED_ANSWERED_MAX + 2):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", own_server.port), BOUND_S))
+            line.sendall(_question(own_server, reader))
+        until(lambda: len(own_server.link.calls) == NAMED_ANSWERED_MAX, "as many as may are asked")
+        until(lambda: _requests(own_server, "waiting") == 2, "two wait")
+        assert own_server.status("GET", "/v1/tools", Authorization=f"Bearer {reader}") == 429
+        assert own_server.status("GET", "/v1/tools") == 200
+        own_server.loop.call_soon_threadsafe(hold.set)
+
+
+def test_half_bodies_of_one_token_keep_no_other_out(own_server, monkeypatch):
+    monkeypatch.setattr(gate, "WAITING_MAX", 2)
+    reader = add_named("reader", "read", 0.0)
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", own_server.port), BOUND_S))
+            line.sendall(_question(own_server, reader)[:-1])
+        until(lambda: _requests(own_server, "waiting") == 2, "two bodies are awaited")
+        assert (
+            own_server.status("POST", "/v1/search", {"query": "x"}, Authorization=f"Bearer {reader}") == 429
+        )
+        assert own_server.status("POST", "/v1/search", {"query": "rotate"}) == 200
+
+
+def test_a_large_diff_does_not_stop_other_requests(own_server):
+    hunks = "".join(f"@@ -{5 * n + 1},1 +{5 * n + 1},1 @@\n-b\n+c\n" for n in range(25_000))
+    began, waits = time.monotonic(), []
+    body = {"diff": f"--- a/none.py\n+++ b/none.py\n{hunks}"}
+    asking = threading.Thread(
+        target=own_server.status, args=("POST", "/v1/tools/cortex_explore", body), daemon=True
+    )
+    asking.start()
+    while asking.is_alive():
+        sent = time.monotonic()
+        own_server.status("GET", "/health")
+        waits.append(time.monotonic() - sent)
+    assert max(waits) < (time.monotonic() - began) / 2
+
+
 def test_many_connects_and_disconnects_leave_nothing_behind(own_server):
     assert own_server.status("POST", "/v1/search", {"query": "rotate"}) == 200
     before = own_server.resource_counts()
@@ -376,10 +434,18 @@ def test_shutdown_does_not_wait_for_streams(sample):
         line.close()
 
 
-def _question(server):
+def _open_stream(server, token, stack):
+    line = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), BOUND_S))
+    line.sendall(
+        f"GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+    )
+    assert line.recv(64).startswith(b"HTTP/1.1 200")
+
+
+def _question(server, token=""):
     body = b'{"query": "rotate"}'
     return (
-        f"POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token}\r\n"
+        f"POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {token or server.token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     ).encode() + body
 
@@ -439,6 +505,20 @@ def test_connections_without_a_request_do_not_keep_others_out(crowded):
         for _ in range(12):
             line = stack.enter_context(socket.create_connection(("127.0.0.1", crowded.port), BOUND_S))
             line.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-a: ")
+        assert crowded.status("GET", "/v1/tools") == 200
+
+
+def test_unread_answers_without_a_token_do_not_keep_others_out(crowded):
+    head = b"GET /static/page.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with contextlib.ExitStack() as stack:
+        for _ in range(12):
+            line = stack.enter_context(socket.socket())
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.settimeout(1.0)
+            line.connect(("127.0.0.1", crowded.port))
+            with contextlib.suppress(TimeoutError, ConnectionError):
+                for _ in range(40_000):
+                    line.sendall(head)
         assert crowded.status("GET", "/v1/tools") == 200
 
 

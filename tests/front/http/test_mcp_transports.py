@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import Implementation, JSONRPCNotification, JSONRPCRequest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
+from cortex.front.http.routes import mcp_transports
 from cortex.front.http.routes.mcp_transports import KEPT_MAX, SessionEvents
 from cortex.front.http.tokens import add_named
 from tests.front.http.conftest import OFFERED, TOKEN
@@ -179,6 +180,21 @@ def test_a_session_is_its_owners_alone(own_server, tmp_path, monkeypatch):
     assert own_server.status("POST", "/mcp", LIST, Accept=ACCEPT, Mcp_Session_Id=session) == 200
     stolen = {"Mcp_Session_Id": session, "Authorization": f"Bearer {other}"}
     assert own_server.status("POST", "/mcp", LIST, Accept=ACCEPT, **stolen) == 404
+
+
+def test_one_token_cannot_take_the_sessions_of_others(own_server, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr(mcp_transports, "SESSIONS_MAX", 3)
+    reader = add_named("reader", "read", 0.0)
+    sessions = [opened(own_server, reader) for _ in range(3)]
+    headers_of_reader = {"Accept": ACCEPT, "Authorization": f"Bearer {reader}"}
+    for audience in ("", "?for=agent"):
+        status, headers, answer = own_server.ask("POST", f"/mcp{audience}", INITIALIZE, **headers_of_reader)
+        assert (status, answer["error"]["code"]) == (429, "too_many")
+        assert int(headers["Retry-After"]) > 0
+    opened(own_server)
+    own_server.status("DELETE", "/mcp", Mcp_Session_Id=sessions[0], Authorization=f"Bearer {reader}")
+    opened(own_server, reader)
 
 
 def test_a_session_that_was_ended_or_never_was_is_not_found(own_server):

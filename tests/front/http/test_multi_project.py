@@ -167,16 +167,19 @@ def test_a_token_for_some_projects_sees_no_calls_of_others(city):
         text = city.ask("GET", "/metrics")[2].decode()
         body = {"project": "api-users"}
         columns = city.ask("POST", "/page/state/hour?project=api-users", body)[2]
-        return text, sum(columns["calls"])
+        shown = city.ask("GET", "/state?project=api-users", Accept="text/html")[2].decode()
+        return text, sum(columns["calls"]), "<h2>Memory</h2>" in shown
 
     restrict(city, "api-users")
-    text, calls = figures()
+    text, calls, has_memory = figures()
+    assert not has_memory
     assert "cortex_index_generation" in text
     assert "cortex_call" not in text
     assert "cortex_requests" not in text
     assert calls == 1
     city.token = owner
-    text, calls = figures()
+    text, calls, has_memory = figures()
+    assert has_memory
     assert 'cortex_calls_total{code="ok",tool="cortex_search"}' in text
     assert calls >= 3
 

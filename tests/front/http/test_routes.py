@@ -134,8 +134,8 @@ def test_health_needs_no_token_and_tells_nothing_else(server):
 
 def test_health_is_503_while_nothing_is_served(tmp_path, sample):
     with serving(sample, configs=[Config(root=tmp_path)]) as server:
-        status, _, answer = server.ask("GET", "/health", Authorization=None)
-    assert (status, answer["ready"]) == (503, False)
+        status, headers, answer = server.ask("GET", "/health", Authorization=None)
+    assert (status, headers["Retry-After"], answer["ready"]) == (503, "1", False)
 
 
 def test_a_project_that_vanishes_is_one_sentence_with_its_name(tmp_path, sample):

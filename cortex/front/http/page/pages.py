@@ -16,7 +16,7 @@ from cortex.front.http.gate import STATIC
 from cortex.front.http.page.frame import HEADERS, Action, View, Visit, address, page, render
 from cortex.front.http.page.views import VIEWS
 from cortex.front.http.projects import Projects
-from cortex.front.http.replies import RequestRefused, json_response
+from cortex.front.http.replies import RETRY_S, RequestRefused, json_response
 from cortex.front.http.routes.calls import cancel_on_disconnect, read_json_object
 from cortex.front.http.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
 from cortex.front.project_selection import PROJECT
@@ -97,7 +97,9 @@ class Pages:
             try:
                 values = await cancel_on_disconnect(request, view.show(visit))
             except CortexError as error:
-                return page("fault.html", _frame_values(view, visit) | {"sentence": str(error)}, 503)
+                answer = page("fault.html", _frame_values(view, visit) | {"sentence": str(error)}, 503)
+                answer.headers["retry-after"] = str(RETRY_S)
+                return answer
             return page(f"{view.name}.html", values | _frame_values(view, visit))
 
         return show

@@ -19,7 +19,7 @@ from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.front.argument_forms import unwrap_arguments
 from cortex.front.http.projects import Hosted, Projects
-from cortex.front.http.replies import json_response
+from cortex.front.http.replies import RETRY_S, json_response
 from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import describe
 from cortex.front.project_selection import PROJECT
@@ -76,7 +76,8 @@ class Routes:
         served = (hosted.freshness for hosted in self._projects.values())
         ready = any(freshness.serves(freshness.current()) for freshness in served)
         answer = json_response({"alive": True, "ready": ready, "version": __version__})
-        answer.status_code = 200 if ready else 503
+        if not ready:
+            answer.status_code, answer.headers["retry-after"] = 503, str(RETRY_S)
         return answer
 
     async def metrics(self, request: Request) -> Response:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from typing import Any
+from weakref import WeakSet
 
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, AuthorizationContext
 from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
-from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore, StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import JSONRPCMessage
 from starlette.datastructures import QueryParams
@@ -24,12 +25,15 @@ from cortex.ask.query_context import Audience
 from cortex.front.audience import check_audience
 from cortex.front.http.gate import BODY_BYTES_MAX, Receive, Scope, Send
 from cortex.front.http.projects import ClientLink, Hosted, Projects
+from cortex.front.http.replies import RequestRefused
 from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
 
-#: maximum of sessions of one project
-SESSIONS_MAX = 1024
+#: maximum of sessions of one token in all projects
+SESSIONS_MAX = 256
+#: seconds after which a client with too many should ask again
+RETRY_SESSION_S = 60
 #: maximum of messages stored for clients that reconnect, of all sessions of a project; of their
 #: bytes
 KEPT_MAX, KEPT_BYTES_MAX = 256, 4 << 20
@@ -80,9 +84,32 @@ class SessionEvents(EventStore):
 
 
 class Sessions(StreamableHTTPSessionManager):
-    """The SDK's manager, with a store of events for each session instead of one for all."""
+    """The SDK's manager, with a store of events for each session instead of one for all, and a
+    bound for each token. `managers`: those of all projects of the server.
+    """
 
     _messages: Messages
+
+    def __init__(self, server: Server, managers: WeakSet[Sessions]) -> None:
+        super().__init__(
+            server, retry_interval=RETRY_MS, max_request_body_size=BODY_BYTES_MAX, max_sessions=None
+        )
+        self._managers = managers
+        managers.add(self)
+
+    def count_of(self, requestor: AuthorizationContext | None) -> int:
+        """Return the number of sessions of one owner."""
+        return sum(owner == requestor for owner in self._session_owners.values())
+
+    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        """See the SDK. Raises RequestRefused where the token has too many sessions."""
+        if sum(manager.count_of(requestor) for manager in self._managers) >= SESSIONS_MAX:
+            sentence = (
+                f"This token has {SESSIONS_MAX} open MCP sessions; end one with DELETE /mcp, or wait: an unused one "
+                "ends after 30 minutes."
+            )
+            raise RequestRefused(429, "too_many", sentence, retry_after=str(RETRY_SESSION_S))
+        return super()._admit_session(requestor)
 
     @property
     def event_store(self) -> EventStore | None:
@@ -98,18 +125,15 @@ class ProjectServer:
     manager of sessions.
     """
 
-    def __init__(self, hosted: Hosted, projects: Projects, audience: Audience | None) -> None:
+    def __init__(
+        self, hosted: Hosted, projects: Projects, audience: Audience | None, managers: WeakSet[Sessions]
+    ) -> None:
         self._hosted, self._projects = hosted, projects
         self._updates = Updates(self)
         self.server: Server = make_server(
             hosted.tools, self, self._updates, alone=False, project_names=self, audience=audience
         )
-        self.manager = Sessions(
-            self.server,
-            retry_interval=RETRY_MS,
-            max_request_body_size=BODY_BYTES_MAX,
-            max_sessions=SESSIONS_MAX,
-        )
+        self.manager = Sessions(self.server, managers)
         self._end, self._ready = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._run())
 
@@ -147,6 +171,7 @@ class Transports:
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
+        self._managers = WeakSet[Sessions]()
         self._sse = SseServerTransport("/message", max_request_body_size=BODY_BYTES_MAX)
 
     async def streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -177,7 +202,7 @@ class Transports:
         audience: Audience | None = None if not name else check_audience(name)
         project_server = hosted.resources.get(f"mcp {name}")
         if not isinstance(project_server, ProjectServer):
-            project_server = ProjectServer(hosted, self._projects, audience)
+            project_server = ProjectServer(hosted, self._projects, audience, self._managers)
             hosted.resources[f"mcp {name}"] = project_server
         await project_server.ready()
         return project_server
