@@ -200,7 +200,7 @@ if (drawing) {
 }
 const editor = byId("editor");
 chosen(editor);
-follow(byId("main"), editor.dataset.root, editor);
+follow(byId("main"), editor.closest("[data-root]").dataset.root, editor);
 
 const form = document.querySelector(".graph-asked");
 const showFields = () => { form.dataset.way = new FormData(form).get("way"); };
