@@ -111,7 +111,7 @@ def test_a_token_of_one_project_reads_no_file_of_another(serve, tmp_path, monkey
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.py").write_text(f"{HIDDEN} = 1\n")
         served[name] = serve(tmp_path / name)
-    configs = [one.config for one in served.values()]
+    configs = [project.config for project in served.values()]
     with serving(
         served["open"], configs=configs, make=lambda config: CountingLink(served[config.root.name])
     ) as server:

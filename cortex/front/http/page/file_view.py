@@ -158,9 +158,9 @@ async def _definitions(visit: Visit, path: str, number: int, name: str) -> list[
         ask("path", name, to=name),
     )
     called = [row["node"] for row in calls["results"] if number in _lines_of_call(row, path)]
-    found = [node for node in (*called, *(row["node"] for row in around["results"])) if _means(node, name)]
-    if found:
-        return found[:1]
+    meant = [node for node in (*called, *(row["node"] for row in around["results"])) if _means(node, name)]
+    if meant:
+        return meant[:1]
     more = named.get("candidates", ())[:DEFINITIONS_MAX]
     answers = [named, *await asyncio.gather(*(ask("path", other, to=other) for other in more))]
     nodes = [row["node"] for answer in answers for row in answer["results"][:1]]
