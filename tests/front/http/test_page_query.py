@@ -72,21 +72,21 @@ def test_completions_are_bounded():
 
 @pytest.mark.parametrize("way", ["meaning", "words", "expression"])
 def test_filters_in_the_box_restrict_every_query_type(server, way):
-    def found(query):
+    def results_of(query):
         status, _, html = server.ask("POST", "/page/search/find", {"query": query, "way": way})
         assert status == 200
         return html.decode()
 
-    assert "docs/auth.md" in found("refresh_token")
+    assert "docs/auth.md" in results_of("refresh_token")
     for query in (
         "refresh_token lang:python",
         "refresh_token path:src",
         "refresh_token -path:docs -path:tests",
     ):
-        assert "src/auth/session.py" in found(query)
-        assert "docs/auth.md" not in found(query)
-    assert "There is no language" in found("refresh_token lang:cobol")
-    assert "to the filters" in found("lang:python")
+        assert "src/auth/session.py" in results_of(query)
+        assert "docs/auth.md" not in results_of(query)
+    assert "There is no language" in results_of("refresh_token lang:cobol")
+    assert "to the filters" in results_of("lang:python")
 
 
 def test_keys_alone_complete_a_filter(page):

@@ -67,14 +67,15 @@ def complete(word: str, languages: Iterable[str], paths: Iterable[str]) -> list[
     minus = "-" if word.startswith("-") else ""
     if name is None:
         names = ("path",) if minus else NAMES
-        return [f"{minus}{one}:" for one in names if one.startswith(start) and one != start]
+        return [f"{minus}{name}:" for name in names if name.startswith(start) and name != start]
     if name in ("path", "file"):
         values: Iterable[str] = _next_paths(value, paths)
     else:
         values = languages if name == "lang" else KINDS
-    begun = [one for one in values if one.startswith(value) and one != value]
+    begun = [name for name in values if name.startswith(value) and name != value]
     return [
-        f'{minus}{name}:"{one}"' if " " in one else f"{minus}{name}:{one}" for one in begun[:COMPLETIONS_MAX]
+        f'{minus}{name}:"{name}"' if " " in name else f"{minus}{name}:{name}"
+        for name in begun[:COMPLETIONS_MAX]
     ]
 
 
