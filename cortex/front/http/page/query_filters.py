@@ -67,16 +67,14 @@ def complete(word: str, languages: Iterable[str], paths: Iterable[str]) -> list[
     minus = "-" if word.startswith("-") else ""
     if name is None:
         names = ("path",) if minus else NAMES
-        return [f"{minus}{name}:" for name in names if name.startswith(start) and name != start]
+        return [f"{minus}{full}:" for full in names if full.startswith(start) and full != start]
     if name in ("path", "file"):
         values: Iterable[str] = _next_paths(value, paths)
     else:
         values = languages if name == "lang" else KINDS
-    begun = [name for name in values if name.startswith(value) and name != value]
-    return [
-        f'{minus}{name}:"{name}"' if " " in name else f"{minus}{name}:{name}"
-        for name in begun[:COMPLETIONS_MAX]
-    ]
+    begun = [full for full in values if full.startswith(value) and full != value]
+    quoted = (f'"{full}"' if " " in full else full for full in begun[:COMPLETIONS_MAX])
+    return [f"{minus}{name}:{full}" for full in quoted]
 
 
 def _next_paths(value: str, paths: Iterable[str]) -> list[str]:
