@@ -271,6 +271,8 @@ def test_the_view_is_right_at_every_width_light_and_dark_and_accessible(page, pl
         page.size(width)
         page.dark(dark)
         assert page.overflows() <= 0, width
+        rows = page.js("return [...document.querySelectorAll('#code tr')].map((row) => row.clientHeight)")
+        assert all(height < 24 for height in rows), "a number of a line is broken"
         assert page.serious_faults() == [], (width, dark)
 
 
