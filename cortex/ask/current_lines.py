@@ -147,10 +147,13 @@ def _read_files(root: str, paths: Sequence[str]) -> dict[str, list[str] | None]:
     be read as text.
     """
     encodings = Encodings(root)
-    return {path: _read_file(root, path, encodings) for path in paths}
+    return {path: read_file(root, path, encodings) for path in paths}
 
 
-def _read_file(root: str, path: str, encodings: Encodings) -> list[str] | None:
+def read_file(root: str, path: str, encodings: Encodings) -> list[str] | None:
+    """Return the lines of a file of the project, read without following a link; None for one that
+    is gone, and none for one that cannot be read as text.
+    """
     if not path_names.stays_inside(path):
         return []
     try:

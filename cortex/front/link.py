@@ -176,20 +176,20 @@ class Link:
         `caller`: the client, if one front serves several. `others`: connects the projects of a
         call to several. Raises BadRequest, and Unavailable with one sentence.
         """
-        began = time.monotonic()
+        began, agent = time.monotonic(), caller.agent if caller is not None else ""
         try:
             if others is not None:
                 answer = await self._ask_others(tool, arguments, others)
             else:
                 answer = await self._answer(tool, arguments, caller)
         except CortexError as error:
-            self._usage.note(tool.name, time.monotonic() - began, error.code, arguments, None)
+            self._usage.note(tool.name, time.monotonic() - began, error.code, arguments, None, agent=agent)
             raise
         except ImportError as error:  # a late import after an upgrade: its module has another name now
             if not self._code.is_replaced():
                 raise
             raise Unavailable(RESTART) from error
-        self._usage.note(tool.name, time.monotonic() - began, "ok", arguments, answer)
+        self._usage.note(tool.name, time.monotonic() - began, "ok", arguments, answer, agent=agent)
         return answer
 
     async def call_patiently(

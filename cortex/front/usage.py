@@ -42,6 +42,8 @@ QUESTION_CHARS_MAX = 200
 FILES_MAX = 50
 #: calls that event streams repeat by themselves: not recorded
 UNASKED = frozenset(("memory_changes",))
+#: agent whose calls are not recorded: people browse the page, and its calls hold words of files
+PAGE = "page"
 #: arguments with the question; the first that a call has counts
 _QUESTIONS = ("query", "pattern", "target", "symbol")
 #: fields of an answer with a path, at any depth. In a quoted text every quote has a backslash, so
@@ -74,9 +76,13 @@ class Usage:
         self._waiting: list[tuple[Call, Mapping[str, Any], Any]] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    def note(self, tool: str, seconds: float, code: str, arguments: Any, answer: Any) -> None:
+    def note(
+        self, tool: str, seconds: float, code: str, arguments: Any, answer: Any, *, agent: str = ""
+    ) -> None:
         """Record a call. `answer` is None after an error; its size is measured in `flush`."""
-        if not self._config.server.stats or tool in UNASKED or len(self._waiting) >= WAITING_MAX:
+        if not self._config.server.stats or tool in UNASKED or agent == PAGE:
+            return
+        if len(self._waiting) >= WAITING_MAX:
             return
         call = Call(tool, int(time.time()), round(1000 * seconds, 1), code)
         self._waiting.append((call, arguments or {}, answer))

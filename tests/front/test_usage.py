@@ -53,6 +53,16 @@ def test_an_answer_is_noted_with_its_tokens_and_those_of_the_files_that_it_names
     assert call.tokens > 0
 
 
+def test_what_a_person_browses_on_the_page_is_not_noted(config):
+    async def browse():
+        notes = Usage(config)
+        notes.note("cortex_uses", 0.01, "ok", {"symbol": "a_name_of_a_text"}, {"sites": []}, agent=usage.PAGE)
+        notes.flush()
+
+    asyncio.run(browse())
+    assert not [*read_calls(config)]
+
+
 def test_files_that_callers_are_in_count_each_once_as_they_are_named_with_their_lines(sample):
     arguments = {"operation": "callers", "target": "rotate"}
     answer = orjson.loads(orjson.dumps(answer_of(sample, "cortex_graph", **arguments)))

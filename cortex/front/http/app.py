@@ -7,24 +7,21 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import ClientDisconnect
 
 from cortex.front.http.gate import Gate
 from cortex.front.http.metrics import Indexes
 from cortex.front.http.origin_check import OriginCheck
-from cortex.front.http.page.pages import Pages, refusal_page
+from cortex.front.http.page.pages import Pages, failure_page, refusal_page
 from cortex.front.http.projects import Projects
-from cortex.front.http.replies import on_disconnect, on_error, on_fault, on_http_error
+from cortex.front.http.replies import answers_of
 from cortex.front.http.routes.calls import Routes
 from cortex.front.http.routes.events import Events
 from cortex.front.http.routes.mcp import McpRoutes
 from cortex.front.http.routes.openapi import OpenApiRoutes
 from cortex.front.http.tokens import Tokens
 from cortex.front.http.visits import Visits
-from cortex.system.errors import CortexError
 
 #: minimum of bytes of a compressed answer: a smaller one fits into a packet or two
 COMPRESSED_FROM_BYTES = 2048
@@ -51,12 +48,7 @@ def make_app(projects: Projects, origin_check: OriginCheck, tokens: Tokens) -> G
     app = Starlette(
         routes=[route for group in route_groups for route in group.all()],
         lifespan=life,
-        exception_handlers={
-            CortexError: on_error,
-            HTTPException: on_http_error,
-            ClientDisconnect: on_disconnect,
-            Exception: on_fault,
-        },
+        exception_handlers=answers_of(failure_page),
         middleware=[
             Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES, compresslevel=COMPRESSION)
         ],

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 
 from cortex.front.http.origin_check import OriginCheck
-from cortex.front.http.replies import RequestRefused, error_response
+from cortex.front.http.replies import RequestRefused, error_response, is_page_visit
 from cortex.front.http.server_proof import CHALLENGE, PROOF, mark_of, prove, read_challenge
 from cortex.front.http.tokens import Bearer, Failures, Tokens, WrongToken, digest_of
 from cortex.front.http.visits import ENTER, Visits, request_cookie
@@ -193,11 +193,6 @@ def _count_one(counts: Counter[str | None], token: str | None, most: int, kind: 
         yield
     finally:
         counts[token] -= 1
-
-
-def is_page_visit(scope: Scope) -> bool:
-    """Whether a browser requests a page to show."""
-    return scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", "")
 
 
 async def _read_body(headers: Headers, receive: Receive) -> bytes:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
-from starlette.requests import Request
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from cortex.system.errors import (
     BadRequest,
@@ -51,45 +55,62 @@ def json_response(value: Any) -> Response:
     return Response(orjson.dumps(value), media_type=JSON)
 
 
+def status_of(error: CortexError) -> int:
+    """Return the status of the answer for an error."""
+    if isinstance(error, RequestRefused):
+        return error.status
+    if error.code == "forbidden":
+        return 403
+    return next((number for kind, number in STATUS if isinstance(error, kind)), 500)
+
+
 def error_response(error: CortexError) -> Response:
     """Return the answer for an error: {"error": {"code", "message"}}."""
-    status, headers = 500, {}
+    status, headers = status_of(error), {}
     if isinstance(error, RequestRefused):
-        status, headers = error.status, error.headers
-    elif error.code == "forbidden":
-        status = 403
-    else:
-        status = next((number for kind, number in STATUS if isinstance(error, kind)), 500)
+        headers = error.headers
     if status in (503, 504):
         headers = {"retry-after": str(RETRY_S)} | headers
     body = orjson.dumps({"error": {"code": error.code, "message": str(error)}})
     return Response(body, status, headers, JSON)
 
 
-async def on_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, CortexError)
-    return error_response(error)
+def answers_of(failure_page: Callable[[CortexError], Response]) -> dict[Any, Any]:
+    """Return kind of error → handler: a page for a browser, JSON for programs."""
+
+    def answer(request: Request, error: CortexError) -> Response:
+        return failure_page(error) if is_page_visit(request.scope) else error_response(error)
+
+    async def on_error(request: Request, error: CortexError) -> Response:
+        return answer(request, error)
+
+    async def on_http_error(request: Request, error: Exception) -> Response:
+        """Answer a request to an unknown route, or with a wrong method."""
+        status = getattr(error, "status_code", 404)
+        headers = dict(getattr(error, "headers", None) or {})
+        if status == 405:
+            sentence = f"{request.url.path} does not take {request.method}; see /docs."
+            return answer(request, RequestRefused(405, "bad_request", sentence, **headers))
+        sentence = f"There is no {request.url.path}; /docs lists all routes."
+        return answer(request, RequestRefused(status, "not_found", sentence))
+
+    async def on_disconnect(_request: Request, _error: Exception) -> Response:
+        """Return an empty answer: the client has gone."""
+        return Response(status_code=499)
+
+    async def on_fault(request: Request, error: Exception) -> Response:
+        """Answer an unexpected error with one sentence; the log has its traceback."""
+        sentence = f"Cortex failed on this request ({type(error).__name__}); please report it."
+        return answer(request, CortexError(sentence))
+
+    return {
+        CortexError: on_error,
+        HTTPException: on_http_error,
+        ClientDisconnect: on_disconnect,
+        Exception: on_fault,
+    }
 
 
-async def on_http_error(request: Request, error: Exception) -> Response:
-    """Answer a request to an unknown route, or with a wrong method."""
-    status = getattr(error, "status_code", 404)
-    headers = dict(getattr(error, "headers", None) or {})
-    if status == 405:
-        sentence = f"{request.url.path} does not take {request.method}; see /docs."
-        return error_response(RequestRefused(405, "bad_request", sentence, **headers))
-    return error_response(
-        RequestRefused(status, "not_found", f"There is no {request.url.path}; /docs lists all routes.")
-    )
-
-
-async def on_disconnect(_request: Request, _error: Exception) -> Response:
-    """Return an empty answer: the client has gone."""
-    return Response(status_code=499)
-
-
-async def on_fault(_request: Request, error: Exception) -> Response:
-    """Answer an unexpected error with one sentence; the log has its traceback."""
-    return error_response(
-        CortexError(f"Cortex failed on this request ({type(error).__name__}); please report it.")
-    )
+def is_page_visit(scope: Scope) -> bool:
+    """Whether a browser requests a page to show."""
+    return scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", "")

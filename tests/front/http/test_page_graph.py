@@ -6,7 +6,10 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests.front.http.browsing import HOSTILE, HOSTILE_NAME
+from cortex.front.http.page.graph import _for_people
+from tests.conftest import open_project
+from tests.front.http.browsing import HOSTILE, HOSTILE_NAME, Page, Town
+from tests.front.http.conftest import serving
 from tests.wait_until import until
 
 REFRESH = "src/auth/session:SessionStore.refresh_token"
@@ -117,6 +120,68 @@ def test_a_picture_of_another_width_is_cut_until_it_is_drawn_again(page):
     drawn(page)
     page.js("document.querySelector('#drawing > div').style.width = '5000px'")
     assert page.overflows() <= 0
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("max_per_level left out 115 of 266; raise it.", ""),
+        ("Shown: 1 to 200 of 404; offset 200 shows the next.", ""),
+        (
+            "The graph has no callers of a:b. Calls through values are not in it; cortex_exact finds every mention.",
+            "The graph has no callers of a:b. Calls through values are not in it.",
+        ),
+        ("'run' may be any of 2; ask again with one of: a:run, b:run.", "'run' may be any of 2."),
+        ("No chain of calls leads from a to b.", "No chain of calls leads from a to b."),
+    ],
+)
+def test_sentences_for_agents_are_not_shown_to_people(sentence, shown):
+    assert _for_people(sentence) == shown
+
+
+@pytest.fixture
+def wide(driver, tmp_path):
+    """The page of a project where 90 functions in 30 files of 15 folders call one function."""
+    root = tmp_path / "wide"
+    (root / "core").mkdir(parents=True)
+    (root / "core" / "base.py").write_text("def base():\n    return 1\n")
+    for number in range(30):
+        folder = root / f"folder_{number // 2}_{'with_a_long_name_' * 3}"
+        folder.mkdir(exist_ok=True)
+        users = "".join(f"def user_{number}_{at}():\n    return base()\n\n\n" for at in range(3))
+        (folder / f"users_{number}.py").write_text(f"from core.base import base\n\n\n{users}")
+    served = open_project(root)
+    with serving(served) as server:
+        window = Page(driver, Town(served, server))
+        window.open(server.ask("POST", "/enter", {})[2]["path"])
+        window.find("#asked")
+        window.size(1280)
+        yield window
+        driver.get("about:blank")
+
+
+@pytest.mark.parametrize("way", ["impact", "around"])
+def test_a_large_picture_begins_with_few_groups_that_open(wide, way):
+    wide.open(f"/graph?of=base&way={way}")
+    assert drawn(wide) <= 40
+    names = wide.js(
+        "return document.getElementById('drawing')._cyreg.cy.nodes('.group').map((node) => node.data('key'))"
+    )
+    assert len(names) >= 10
+    before = drawn(wide)
+    wide.js(
+        "document.getElementById('drawing')._cyreg.cy.getElementById('group:' + arguments[0]).emit('tap')",
+        names[0],
+    )
+    assert drawn(wide) > before
+    assert "entries" in wide.text("#drawn-said")
+    zoom = wide.js("return document.getElementById('drawing')._cyreg.cy.zoom()")
+    assert zoom >= 0.69
+    for width, dark in ((390, True), (768, False)):
+        wide.size(width)
+        wide.dark(dark)
+        assert wide.overflows() <= 0
+        assert wide.serious_faults() == []
 
 
 @pytest.mark.parametrize("way", ["around", "impact", "path"])

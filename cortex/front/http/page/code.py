@@ -14,6 +14,8 @@ from typing import Any
 
 #: maximum of characters of a coloured text: lexers may be slow; longer ones are plain
 COLOURED_MAX = 20_000
+#: the same for a whole file, which is coloured once, in a thread
+FILE_COLOURED_MAX = 400_000
 #: our names of languages → Pygments'
 NAMES = {"csharp": "c#", "tsx": "tsx", "shell": "bash", "vue": "html", "protobuf": "protobuf"}
 #: delimiter of strings over several lines
@@ -40,12 +42,16 @@ class CodeLine:
     hit: bool
 
 
-def lines_of(text: str, language: str, first: int, spans: Iterable[Span] = ()) -> list[CodeLine]:
-    """Return the lines of `text`, numbered from `first`. `spans`: marked ranges (start, end)."""
+def lines_of(
+    text: str, language: str, first: int, spans: Iterable[Span] = (), *, is_file: bool = False
+) -> list[CodeLine]:
+    """Return the lines of `text`, numbered from `first`. `spans`: marked ranges (start, end).
+    `is_file`: the text begins where its file does.
+    """
     marks = _merge_spans(spans)
     lines: list[CodeLine] = []
     pieces: list[Piece] = []
-    for piece in _pieces(text, language, marks):
+    for piece in _pieces(_colour(text, language, is_file=is_file), text, marks):
         for at, line_text in enumerate(piece.text.split("\n")):
             if at:
                 lines.append(_line(first + len(lines), pieces))
@@ -72,10 +78,10 @@ def _line(number: int, pieces: list[Piece]) -> CodeLine:
     return CodeLine(number, tuple(pieces), any(piece.marked for piece in pieces))
 
 
-def _pieces(text: str, language: str, marks: list[Span]) -> Iterator[Piece]:
+def _pieces(coloured: Iterable[tuple[str, str]], text: str, marks: list[Span]) -> Iterator[Piece]:
     starts = [start for start, _ in marks]
     at = 0
-    for css, segment in _colour(text, language):
+    for css, segment in coloured:
         begin, end = at, at + len(segment)
         at = end
         while begin < end:
@@ -87,12 +93,12 @@ def _pieces(text: str, language: str, marks: list[Span]) -> Iterator[Piece]:
             begin = until
 
 
-def _colour(text: str, language: str) -> Iterator[tuple[str, str]]:
+def _colour(text: str, language: str, *, is_file: bool) -> Iterator[tuple[str, str]]:
     """Yield (class, piece) for all of `text`."""
-    if len(text) > COLOURED_MAX:
+    if len(text) > (FILE_COLOURED_MAX if is_file else COLOURED_MAX):
         yield "", text
         return
-    before = _opened_before(text)
+    before = "" if is_file else _opened_before(text)
     left = len(before)
     for kind, segment in _lexer(language).get_tokens(before + text):
         if len(segment) > left:

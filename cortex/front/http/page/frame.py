@@ -16,6 +16,7 @@ from cortex.ask.memory import Caller
 from cortex.front.http.projects import Hosted
 from cortex.front.http.tokens import Bearer
 from cortex.front.tools import PEOPLE, TOOLS
+from cortex.front.usage import PAGE
 from cortex.system.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Visit:
         """Return the answer of a tool (of agents or of people) as plain values. Raises the tool's
         errors, and Forbidden.
         """
-        caller = Caller(agent="page", session=self.bearer.name)
+        caller = Caller(agent=PAGE, session=self.bearer.name)
         entry = TOOLS[tool] if tool in TOOLS else PEOPLE[tool]
         answer = await self.hosted.call(entry, arguments, self.bearer, caller)
         plain: dict[str, Any] = orjson.loads(orjson.dumps(answer))

@@ -5,6 +5,7 @@ shortest path between two names. All data come from cortex_graph.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,10 @@ CONFIDENCES = {
     "dispatch": "through an implemented or overridden method",
     "unsure": "may mean several definitions",
 }
+#: words of sentences for agents: tools, arguments, and how to ask for more
+_AGENTS_WORDS = re.compile(
+    r"cortex_|`|max_\w+|\boffset\b|ask again|include_context|Shown: |type_usages|raise it|loosen"
+)
 #: name of a query type → its title
 WAYS = {"around": "Callers and callees", "impact": "Impact", "path": "Path"}
 
@@ -92,11 +97,7 @@ async def _around(visit: Visit, question: GraphQuery) -> dict[str, Any]:
         "center": center,
         "callers": before,
         "callees": after,
-        "said": [
-            answer["suggestion"]
-            for answer in (callers, callees)
-            if answer["suggestion"] and not answer["results"]
-        ],
+        "said": [_for_people(answer["suggestion"]) for answer in (callers, callees) if not answer["results"]],
         "candidates": itself.get("candidates", []),
         "more": {"callers": _hidden_count(callers), "callees": _hidden_count(callees)},
         "picture": _picture("around", center, [center, *(row["node"] for row in (*before, *after))], edges),
@@ -138,7 +139,7 @@ async def _impact(visit: Visit, question: GraphQuery) -> dict[str, Any]:
         "tree": tree,
         "summary": impact.get("summary", {}),
         "decisions": impact.get("decisions", []),
-        "said": [impact["suggestion"]] if impact["suggestion"] else [],
+        "said": [_for_people(impact["suggestion"])],
         "candidates": itself.get("candidates", []),
         "more": _hidden_count(impact),
         "picture": _picture("tree", center, [center, *(row["node"] for row in rows)], edges),
@@ -163,7 +164,7 @@ async def _path(visit: Visit, question: GraphQuery) -> dict[str, Any]:
     ]
     return {
         "steps": steps,
-        "said": [path["suggestion"]] if path["suggestion"] else [],
+        "said": [_for_people(path["suggestion"])],
         "candidates": path.get("candidates", []),
         "picture": _picture("path", nodes[0], nodes, edges),
     }
@@ -192,7 +193,16 @@ async def _graph(visit: Visit, operation: str, target: str, **more: Any) -> dict
 
 
 def _empty_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
-    return {"said": [answer["suggestion"]], "candidates": answer.get("candidates", [])}
+    return {"said": [_for_people(answer["suggestion"])], "candidates": answer.get("candidates", [])}
+
+
+def _for_people(sentence: str) -> str:
+    """Return the sentences of an answer that name no tool or argument of agents: the page has
+    controls of its own for them.
+    """
+    sentences = re.split(r"(?<=[.;]) ", sentence)
+    plain = " ".join(clause for clause in sentences if not _AGENTS_WORDS.search(clause)).strip()
+    return re.sub(r";$", ".", plain)
 
 
 def _hidden_count(answer: Mapping[str, Any]) -> int:

@@ -16,7 +16,7 @@ from cortex.front.http.gate import STATIC
 from cortex.front.http.page.frame import HEADERS, Action, View, Visit, address, page, render
 from cortex.front.http.page.views import VIEWS
 from cortex.front.http.projects import Projects
-from cortex.front.http.replies import RETRY_S, RequestRefused, json_response
+from cortex.front.http.replies import RETRY_S, RequestRefused, json_response, status_of
 from cortex.front.http.routes.calls import cancel_on_disconnect, read_json_object
 from cortex.front.http.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
 from cortex.front.project_selection import PROJECT
@@ -93,12 +93,15 @@ class Pages:
             try:
                 visit = self._visit(request)
             except CortexError as error:
-                return refusal_page(RequestRefused(404, error.code, str(error)))
+                return failure_page(error)
             try:
                 values = await cancel_on_disconnect(request, view.show(visit))
             except CortexError as error:
-                answer = page("fault.html", _frame_values(view, visit) | {"sentence": str(error)}, 503)
-                answer.headers["retry-after"] = str(RETRY_S)
+                status = status_of(error)
+                fault = {"sentence": str(error), "missing": status == 404}
+                answer = page("fault.html", _frame_values(view, visit) | fault, status)
+                if status == 503:
+                    answer.headers["retry-after"] = str(RETRY_S)
                 return answer
             return page(f"{view.name}.html", values | _frame_values(view, visit))
 
@@ -124,8 +127,19 @@ class Files(StaticFiles):
 
 def refusal_page(refusal: RequestRefused) -> Response:
     """Return the page for a refused request of a browser."""
+    if refusal.status not in (401, 403):
+        return failure_page(refusal)
     answer = page("refused.html", {"sentence": str(refusal)}, refusal.status)
     answer.headers.update(refusal.headers)
+    return answer
+
+
+def failure_page(error: CortexError) -> Response:
+    """Return the page for an error of a browser's request outside of any view."""
+    status = status_of(error)
+    title = "There is no such page" if status == 404 else "This cannot be shown"
+    answer = page("failed.html", {"title": title, "sentence": str(error)}, status)
+    answer.headers.update(error.headers if isinstance(error, RequestRefused) else {})
     return answer
 
 

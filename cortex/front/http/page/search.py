@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 from cortex.front.http.page import code, sources
 from cortex.front.http.page.frame import Action, View, Visit, text_of
+from cortex.front.http.page.query_filters import KINDS, FilteredQuery, complete, read_filters
 from cortex.system.errors import BadRequest
 
 #: maximum of shown results: one page
@@ -20,7 +22,6 @@ WAYS = {
     "expression": r"def \w+_token\(",
     "structure": "rotate($TOKEN)",
 }
-KINDS = ("code", "documentation", "definitions", "symbols", "data")
 #: signal of the ranking → its name on the page
 SIGNALS = {
     "ctop3": "words in the text",
@@ -78,8 +79,19 @@ async def show(visit: Visit) -> dict[str, Any]:
     }
 
 
+#: fields of every answer
+_NOTHING: dict[str, Any] = {
+    "found": [],
+    "total": 0,
+    "took_ms": 0,
+    "suggestion": "",
+    "fault": "",
+    "filtered": False,
+}
+
+
 async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"query", "found", "total", "took_ms", "suggestion", "fault"}.
+    """Return {"query", "found", "total", "took_ms", "suggestion", "fault", "filtered"}.
 
     "fault" explains an invalid query: a person is still typing it, so it is no error. Raises
     BadRequest, and the tools' errors.
@@ -87,10 +99,17 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     way, query = text_of(body, "way", "meaning"), text_of(body, "query").strip()
     if way not in WAYS:
         raise BadRequest(f"`way` must be one of: {', '.join(WAYS)}.")
-    nothing = {"query": query, "found": [], "total": 0, "took_ms": 0, "suggestion": "", "fault": ""}
+    nothing = _NOTHING | {"query": query}
     if not query:
         return nothing
-    tool, arguments = _question(way, query, body)
+    try:
+        filtered = read_filters(query, await sources.languages(visit.hosted.config))
+    except BadRequest as error:
+        return nothing | {"fault": str(error)}
+    if not filtered.text:
+        return nothing | {"query": "", "filtered": True}
+    query = filtered.text
+    tool, arguments = _question(way, filtered, body)
     if way == "structure" and not arguments["language"]:
         return nothing | {"fault": "Choose a language: structure is a matter of its grammar."}
     try:
@@ -107,10 +126,24 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _question(way: str, query: str, body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the tool for a query type, and its arguments."""
+async def completions(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
+    """Return {"words"}: the words that the begun `body["word"]` of the query may become."""
+    config = visit.hosted.config
+    languages, listed = await asyncio.gather(
+        sources.languages(config), asyncio.to_thread(sources.listing, config)
+    )
+    word = text_of(body, "word")
+    return {"words": await asyncio.to_thread(complete, word, languages, listed.files)}
+
+
+def _question(way: str, filtered: FilteredQuery, body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the tool for a query type, and its arguments; filters in the query count first."""
     language, path, kind = (text_of(body, name).strip() for name in ("language", "path", "kind"))
-    paths = {"paths": [path]} if path else {}
+    language, kind, query = filtered.language or language, filtered.kind or kind, filtered.text
+    wanted = filtered.paths or ((path,) if path else ())
+    paths = {"paths": wanted} if wanted else {}
+    if filtered.exclude_paths:
+        paths["exclude_paths"] = filtered.exclude_paths
     if way == "structure":
         return "cortex_pattern", {"pattern": query, "language": language, "limit": RESULTS_MAX} | paths
     arguments: dict[str, Any] = {"query": query, "limit": RESULTS_MAX, "detail": "snippet"} | paths
@@ -215,4 +248,4 @@ def _variables(row: Mapping[str, Any]) -> list[Bar]:
     return [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()]
 
 
-VIEW = View("search", "Search", show, {"find": Action(find, "results.html")})
+VIEW = View("search", "Search", show, {"find": Action(find, "results.html"), "complete": Action(completions)})

@@ -65,7 +65,7 @@ def _listing(path: Path, _mtime_ns: int, _inode: int) -> Listing[Entry]:
 def _languages(config: Config) -> list[str]:
     entries = listing(config).files.items()
     return [
-        name for name, _ in Counter(_language(path) for path, entry in entries if entry.chunks).most_common()
+        name for name, _ in Counter(language(path) for path, entry in entries if entry.chunks).most_common()
     ]
 
 
@@ -81,7 +81,7 @@ def _source(root: Path, path: str, entry: Entry, looks: bool) -> SourceFile:
     lines = _lines(root / path, entry.size, entry.sha256) if looks else None
     estimated = max(1, entry.size // LINE_BYTES)
     return SourceFile(
-        path, _language(path), entry.size, estimated if lines is None else lines, lines is not None
+        path, language(path), entry.size, estimated if lines is None else lines, lines is not None
     )
 
 
@@ -96,5 +96,5 @@ def _lines(path: Path, size: int, _sha256: str) -> int | None:
         return None
 
 
-def _language(path: str) -> str:
+def language(path: str) -> str:
     return language_of(path).name

@@ -1,4 +1,4 @@
-// Opens a file at its line: in an editor that has an address of its own, or by copying its path.
+// Opens a file at its line: on this page, in an editor that has an address of its own, or by copying its path.
 
 import { say } from "./page.js";
 
@@ -16,7 +16,7 @@ export function chosen(select) {
 export function follow(element, root, select) {
   element.addEventListener("click", async (event) => {
     const link = event.target.closest("a[data-file]");
-    if (!link) return;
+    if (!link || select.value === "page" || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const { file, line } = link.dataset;
     const path = root ? `${root}/${file}` : file;

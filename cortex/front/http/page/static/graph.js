@@ -4,11 +4,14 @@
 import cytoscape from "./vendor/cytoscape.esm.min.mjs";
 import { ask, byId, say } from "./page.js";
 import { chosen, follow } from "./editor.js";
+import { grouped, open, openAtFirst } from "./clusters.js";
 
 const drawing = byId("drawing");
 const DASHES = { exact: [1, 0], import: [1, 0], receiver: [8, 4], name: [2, 4], dispatch: [8, 3, 2, 3], unsure: [1, 6] };
 const WIDTHS = { exact: 2.2, import: 1.4, receiver: 1.6, name: 1.6, dispatch: 1.6, unsure: 1.6 };
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+/** The zoom from which names can be read. */
+const READABLE = 0.7;
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /** A colour of the style sheet. */
@@ -26,6 +29,7 @@ function style() {
       "background-color": raised, "border-width": 1, "border-color": line,
     } },
     { selector: "node.test", style: { "background-color": sheet, "border-style": "dashed" } },
+    { selector: "node.group", style: { "border-width": 2, "border-style": "double", "font-weight": 600 } },
     { selector: "node.grown", style: { "border-color": accent } },
     { selector: "node.center", style: { "background-color": soft, "border-color": accent, "border-width": 2 } },
     { selector: "node:selected, node:active", style: { "border-color": accent, "border-width": 2, "overlay-opacity": 0 } },
@@ -43,13 +47,13 @@ function style() {
   ];
 }
 
-const shortened = (name) => (name.length > 34 ? `${name.slice(0, 16)}…${name.slice(-17)}` : name);
+const shortened = (name, most = 34) => (name.length > most ? `${name.slice(0, most / 2 - 1)}…${name.slice(-most / 2)}` : name);
 
 function elements(picture) {
   const nodes = picture.nodes.map((node) => {
-    const name = shortened(node.name);
+    const name = node.kind === "group" ? shortened(node.name, 44) : shortened(node.name);
     return { group: "nodes", data: { ...node, name, width: 18 + 7.3 * name.length },
-      classes: [/(^|\/)tests?[/_.]/.test(node.file) ? "test" : "", node.id === picture.center ? "center" : ""] };
+      classes: [/(^|\/)tests?[/_.]/.test(node.file) ? "test" : "", node.id === picture.center ? "center" : "", node.kind === "group" ? "group" : ""] };
   });
   const edges = picture.edges.map((edge) => ({ group: "edges",
     data: { id: `${edge.from}\n${edge.to}`, source: edge.from, target: edge.to, place: edge.place },
@@ -78,16 +82,31 @@ function placed(picture, graph, root) {
     rows.set(column, list);
   }
   const upright = picture.layout === "path" || root.clientWidth < 560;
-  for (const [column, ids] of rows) {
-    const widest = Math.max(...ids.map((id) => graph.getElementById(id).data("width") ?? 120));
-    ids.forEach((id, at) => {
-      const across = at - (ids.length - 1) / 2;
-      positions[id] = upright
-        ? { x: across * (widest + 24), y: column * 90 }
-        : { x: column * Math.max(260, widest + 60), y: across * 42 };
-    });
+  const widest = (ids) => Math.max(...ids.map((id) => graph.getElementById(id).data("width") ?? 120));
+  for (const side of [-1, 1]) {
+    let edge = widest([picture.center]) / 2;
+    let row = 0;
+    for (const column of [...rows.keys()].filter((one) => one * side > 0 || (side > 0 && one === 0)).sort((a, b) => (a - b) * side)) {
+      for (const ids of divided(rows.get(column), upright ? ACROSS_MAX : ROWS_MAX)) {
+        const width = widest(ids);
+        const x = column === 0 ? 0 : side * Math.max(260 * (row + 1), edge + 60 + width / 2);
+        if (column !== 0) [edge, row] = [Math.abs(x) + width / 2, row + 1];
+        ids.forEach((id, at) => {
+          const across = at - (ids.length - 1) / 2;
+          positions[id] = upright ? { x: across * (width + 24), y: side * row * 90 } : { x, y: across * 42 };
+        });
+      }
+    }
   }
   return positions;
+}
+
+/** Rows of one column, and nodes beside each other where it is narrow; a longer one goes on in the next. */
+const ROWS_MAX = 14;
+const ACROSS_MAX = 4;
+
+function divided(ids, most) {
+  return Array.from({ length: Math.ceil(ids.length / most) }, (_, at) => ids.slice(at * most, (at + 1) * most));
 }
 
 /** Whether a node stands where another one would be drawn. */
@@ -142,13 +161,19 @@ function listGrown(node, fresh, edges) {
   byId("grown").prepend(list);
 }
 
-async function grow(graph, node) {
+async function grow(graph, node, whole) {
   const told = byId("drawn-said");
   if (node.hasClass("grown") || node.hasClass("center")) return;
   node.addClass("grown");
   told.textContent = `Loading callers and callees of ${node.data("name")} …`;
   try {
     const picture = await ask("grow", { of: node.id() });
+    for (const one of picture.nodes) {
+      const before = whole.nodes.find(({ id }) => id === one.id);
+      if (before) before.alone = true;
+      else whole.nodes.push({ ...one, alone: true });
+    }
+    whole.edges.push(...picture.edges);
     const fresh = graph.add(elements({ ...picture, center: "" }).filter((one) => !graph.getElementById(one.data.id).length));
     placeGrown(graph, node, fresh.nodes(), picture.edges);
     graph.animate({ fit: { padding: 24 }, duration: STILL.matches ? 0 : 200 });
@@ -166,41 +191,62 @@ async function grow(graph, node) {
 
 function draw() {
   const picture = JSON.parse(drawing.dataset.picture);
+  const opened = openAtFirst(picture);
+  const first = grouped(picture, opened);
   const graph = cytoscape({
-    container: drawing, elements: elements(picture), style: style(), layout: { name: "null" },
+    container: drawing, elements: elements(first), style: style(), layout: { name: "null" },
     minZoom: 0.1, maxZoom: 2.5, wheelSensitivity: 0.3, boxSelectionEnabled: false,
   });
-  const positions = placed(picture, graph, drawing);
-  graph.nodes().forEach((node) => { node.position(positions[node.id()] ?? { x: 0, y: 0 }); });
   const whole = () => { graph.fit(undefined, 24); if (graph.zoom() > 1.1) { graph.zoom(1.1); graph.center(); } };
-  whole();
+  /** Show all, unless its names would be too small to read: then what was asked about, with its surroundings. */
+  const place = (shown, around) => {
+    const positions = placed(shown, graph, drawing);
+    graph.nodes().forEach((node) => { node.position(positions[node.id()] ?? { x: 0, y: 0 }); });
+    whole();
+    if (graph.zoom() >= READABLE) return;
+    graph.zoom(READABLE);
+    graph.center(graph.getElementById(around));
+  };
+  place(first, picture.center);
+  if (first.nodes.length < picture.nodes.length) {
+    byId("drawn-said").textContent = "Click a group to see what is in it; the list has the same data.";
+  }
+  graph.on("tap", "node.group", ({ target }) => {
+    open(picture, opened, target.data("key"));
+    const shown = grouped(picture, opened);
+    const members = shown.nodes.filter((node) => !graph.getElementById(node.id).length);
+    graph.elements().remove();
+    graph.add(elements(shown));
+    place(shown, members[0]?.id ?? picture.center);
+    byId("drawn-said").textContent = `${target.data("key")}: ${members.length} ${members.length === 1 ? "entry" : "entries"}.`;
+  });
   byId("whole").addEventListener("click", whole);
   for (const [id, factor] of [["nearer", 1.25], ["farther", 0.8]]) {
     byId(id).addEventListener("click", () => graph.zoom({ level: graph.zoom() * factor,
       renderedPosition: { x: drawing.clientWidth / 2, y: drawing.clientHeight / 2 } }));
   }
-  if (picture.layout === "around") graph.on("tap", "node", (event) => grow(graph, event.target));
+  if (picture.layout === "around") graph.on("tap", "node[kind != 'group']", (event) => grow(graph, event.target, picture));
   DARK.addEventListener("change", () => graph.style(style()));
   new ResizeObserver(() => { graph.resize(); }).observe(drawing);
   drawing.dataset.nodes = graph.nodes().length;
   graph.on("add", "node", () => { drawing.dataset.nodes = graph.nodes().length; });
   drawing.dataset.state = "drawn";
-  return graph;
+  return [graph, picture];
 }
 
 if (drawing) {
-  const graph = draw();
+  const [graph, picture] = draw();
   for (const button of document.querySelectorAll("[data-grow]")) {
     button.hidden = false;
     button.addEventListener("click", () => {
       button.disabled = true;
-      grow(graph, graph.getElementById(button.dataset.grow));
+      grow(graph, graph.getElementById(button.dataset.grow), picture);
     });
   }
 }
 const editor = byId("editor");
 chosen(editor);
-follow(byId("main"), editor.dataset.root, editor);
+follow(byId("main"), editor.closest("[data-root]").dataset.root, editor);
 
 const form = document.querySelector(".graph-asked");
 const showFields = () => { form.dataset.way = new FormData(form).get("way"); };

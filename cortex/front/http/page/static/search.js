@@ -1,10 +1,12 @@
-// The view that searches: asks while one types, drops what is late, opens results in an editor.
+// The view that searches: asks while one types, drops what is late, completes filters, keeps a history.
 
 import { ask, byId, fill, later, on, say } from "./page.js";
 import { chosen, follow } from "./editor.js";
 
 /** Milliseconds after the last key until it is asked. */
 const WAIT = 100;
+/** Milliseconds without a change after which a question is one to come back to. */
+const SETTLED = 1000;
 
 const form = byId("asked");
 const query = byId("query");
@@ -17,6 +19,10 @@ function asked() {
   return { query: told.get("q"), ...Object.fromEntries(kept.map((name) => [name, told.get(name) ?? ""])) };
 }
 
+/** The question in the address is settled: the next one is an entry of its own for Back. */
+let settled = true;
+const settle = later(() => { settled = true; }, SETTLED);
+
 /** What is asked stands in the address: it can be kept, and is there again after a reload. */
 function note({ query: text, ...rest }) {
   const here = new URL(location.href);
@@ -25,11 +31,16 @@ function note({ query: text, ...rest }) {
     if (usual) here.searchParams.delete(name);
     else here.searchParams.set(name, value);
   }
-  history.replaceState(null, "", here);
+  if (here.href === location.href) return;
+  if (settled && location.search.includes("q=")) history.pushState(null, "", here);
+  else history.replaceState(null, "", here);
+  settled = false;
+  settle();
 }
 
 function restore() {
   const told = new URLSearchParams(location.search);
+  form.reset();
   query.value = told.get("q") ?? "";
   for (const name of kept) {
     const value = told.get(name);
@@ -77,14 +88,89 @@ async function find() {
 
 const soon = later(find, WAIT);
 
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
+form.addEventListener("submit", (event) => event.preventDefault());
+// Without a button a form of several fields is not submitted by Enter.
+form.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.isComposing) return;
+  close();
+  find();
+  settled = true;
+});
+results.addEventListener("click", () => { settled = true; });
+addEventListener("popstate", () => {
+  restore();
+  hint();
+  close();
   find();
 });
 form.addEventListener("input", (event) => {
   if (event.target === byId("editor")) return;
   hint();
   soon();
+  if (event.target === query) offer();
+});
+
+const list = byId("completions");
+let offered = [];
+let marked = -1;
+
+/** Where the word before the caret begins. */
+const wordStart = () => query.value.lastIndexOf(" ", query.selectionStart - 1) + 1;
+
+function close() {
+  list.hidden = true;
+  offered = [];
+  query.setAttribute("aria-expanded", "false");
+  query.removeAttribute("aria-activedescendant");
+}
+
+function mark(at) {
+  marked = at;
+  [...list.children].forEach((item, number) => item.setAttribute("aria-selected", number === at));
+  if (at < 0) query.removeAttribute("aria-activedescendant");
+  else query.setAttribute("aria-activedescendant", `completion-${at}`);
+}
+
+/** Put a completion in the place of the word before the caret. A name of a filter or a folder goes on. */
+function take(word) {
+  const start = wordStart();
+  const goes_on = /[:/]$/.test(word);
+  query.setRangeText(goes_on ? word : `${word} `, start, query.selectionStart, "end");
+  query.focus();
+  close();
+  soon();
+  if (goes_on) offer();
+}
+
+const offer = later(async () => {
+  const word = query.value.slice(wordStart(), query.selectionStart);
+  const { words } = /^-?[a-z]{2,}(:|$)/.test(word) ? await ask("complete", { word }).catch(() => ({ words: [] })) : { words: [] };
+  if (word !== query.value.slice(wordStart(), query.selectionStart) || document.activeElement !== query || !words.length) return close();
+  offered = words;
+  list.replaceChildren(...words.map((one, number) => {
+    const item = document.createElement("li");
+    item.id = `completion-${number}`;
+    item.role = "option";
+    item.textContent = one;
+    item.addEventListener("mousedown", (event) => { event.preventDefault(); take(one); });
+    return item;
+  }));
+  mark(-1);
+  list.hidden = false;
+  query.setAttribute("aria-expanded", "true");
+}, WAIT);
+
+query.addEventListener("blur", close);
+query.addEventListener("keydown", (event) => {
+  if (list.hidden) return;
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) mark((marked + step + offered.length + (marked < 0 && step < 0 ? 1 : 0)) % offered.length);
+  else if (event.key === "Tab" && !event.shiftKey) take(offered[Math.max(marked, 0)]);
+  else if (event.key === "Enter" && marked >= 0) take(offered[marked]);
+  else if (event.key === "Escape") close();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
 });
 
 // Down and up go from the field to the results and along them.
