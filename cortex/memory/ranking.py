@@ -53,7 +53,7 @@ HALF_LIFE_MS = 30 * 86_400_000
 WORDS_FLOOR, WINDOW_FLOOR, MEANING_FLOOR = 0.34, 0.2, 2.2
 #: least share of the query's word weight in the best note: below it, and without a near meaning, no
 #: note is about the query
-WORDS_ABOUT = 0.5
+WORDS_ABOUT = 0.45
 #: smallest score that counts as a match of words
 LEAST = 1e-6
 #: candidates from meaning
