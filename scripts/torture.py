@@ -3,11 +3,11 @@
     python scripts/torture.py [--seconds 120] [--seed N] [--only PART] [--step N] [--json]
         [--resume FILE]
 
-Parts: kills, corruptions, hnsw, trees, clones, keys, servers, queries, wire, growth. Each part draws
-its steps from the seed, so `--only PART --step N` starts at that step again; the load of the parts
-that ran beside it is not repeated. Counts are printed once a minute and at the end, with `--json` as one
-line each; `--resume FILE` continues after the last line of such an output. Ends with 1 if a promise
-was broken, and prints the command that repeats it.
+Parts: kills, corruptions, hnsw, trees, clones, keys, servers, queries, wire, growth. Each part
+draws its steps from the seed, so `--only PART --step N` starts at that step again; the load of the
+parts that ran beside it is not repeated. Counts are printed once a minute and at the end, with
+`--json` as one line each; `--resume FILE` continues after the last line of such an output. Ends
+with 1 if a promise was broken, and prints the command that repeats it.
 """
 
 from __future__ import annotations

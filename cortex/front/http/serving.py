@@ -37,7 +37,7 @@ ANSWER_S = 4
 #: the open files where the system permits fewer
 CONNECTIONS_MAX = 1024
 #: connections that the system queues until they are accepted
-BACKLOG = 256
+BACKLOG = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ async def run(
 
 
 def _settings(gate: Gate, place: ServerAddress) -> uvicorn.Config:
-    # A connection is accepted before it is counted, and so are all that wait in the backlog.
+    # Connections are accepted, so many at once, before they are counted.
     open_files = hosts.raise_open_files(2 * CONNECTIONS_MAX)
     try:
         settings = uvicorn.Config(
@@ -207,7 +207,7 @@ def _settings(gate: Gate, place: ServerAddress) -> uvicorn.Config:
             proxy_headers=False,
             server_header=False,
             h11_max_incomplete_event_size=HEADER_BYTES_MAX,
-            backlog=min(BACKLOG, open_files // 16),
+            backlog=open_files // 16,
             limit_concurrency=min(CONNECTIONS_MAX, open_files // 2),
             timeout_graceful_shutdown=ANSWER_S,
             ssl_certfile=place.cert or None,
@@ -240,6 +240,12 @@ class _Server(uvicorn.Server):
         if self._stop is not None:
             await self._stop.wait()
             self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or ():
+            # asyncio has made the queue as short as the number that it accepts at once.
+            listener.listen(BACKLOG)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._gate.closing.set()
