@@ -95,7 +95,7 @@ def _take_rare(sweep: Sweep, capture: str, node: Node, captures: Captures) -> No
         case "class_value":
             if node.byte_range in sweep.wrapped:
                 script.define_wrapped(sweep, node)
-        case "literal":
+        case "given":
             script.give_literal(sweep, node)
         case "by_name":
             bindings.bind_index_signature(sweep, node)
