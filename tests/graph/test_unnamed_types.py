@@ -153,7 +153,7 @@ export class Maker {
 """,
 }
 
-PASSED = {
+LITERAL_ARGUMENT = {
     "factory.ts": (
         "export interface Factory { make(n: number): string }\n"
         "export function use(name: string, f: Factory) { return f.make(1); }\n"
@@ -180,7 +180,7 @@ function n4() { use({ make: (n) => '' }, null); }
 
 
 def test_an_object_literal_implements_the_type_of_the_parameter_that_gets_it():
-    lines = {line for line in edge_lines(load(PASSED)) if " implements " in line}
+    lines = {line for line in edge_lines(load(LITERAL_ARGUMENT)) if " implements " in line}
     assert lines == {
         f"a:{name} implements factory:Factory [import]" for name in ("f1", "f2", "f3", "Page.open")
     }
@@ -201,8 +201,8 @@ def test_an_object_literal_implements_the_type_that_is_declared_for_it():
 
 def test_methods_of_unnamed_classes_do_not_push_a_call_over_the_bound_of_candidates():
     classes = "".join(f"class C{n} {{ void spin() {{}} }}\n" for n in range(CANDIDATES_MAX))
-    holder = "class M { Object a = new C1() { void spin() {} }; }\n"
-    lines = edge_lines(load({"A.java": f"{classes}{holder}class U {{ void run() {{ x.y().spin(); }} }}\n"}))
+    unnamed = "class M { Object a = new C1() { void spin() {} }; }\n"
+    lines = edge_lines(load({"A.java": f"{classes}{unnamed}class U {{ void run() {{ x.y().spin(); }} }}\n"}))
     (call,) = (line for line in lines if line.startswith("A:U.run calls"))
     assert call.count("|") == CANDIDATES_MAX - 1
     assert "{}" not in call

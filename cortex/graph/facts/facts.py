@@ -37,7 +37,7 @@ TESTED = "test"
 #: relation of another name for a type to that type
 ALIAS = "alias"
 #: kind of the reference of an object literal to the type of the parameter that gets it
-PASSED_LITERAL = "literal"
+LITERAL_ARGUMENT = "given"
 #: name and flag of TypeScript's call signatures: the function that a call of an instance means
 CALLED = "call"
 #: flag of a Python definition in a branch of a condition: another branch may define the same name

@@ -12,7 +12,7 @@ from cortex.graph.facts import scripts
 from cortex.graph.facts.callback_types import callback_parameter, parameter_of
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required_module, text_of, type_text
-from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, OBJECT, PASSED_LITERAL, Base, Extension
+from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, LITERAL_ARGUMENT, OBJECT, Base, Extension
 from cortex.graph.facts.jsdoc import doc_above
 from cortex.graph.facts.links import module_link, module_of
 from cortex.graph.facts.scripts import EXPORTS, MODULE_EXPORTS
@@ -113,7 +113,7 @@ def give_literal(sweep: Sweep, literal: Node) -> None:
     if scripts.has_functions(literal):
         chain = parameter_of(literal, sweep.syntax)
         if chain != UNKNOWN:
-            sweep.add_reference(PASSED_LITERAL, chain, literal)
+            sweep.add_reference(LITERAL_ARGUMENT, chain, literal)
 
 
 def _enter_returned(sweep: Sweep, literal: Node, frame: Frame) -> None:
