@@ -233,7 +233,7 @@ class _Resolver:
                 return self._calls.edges_of(reference)
             case "type":
                 return self._type_edges(reference)
-            case "literal":
+            case "given":
                 return self._literal_edges(reference)
         return self._value_edges(reference)
 
