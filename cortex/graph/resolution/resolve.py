@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.chains import split_chain
-from cortex.graph.facts.facts import ALIAS, LITERAL_ARGUMENT, TYPE_ONLY, Definition, Import, Reference
+from cortex.graph.facts.facts import ALIAS, LITERAL_ARGUMENT, OPERATOR, TYPE_ONLY, Definition, Import, Reference
 from cortex.graph.facts.links import MODULE
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
@@ -206,7 +206,7 @@ class _Resolver:
         """Return the last name of a reference without edges, if it may name a definition of the
         project: its receiver is unknown, or nothing in the file binds the name. Else "".
         """
-        if reference.kind == LITERAL_ARGUMENT:
+        if reference.kind == LITERAL_ARGUMENT or reference.types == OPERATOR:
             return ""
         receiver, last = split_chain(reference.chain)
         match = PLAIN_NAME.fullmatch(last)
