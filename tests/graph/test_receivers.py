@@ -344,6 +344,7 @@ CASES = {
             "  end\n  def save(x)\n    keep(x)\n  end\n  def keep(x)\n    save(x)\n  end\nend\nDisk.save(1)\n"
         ),
         {
+            (4, "a:Disk"),
             (4, "a:Disk.save~2"),
             (8, "a:Disk.save"),
             (11, "a:Disk.keep"),
@@ -358,7 +359,14 @@ CASES = {
             "class Tape\n  def save(x)\n  end\nend\nclass User\n  def run(x)\n    tape.save(1)\n    Disk.build(2).save(x)\n"
             "  end\n  def tape\n    @tape ||= Tape.new\n  end\nend\n"
         ),
-        {(15, "a:Tape.save"), (16, "a:Disk.build"), (16, "a:Disk.save"), (19, "a:Tape")},
+        {
+            (3, "a:Disk"),
+            (15, "a:User.tape"),
+            (15, "a:Tape.save"),
+            (16, "a:Disk.build"),
+            (16, "a:Disk.save"),
+            (19, "a:Tape"),
+        },
     ),
     "what Ruby's modules give to a class with a base from outside": (
         "a.rb",

@@ -13,7 +13,15 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.chains import split_chain
-from cortex.graph.facts.facts import ALIAS, LITERAL_ARGUMENT, OPERATOR, TYPE_ONLY, Definition, Import, Reference
+from cortex.graph.facts.facts import (
+    ALIAS,
+    LITERAL_ARGUMENT,
+    OPERATOR,
+    TYPE_ONLY,
+    Definition,
+    Import,
+    Reference,
+)
 from cortex.graph.facts.links import MODULE
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
