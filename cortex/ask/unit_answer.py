@@ -8,7 +8,8 @@ of the definition that it names, too; a question about tests gets tests below th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,6 +58,8 @@ TESTS_MAX = 4
 UNKNOWN_MAX = 6
 #: bytes of an entry's header, and of the least code for which one is tried
 HEADER_BYTES, ROOM_MIN = 20, 60
+
+_WORD = re.compile(r"\w+")
 
 Answer = dict[str, Any]
 
@@ -231,15 +234,31 @@ def _join_copies(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 def _with_code(units: Sequence[ScoredUnit], query: str) -> list[ScoredUnit]:
     """Return the units whose code is worth showing: definitions of shipped code, if there are any;
-    of a type, whose functions are units of their own, its place suffices.
+    of a type, whose functions are units of their own, its place suffices, unless the question names
+    it alone.
     """
     code = [scored for scored in units if not is_aside(scored)]
+    words = frozenset(_WORD.findall(query))
     small = [
         scored
         for scored in code
-        if not _is_type(scored.unit) or _count_lines(scored.unit) <= TYPE_LINES or is_named(scored, query)
+        if not _is_type(scored.unit)
+        or _count_lines(scored.unit) <= TYPE_LINES
+        or (is_named(scored, query) and not _names_member(words, scored.unit, code))
     ]
     return small or code or list(units)
+
+
+def _names_member(words: Container[str], unit: Answer, others: Sequence[ScoredUnit]) -> bool:
+    """Whether words of a question name a function of a type other than its constructor."""
+    symbol = unit.get("symbol", "")
+    type_name = symbol.rpartition(".")[2]
+    members = (
+        other.unit["symbol"].rpartition(".")[2]
+        for other in others
+        if other.unit["path"] == unit["path"] and other.unit.get("symbol", "").startswith(f"{symbol}.")
+    )
+    return any(name != type_name and name in words for name in members)
 
 
 def _is_type(unit: Answer) -> bool:

@@ -119,6 +119,13 @@ def test_a_type_is_shown_if_it_is_named_or_small(shop):
     assert "ParcelBox" in names(ask(shop, "what does a ParcelBox hold"))
 
 
+def test_of_a_named_type_with_a_named_function_the_function_is_shown(shop):
+    answer = ask(shop, "ParcelBox seal_parcel with tape")
+    assert "ParcelBox" in names(answer, "map")
+    assert "ParcelBox.seal_parcel" in names(answer)
+    assert "ParcelBox" not in names(answer)
+
+
 def test_of_copies_the_first_is_shown_and_the_others_are_named(shop):
     answer = ask(shop, "label a parcel with an address")
     assert names(answer).count("label_parcel") == 1
