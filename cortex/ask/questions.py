@@ -187,7 +187,8 @@ class Graph:
 
     def checked(self) -> Self:
         if not self.target.strip() and self.operation != "routes":
-            raise BadRequest("The target is empty; pass the name of a type, function, method or file.")
+            problem = "The target is empty" if self.target else "The argument `target` is required"
+            raise BadRequest(f"{problem}. Pass the name of a type, function, method or file.")
         if self.target.strip():
             check_text(self.target, "target")
         if self.to:

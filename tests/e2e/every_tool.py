@@ -18,6 +18,7 @@ ALL = ("--toolsets", ",".join(TOOLSETS))
 #: arguments of a tool besides the required ones
 MORE = {
     "cortex_explore": {"query": "check_password"},
+    "cortex_graph": {"target": "check_password"},
     "cortex_recall": {"query": "how long are sessions kept?"},
     "cortex_search": {"detail": "auto"},
     "find_related": {"file": "auth/login.py"},

@@ -66,7 +66,7 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
         assert (hints.read_only_hint, hints.destructive_hint) == (True, False)
         assert (hints.idempotent_hint, hints.open_world_hint) == (True, False)
         needed = {
-            "cortex_graph": ["operation", "target"],
+            "cortex_graph": ["operation"],
             "cortex_pattern": ["pattern", "language"],
             "cortex_outline": [],
             "cortex_explore": [],

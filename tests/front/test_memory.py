@@ -200,9 +200,11 @@ def test_each_relation_of_the_specification_is_taken_and_another_kind_and_relati
 
 
 def test_of_two_notes_that_fit_as_well_the_more_important_is_first(window):
+    # of statements (facts, decisions) with another value each, the newest is first
     for title, importance in (("in Oslo", 0.9), ("in Rome", 0.1), ("in Bern", 0.8)):
-        window.ask("cortex_store", title=f"The cache is cleared at night {title}", importance=importance)
-    rows = window.ask("cortex_recall", query="when is the cache cleared?", alpha=1)["results"]
+        text = f"The cache was cleared at night {title}"
+        window.ask("cortex_store", title=text, kind="event", importance=importance)
+    rows = window.ask("cortex_recall", query="when was the cache cleared?", alpha=1)["results"]
     assert [row["title"][-4:] for row in rows] == ["Oslo", "Bern", "Rome"]
 
 

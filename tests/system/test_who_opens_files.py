@@ -102,6 +102,7 @@ ALLOWED = {
     ("cortex.system.ports", "os.readlink"): SYSTEM,
     ("cortex.front.http.serving", "bound.bind"): "a socket of the network, with a token",
     ("cortex.front.http.projects", "self._link.open"): OTHER,
+    ("cortex.front.code_library", "self._link.open"): OTHER,
     ("cortex.front.open_projects", "self._own_link.open"): OTHER,
     ("cortex.front.open_projects", "opened.link.open"): OTHER,
     ("cortex.front.http.app", "projects.open"): OTHER,

@@ -23,7 +23,7 @@ class Literals:
     def __init__(self) -> None:
         self._values: dict[str, str | None] = {}
 
-    def bind(self, name: str, value: Node) -> None:
+    def add(self, name: str, value: Node) -> None:
         while value.named_child_count == 1 and value.type == "expression_list":
             value = value.named_children[0]
         text = self.text(value) if self.is_text(value) else None

@@ -130,7 +130,7 @@ class _Reader(Scopes):
         if not name or key.startswith("'"):  # a module: the file's imports have its name
             return ""
         if "." not in name:
-            self.literals.bind(name, right)
+            self.literals.add(name, right)
             if key or name in frame.routers:
                 frame.routers[name] = key
             if key in self.known_routers and not frame.name and key != f"={name}":

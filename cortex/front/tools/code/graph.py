@@ -30,10 +30,9 @@ async def cortex_graph(
 ) -> dict[str, Any]:
     """Find callers, implementations or dependents of a definition or file; no text search.
 
-    callers / callees; implementations and overrides; dependencies / dependents of a file, type or
-    function; type_usages;
-    path: the shortest calls to `to`; impact: what a change may break (depth 2 or 3);
-    routes: HTTP endpoints and their handlers, target an optional part of the path.
+    callers / callees; implementations and overrides; dependencies / dependents; type_usages;
+    path: shortest calls to `to`; impact: what a change may break (depth 2 or 3);
+    routes: HTTP endpoints; target: part of a path.
 
     Example: {"operation": "callers", "target": "provider.Embed"}
     """
