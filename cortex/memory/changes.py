@@ -384,10 +384,11 @@ class Arrangement:
             self.order.insert(self.order.index(older), newer)
 
 
-def arrange(  # noqa: PLR0917
+def arrange(
     notes: Sequence[Note],
     scores: Sequence[float],
     query: str,
+    *,
     rescore: Callable[[str], Mapping[int, float]],
     likeness: Array,
     branches: Collection[str] = (),

@@ -276,9 +276,9 @@ class Memory:
             [hit.note for hit in compared],
             [hit.score for hit in first] + [0.0] * len(others),
             query,
-            rescore,
-            self.vectors.likenesses([hit.note.number for hit in compared]),
-            selection.elsewhere[1],
+            rescore=rescore,
+            likeness=self.vectors.likenesses([hit.note.number for hit in compared]),
+            branches=selection.elsewhere[1],
         )
         arranged = [
             replace(

@@ -18,6 +18,9 @@ from ipc.messages.units import UnitHits
 WORDS_MAX = 64
 #: highest BM25 of a word, as a multiple of its rarity: k1 + 1
 BM25_MAX = 2.2
+#: chunks below which rarities tell little: the project's subject is in most of them, and a synonym
+#: is in none. One word that the index holds is enough there
+SMALL_CHUNKS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,8 @@ def gather_evidence(
     chunk_counts = _count_chunks(counts)
     rarities = {word: _rarity(counts.chunks, chunk_counts.get(word, 0)) for word in _words(question)}
     total = sum(rarities.values())
-    if not total:
+    is_small = counts.chunks < SMALL_CHUNKS and any(map(chunk_counts.get, rarities))
+    if not total or is_small:
         return Evidence(1.0, 1.0)
     known_share = sum(rarity for word, rarity in rarities.items() if chunk_counts.get(word)) / total
     best = 0.0

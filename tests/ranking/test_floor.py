@@ -30,6 +30,14 @@ def test_a_question_of_unknown_words_does_not_fit() -> None:
     assert unknown_words("knit a woollen sweater, renew", COUNTS) == ["knit", "woollen", "sweater"]
 
 
+def test_in_a_small_index_one_known_word_is_enough() -> None:
+    few = WordCounts(1, 6, {"lane_body order": 4})
+    assert gather_evidence("how is an order paid", few, hits(0.5)).fits
+    assert not gather_evidence("knit woollen sweater", few, hits(0.0)).fits
+    many = WordCounts(1, 6_000, {"lane_body order": 4_000})
+    assert not gather_evidence("how is an order paid", many, hits(0.5)).fits
+
+
 def test_a_near_meaning_makes_up_for_unknown_words() -> None:
     assert Evidence(0.4, 0.2, 0.6).margin > Evidence(0.4, 0.2, 0.2).margin
     assert Evidence(0.5, 0.2, 0.6).fits

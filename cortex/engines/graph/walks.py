@@ -22,30 +22,13 @@ from cortex.terms.kinds import WHOLE_KINDS
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
 #: numbers of the edge types whose source runs code
 _RUNNING = (_TYPE["calls"], _TYPE["references"])
+_DEPENDS = ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references", "routes_to")
 _KINDS: dict[str, tuple[str, ...]] = {
     "implementations": IS_A,
     "callers": ("calls", "references", "routes_to"),
     "callees": ("calls",),
-    "dependencies": (
-        "imports",
-        "calls",
-        "uses_type",
-        "implements",
-        "extends",
-        "embeds",
-        "references",
-        "routes_to",
-    ),
-    "dependents": (
-        "imports",
-        "calls",
-        "uses_type",
-        "implements",
-        "extends",
-        "embeds",
-        "references",
-        "routes_to",
-    ),
+    "dependencies": _DEPENDS,
+    "dependents": _DEPENDS,
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
     "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "routes_to"),
 }
