@@ -9,17 +9,7 @@ import orjson
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-PROGRAMS = (
-    "compare_checkouts",
-    "agent",
-    "exact",
-    "first_minute",
-    "freshness",
-    "graph",
-    "index",
-    "latency",
-    "quality",
-)
+PROGRAMS = sorted(path.stem for path in BENCH.glob("*.py"))
 
 
 @pytest.fixture
