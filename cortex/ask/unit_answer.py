@@ -25,7 +25,7 @@ from cortex.ask.use_sites import size_of
 from cortex.ask.uses import find_uses, find_uses_of
 from cortex.ranking.unit_map import (
     MAP_LINES,
-    bytes_of_line,
+    bytes_of_map,
     choose_mapped,
     is_aside,
     is_named,
@@ -90,10 +90,10 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     with_tests = asks_for_tests(question.query)
     mapped, tests = choose_mapped(ranked.units, question.query, with_tests=with_tests)
     answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
-    left -= sum(map(bytes_of_line, answer["map"]))
+    left -= bytes_of_map(answer["map"])
     if with_tests and tests:
         answer["tests"] = [map_line(unit) for unit in tests[:TESTS_MAX]]
-        left -= sum(map(bytes_of_line, answer["tests"]))
+        left -= bytes_of_map(answer["tests"])
     answer["code"] = await _show_code(
         turn.renewed(), question.query, _with_code(mapped, question.query), left
     )
