@@ -25,6 +25,7 @@ from cortex.ask.meanings import (
     read_meaning,
     short_name,
 )
+from cortex.ask.line_directives import point_at_sources
 from cortex.ask.other_mentions import describe_mentions
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import TOKEN_BYTES, Graph
@@ -318,7 +319,7 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) ->
         usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
         usage.unresolved_shown = named[:UNRESOLVED_SHOWN]
     if sites:
-        usage.sites[shown] = code[: len(sites)]
+        usage.sites[shown] = await point_at_sources(turn, code[: len(sites)], meaning.name)
 
 
 async def _rows(
