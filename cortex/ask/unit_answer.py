@@ -39,8 +39,9 @@ from cortex.terms.paths import asks_for_tests, question_words
 #: tokens of an answer, unless the caller sets them; tokens for the uses of definitions at least;
 #: definitions whose uses are listed
 TOKENS, USES_TOKENS_MIN, MEANINGS_MAX = 900, 600, 3
-#: units whose code is tried, and the share of the best one's score that they need
-SHOWN_MAX, SCORE_MIN = 12, 0.5
+#: units whose code is tried, those that TOKENS show at least, and the share of the best one's score
+#: that they need
+TRIED_MAX, SHOWN_MAX, SCORE_MIN = 12, 3, 0.5
 #: lines from which on a definition that the question does not name is long, and its share of the
 #: bytes
 LONG_LINES, LONG_SHARE = 46, 0.5
@@ -141,7 +142,7 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
     least = SCORE_MIN * max(unnamed, default=0.0)
     tried = [
         scored
-        for at, scored in enumerate(units[:SHOWN_MAX])
+        for at, scored in enumerate(units[:TRIED_MAX])
         if scored.score >= least or (at < TINY_PLACES and _is_tiny(scored))
     ]
     spans = await read_spans(
@@ -159,8 +160,11 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
     )
     reserved = sum(candidate.size for candidate in candidates[:TINY_PLACES] if candidate.is_tiny)
     shown: dict[int, Pieces] = {}
+    most = 1 + SHOWN_MAX * max_bytes // (TOKENS * TOKEN_BYTES)
     left = max_bytes
     for at, candidate in enumerate(candidates):
+        if len(shown) == most:
+            break
         if candidate.is_tiny and at < TINY_PLACES:
             reserved -= candidate.size
         room = left - reserved - candidate.header_bytes

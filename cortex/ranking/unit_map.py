@@ -10,7 +10,7 @@ from cortex.ranking.units import SIGNALS, ScoredUnit
 from cortex.terms.paths import is_unasked_copy
 
 #: lines of a map, and their bytes: 220 tokens
-MAP_LINES, MAP_BYTES = 10, 880
+MAP_LINES, MAP_BYTES = 16, 880
 #: first places from which a document or a test stands in the map
 ASIDE_PLACES = 3
 
