@@ -27,17 +27,15 @@ async def point_at_sources(turn: Turn, sites: Sequence[Site], name: str) -> list
     for site, span in zip(directives, await read_spans(turn, above), strict=True):
         numbered = list(enumerate(span.lines, span.start))
         for number, text in reversed(numbered[:-1]):
-            if found := _LINE_DIRECTIVE.match(text):
-                line, file = (found[1], found[2]) if found[1] else (found[4], found[3])
+            if match := _LINE_DIRECTIVE.match(text):
+                line, file = (match[1], match[2]) if match[1] else (match[4], match[3])
                 start = int(line) + span.end - number - 1
                 folder = site.file.rpartition("/")[0]
                 sources[site] = Span(file if "/" in file else f"{folder}/{file}".lstrip("/"), start, start)
                 break
     word = name.rpartition(".")[2]
-    lines = dict(zip(sources, await read_spans(turn, list(sources.values())), strict=True))
-    return [
-        replace(site, file=span.file, line=span.start, text=cut(span.lines[0]))
-        if (span := lines.get(site)) and span.file != site.file and any(word in text for text in span.lines)
-        else site
-        for site in sites
-    ]
+    places = dict.fromkeys(sites)
+    for site, span in zip(sources, await read_spans(turn, list(sources.values())), strict=True):
+        if span.file != site.file and any(word in text for text in span.lines):
+            places[site] = replace(site, file=span.file, line=span.start, text=cut(span.lines[0]))
+    return [places[site] or site for site in sites]

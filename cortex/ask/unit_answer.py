@@ -39,7 +39,7 @@ from cortex.terms.paths import asks_for_tests, question_words
 #: tokens of an answer, unless the caller sets them; tokens for the uses of definitions at least;
 #: definitions whose uses are listed
 TOKENS, USES_TOKENS_MIN, MEANINGS_MAX = 900, 600, 3
-#: units whose code is tried, those that TOKENS show at least, and the share of the best one's score
+#: units whose code is tried, those that TOKENS show, and the share of the best one's score
 #: that they need
 TRIED_MAX, SHOWN_MAX, SCORE_MIN = 12, 3, 0.5
 #: lines from which on a definition that the question does not name is long, and its share of the
@@ -160,13 +160,13 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
     )
     reserved = sum(candidate.size for candidate in candidates[:TINY_PLACES] if candidate.is_tiny)
     shown: dict[int, Pieces] = {}
-    most = 1 + SHOWN_MAX * max_bytes // (TOKENS * TOKEN_BYTES)
+    most = max(SHOWN_MAX, 1 + SHOWN_MAX * max_bytes // (TOKENS * TOKEN_BYTES))
     left = max_bytes
     for at, candidate in enumerate(candidates):
-        if len(shown) == most:
-            break
         if candidate.is_tiny and at < TINY_PLACES:
             reserved -= candidate.size
+        elif sum(not candidates[other].is_tiny for other in shown) >= most:
+            continue
         room = left - reserved - candidate.header_bytes
         is_long = len(candidate.body.own_lines) >= LONG_LINES and not is_named(candidate.scored, query)
         room = min(room, int(LONG_SHARE * max_bytes)) if is_long else room

@@ -17,6 +17,7 @@ import orjson
 from cortex.ask.code_words import Owner, declares, names_in_code, words_in_code
 from cortex.ask.current_lines import Span, read_spans, read_texts
 from cortex.ask.functions import ask_graph
+from cortex.ask.line_directives import point_at_sources
 from cortex.ask.meanings import (
     Meaning,
     choose_overload,
@@ -25,7 +26,6 @@ from cortex.ask.meanings import (
     read_meaning,
     short_name,
 )
-from cortex.ask.line_directives import point_at_sources
 from cortex.ask.other_mentions import describe_mentions
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import TOKEN_BYTES, Graph
