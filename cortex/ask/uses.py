@@ -17,6 +17,7 @@ import orjson
 from cortex.ask.code_words import Owner, declares, names_in_code, words_in_code
 from cortex.ask.current_lines import Span, read_spans, read_texts
 from cortex.ask.functions import ask_graph
+from cortex.ask.line_directives import point_at_sources
 from cortex.ask.meanings import (
     Meaning,
     choose_overload,
@@ -318,7 +319,7 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) ->
         usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
         usage.unresolved_shown = named[:UNRESOLVED_SHOWN]
     if sites:
-        usage.sites[shown] = code[: len(sites)]
+        usage.sites[shown] = await point_at_sources(turn, code[: len(sites)], meaning.name)
 
 
 async def _rows(

@@ -195,6 +195,22 @@ def serve_files(tmp_path_factory, serve, files):
     return serve(root)
 
 
+def test_a_use_in_generated_code_is_at_the_line_of_its_source_and_a_prototype_is_no_overload(
+    tmp_path_factory, serve
+):
+    calls = "static int reduce(int a) {{\n{line}\n  {{\n  x = gen_reduce(a);\n}}\n  return x;\n}}\n"
+    files = {
+        "src/gen.h": "int gen_reduce(int a);\n",
+        "src/gen.c": '#include "gen.h"\nint gen_reduce(int a) {\n  return a + 1;\n}\n',
+        "src/parser.y": "%%\nTerm: 'r'\n{\n  $$ = gen_reduce($2);\n}\n",
+        "src/parser.c": '#include "gen.h"\n' + calls.format(line='#line 3 "src/parser.y"'),
+        "src/other.c": '#include "gen.h"\n' + calls.format(line='#line 3 "src/missing.y"'),
+    }
+    (block,) = ask(serve_files(tmp_path_factory, serve, files), "gen_reduce")["sites"]
+    assert "overloads" not in block
+    assert sorted(sites(block)) == ["src/other.c:5", "src/parser.y:4"]
+
+
 @pytest.fixture(scope="module")
 def overloads(tmp_path_factory, serve):
     body = (

@@ -20,8 +20,18 @@ Part = Callable[[Page, Any], None]
 
 
 def draw_map(page: Page, entries: Iterable[Answer]) -> None:
+    """Draw places by file, the file of the best first: a path costs more tokens than a name."""
+    by_file: dict[str, list[Answer]] = {}
     for entry in entries:
-        head(page, entry_place(entry), entry.get("name", ""), entry.get("note", ""))
+        by_file.setdefault(entry["file"], []).append(entry)
+    for file, rows in by_file.items():
+        if len(rows) > 1:
+            page.add(*place(file, 0))
+        for row in rows:
+            spans = entry_place(row)
+            if len(rows) > 1:
+                spans = [("  ", ""), (spans[1][0].removeprefix(":"), NUMBER)] if spans[1:] else []
+            head(page, spans, row.get("name", ""), row.get("note", ""))
 
 
 def draw_code(page: Page, entries: Iterable[Answer]) -> None:
