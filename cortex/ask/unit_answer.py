@@ -117,7 +117,7 @@ async def _answer_with_uses(turn: Turn, question: Search, ranked: RankedUnits, m
     """
     tokens = max(max_bytes // TOKEN_BYTES, USES_TOKENS_MIN)
     answer: Answer = await find_uses_of(turn, ranked.meanings, max_tokens=tokens)
-    left = max_bytes - sum(map(size_of, answer["sites"]))
+    left = max_bytes - sum(map(size_of, answer["sites"])) - size_of(answer.get("elsewhere", ()))
     named = {meaning.place for meaning in ranked.meanings}
     named.update(place for block in answer["sites"] for place in block.get("overloads", ()))
     units = [scored for scored in ranked.units if f"{scored.unit['path']}:{scored.unit['head']}" in named]
