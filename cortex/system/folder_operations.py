@@ -168,7 +168,7 @@ def remove_tree_in(folder: Folder, name: str) -> None:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT) or time.monotonic() >= until:
                 raise
             stat_in(folder, name)
-            time.sleep(RETRY_LOOK_S)
+            time.sleep(RETRY_LOOK_S)  # no event reports that the other thread has ended
         else:
             return
 

@@ -332,18 +332,19 @@ def test_a_lost_master_key_is_recovered_with_the_recovery_key_alone(folder, key_
 @pytest.mark.parametrize("command", ["encrypt", "recovery", "decrypt"])
 @pytest.mark.parametrize("when", ["before its work", "after it"])
 def test_commands_of_keys_do_without_the_opened_copy_if_it_is_removed(
-    folder, data, key_file, monkeypatch, capsys, command, when
+    folder, monkeypatch, capsys, command, when
 ):
     """The recovery key is shown in every case, and opens memory."""
-    monkeypatch.setenv("CORTEX_SECURITY_KEY_PATH", str(key_file))
+    data, key_file = folder.root, Path(folder.key_path)
+    monkeypatch.setenv("CORTEX_SECURITY_KEY_PATH", folder.key_path)
     options = Namespace(data_dir=str(data))
     if command != "encrypt":
         assert sealed_memory.encrypt(options) == 0
         assert capsys.readouterr().out
 
     def removing(work):
-        def act(data):
-            steps = [lambda: work(data), lambda: shutil.rmtree(folder.sealing.base, ignore_errors=True)]
+        def act(place):
+            steps = [lambda: work(place), lambda: shutil.rmtree(folder.sealing.base, ignore_errors=True)]
             for step in reversed(steps) if when.startswith("before") else steps:
                 step()
 
