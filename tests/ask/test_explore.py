@@ -9,6 +9,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
+from cortex.ask.changes import parse_diff
 from cortex.ask.explore import explore
 from cortex.ask.query_symbols import asks_for_users, names_in
 from cortex.ask.questions import Explore
@@ -224,6 +225,27 @@ def test_a_diff_that_is_only_proposed_is_read_by_its_lines_as_they_were(shop):
     changed = ask(shop, diff=diff)
     assert "total_price" in symbols(changed)
     assert "round_price" not in symbols(changed)
+
+
+def test_a_long_diff_keeps_no_other_question_waiting(shop):
+    added = [f"+def made_{number}(): return {number}" for number in range(45_000)]
+    long = "\n".join(("--- a/shop/made.py", "+++ b/shop/made.py", f"@@ -0,0 +1,{len(added)} @@", *added, ""))
+
+    async def longest_pause():
+        asked = asyncio.create_task(explore(shop.context(), Explore(diff=long + DIFF)))
+        pauses, last = [], time.monotonic()
+        while not asked.done():
+            await asyncio.sleep(0.01)
+            pauses.append(time.monotonic() - last)
+            last = time.monotonic()
+        return max(pauses), len(pauses), await asked
+
+    pause, number, answer = asyncio.run(longest_pause())
+    assert symbols(answer) == ["round_price"]
+    assert number > 5
+    began = time.monotonic()
+    parse_diff(long)
+    assert pause < 0.5 * (time.monotonic() - began)
 
 
 def test_paths_of_a_diff_are_looked_up_and_never_opened(shop):
