@@ -111,7 +111,7 @@ def run(record: Record, until: float) -> None:
             what = ", ".join((*names, attack.forgery))
             _use(world, attack, record, draws, what)
             if attack.victim is not None:
-                judge_notes(world, attack.victim, record, SCENARIO, what)
+                judge_notes(world, attack.victim, record, draws, what)
         record.count("hostile clones")
 
 

@@ -17,13 +17,15 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from cortex.settings.identity import identity_of
+from cortex.settings.identity import identity_of, origin_of
 from torture.record import Record
 from torture.world import World
 
 #: words of the victim's note, and of the clone's commit
 NOTE, PLANTED = "victimnoteword", "plantedcommitword"
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+#: forgeries besides the one that is used
+MANY = 100
 #: bytes after decompression of a member of a bomb
 BOMB_BYTES = 400 << 20
 SUFFIXES = (".docx", ".xlsx", ".pptx", ".zip", ".jar", ".ipynb.gz", ".tar.gz", ".pdf", ".epub", ".whl")
@@ -39,6 +41,7 @@ def make_victim(base: Path, environment: dict[str, str]) -> Path:
         ("init", "-q", "-b", "main"),
         ("add", "-A"),
         ("commit", "-qm", "victim"),
+        ("remote", "add", "origin", "https://example.org/a/victim"),
         ("worktree", "add", "-q", str(base / "worktree")),
     ):
         run_git(victim, environment, *arguments)
@@ -262,11 +265,35 @@ def unpack_anew(root: Path, draws: random.Random) -> None:
             os.utime(path, (moment, moment), follow_symlinks=False)
 
 
-def judge_notes(world: World, victim: Path, record: Record, scenario: str, what: str) -> None:
-    """Check that the clone has none of the victim's notes, and the victim none of the clone's."""
+def draw_many(base: Path, victim: Path, draws: random.Random, number: int) -> list[str]:
+    """Draw so many forgeries in new folders of `base`; return those that are taken for the
+    victim's.
+    """
+    own = {identity_of(victim), identity_of(victim.with_name("worktree"))}
+    joined = []
+    for at in range(number):
+        root = base / f"forged{at}" / "clone"
+        (root / ".git" / "objects").mkdir(parents=True)
+        (root / ".git" / "refs").mkdir()
+        (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        what = forge(root, victim, draws)
+        if identity_of(root) in own or origin_of(root):
+            joined.append(what)
+    return joined
+
+
+def judge_notes(world: World, victim: Path, record: Record, draws: random.Random, what: str) -> None:
+    """Check that the clone has none of the victim's notes, and the victim none of the clone's; and
+    that no other drawn forgery would have them.
+    """
+    scenario = "clones"
     record.count("forged repositories")
+    joined = draw_many(world.base / "many", victim, draws, MANY)
+    record.count("drawn forgeries", MANY)
     if identity_of(world.root) == identity_of(victim):
-        record.breaks(scenario, "a forged repository is a project of its own", what)
+        joined.append(what)
+    for forgery in joined[:3]:
+        record.breaks(scenario, "a forged repository is a project of its own", forgery)
     if NOTE not in (found := run_memory(world, victim, "recall", NOTE)):
         record.breaks(scenario, "a note of another project stays", f"{what}: {found[-300:]}")
     for place, word in ((world.root, NOTE), (victim, PLANTED)):

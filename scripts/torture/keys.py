@@ -91,7 +91,8 @@ def _show_recovery(world: World, record: Record) -> None:
 
     def remove() -> None:
         while not stop.wait(0.005):
-            _remove_copies(world)
+            if (world.base / "memory" / "memory.sqlite3").exists():  # memory was opened
+                _remove_copies(world)
 
     remover = threading.Thread(target=remove, daemon=True)
     remover.start()
