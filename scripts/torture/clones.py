@@ -26,6 +26,7 @@ from torture.forgeries import (
     run_git,
     run_memory,
     unpack_anew,
+    write_agent_entries,
     write_archives,
 )
 from torture.kills import load, look
@@ -410,6 +411,10 @@ def _modules(root: Path, attack: Attack, draws: random.Random) -> None:
     (root / "pyvenv.cfg").write_text("home = .\n")
 
 
+def _agents(root: Path, attack: Attack, draws: random.Random) -> None:
+    write_agent_entries(root, attack.program, attack.port, draws)
+
+
 def _git_forged(root: Path, attack: Attack, draws: random.Random) -> None:
     assert attack.victim is not None
     attack.forgery = forge(root, attack.victim, draws)
@@ -433,6 +438,7 @@ ATTACKS: dict[str, Callable[[Path, Attack, random.Random], None]] = {
     "chunk files": _chunks,
     "modules": _modules,
     "archives": _archives,
+    "agents": _agents,
     "git elsewhere": _git_elsewhere,
     "git programs": _git_programs,
     "git forged": _git_forged,
