@@ -292,7 +292,7 @@ def draw_many(base: Path, victim: Path, draws: random.Random, number: int) -> li
     """Draw so many forgeries in new folders of `base`; return those that are taken for the
     victim's.
     """
-    own = {identity_of(victim), identity_of(victim.with_name("worktree"))}
+    victims = {identity_of(victim), identity_of(victim.with_name("worktree"))}
     joined = []
     for at in range(number):
         root = base / f"forged{at}" / "clone"
@@ -300,7 +300,7 @@ def draw_many(base: Path, victim: Path, draws: random.Random, number: int) -> li
         (root / ".git" / "refs").mkdir()
         (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
         what = forge(root, victim, draws)
-        if identity_of(root) in own or origin_of(root):
+        if identity_of(root) in victims or origin_of(root):
             joined.append(what)
     return joined
 
@@ -317,11 +317,11 @@ def judge_notes(world: World, victim: Path, record: Record, draws: random.Random
         joined.append(what)
     for forgery in joined[:3]:
         record.breaks(scenario, "a forged repository is a project of its own", forgery)
-    if NOTE not in (found := run_memory(world, victim, "recall", NOTE)):
-        record.breaks(scenario, "a note of another project stays", f"{what}: {found[-300:]}")
+    if NOTE not in (output := run_memory(world, victim, "recall", NOTE)):
+        record.breaks(scenario, "a note of another project stays", f"{what}: {output[-300:]}")
     for place, word in ((world.root, NOTE), (victim, PLANTED)):
-        if word in (found := run_memory(world, place, "recall", word)):
-            record.breaks(scenario, "a forged repository joins no other's notes", f"{what}: {found[:300]}")
+        if word in (output := run_memory(world, place, "recall", word)):
+            record.breaks(scenario, "a forged repository joins no other's notes", f"{what}: {output[:300]}")
     run_memory(world, None, "down")
 
 

@@ -129,13 +129,13 @@ def _vanish(world: World, record: Record, draws: random.Random) -> str:
     elif kind in ("away", "not mounted"):
         folder = world.cache if kind == "away" else world.base / "memory"
         command = draws.choice(COMMANDS_WITHOUT)
-        kept = folder.with_name("kept")
+        aside = folder.with_name("kept")
         with contextlib.suppress(FileNotFoundError):
-            folder.rename(kept)
+            folder.rename(aside)
             _run(world, record, command)
             _run(world, record, ("down",))
             shutil.rmtree(folder, ignore_errors=True)
-            kept.rename(folder)
+            aside.rename(folder)
         return f"{kind} during {' '.join(command)}"
     else:
         folder = world.cache if kind == "cache" else world.runtime

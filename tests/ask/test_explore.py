@@ -232,11 +232,11 @@ def test_a_long_diff_keeps_no_other_question_waiting(shop):
 
     async def count_turns():
         """Return how often another question had its turn meanwhile, and the answer."""
-        asked, turns = asyncio.create_task(explore(shop.context(), Explore(diff=long + DIFF))), 0
-        while not asked.done():
+        question, turns = asyncio.create_task(explore(shop.context(), Explore(diff=long + DIFF))), 0
+        while not question.done():
             await asyncio.sleep(0.01)
             turns += 1
-        return turns, await asked
+        return turns, await question
 
     turns, answer = asyncio.run(count_turns())
     assert symbols(answer) == ["round_price"]

@@ -129,14 +129,14 @@ def trial_command(entry: Entry, root: Path) -> tuple[str, ...]:
         return entry.command
     program, *arguments = entry.command
     outside = search_path(root)
-    found = (shutil.which(PROGRAM, path=path) for path in (outside, os.path.dirname(sys.executable)))
-    ours = {os.path.realpath(path): path for path in found if path}
+    programs = (shutil.which(PROGRAM, path=path) for path in (outside, os.path.dirname(sys.executable)))
+    ours = {os.path.realpath(path): path for path in programs if path}
     named = shutil.which(program, path=outside) if program == PROGRAM else program
     our_program = ours.get(os.path.realpath(named or ""))
-    own = any(
+    is_installed = any(
         (*serve, *rest) == tuple(arguments) for serve in SERVES for rest in ((), ("--project", str(root)))
     )
-    return (our_program, *arguments) if our_program and own else ()
+    return (our_program, *arguments) if our_program and is_installed else ()
 
 
 def try_out(command: Sequence[str], root: Path) -> str:
