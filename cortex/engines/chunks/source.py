@@ -6,6 +6,7 @@ functions, the lines between definitions, or a section of a document.
 
 from __future__ import annotations
 
+import functools
 import re
 from array import array
 from bisect import bisect_right
@@ -46,7 +47,7 @@ class Unit(NamedTuple):  # a fourth of a dataclass's time, and a file has hundre
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lines:
     """Text from the line `first` of a file on."""
 
@@ -95,6 +96,12 @@ class Lines:
     def letters(self) -> Array:
         """The code points of `words`, as uint8 where the text is ASCII, else uint32."""
         return _letters(self.words)
+
+    @functools.cached_property
+    def word_edges(self) -> Array:
+        """u32 [2, words]: the places where each word begins and ends."""
+        inside = np.concatenate([[False], self.letters() != ord(" "), [False]])
+        return np.flatnonzero(inside[1:] != inside[:-1]).astype(np.uint32).reshape(-1, 2).T.copy()
 
     def numbers_at(self, places: Array) -> Array:
         """`number_at` of each of the places, i64."""
