@@ -281,7 +281,7 @@ def _lines_with_terms(question: Question, lines: Lines) -> dict[str, Array]:
     """Term of the question → the lines with it, ascending and unique. The order is
     deterministic.
     """
-    text, term_sets, letters = lines.text, question.term_sets, lines.letters()
+    text, term_sets, letters = lines.text, question.term_sets, lines.letters
     places = np.concatenate([_find_places(letters, begin) for begin in question.begins] or [letters[:0]])
     if not len(places):
         return {}
@@ -291,15 +291,14 @@ def _lines_with_terms(question: Question, lines: Lines) -> dict[str, Array]:
     which = np.fromiter(map(term_sets.__getitem__, map(text.__getitem__, spans)), np.int64, len(word))
     matched = np.flatnonzero(which)
     which, numbers = which[matched], lines.numbers_at(places[matched])
-    number_lists: dict[str, list[Array]] = {}
-    for set_number in set(which.tolist()):
-        for term in term_sets.sets[set_number]:
-            number_lists.setdefault(term, []).append(numbers[which == set_number])
-    return {
-        term: np.unique(np.concatenate(number_lists[term]))
-        for term in question.weights
-        if term in number_lists
-    }
+    found: dict[str, Array] = {}
+    for term in question.weights:
+        with_term = numbers[np.array([term in terms for terms in term_sets.sets])[which]]
+        if len(with_term):
+            is_inside = np.zeros(lines.last - lines.first + 1, bool)
+            is_inside[with_term - lines.first] = True  # a fraction of the time of np.unique
+            found[term] = np.flatnonzero(is_inside) + lines.first
+    return found
 
 
 def _count_lines(lines_by_term: Mapping[str, Array], spans: Array) -> Array:
