@@ -54,6 +54,7 @@ OUTLINES_KEPT = 64
 #: fields of a node in an answer, next to its signature
 NODE_FIELDS = ("id", "kind", "file", "start_line", "end_line")
 
+_REQUESTS = EDGE_TYPES.index("requests")
 #: sentence for an operation without results, if syntax alone would have shown some
 _NOTHING = {
     "implementations": "No type in the project is declared to implement, extend or embed {0}, as far as syntax shows.",
@@ -330,6 +331,8 @@ class GraphSnapshot:
             edge = graph.edges[step.edge].tolist()
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
+            if edge[2] == _REQUESTS:
+                result |= self._describe_request(step.edge, place["file"])
             if step.kind != DIRECT:
                 result["step"] = STEP_NAMES[step.kind]
             if step.kind == DISPATCH:
@@ -359,6 +362,13 @@ class GraphSnapshot:
         if request.include_context and path and line:
             result["context"] = self._sources.lines(path, line, clamp(request.context_lines, 0, CONTEXT_MAX))
         return path, orjson.dumps(result)
+
+    def _describe_request(self, row: int, file: str) -> dict[str, Any]:
+        """The routes that a request leads to, and whether a test sends it."""
+        ids = self._ends_of(row)
+        rows = [int(self.graph.node_of[self.graph.names.number(route)]) for route in ids]
+        names = [self._targets.routes.names(node) for node in self.graph.nodes_json(rows)]
+        return {"requests": ", ".join(names)} | ({"test": True} if is_test(file) else {})
 
     def _count_alternatives(self, row: int) -> int:
         """The number of definitions with one name that a call leads to: for several systems, or in

@@ -1,0 +1,235 @@
+"""The routes that requests of a graph's clients mean. An edge to a wrong route is worse than none:
+one application must have the route, and a segment of text must be equal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cortex.graph.frameworks.framework import ANY
+from cortex.graph.frameworks.join import FullRoute, canonical_routers, join_path, join_routes, root_of
+from cortex.terms.components import family_of
+from cortex.terms.paths import is_example, is_test
+
+#: routes that one request may mean
+CANDIDATES_MAX = 12
+#: segments of text that a path behind an unknown base must share with its route
+_SEGMENTS_MIN = 2
+_URL = re.compile(r"(?:https?:)?//([^/]*)(.*)")
+_LOCAL_HOST = re.compile(
+    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|testserver|test)(?::(?:\d+|\{.*\}))?", re.IGNORECASE
+)
+_BASE = re.compile(r"\{([^}]*)\}(?:/(.*))?")
+_HOLE = re.compile(r"\{[^}]*\}")
+#: a hole at the end of a segment that is a query: `/orders${search}`
+_QUERY = re.compile(r"(?i)\{[^}]*(?:quer|param|search|qs)[^}]*\}$")
+_PARAMETER = re.compile(r"[:*{<$(\[]")
+_NUMBER_ONLY = re.compile(r"<int:|:int\}|\(\\d|\[0-9\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """`routes`: ids; `is_sure`: the application is known, and the path is complete."""
+
+    routes: tuple[str, ...]
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`base` is the name of an unknown beginning of the path, None without one; `text`: the segments
+    that the call itself names.
+    """
+
+    method: str
+    segments: tuple[str, ...]
+    base: str | None
+    text: int
+    file: str
+    app: str
+    local: bool
+    family: str
+
+
+def match_requests(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Match]:
+    """Return id of a request → its routes; `nodes` are those of ROUTE_KINDS."""
+    files = {str(node["router"]): str(node["file"]) for node in nodes if node.get("kind") == "router"}
+    routes = _Routes(join_routes(nodes), files)
+    if not routes.every:
+        return {}
+    same = canonical_routers(nodes)
+    clients = {str(node["router"]): node for node in nodes if node.get("kind") == "client"}
+    matches = {}
+    for node in nodes:
+        if node.get("kind") == "request":
+            request = _read(node, clients, same)
+            match = routes.match(request) if request is not None else None
+            if match is not None:
+                matches[str(node["id"])] = match
+    return matches
+
+
+def _read(
+    node: Mapping[str, Any], clients: Mapping[str, Mapping[str, Any]], same: Mapping[str, str]
+) -> Request | None:
+    """Return a request with the base of its client; None for one that is on no known client, or
+    leads to another host.
+    """
+    router = str(node.get("router", ""))
+    client = clients.get(router)
+    if client is None and node.get("client"):
+        return None
+    path, prefix = str(node["path"]), str(client.get("prefix", "")) if client is not None else ""
+    is_local = bool(node.get("test") or (client or {}).get("test"))
+    own = path
+    if prefix and not _URL.match(path):
+        path = join_path(prefix, path)
+    is_known = bool(prefix)
+    if match := _URL.fullmatch(path):
+        host, path = match[1], match[2]
+        is_known = is_known or not _HOLE.search(host)
+        if _HOLE.search(host.partition(":")[0]):
+            path = f"{{}}{path}"
+        elif not _LOCAL_HOST.fullmatch(host) and not is_local:
+            return None
+        own = own if not _URL.match(own) else path
+    base = None
+    if (match := _BASE.fullmatch(path)) is not None:
+        base, path = match[1], f"/{match[2] or ''}"
+        own = path if own.startswith("{") else own
+    elif not path.startswith("/"):
+        if not is_local:
+            return None
+        path = f"/{path}"
+    segments = _segments(path)
+    app = str(node.get("app", "")) or str((client or {}).get("app", ""))
+    app = root_of(app, same)
+    return Request(
+        str(node["method"]),
+        tuple(segments),
+        base,
+        sum(1 for segment in _segments(own) if not _HOLE.search(segment)),
+        str(node["file"]),
+        app,
+        is_local,
+        str(node.get("family", "")),
+    )
+
+
+def _segments(path: str) -> list[str]:
+    segments = [segment for segment in path.split("/") if segment]
+    if segments and _QUERY.search(segments[-1]) and not _HOLE.fullmatch(segments[-1]):
+        segments[-1] = _QUERY.sub("", segments[-1])
+    return segments
+
+
+class _Routes:
+    """Routes by their last segment of text."""
+
+    def __init__(self, routes: Iterable[FullRoute], files: Mapping[str, str]) -> None:
+        self._files = files
+        self.every = [route for route in routes if route.path != "?"]
+        self._by_text: dict[str, list[tuple[FullRoute, list[str]]]] = {}
+        for route in self.every:
+            parts = [part for part in route.path.split("/") if part]
+            text = next((part for part in reversed(parts) if not _PARAMETER.search(part)), "")
+            self._by_text.setdefault(text, []).append((route, parts))
+
+    @cached_property
+    def _roots(self) -> list[tuple[str, str, str]]:
+        """(root, file, family) of applications, without those of tests and examples."""
+        roots = {
+            (route.root, self._files.get(route.root, route.file), family_of(route.file))
+            for route in self.every
+        }
+        return sorted(root for root in roots if not _is_minor(root[1]))
+
+    def match(self, request: Request) -> Match | None:
+        if not request.text:
+            return None
+        found = self._ranked(request)
+        if request.app and (own := [row for row in found if row[1].root == request.app]):
+            return _best(own, sure=True)
+        if request.app and any(route.root == request.app for route in self.every):
+            return None
+        found = [row for row in found if row[1].file == request.file or not _is_minor(row[1].file)]
+        if request.local:
+            found = [row for row in found if family_of(row[1].file) == request.family]
+        near = self._nearest(request)
+        nearest = [row for row in found if row[1].root in near]
+        if request.local or any(not weak for (weak, *_), _ in nearest):
+            return _best(nearest, sure=len(near) == 1)
+        return _best(found, sure=False) if request.text >= _SEGMENTS_MIN else None
+
+    def _nearest(self, request: Request) -> set[str]:
+        """The applications in the innermost folder around a request's file that has any."""
+        folders = request.file.split("/")[:-1]
+        best, depth = set[str](), -1
+        for root, file, family in self._roots:
+            if request.local and family != request.family:
+                continue
+            others = file.split("/")[:-1]
+            common = 0
+            while common < min(len(folders), len(others)) and folders[common] == others[common]:
+                common += 1
+            if common > depth:
+                best, depth = set(), common
+            if common == depth:
+                best.add(root)
+        return best
+
+    def _ranked(self, request: Request) -> list[tuple[tuple[int, ...], FullRoute]]:
+        rows = []
+        for text in {segment for segment in request.segments if not _HOLE.search(segment)}:
+            for route, parts in self._by_text.get(text, ()):
+                if route.method in (request.method, ANY) and (rank := _rank(request, route, parts)):
+                    rows.append((rank, route))
+        return rows
+
+
+def _is_minor(path: str) -> bool:
+    return is_test(path) or is_example(path)
+
+
+def _best(rows: list[tuple[tuple[int, ...], FullRoute]], *, sure: bool) -> Match | None:
+    if not rows:
+        return None
+    least = min(rank for rank, _ in rows)
+    ids = tuple(dict.fromkeys(route.id for rank, route in rows if rank == least))
+    return Match(ids, sure and not least[0]) if len(ids) <= CANDIDATES_MAX else None
+
+
+def _rank(request: Request, route: FullRoute, parts: list[str]) -> tuple[int, ...]:
+    """Return (a base is unknown, the router is not mounted, segments that match as parameters), ()
+    for no match.
+    """
+    segments = list(request.segments)
+    is_weak = False
+    if request.base is None and route.computed:
+        is_weak, segments = True, segments[len(segments) - len(parts) :]
+    elif request.base is not None:
+        named = request.base.rpartition(".")[2]
+        is_same = bool(named) and route.base.rpartition(".")[2] == named
+        if not (route.computed and is_same):
+            is_weak = True
+            parts = parts[len(parts) - len(segments) :] if not route.computed else parts
+    if len(parts) != len(segments) or not segments:
+        return ()
+    loose, text = 0, 0
+    for part, wanted in zip(parts, segments, strict=True):
+        is_open, is_asked = bool(_PARAMETER.search(part)), bool(_HOLE.search(wanted))
+        if is_open:
+            if not is_asked and _NUMBER_ONLY.search(part) and not wanted.isdigit():
+                return ()
+            loose += not is_asked
+        elif part != wanted:
+            return ()
+        else:
+            text += 1
+    if text < (_SEGMENTS_MIN if is_weak else 1):
+        return ()
+    return int(is_weak), int(not route.served), loose
