@@ -236,3 +236,114 @@ def test_a_path_crosses_languages_by_a_request(worker):
 def test_a_handler_refers_to_what_it_depends_on(worker):
     _, rows = ask(worker, "callers", "session")
     assert [(row["node"]["id"], row["edge"]) for row in rows] == [("shop/main:create", "references")]
+
+
+TWO_APPS = {
+    "a/main.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/users')\ndef users(): ...\n@app.get('/teams/all')\ndef teams(): ...\n",
+    "b/main.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/users')\ndef users(): ...\n@app.post('/bills/new')\ndef bill(): ...\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("app", "texts", "expected"),
+    [
+        pytest.param(
+            EXPRESS,
+            {
+                "web/a.ts": (
+                    "export async function load() {\n  const list = await fetch('/api/orders');\n  fetch(`/api/orders/${id}?full=1`);\n"
+                    "  fetch('/api/orders', { method: 'POST', body });\n  fetch('/api/orders', { method: 'DELETE' });\n}\n"
+                ),
+            },
+            ["web/a:load GET /api/orders", "web/a:load GET /api/orders/:id", "web/a:load POST /api/orders"],
+            id="fetch",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "web/http.ts": (
+                    "import axios from 'axios';\nimport ky from 'ky';\nexport const api = axios.create({ baseURL: '/api' });\n"
+                    "const local = ky.create({ prefixUrl: 'http://localhost:3000/api' });\nexport const far = axios.create({ baseURL: 'https://api.stripe.com' });\n"
+                    "export function own() {\n  return local.get('orders');\n}\nexport default far;\n"
+                ),
+                "web/a.ts": (
+                    "import far, { api } from './http';\nexport function create() {\n  return api.post<Order>('/orders', order);\n}\n"
+                    "export function one() {\n  return api({ url: `orders/${id}`, method: 'get' });\n}\n"
+                    "export function foreign() {\n  return far.get('/api/orders');\n}\n"
+                ),
+            },
+            ["web/http:own GET /api/orders", "web/a:create POST /api/orders", "web/a:one GET /api/orders/:id"],
+            id="instances with a base URL",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "web/sdk.gen.ts": (
+                    "export class Orders {\n  static list(options) {\n    return (options?.client ?? client).get<A>({ url: '/api/orders', ...options });\n  }\n}\n"
+                ),
+            },
+            ["web/sdk.gen:Orders.list GET /api/orders"],
+            id="a generated client",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "script.py": (
+                    "import httpx\nimport requests\nBASE = 'http://localhost:3000'\n\n\ndef run(session):\n    requests.get(f'{BASE}/api/orders')\n"
+                    "    with httpx.Client(base_url=BASE) as c:\n        c.post('/api/orders')\n    requests.post('https://shop.example.com/api/orders')\n"
+                    "    requests.get(f'{session.base}/api/orders')\n"
+                ),
+            },
+            ["script:run GET /api/orders", "script:run POST /api/orders", "script:run GET /api/orders ?"],
+            id="requests and httpx",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "web/a.ts": (
+                    "const url = '/api/orders';\nconst path = (x) => x;\nexport function f(options, url2) {\n  fetch('/api/orders', options);\n"
+                    "  fetch('/api/orders', { ...options });\n  fetch(url2);\n  fetch(path('/api/orders'));\n  fetch('https://x.org/api/orders');\n"
+                    "  fetch(`https://${region}.x.org/api/orders`);\n  fetch('//cdn.x.org/api/orders');\n  console.log(\"fetch('/api/orders')\"); // fetch('/api/orders')\n"
+                    "  map.get('/api/orders'); cache.get('/api/orders', f); app.get('/api/orders', f); fetch(`${base}/orders`); fetch(`/${a}/${b}`);\n}\n"
+                ),
+                "web/own.ts": "function fetch(x) {}\nexport function g() {\n  fetch('/api/orders');\n}\n",
+                "web/router.ts": "import { Router } from 'express';\nexport const things = Router();\n",
+                "web/b.ts": "import { things } from './router';\nexport function h() {\n  things.get('/api/orders', f);\n}\n",
+            },
+            [],
+            id="no requests of these routes",
+        ),
+        pytest.param(
+            TWO_APPS,
+            {
+                "a/web/x.ts": "export function near() {\n  fetch('/users');\n}\n",
+                "web/y.ts": (
+                    "export function both() {\n  fetch('/users');\n  fetch(`${B}/users`);\n  fetch(`${B}/teams/all`);\n  fetch('/teams/all');\n}\n"
+                ),
+                "b/tests/test_b.py": "def test_b(client):\n    client.get('/users')\n    client.get('/teams/all')\n",
+                "tests/test_a.py": "from fastapi.testclient import TestClient\nfrom a.main import app\n\n\ndef test_a():\n    TestClient(app).get('/users')\n    TestClient(app).post('/bills/new')\n",
+            },
+            [
+                "a/web/x:near GET /users",
+                "web/y:both GET /users | GET /users ?",
+                "web/y:both GET /teams/all ?",
+                "web/y:both GET /teams/all ?",
+                "b/tests/test_b:test_b GET /users",
+                "tests/test_a:test_a GET /users",
+            ],
+            id="one path in two applications",
+        ),
+        pytest.param(
+            FASTAPI,
+            {
+                "web/a.ts": "export function f() {\n  fetch('/me');\n  fetch('/v2/users/me');\n  fetch(`${B}/users/me`);\n  fetch(`${B}/me`);\n  fetch(`/orders/${x}.json`);\n  fetch('/orders/latest');\n}\n",
+                "examples/demo.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/only/here')\ndef only(): ...\n",
+                "web/b.ts": "export function g() {\n  fetch('/only/here');\n}\n",
+            },
+            ["web/a:f GET /users/me ?", "web/a:f GET /users/me ?", "web/a:f GET /orders/{number:int}"],
+            id="unknown bases, and routes of examples",
+        ),
+    ],
+)
+def test_a_client_requests_one_route_of_the_application_that_it_means(app, texts, expected):
+    assert requests_in(app | texts) == expected

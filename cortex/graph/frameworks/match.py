@@ -5,6 +5,7 @@ one application must have the route, and a segment of text must be equal.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,13 +18,17 @@ from cortex.terms.paths import is_example, is_test
 
 #: routes that one request may mean
 CANDIDATES_MAX = 12
+#: requests with one beginning that give the text of a computed prefix
+_LEARNED_MIN = 2
 #: segments of text that a path behind an unknown base must share with its route
 _SEGMENTS_MIN = 2
 _URL = re.compile(r"(?:https?:)?//([^/]*)(.*)")
 _LOCAL_HOST = re.compile(
-    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|testserver|test)(?::(?:\d+|\{.*\}))?", re.IGNORECASE
+    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::(?:\d+|\{.*\}))?", re.IGNORECASE
 )
-_BASE = re.compile(r"\{([^}]*)\}(?:/(.*))?")
+#: hosts in tests that call an application without a network
+_TEST_HOST = re.compile(r"(?:testserver|test|example\.com|testserver\.local)(?::\d+)?")
+_BASE = re.compile(r"\{([^}]*)\}(?:$|/|(?=\w))(.*)")
 _HOLE = re.compile(r"\{[^}]*\}")
 #: a hole at the end of a segment that is a query: `/orders${search}`
 _QUERY = re.compile(r"(?i)\{[^}]*(?:quer|param|search|qs)[^}]*\}$")
@@ -63,14 +68,11 @@ def match_requests(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Match]:
         return {}
     same = canonical_routers(nodes)
     clients = {str(node["router"]): node for node in nodes if node.get("kind") == "client"}
-    matches = {}
-    for node in nodes:
-        if node.get("kind") == "request":
-            request = _read(node, clients, same)
-            match = routes.match(request) if request is not None else None
-            if match is not None:
-                matches[str(node["id"])] = match
-    return matches
+    read = ((str(node["id"]), _read(node, clients, same)) for node in nodes if node.get("kind") == "request")
+    requests = {name: request for name, request in read if request is not None}
+    routes.learn(requests.values())
+    matches = {name: routes.match(request) for name, request in requests.items()}
+    return {name: match for name, match in matches.items() if match is not None}
 
 
 def _read(
@@ -88,23 +90,19 @@ def _read(
     own = path
     if prefix and not _URL.match(path):
         path = join_path(prefix, path)
-    is_known = bool(prefix)
     if match := _URL.fullmatch(path):
         host, path = match[1], match[2]
-        is_known = is_known or not _HOLE.search(host)
-        if _HOLE.search(host.partition(":")[0]):
+        if _HOLE.fullmatch(host.partition(":")[0]):
             path = f"{{}}{path}"
-        elif not _LOCAL_HOST.fullmatch(host) and not is_local:
+        elif not _LOCAL_HOST.fullmatch(host) and not (is_local and _TEST_HOST.fullmatch(host)):
             return None
         own = own if not _URL.match(own) else path
     base = None
     if (match := _BASE.fullmatch(path)) is not None:
-        base, path = match[1], f"/{match[2] or ''}"
+        base, path = match[1], f"/{match[2]}"
         own = path if own.startswith("{") else own
     elif not path.startswith("/"):
-        if not is_local:
-            return None
-        path = f"/{path}"
+        base, path = None if is_local else "", f"/{path}"
     segments = _segments(path)
     app = str(node.get("app", "")) or str((client or {}).get("app", ""))
     app = root_of(app, same)
@@ -132,6 +130,8 @@ class _Routes:
 
     def __init__(self, routes: Iterable[FullRoute], files: Mapping[str, str]) -> None:
         self._files = files
+        #: place of a computed prefix → its segments
+        self._learned: dict[str, tuple[str, ...]] = {}
         self.every = [route for route in routes if route.path != "?"]
         self._by_text: dict[str, list[tuple[FullRoute, list[str]]]] = {}
         for route in self.every:
@@ -147,6 +147,21 @@ class _Routes:
             for route in self.every
         }
         return sorted(root for root in roots if not _is_minor(root[1]))
+
+    def learn(self, requests: Iterable[Request]) -> None:
+        """Learn the text of computed prefixes: all requests with two segments of a path behind it
+        have one beginning.
+        """
+        beginnings: dict[str, Counter[tuple[str, ...]]] = {}
+        for request in requests:
+            for _, route in self._ranked(request) if request.base is None else ():
+                if route.computed and not any(map(_HOLE.search, begin := _beginning(request, route))):
+                    beginnings.setdefault(route.computed, Counter())[begin] += 1
+        self._learned = {
+            place: next(iter(counts))
+            for place, counts in beginnings.items()
+            if len(counts) == 1 and counts.total() >= _LEARNED_MIN
+        }
 
     def match(self, request: Request) -> Match | None:
         if not request.text:
@@ -186,7 +201,9 @@ class _Routes:
         rows = []
         for text in {segment for segment in request.segments if not _HOLE.search(segment)}:
             for route, parts in self._by_text.get(text, ()):
-                if route.method in (request.method, ANY) and (rank := _rank(request, route, parts)):
+                if route.method in (request.method, ANY) and (
+                    rank := _rank(request, route, parts, self._learned.get(route.computed))
+                ):
                     rows.append((rank, route))
         return rows
 
@@ -203,13 +220,21 @@ def _best(rows: list[tuple[tuple[int, ...], FullRoute]], *, sure: bool) -> Match
     return Match(ids, sure and not least[0]) if len(ids) <= CANDIDATES_MAX else None
 
 
-def _rank(request: Request, route: FullRoute, parts: list[str]) -> tuple[int, ...]:
+def _beginning(request: Request, route: FullRoute) -> tuple[str, ...]:
+    return request.segments[: len(request.segments) - len(_segments(route.path))]
+
+
+def _rank(
+    request: Request, route: FullRoute, parts: list[str], learned: tuple[str, ...] | None
+) -> tuple[int, ...]:
     """Return (a base is unknown, the router is not mounted, segments that match as parameters), ()
     for no match.
     """
     segments = list(request.segments)
     is_weak = False
-    if request.base is None and route.computed:
+    if request.base is None and route.computed and learned is not None:
+        parts = [*learned, *parts]
+    elif request.base is None and route.computed:
         is_weak, segments = True, segments[len(segments) - len(parts) :]
     elif request.base is not None:
         named = request.base.rpartition(".")[2]
@@ -219,7 +244,7 @@ def _rank(request: Request, route: FullRoute, parts: list[str]) -> tuple[int, ..
             parts = parts[len(parts) - len(segments) :] if not route.computed else parts
     if len(parts) != len(segments) or not segments:
         return ()
-    loose, text = 0, 0
+    loose, text = 0, -len(learned) if learned and not is_weak and request.base is None else 0
     for part, wanted in zip(parts, segments, strict=True):
         is_open, is_asked = bool(_PARAMETER.search(part)), bool(_HOLE.search(wanted))
         if is_open:

@@ -98,6 +98,8 @@ class _Nodes:
             fields = {"router": client, "prefix": fragment.template, "app": application, **flags}
             self._add_node(fragment, f"client {fragment.router}", fields)
             return
+        if "client" in flags and not client:
+            return  # a call on something else
         fields = {"path": fragment.template, "router": client, "app": application, "family": family, **flags}
         for method in fragment.methods:
             name = f"request {method} {fragment.template}"

@@ -214,7 +214,7 @@ class _Reader:
                 url = _entry(url, "url")
             template = self._url(url) if url is not None else ""
             method = self._method(call, form)
-            if not method or not re.search(r"/\w|^\w[\w-]*$|\}/?\w", template):
+            if not method or not re.search(r"(?:^|[/}])\w", template) or " " in template:
                 return
             target = ""
             if isinstance(router, Call):  # `request(app).get("/x")`
@@ -252,6 +252,8 @@ class _Reader:
             if key is not None and (form := key[1].members.get(name)) is not None:
                 yield form, key[0], key[1].local, False
                 return
+        if not root and chain in self._imported and _has_url(call):
+            yield Form(options=(0,)), chain, False, True
         if verb not in _VERBS and verb not in METHODS:
             return
         yield from self._by_receiver(call, reference, root, verb)
@@ -270,12 +272,11 @@ class _Reader:
                 yield form, inner, made[0].local, False
                 return
         form = Form(verb.upper())
-        first = call.at((0,))
-        if first is not None and first.type == "object" and _entry(first, "url") is not None:
+        if _has_url(call):
             yield form, "", False, False
         elif self._is_test and TEST_CLIENT in self._rows and _TEST_NAME.fullmatch(root):
             yield form, root, True, False
-        elif root and root.partition(".")[0].partition("(")[0] in self._imported:
+        elif root and root.count(".") < 2 and root.partition(".")[0].partition("(")[0] in self._imported:
             yield form, root, False, True
 
     def _known(self, holder: str, scope: int) -> tuple[str, Client] | None:
@@ -362,6 +363,11 @@ class _Reader:
         self._fragments.append(
             Fragment(kind, router, template, methods, target, *place, (0, 0, 0, 0), flags)
         )
+
+
+def _has_url(call: Call) -> bool:
+    first = call.at((0,))
+    return first is not None and first.type == "object" and _entry(first, "url") is not None
 
 
 def _entry(node: Node, name: str) -> Node | None:
