@@ -343,6 +343,23 @@ TWO_APPS = {
             ["web/a:f GET /users/me ?", "web/a:f GET /users/me ?", "web/a:f GET /orders/{number:int}"],
             id="unknown bases, and routes of examples",
         ),
+        pytest.param(
+            {
+                "app/main.py": (
+                    "from app.own import Router\nfrom fastapi import APIRouter\nown = Router(prefix='/members')\nother = APIRouter()\n"
+                    "@own.get('/{id}/members')\ndef members(): ...\n@own.get('/{id}/members/export')\ndef export(): ...\n"
+                    "@other.get('/me/solves')\ndef mine(): ...\n@other.get('/v1/me/solves')\ndef ours(): ...\n@other.get('/files/{path:path}*')\ndef rest(): ...\n"
+                )
+            },
+            {
+                "tests/test_a.py": (
+                    "def test_a(client):\n    client.get('/v1/members')\n    client.get('/v1/members/export')\n    client.get('/files/some/x')\n"
+                    "    client.get('/v1/me/solves')\n    client.get('/v2/users/me/solves')\n    client.get('/me/none')\n"
+                ),
+            },
+            ["tests/test_a:test_a GET /v1/me/solves ?", "tests/test_a:test_a GET /me/solves ?"],
+            id="routers whose prefix is unknown",
+        ),
     ],
 )
 def test_a_client_requests_one_route_of_the_application_that_it_means(app, texts, expected):

@@ -160,7 +160,7 @@ class _Routes:
         self._learned = {
             place: next(iter(counts))
             for place, counts in beginnings.items()
-            if len(counts) == 1 and counts.total() >= _LEARNED_MIN
+            if place and len(counts) == 1 and counts.total() >= _LEARNED_MIN
         }
 
     def match(self, request: Request) -> Match | None:
@@ -227,26 +227,28 @@ def _beginning(request: Request, route: FullRoute) -> tuple[str, ...]:
 def _rank(
     request: Request, route: FullRoute, parts: list[str], learned: tuple[str, ...] | None
 ) -> tuple[int, ...]:
-    """Return (a base is unknown, the router is not mounted, segments that match as parameters), ()
-    for no match.
+    """Return (a base is unknown, it is not empty, the router is not mounted, segments that match as
+    parameters), () for no match.
     """
     segments = list(request.segments)
-    is_weak = False
-    if request.base is None and route.computed and learned is not None:
-        parts = [*learned, *parts]
-    elif request.base is None and route.computed:
-        is_weak, segments = True, segments[len(segments) - len(parts) :]
-    elif request.base is not None:
+    known = route.served and not route.computed
+    if request.base is None:
+        is_weak = not known and learned is None
+        parts = [*(learned or ()), *parts]
+        segments = segments[len(segments) - len(parts) :] if is_weak else segments
+    else:
         named = request.base.rpartition(".")[2]
-        is_same = bool(named) and route.base.rpartition(".")[2] == named
-        if not (route.computed and is_same):
-            is_weak = True
-            parts = parts[len(parts) - len(segments) :] if not route.computed else parts
+        is_weak = known or not named or route.base.rpartition(".")[2] != named
+        parts = parts[len(parts) - len(segments) :] if is_weak and known else parts
     if len(parts) != len(segments) or not segments:
         return ()
-    loose, text = 0, -len(learned) if learned and not is_weak and request.base is None else 0
+    if _PARAMETER.search(parts[0]) and (is_weak or not _HOLE.search(segments[0])):
+        return ()  # a word of an unknown prefix is no parameter
+    loose, text = 0, -len(learned or ()) if request.base is None else 0
     for part, wanted in zip(parts, segments, strict=True):
         is_open, is_asked = bool(_PARAMETER.search(part)), bool(_HOLE.search(wanted))
+        if "*" in part:
+            return ()  # every other path
         if is_open:
             if not is_asked and _NUMBER_ONLY.search(part) and not wanted.isdigit():
                 return ()
@@ -257,4 +259,5 @@ def _rank(
             text += 1
     if text < (_SEGMENTS_MIN if is_weak else 1):
         return ()
-    return int(is_weak), int(not route.served), loose
+    unknown = is_weak and request.base is None and len(segments) < len(request.segments)
+    return int(is_weak), int(unknown), int(not route.served), loose
