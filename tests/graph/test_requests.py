@@ -53,8 +53,11 @@ GO = {
 def requests_in(texts):
     """A line for each request that has routes: its function, the routes, `?` if it is not sure."""
     nodes, edges = nodes_and_edges({path: text for path, text in texts.items() if not path.endswith(".mod")})
-    kept = [node for node in nodes if node["kind"] in ROUTE_KINDS]
-    matches, names = match_requests(kept), {route.id: route.name for route in join_routes(kept)}
+    nodes_of_routes = [node for node in nodes if node["kind"] in ROUTE_KINDS]
+    matches, names = (
+        match_requests(nodes_of_routes),
+        {route.id: route.name for route in join_routes(nodes_of_routes)},
+    )
     return [
         f"{edge['from']} {' | '.join(names[route] for route in match.routes)}{'' if match.is_sure else ' ?'}"
         for edge in edges
@@ -211,10 +214,10 @@ def test_callers_and_impact_of_a_handler_name_its_clients_and_tests(worker):
     ]
     for operation in ("callers", "impact"):
         _, rows = ask(worker, operation, "POST /orders")
-        found = [
+        callers = [
             (row["node"]["id"], row["edge"], row.get("requests", ""), row.get("test", False)) for row in rows
         ]
-        assert sorted(found) == expected
+        assert sorted(callers) == expected
 
 
 def test_callees_of_a_page_name_its_routes(worker):
@@ -272,7 +275,11 @@ TWO_APPS = {
                     "export function foreign() {\n  return far.get('/api/orders');\n}\n"
                 ),
             },
-            ["web/http:own GET /api/orders", "web/a:create POST /api/orders", "web/a:one GET /api/orders/:id"],
+            [
+                "web/http:own GET /api/orders",
+                "web/a:create POST /api/orders",
+                "web/a:one GET /api/orders/:id",
+            ],
             id="instances with a base URL",
         ),
         pytest.param(

@@ -51,6 +51,8 @@ _NAMING = frozenset({"callers", "implementations", "type_usages"})
 #: outlines in the cache of a snapshot, some 20 kB each
 OUTLINES_KEPT = 64
 
+#: share of an outline for its entry points
+ENTRIES_SHARE = 0.2
 #: fields of a node in an answer, next to its signature
 NODE_FIELDS = ("id", "kind", "file", "start_line", "end_line")
 
@@ -218,11 +220,19 @@ class GraphSnapshot:
 
     def outline(self, request: OutlineSearch) -> GraphHits:
         """The outline of a file or folder; the last ones are cached, because requests repeat."""
-        hits = self._outlines.pop(request, None) or self._outline(request)
+        hits = self._outlines.pop(request, None) or self._with_entry_points(request)
         self._outlines[request] = hits  # the most recently used one goes last
         if len(self._outlines) > OUTLINES_KEPT:
             del self._outlines[next(iter(self._outlines))]
         return hits
+
+    def _with_entry_points(self, request: OutlineSearch) -> GraphHits:
+        """The outline; that of a folder begins with its routes."""
+        hits = self._outline(request)
+        if self.graph.names.number(hits.target) >= 0 and hits.target:
+            return hits
+        entries = self._targets.routes.entry_points(hits.target, int(request.max_bytes * ENTRIES_SHARE))
+        return replace(hits, summary=hits.summary | entries)
 
     def _outline(self, request: OutlineSearch) -> GraphHits:
         path = request.path.strip().strip("/")

@@ -7,11 +7,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import orjson
 
 from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
 from cortex.graph.frameworks.join import FullRoute, find_routes, join_routes, read_asked
+from cortex.terms.ids import split_id
 from cortex.terms.kinds import ROUTE_KINDS
+from cortex.terms.paths import is_example, is_test
 
 _ROUTES_TO = EDGE_TYPES.index("routes_to")
 
@@ -60,6 +63,27 @@ class Routes:
             return matches
         low = path.lower()
         return [route for route in self.every if low in route.path.lower() and method in ("", route.method)]
+
+    def entry_points(self, folder: str, max_bytes: int) -> dict[str, Any]:
+        """The first routes below a folder with their handlers, without those of tests and examples,
+        and the number of all; {} for a folder without routes.
+        """
+        prefix = f"{folder}/" if folder else ""
+        served = [
+            route
+            for route in self.every
+            if route.file.startswith(prefix) and not (is_test(route.file) or is_example(route.file))
+        ]
+        listed = []
+        for route in served:
+            row = {"route": route.name, "at": f"{route.file}:{route.line}"}
+            names = [self._graph.names[number] for number in self.handlers(route)]
+            row |= {"handler": ", ".join(split_id(name)[-1] for name in names if name != route.id)}
+            max_bytes -= len(orjson.dumps(row))
+            if max_bytes < 0:
+                break
+            listed.append(row)
+        return {"entry_points": listed, "entry_points_total": len(served)} if served else {}
 
     def handlers(self, route: FullRoute) -> list[int]:
         """The numbers of a route's handlers; of a handler without a name, that of the route."""

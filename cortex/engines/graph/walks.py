@@ -33,7 +33,16 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "dependencies": _DEPENDS,
     "dependents": _DEPENDS,
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
-    "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "routes_to", "requests"),
+    "impact": (
+        "calls",
+        "implements",
+        "extends",
+        "embeds",
+        "references",
+        "uses_type",
+        "routes_to",
+        "requests",
+    ),
 }
 _CALLS_AND_REQUESTS = ("calls", "requests", "routes_to")
 #: operations that follow edges forward; all others go backward
@@ -172,8 +181,8 @@ class Walker:
         return list(zip(units[order].tolist(), rows[order].tolist(), visible[order].tolist(), strict=True))
 
     def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope) -> Walk:
-        """A shortest path from `start` to `end` over calls; without one over calls and requests, then
-        over any edges.
+        """A shortest path from `start` to `end` over calls; without one over calls and requests,
+        then over any edges.
         """
         begin = self.targets.members(start)
         goal = set(self.targets.members(end))

@@ -23,9 +23,7 @@ _LEARNED_MIN = 2
 #: segments of text that a path behind an unknown base must share with its route
 _SEGMENTS_MIN = 2
 _URL = re.compile(r"(?:https?:)?//([^/]*)(.*)")
-_LOCAL_HOST = re.compile(
-    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::(?:\d+|\{.*\}))?", re.IGNORECASE
-)
+_LOCAL_HOST = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::(?:\d+|\{.*\}))?", re.IGNORECASE)
 #: hosts in tests that call an application without a network
 _TEST_HOST = re.compile(r"(?:testserver|test|example\.com|testserver\.local)(?::\d+)?")
 _BASE = re.compile(r"\{([^}]*)\}(?:$|/|(?=\w))(.*)")
@@ -46,8 +44,8 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`base` is the name of an unknown beginning of the path, None without one; `text`: the segments
-    that the call itself names.
+    """`base` is the name of an unknown beginning of the path, None without one; `text`: the number of
+    segments that the call itself names.
     """
 
     method: str
@@ -87,7 +85,7 @@ def _read(
         return None
     path, prefix = str(node["path"]), str(client.get("prefix", "")) if client is not None else ""
     is_local = bool(node.get("test") or (client or {}).get("test"))
-    own = path
+    called = path
     if prefix and not _URL.match(path):
         path = join_path(prefix, path)
     if match := _URL.fullmatch(path):
@@ -96,11 +94,11 @@ def _read(
             path = f"{{}}{path}"
         elif not _LOCAL_HOST.fullmatch(host) and not (is_local and _TEST_HOST.fullmatch(host)):
             return None
-        own = own if not _URL.match(own) else path
+        called = called if not _URL.match(called) else path
     base = None
     if (match := _BASE.fullmatch(path)) is not None:
         base, path = match[1], f"/{match[2]}"
-        own = path if own.startswith("{") else own
+        called = path if called.startswith("{") else called
     elif not path.startswith("/"):
         base, path = None if is_local else "", f"/{path}"
     segments = _segments(path)
@@ -110,7 +108,7 @@ def _read(
         str(node["method"]),
         tuple(segments),
         base,
-        sum(1 for segment in _segments(own) if not _HOLE.search(segment)),
+        sum(1 for segment in _segments(called) if not _HOLE.search(segment)),
         str(node["file"]),
         app,
         is_local,
@@ -166,19 +164,19 @@ class _Routes:
     def match(self, request: Request) -> Match | None:
         if not request.text:
             return None
-        found = self._ranked(request)
-        if request.app and (own := [row for row in found if row[1].root == request.app]):
-            return _best(own, sure=True)
+        rows = self._ranked(request)
+        if request.app and (in_app := [row for row in rows if row[1].root == request.app]):
+            return _best(in_app, sure=True)
         if request.app and any(route.root == request.app for route in self.every):
             return None
-        found = [row for row in found if row[1].file == request.file or not _is_minor(row[1].file)]
+        rows = [row for row in rows if row[1].file == request.file or not _is_minor(row[1].file)]
         if request.local:
-            found = [row for row in found if family_of(row[1].file) == request.family]
+            rows = [row for row in rows if family_of(row[1].file) == request.family]
         near = self._nearest(request)
-        nearest = [row for row in found if row[1].root in near]
+        nearest = [row for row in rows if row[1].root in near]
         if request.local or any(not weak for (weak, *_), _ in nearest):
             return _best(nearest, sure=len(near) == 1)
-        return _best(found, sure=False) if request.text >= _SEGMENTS_MIN else None
+        return _best(rows, sure=False) if request.text >= _SEGMENTS_MIN else None
 
     def _nearest(self, request: Request) -> set[str]:
         """The applications in the innermost folder around a request's file that has any."""
@@ -231,15 +229,15 @@ def _rank(
     parameters), () for no match.
     """
     segments = list(request.segments)
-    known = route.served and not route.computed
+    is_complete = route.served and not route.computed
     if request.base is None:
-        is_weak = not known and learned is None
+        is_weak = not is_complete and learned is None
         parts = [*(learned or ()), *parts]
         segments = segments[len(segments) - len(parts) :] if is_weak else segments
     else:
         named = request.base.rpartition(".")[2]
-        is_weak = known or not named or route.base.rpartition(".")[2] != named
-        parts = parts[len(parts) - len(segments) :] if is_weak and known else parts
+        is_weak = is_complete or not named or route.base.rpartition(".")[2] != named
+        parts = parts[len(parts) - len(segments) :] if is_weak and is_complete else parts
     if len(parts) != len(segments) or not segments:
         return ()
     if _PARAMETER.search(parts[0]) and (is_weak or not _HOLE.search(segments[0])):

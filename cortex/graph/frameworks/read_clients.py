@@ -39,7 +39,9 @@ _NAMES = {
 }
 _BY_FAMILY = {family: [row for row in CLIENTS if row.family == family] for family in _NAMES}
 #: names of clients in tests, without those of other services
-_TEST_NAME = re.compile(r"(?:(?:self|cls)\.)?(?!\w*(?:redis|s3|cache|mqtt|docker|kafka|blob))(?:\w*client\w*|ac)")
+_TEST_NAME = re.compile(
+    r"(?:(?:self|cls)\.)?(?!\w*(?:redis|s3|cache|mqtt|docker|kafka|blob))(?:\w*client\w*|ac)"
+)
 #: wrappers between a call and the name that gets its value
 _WRAPS = frozenset(
     "await await_expression parenthesized_expression as_expression satisfies_expression with_item "
@@ -87,7 +89,9 @@ class _Reader:
                     self._names.setdefault(name, (row, ""))
         #: (scope, name), and the names of fields → key of the client and its description
         self._clients: dict[tuple[int, str], tuple[str, Client]] = {}
-        self._values = {(row.scope, row.name): row.value for row in facts.bindings if row.value.endswith("()")}
+        self._values = {
+            (row.scope, row.name): row.value for row in facts.bindings if row.value.endswith("()")
+        }
 
     def read(self, references: list[Reference]) -> tuple[Fragment, ...]:
         for reference in references:
@@ -99,12 +103,11 @@ class _Reader:
     # --- clients
 
     def _read_maker(self, reference: Reference) -> None:
-        call = self._call_at(reference)
-        made = self._made(call, reference.chain) if call is not None else None
-        if call is None or made is None:
+        client_and_maker = self._maker_of(reference.chain)
+        call = self._call_at(reference) if client_and_maker is not None else None
+        if call is None or client_and_maker is None:
             return
-        client, maker = made
-        client, base, app = self._settings(call, client, maker)
+        client, base, app = self._settings(call, *client_and_maker)
         holder, scope = self._holder(call.node), reference.scope
         definitions = self._facts.definitions
         around = definitions[scope].qualified if scope >= 0 else ""
@@ -120,8 +123,8 @@ class _Reader:
         for key in keys:
             self._add("client", key, call.node, reference, template=base, target=app, local=client.local)
 
-    def _made(self, call: Call, chain: str) -> tuple[Client, Maker] | None:
-        """Return the client that a call makes."""
+    def _maker_of(self, chain: str) -> tuple[Client, Maker] | None:
+        """Return the client that a call of this chain makes."""
         client, member = self._member(chain)
         if client is not None and (maker := client.makers.get(member)) is not None:
             return client, maker
@@ -208,7 +211,7 @@ class _Reader:
         call = self._call_at(reference)
         if call is None:
             return
-        for form, router, local, must in self._forms(call, reference):
+        for form, client, local, must in self._forms(call, reference):
             url = call.at(form.url)
             if url is not None and url.type == "object":
                 url = _entry(url, "url")
@@ -216,11 +219,10 @@ class _Reader:
             method = self._method(call, form)
             if not method or not re.search(r"(?:^|[/}])\w", template) or " " in template:
                 return
-            target = ""
-            if isinstance(router, Call):  # `request(app).get("/x")`
-                made = self._made(router, self._chain(router.node))
-                target = self._settings(router, *made)[2] if made is not None else ""
-                router = ""
+            target, router = "", client if isinstance(client, str) else ""
+            if isinstance(client, Call):  # `request(app).get("/x")`
+                client_and_maker = self._maker_of(self._chain(client.node))
+                target = self._settings(client, *client_and_maker)[2] if client_and_maker is not None else ""
             flags = ("client",) if must else ()
             self._add(
                 "request",
@@ -248,7 +250,7 @@ class _Reader:
         for holder, name in ((root, verb), (chain, "")):
             if not holder:
                 continue
-            key = self._known(holder, reference.scope)
+            key = self._find_client(holder, reference.scope)
             if key is not None and (form := key[1].members.get(name)) is not None:
                 yield form, key[0], key[1].local, False
                 return
@@ -256,20 +258,18 @@ class _Reader:
             yield Form(options=(0,)), chain, False, True
         if verb not in _VERBS and verb not in METHODS:
             return
-        yield from self._by_receiver(call, reference, root, verb)
+        yield from self._by_receiver(call, root, verb)
 
-    def _by_receiver(
-        self, call: Call, reference: Reference, root: str, verb: str
-    ) -> Iterator[tuple[Form, str | Call, bool, bool]]:
+    def _by_receiver(self, call: Call, root: str, verb: str) -> Iterator[tuple[Form, str | Call, bool, bool]]:
         callee = child_of(call.node, self._syntax.calls[call.node.type])
         receiver = self._receiver(callee) if callee is not None else None
         while receiver is not None and receiver.type in _WRAPS and receiver.named_children:
             receiver = receiver.named_children[0]
         if receiver is not None and receiver.type in self._syntax.calls:
             inner = read_call(receiver, "", 0)
-            made = self._made(inner, self._chain(receiver))
-            if made is not None and (form := made[0].members.get(verb)) is not None:
-                yield form, inner, made[0].local, False
+            client_and_maker = self._maker_of(self._chain(receiver))
+            if client_and_maker is not None and (form := client_and_maker[0].members.get(verb)) is not None:
+                yield form, inner, client_and_maker[0].local, False
                 return
         form = Form(verb.upper())
         if _has_url(call):
@@ -279,13 +279,13 @@ class _Reader:
         elif root and root.count(".") < 2 and root.partition(".")[0].partition("(")[0] in self._imported:
             yield form, root, False, True
 
-    def _known(self, holder: str, scope: int) -> tuple[str, Client] | None:
+    def _find_client(self, holder: str, scope: int) -> tuple[str, Client] | None:
         """Return the client of a name or field."""
         if holder.startswith(_FIELDS):
             return self._clients.get((-2, holder.rpartition(".")[2]))
         while scope >= 0:
-            if (found := self._clients.get((scope, holder))) is not None:
-                return found
+            if (client := self._clients.get((scope, holder))) is not None:
+                return client
             scope = self._facts.definitions[scope].parent
         return self._clients.get((-1, holder))
 
@@ -305,7 +305,7 @@ class _Reader:
         if form.method_at:
             return next(iter(names_in_list(place)), "") if place is not None else ""
         options = call.at(form.options)
-        if options is None or options == call.at(form.url) and options.type != "object":
+        if options is None or (options == call.at(form.url) and options.type != "object"):
             return "GET"
         if options.type != "object":
             return ""
@@ -360,9 +360,7 @@ class _Reader:
         flags = (*flags, "test") if local else flags
         end = node.end_point[0] + 1
         place = reference.scope, reference.line, reference.column, end
-        self._fragments.append(
-            Fragment(kind, router, template, methods, target, *place, (0, 0, 0, 0), flags)
-        )
+        self._fragments.append(Fragment(kind, router, template, methods, target, *place, (0, 0, 0, 0), flags))
 
 
 def _has_url(call: Call) -> bool:

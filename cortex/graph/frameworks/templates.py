@@ -1,4 +1,4 @@
-"""Text of URLs with holes: `/users/{user.id}`. A hole has the name of its value, if that is short."""
+"""Text of URLs with holes: `/users/{user.id}`. A hole has the short name of its value."""
 
 from __future__ import annotations
 
