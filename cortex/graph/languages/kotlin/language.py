@@ -47,6 +47,7 @@ KOTLIN = Language(
     "kotlin",
     rules=replace(
         JVM,
+        capital_types=True,
         suffixes=(".kt",),
         inherited_defaults=True,
         strict_arity=True,
