@@ -44,8 +44,8 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`base` is the name of an unknown beginning of the path, None without one; `text`: the number of
-    segments that the call itself names.
+    """`base` is the name of an unknown beginning of the path, None without one; `text`: the
+    number of segments that the call itself names.
     """
 
     method: str
