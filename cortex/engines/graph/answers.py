@@ -51,8 +51,6 @@ _NAMING = frozenset({"callers", "implementations", "type_usages"})
 #: outlines in the cache of a snapshot, some 20 kB each
 OUTLINES_KEPT = 64
 
-#: share of an outline for its entry points
-ENTRIES_SHARE = 0.2
 #: fields of a node in an answer, next to its signature
 NODE_FIELDS = ("id", "kind", "file", "start_line", "end_line")
 
@@ -220,19 +218,13 @@ class GraphSnapshot:
 
     def outline(self, request: OutlineSearch) -> GraphHits:
         """The outline of a file or folder; the last ones are cached, because requests repeat."""
-        hits = self._outlines.pop(request, None) or self._with_entry_points(request)
+        hits = self._outlines.pop(request, None)
+        if hits is None:
+            hits = self._targets.routes.with_entry_points(self._outline(request), request.max_bytes)
         self._outlines[request] = hits  # the most recently used one goes last
         if len(self._outlines) > OUTLINES_KEPT:
             del self._outlines[next(iter(self._outlines))]
         return hits
-
-    def _with_entry_points(self, request: OutlineSearch) -> GraphHits:
-        """The outline; that of a folder begins with its routes."""
-        hits = self._outline(request)
-        if self.graph.names.number(hits.target) >= 0 and hits.target:
-            return hits
-        entries = self._targets.routes.entry_points(hits.target, int(request.max_bytes * ENTRIES_SHARE))
-        return replace(hits, summary=hits.summary | entries)
 
     def _outline(self, request: OutlineSearch) -> GraphHits:
         path = request.path.strip().strip("/")
@@ -342,7 +334,7 @@ class GraphSnapshot:
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
             if edge[2] == _REQUESTS:
-                result |= self._describe_request(step.edge, place["file"])
+                result |= self._targets.routes.describe_request(self._ends_of(step.edge), place["file"])
             if step.kind != DIRECT:
                 result["step"] = STEP_NAMES[step.kind]
             if step.kind == DISPATCH:
@@ -372,13 +364,6 @@ class GraphSnapshot:
         if request.include_context and path and line:
             result["context"] = self._sources.lines(path, line, clamp(request.context_lines, 0, CONTEXT_MAX))
         return path, orjson.dumps(result)
-
-    def _describe_request(self, row: int, file: str) -> dict[str, Any]:
-        """The routes that a request leads to, and whether a test sends it."""
-        ids = self._ends_of(row)
-        rows = [int(self.graph.node_of[self.graph.names.number(route)]) for route in ids]
-        names = [self._targets.routes.names(node) for node in self.graph.nodes_json(rows)]
-        return {"requests": ", ".join(names)} | ({"test": True} if is_test(file) else {})
 
     def _count_alternatives(self, row: int) -> int:
         """The number of definitions with one name that a call leads to: for several systems, or in
