@@ -6,6 +6,7 @@ A name without edges in the graph (a constant, a field, an unknown word) is sear
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +30,7 @@ from cortex.ask.other_mentions import describe_mentions
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import TOKEN_BYTES, Graph
 from cortex.ask.use_sites import OVERLOADS_SHOWN, UNRESOLVED_SHOWN, Place, Site, Uses, cut, render, size_of
-from cortex.ask.word_lines import list_others, search_text
+from cortex.ask.word_lines import find_lines, list_others, search_text
 from cortex.query.check import check_text
 from cortex.ranking.traces import looks_like_path
 from cortex.system.errors import BadRequest, Unavailable
@@ -170,11 +171,33 @@ async def find_uses_of(
     offset: int = 0,
     max_tokens: int = TOKENS,
 ) -> dict[str, Any]:
-    """Return the uses of each of the meanings as `sites`, and `notes`. Raises NotReady."""
+    """Return the uses of each of the meanings as `sites`, the other lines with their name as
+    `elsewhere`, and `notes`. Raises NotReady.
+    """
+    words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
+    word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
+    (blocks, known, remarks), lines = await asyncio.gather(
+        _list_uses(turn, meanings, (direction, depth), offset, max_bytes), find_lines(turn, word)
+    )
+    answer: dict[str, Any] = {"sites": blocks}
+    following = [block["next_offset"] for block in blocks if "next_offset" in block]
+    for block in (block for block in blocks if "next_offset" in block):
+        block["next_offset"] = min(following)
+    if lines is not None and not following:
+        left = max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
+        answer["elsewhere"] = list_others(word, lines, known, left)
+    return answer | {"notes": list(dict.fromkeys(filter(None, remarks)))}
+
+
+async def _list_uses(
+    turn: Turn, meanings: Sequence[Meaning], step: tuple[Direction, int], offset: int, max_bytes: int
+) -> tuple[list[dict[str, Any]], set[Place], list[str]]:
+    """Return (the uses of each meaning, their places and those of the definitions, remarks)."""
+    direction, depth = step
     blocks: list[dict[str, Any]] = []
     unresolved: list[dict[str, Any]] = []
-    mentions: list[str] = []
+    remarks = [meaning.remark for meaning in meanings]
     known: set[Place] = set()
     for meaning in meanings:
         overloads = await find_overloads(turn, meaning)
@@ -183,32 +206,22 @@ async def find_uses_of(
         usage = await _find_uses_of(turn, of_all, direction, depth)
         if direction == "callers" and not (usage.sites or usage.unresolved):
             nothing = GraphHits(target=meaning.id)
-            mentions.append(await describe_mentions(turn, Graph("dependents", meaning.id), nothing))
+            remarks.append(await describe_mentions(turn, Graph("dependents", meaning.id), nothing))
         head: dict[str, Any] = {
             "of": meaning.name,
             "at": (selected or overloads[0]).place,
             "direction": direction,
         }
+        known.update(usage.places, ((overload.file, overload.start) for overload in overloads))
         if len(overloads) > 1 and direction == "callers":
             head |= _split_by_overload(usage, overloads, selected)
         if usage.unresolved in unresolved or offset:  # another meaning has the same name
             usage.unresolved = {}
         unresolved.append(usage.unresolved)
-        known.update(usage.places, ((overload.file, overload.start) for overload in overloads))
         await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
         known.update(usage.places)
         blocks.append(render(usage, offset, max_bytes, head))
-    following = [block["next_offset"] for block in blocks if "next_offset" in block]
-    for block in (block for block in blocks if "next_offset" in block):
-        block["next_offset"] = min(following)
-    remarks = (*(meaning.remark for meaning in meanings), *mentions)
-    answer: dict[str, Any] = {"sites": blocks}
-    words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
-    if direction == "callers" and len(words) == 1 and not (offset or following):
-        left = max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
-        if others := await list_others(turn, words.pop(), known, left):
-            answer["elsewhere"] = others
-    return answer | {"notes": list(dict.fromkeys(filter(None, remarks)))}
+    return blocks, known, remarks
 
 
 def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:

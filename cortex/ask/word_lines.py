@@ -22,7 +22,7 @@ from ipc.messages import ExactHits, ExactSearch, Filters
 #: lines that are searched for a name, their bytes, and the files that are read for it
 LINES_MAX, LINES_BYTES, FILES_MAX = 5_000, 2_000_000, 500
 #: lines that are searched for other lines, and lines that a definition begins with
-OTHERS_SEARCHED, HEAD_LINES = 500, 12
+OTHERS_SEARCHED, HEAD_LINES = 300, 12
 #: share of the bytes that are left for other lines, and the bytes that they need
 OTHERS_SHARE, OTHERS_BYTES_MIN = 0.5, 200
 _IMPORT = re.compile(
@@ -37,10 +37,20 @@ class _Line(NamedTuple):
     text: str
 
 
-async def _find_lines(
-    turn: Turn, word: str, most: int, *types: str
-) -> tuple[dict[Place, _Line], bool] | None:
-    """Return (the lines that hold a word, whether there are more); None without an answer."""
+class WordLines(NamedTuple):
+    """The lines with a word, and whether there are more."""
+
+    lines: dict[Place, _Line]
+    truncated: bool
+
+
+async def find_lines(
+    turn: Turn, word: str, most: int = OTHERS_SEARCHED, types: tuple[str, ...] = ("code", "documentation")
+) -> WordLines | None:
+    """Return the lines with a word; None for no word and without an answer."""
+    word = word.strip("!?$")
+    if not word.isidentifier():
+        return None
     request = ExactSearch(
         word,
         "exact",
@@ -52,7 +62,7 @@ async def _find_lines(
         lines=most,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
-    return None if hits is None else (dict(_lines_of(hits)), hits.truncated)
+    return None if hits is None else WordLines(dict(_lines_of(hits)), hits.truncated)
 
 
 def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, _Line]]:
@@ -64,22 +74,14 @@ def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, _Line]]:
                 yield (hit.path, int(number)), _Line(entry["metadata"]["kind"], text)
 
 
-async def list_others(turn: Turn, word: str, known: Collection[Place], max_bytes: int) -> dict[str, Any]:
+def list_others(word: str, found: WordLines, known: Collection[Place], max_bytes: int) -> dict[str, Any]:
     """Return the lines with a word that are none of the `known` places, within `max_bytes`, and how
-    many are in tests, in comments and documents; {} where it cannot be searched.
+    many are in tests, in comments and documents.
     """
     plain = word.strip("!?$")
-    found = (
-        await _find_lines(turn, plain, OTHERS_SEARCHED, "code", "documentation")
-        if plain.isidentifier()
-        else None
-    )
-    if found is None:
-        return {}
-    rows, truncated = found
     code: list[Site] = []
     texts = 0
-    for (path, number), line in rows.items():
+    for (path, number), line in found.lines.items():
         if not word_pattern(plain).search(line.text):  # other case, or a part of a longer name
             continue
         if (path, number) in known or (line.kind == "definition" and _is_head(path, number, known)):
@@ -92,7 +94,7 @@ async def list_others(turn: Turn, word: str, known: Collection[Place], max_bytes
     shipped = sorted((site for site in code if site.rank < TESTS), key=lambda site: site.order)
     others = {"name": plain} | render_others(shipped, int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE))
     others |= {"tests": len(code) - len(shipped), "texts": texts}
-    return others | ({"at_least": True} if truncated else {})
+    return others | ({"at_least": True} if found.truncated else {})
 
 
 def _is_head(path: str, number: int, known: Collection[Place]) -> bool:
@@ -107,10 +109,7 @@ async def search_text(
     places in `excluded`; accesses of an attribute first.
     """
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
-    plain = word.strip("!?$")
-    if not plain.isidentifier():
-        return Uses()
-    found = await _find_lines(turn, plain, LINES_MAX, "code")
+    found = await find_lines(turn, word, LINES_MAX, ("code",))
     if found is None:
         return Uses()
     lines, truncated = found

@@ -123,7 +123,10 @@ def test_every_line_of_code_with_the_name_is_in_the_answer(served, name):
     }
     shipped = {place for place in holding if place.startswith("shop/")}
     assert shipped <= listed | set(sites(others))
-    assert (others["total"], others["texts"]) == (len(sites(others)), sum(".md" in place for place in holding))
+    assert (others["total"], others["texts"]) == (
+        len(sites(others)),
+        sum(".md" in place for place in holding),
+    )
     assert f"{word} on " in render("cortex_uses", answer)
 
 

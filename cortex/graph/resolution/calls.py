@@ -251,7 +251,7 @@ class Calls:
             return False
         if self.index.may_bind(name):
             return False
-        if self.index.star_imports and not (self.rules.capital_types and name[0].isupper()):
+        if self.index.star_imports and not (self.rules.capitals_are_types and name[0].isupper()):
             return False
         return name[0].isupper() or self.rules.global_names
 

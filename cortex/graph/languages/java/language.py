@@ -57,7 +57,7 @@ JAVA = Language(
     "java",
     rules=replace(
         JVM,
-        capital_types=True,
+        capitals_are_types=True,
         suffixes=(".java",),
         platform_methods=JAVA_METHODS,
         exact_arguments=True,

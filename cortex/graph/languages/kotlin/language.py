@@ -47,7 +47,7 @@ KOTLIN = Language(
     "kotlin",
     rules=replace(
         JVM,
-        capital_types=True,
+        capitals_are_types=True,
         suffixes=(".kt",),
         inherited_defaults=True,
         strict_arity=True,
