@@ -159,8 +159,12 @@ def requests_in(texts):
             {
                 "main_test.go": (
                     'package main\n\nimport (\n\t"net/http"\n\t"net/http/httptest"\n\t"testing"\n)\n\nfunc TestCreate(t *testing.T) {\n'
-                    '\treq := httptest.NewRequest("POST", "/orders", nil)\n\t_ = req\n}\n\nfunc TestConst(t *testing.T) {\n'
+                    '\treq := httptest.NewRequest("POST", "/orders", nil)\n\troutes().ServeHTTP(nil, req)\n}\n\nfunc TestConst(t *testing.T) {\n'
                     '\treq := httptest.NewRequest(http.MethodPost, "/orders", nil)\n\t_ = req\n}\n'
+                ),
+                "direct_test.go": (
+                    'package main\n\nimport (\n\t"net/http/httptest"\n\t"testing"\n)\n\nfunc TestDirect(t *testing.T) {\n'
+                    '\tcreate(nil, httptest.NewRequest("POST", "/orders", nil))\n}\n'
                 ),
             },
             ["main_test:TestCreate POST /orders", "main_test:TestConst POST /orders"],

@@ -37,7 +37,8 @@ class Maker:
 class Client:
     """`family` are languages. `modules` are imports that recognise its names, `globals` names
     without an import; `calls` are calls by their name in these, "" for the name itself; `makers`
-    make an object with the calls `members`. `local`: it calls the application in its own process.
+    make an object with the calls `members`. `local`: it calls the application in its own process;
+    `served_by`: only in files with such a call, others pass the request to a handler.
     """
 
     family: str
@@ -47,6 +48,7 @@ class Client:
     makers: Mapping[str, Maker] = field(default_factory=dict)
     members: Mapping[str, Form] = field(default_factory=dict)
     local: bool = False
+    served_by: str = ""
 
 
 _SCRIPT, _PYTHON, _GO = "script", "python", "go"
@@ -154,5 +156,6 @@ CLIENTS = (
         ("net/http/httptest",),
         calls={"NewRequest": _GO_REQUEST, "NewRequestWithContext": _GO_IN_CONTEXT},
         local=True,
+        served_by="ServeHTTP",
     ),
 )

@@ -25,7 +25,7 @@ _SEGMENTS_MIN = 2
 _URL = re.compile(r"(?:https?:)?//([^/]*)(.*)")
 _LOCAL_HOST = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::(?:\d+|\{.*\}))?", re.IGNORECASE)
 #: hosts in tests that call an application without a network
-_TEST_HOST = re.compile(r"(?:testserver|test|example\.com|testserver\.local)(?::\d+)?")
+_TEST_HOST = re.compile(r"(?:testserver|test|testserver\.local)(?::\d+)?")
 _BASE = re.compile(r"\{([^}]*)\}(?:$|/|(?=\w))(.*)")
 _HOLE = re.compile(r"\{[^}]*\}")
 #: a hole at the end of a segment that is a query: `/orders${search}`

@@ -72,6 +72,7 @@ class _Reader:
         self._rows = _BY_FAMILY[grammar.rules.family]
         self._is_test = is_test(facts.path)
         self._templates = Templates()
+        self._called_names = {row.chain.rpartition(".")[2] for row in facts.references if row.kind == "call"}
         self._fragments: list[Fragment] = []
         #: name → (client, member) of its import
         self._names: dict[str, tuple[Client, str]] = {}
@@ -244,6 +245,8 @@ class _Reader:
         chain = reference.chain
         client, member = self._member(chain)
         if client is not None and (form := client.calls.get(member)) is not None:
+            if client.served_by and client.served_by not in self._called_names:
+                return
             yield form, "", client.local, False
             return
         root, _, verb = chain.rpartition(".")
