@@ -164,7 +164,7 @@ def requests_in(texts):
                 ),
                 "direct_test.go": (
                     'package main\n\nimport (\n\t"net/http/httptest"\n\t"testing"\n)\n\nfunc TestDirect(t *testing.T) {\n'
-                    '\tcreate(nil, httptest.NewRequest("POST", "/orders", nil))\n}\n'
+                    '\tcreate(nil, httptest.NewRequest("POST", "/orders", nil))\n\tmiddle.ServeHTTP(nil, req, create)\n}\n'
                 ),
             },
             ["main_test:TestCreate POST /orders", "main_test:TestConst POST /orders"],
@@ -370,6 +370,18 @@ TWO_APPS = {
             },
             ["tests/test_a:test_a GET /v1/me/solves ?", "tests/test_a:test_a GET /me/solves ?"],
             id="routers whose prefix is unknown",
+        ),
+        pytest.param(
+            FASTAPI,
+            {
+                **{
+                    f"web/{n}.ts": "export function f() {\n  fetch('/api/v1/users/me');\n}\n"
+                    for n in range(5)
+                },
+                "web/x.ts": "export function g() {\n  fetch('/admin/users/me');\n  fetch(`/api/v1/users/${id}`);\n}\n",
+            },
+            [*(f"web/{n}:f GET /users/me" for n in range(5)), "web/x:g GET /users/{user}"],
+            id="a prefix that its requests tell",
         ),
     ],
 )

@@ -38,7 +38,8 @@ class Client:
     """`family` are languages. `modules` are imports that recognise its names, `globals` names
     without an import; `calls` are calls by their name in these, "" for the name itself; `makers`
     make an object with the calls `members`. `local`: it calls the application in its own process;
-    `served_by`: only in files with such a call, others pass the request to a handler.
+    `served_by`: a request without a host counts only in files with such a call, for others pass it
+    to a handler.
     """
 
     family: str
@@ -150,6 +151,7 @@ CLIENTS = (
             "Post": Form("POST"),
             "PostForm": Form("POST"),
         },
+        served_by="ServeHTTP",
     ),
     Client(
         _GO,

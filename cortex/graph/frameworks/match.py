@@ -18,8 +18,9 @@ from cortex.terms.paths import is_example, is_test
 
 #: routes that one request may mean
 CANDIDATES_MAX = 12
-#: requests with one beginning that give the text of a computed prefix
-_LEARNED_MIN = 2
+#: requests with one beginning that give the text of an unknown prefix, and how many more they must
+#: be than those with another
+_LEARNED_MIN, _LEARNED_SHARE = 2, 5
 #: segments of text that a path behind an unknown base must share with its route
 _SEGMENTS_MIN = 2
 _URL = re.compile(r"(?:https?:)?//([^/]*)(.*)")
@@ -128,7 +129,7 @@ class _Routes:
 
     def __init__(self, routes: Iterable[FullRoute], files: Mapping[str, str]) -> None:
         self._files = files
-        #: place of a computed prefix → its segments
+        #: place of an unknown prefix → its segments
         self._learned: dict[str, tuple[str, ...]] = {}
         self.every = [route for route in routes if route.path != "?"]
         self._by_text: dict[str, list[tuple[FullRoute, list[str]]]] = {}
@@ -147,18 +148,20 @@ class _Routes:
         return sorted(root for root in roots if not _is_minor(root[1]))
 
     def learn(self, requests: Iterable[Request]) -> None:
-        """Learn the text of computed prefixes: all requests with two segments of a path behind it
-        have one beginning.
+        """Learn the text of unknown prefixes: the requests with two segments of the path behind one
+        have the same beginning.
         """
         beginnings: dict[str, Counter[tuple[str, ...]]] = {}
         for request in requests:
             for _, route in self._ranked(request) if request.base is None else ():
-                if route.computed and not any(map(_HOLE.search, begin := _beginning(request, route))):
-                    beginnings.setdefault(route.computed, Counter())[begin] += 1
+                place = _unknown_prefix(route)
+                if place and not any(map(_HOLE.search, begin := _beginning(request, route))):
+                    beginnings.setdefault(place, Counter())[begin] += 1
         self._learned = {
-            place: next(iter(counts))
+            place: first
             for place, counts in beginnings.items()
-            if place and len(counts) == 1 and counts.total() >= _LEARNED_MIN
+            for (first, most), *others in [counts.most_common(2)]
+            if most >= _LEARNED_MIN and (not others or most >= _LEARNED_SHARE * others[0][1])
         }
 
     def match(self, request: Request) -> Match | None:
@@ -200,7 +203,7 @@ class _Routes:
         for text in {segment for segment in request.segments if not _HOLE.search(segment)}:
             for route, parts in self._by_text.get(text, ()):
                 if route.method in (request.method, ANY) and (
-                    rank := _rank(request, route, parts, self._learned.get(route.computed))
+                    rank := _rank(request, route, parts, self._learned.get(_unknown_prefix(route)))
                 ):
                     rows.append((rank, route))
         return rows
@@ -216,6 +219,13 @@ def _best(rows: list[tuple[tuple[int, ...], FullRoute]], *, sure: bool) -> Match
     least = min(rank for rank, _ in rows)
     ids = tuple(dict.fromkeys(route.id for rank, route in rows if rank == least))
     return Match(ids, sure and not least[0]) if len(ids) <= CANDIDATES_MAX else None
+
+
+def _unknown_prefix(route: FullRoute) -> str:
+    """Return the place of a prefix that is computed, or the router that nothing mounts; "" for a
+    complete path.
+    """
+    return route.computed or ("" if route.served else route.root)
 
 
 def _beginning(request: Request, route: FullRoute) -> tuple[str, ...]:

@@ -72,7 +72,8 @@ class _Reader:
         self._rows = _BY_FAMILY[grammar.rules.family]
         self._is_test = is_test(facts.path)
         self._templates = Templates()
-        self._called_names = {row.chain.rpartition(".")[2] for row in facts.references if row.kind == "call"}
+        #: names of calls that take a request and its recorder
+        self._serving = {row.chain.rpartition(".")[2] for row in facts.references if row.arguments == 2}
         self._fragments: list[Fragment] = []
         #: name → (client, member) of its import
         self._names: dict[str, tuple[Client, str]] = {}
@@ -212,7 +213,8 @@ class _Reader:
         call = self._call_at(reference)
         if call is None:
             return
-        for form, client, local, must in self._forms(call, reference):
+        for form, client, is_local, must in self._forms(call, reference):
+            local = is_local
             url = call.at(form.url)
             if url is not None and url.type == "object":
                 url = _entry(url, "url")
@@ -220,6 +222,11 @@ class _Reader:
             method = self._method(call, form)
             if not method or not re.search(r"(?:^|[/}])\w", template) or " " in template:
                 return
+            described = self._member(reference.chain)[0]
+            if described is not None and described.served_by and (local or template.startswith("/")):
+                local = True
+                if described.served_by not in self._serving:
+                    return
             target, router = "", client if isinstance(client, str) else ""
             if isinstance(client, Call):  # `request(app).get("/x")`
                 client_and_maker = self._maker_of(self._chain(client.node))
@@ -245,8 +252,6 @@ class _Reader:
         chain = reference.chain
         client, member = self._member(chain)
         if client is not None and (form := client.calls.get(member)) is not None:
-            if client.served_by and client.served_by not in self._called_names:
-                return
             yield form, "", client.local, False
             return
         root, _, verb = chain.rpartition(".")
