@@ -259,10 +259,13 @@ def test_the_page_of_a_sealed_project_leaves_no_text_in_an_address_or_in_stats(s
     done = sealed.run("up", "--detach", "--http")
     assert done.returncode == 0, done.stderr
     try:
-        link = until(lambda: sealed.run("open", "--print").stdout.strip(), "the page is served")
+
+        def link() -> str:
+            return sealed.run("open", "--print").stdout.strip()
+
         with driving() as driver:
             page = Page(driver, None)
-            driver.get(link)
+            driver.get(until(link, "the page is served"))
             page.find("#fresh[data-state=fine]")
             page.type("#query", words)
             page.shows("check_password", ".found")

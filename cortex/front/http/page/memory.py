@@ -124,7 +124,7 @@ async def _note(visit: Visit, number: str) -> Fields | None:
 
 
 async def _pair(visit: Visit, numbers: str) -> list[Fields]:
-    """Return the two notes to merge, of "12,34"; [] for an empty text. Raises BadRequest for others."""
+    """Return the two notes to merge, of "12,34"; [] for "". Raises BadRequest for one note."""
     if not numbers:
         return []
     first, _, second = numbers.partition(",")
