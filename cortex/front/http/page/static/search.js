@@ -72,14 +72,14 @@ function hint() {
   byId("kind").disabled = way === "structure";
 }
 
-async function find() {
+async function find({ more = false } = {}) {
   asking.abort();
   const own = (asking = new AbortController());
   const body = asked();
   note(body);
   results.setAttribute("aria-busy", "true");
   try {
-    const found = await ask("find", body, { signal: own.signal });
+    const found = await ask("find", { ...body, more }, { signal: own.signal });
     if (own.signal.aborted) return;
     fill(results, found);
     say("");
@@ -103,7 +103,13 @@ form.addEventListener("keydown", (event) => {
   find();
   settled = true;
 });
-results.addEventListener("click", () => { settled = true; });
+results.addEventListener("click", async (event) => {
+  settled = true;
+  if (event.target.id !== "more") return;
+  const before = results.querySelectorAll("a.open").length;
+  await find({ more: true });
+  results.querySelectorAll("a.open")[before]?.focus();
+});
 addEventListener("popstate", () => {
   restore();
   hint();
