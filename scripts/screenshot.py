@@ -120,12 +120,12 @@ def main() -> int:
             run("index", "--project", str(project))
             for title in TITLES:
                 run("memory", "store", title, "--kind", "decision", "--project", str(project))
-            made = pictures(link_of(project), options.views)
+            images = pictures(link_of(project), options.views)
         finally:
             run("down", "--project", str(project))
             run("memory", "down")
     options.out.mkdir(exist_ok=True)
-    for name, raw in made.items():
+    for name, raw in images.items():
         if len(raw) > BYTES_MAX:
             sys.exit(f"{name} has {len(raw)} bytes, more than {BYTES_MAX}.")
         (options.out / f"{name}.png").write_bytes(raw)

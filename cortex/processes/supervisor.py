@@ -53,7 +53,7 @@ GRACE_S = 5.0
 #: bytes of one command line
 LINE_BYTES_MAX = 65_536
 #: option of a set that runs on without fronts, when it begins anew
-AGAIN = "--again"
+RUNS_ON = "--again"
 #: the reason in the log when a set begins anew
 UPGRADED = "an upgrade has replaced the modules of this process"
 #: connections at the same time: one for each window of an agent
@@ -527,13 +527,13 @@ def main(arguments: list[str]) -> int:
     spec = SetSpec.load(arguments[-1])
     try:
         supervisor = Supervisor(spec)
-        if AGAIN in arguments:
+        if RUNS_ON in arguments:
             supervisor.keep()
         code = supervisor.run()
         if code != ANEW:
             return code
-        if AGAIN not in arguments:
-            sys.orig_argv.insert(-1, AGAIN)
+        if RUNS_ON not in arguments:
+            sys.orig_argv.insert(-1, RUNS_ON)
         return re_exec.begin(UPGRADED)
     except Misconfigured as error:
         say(str(error))

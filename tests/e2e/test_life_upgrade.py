@@ -102,9 +102,9 @@ def test_a_set_without_fronts_begins_anew_after_an_upgrade(project, site):
     asyncio.run(asyncio.wait_for(talk(), CALL_S + BOUND_S))
     # the old set may answer first; a front that waits may start the new set before it begins anew
     assert before["idle_exit_s"] is None
-    kept = (__version__, None)
+    expected = (__version__, None)
     until(
-        lambda: tuple(map(project.status().get, ("version", "idle_exit_s"), ("", 0))) == kept,
+        lambda: tuple(map(project.status().get, ("version", "idle_exit_s"), ("", 0))) == expected,
         "a new set runs until `cortex down`",
     )
 

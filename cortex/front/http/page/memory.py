@@ -130,7 +130,9 @@ async def _pair(visit: Visit, numbers: str) -> list[Fields]:
     first, _, second = numbers.partition(",")
     if first == second:
         raise BadRequest("Pick two notes to merge.")
-    notes = await asyncio.gather(*(visit.call("memory_show", {"node_id": one}) for one in (first, second)))
+    notes = await asyncio.gather(
+        *(visit.call("memory_show", {"node_id": number}) for number in (first, second))
+    )
     return [note | {"body": unfenced(note["body"])} for note in notes]
 
 
