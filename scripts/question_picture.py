@@ -43,8 +43,8 @@ def main() -> None:
     lines = textwrap.wrap(tasks[name]["question"], COLUMNS - 2)
     recorded = [(lines[0], lines[1:])]
     for (arm, tools), looks in zip(ARMS.items(), pairs[name, repetition], strict=True):
-        found = f"{arms[name][arm]['found_count']:g} of {arms[name][arm]['gold']} places found"
-        end = f"\x1b[1m{len(looks)} looks, {_tokens(looks):,} tokens; {found}\x1b[0m"
+        places = f"{arms[name][arm]['found_count']:g} of {arms[name][arm]['gold']} places found"
+        end = f"\x1b[1m{len(looks)} looks, {_tokens(looks):,} tokens; {places}\x1b[0m"
         recorded.append((f"with {tools}", [*map(_line, looks), end]))
     label = f"{tasks[name]['question']} Answered with ripgrep, then with Cortex"
     drawn = draw(recorded, label=label, prompt="?")
