@@ -24,7 +24,7 @@ from cortex.memory.answers import (
 )
 from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
-from cortex.memory.changes import ALIKE, KINDS, alike, stems
+from cortex.memory.changes import ALIKE, KINDS
 from cortex.memory.checks import warnings_of
 from cortex.memory.copies import back_ups
 from cortex.memory.disputes import mark_disputed
@@ -51,6 +51,7 @@ from cortex.memory.note import (
 from cortex.memory.postgresql import Server
 from cortex.memory.recall import Memory
 from cortex.memory.sealed import opener
+from cortex.memory.statements import alike, stems
 from cortex.memory.store import STATES, Written
 from cortex.memory.timeline import between
 from cortex.memory.times import format_age, format_moment, read_end, read_moment

@@ -21,7 +21,6 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, updat
 from cortex.memory.bulk_import import Intake, merge_notes, take_in, take_out
 from cortex.memory.catalog import Outline
 from cortex.memory.census import count
-from cortex.memory.changes import statement_of, stems
 from cortex.memory.database import open_database
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased, all_forgotten, erase
@@ -41,6 +40,7 @@ from cortex.memory.note import (
 from cortex.memory.postgresql import Server
 from cortex.memory.records import UPKEEP, News, Point, Records, batches, last_change, outlines, point_at
 from cortex.memory.rows import edge_of, note_of_revision
+from cortex.memory.statements import statement_of, stems
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
 from cortex.memory.times import just_now
 from cortex.memory.undo import undo
