@@ -51,9 +51,8 @@ HALF_LIFE_MS = 30 * 86_400_000
 #: of its meaning above the mean, which must also exceed the maximum that all unrelated notes would
 #: reach by chance
 WORDS_FLOOR, WINDOW_FLOOR, MEANING_FLOOR = 0.34, 0.2, 2.2
-#: least share of the query's word weight in the best note: below it, and without a near meaning, no
-#: note is about the query
-WORDS_ABOUT = 0.45
+#: share of the query's word weight in one note from which on a note is about the query
+WORDS_ABOUT = 0.8
 #: smallest score that counts as a match of words
 LEAST = 1e-6
 #: candidates from meaning
@@ -151,11 +150,14 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
 
 
 def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array, related: float) -> bool:
-    """Whether any note of the mask is about the query's subject: by its words, by a cosine of at
-    least `related`, or as speech that passes the minimum for a hit.
+    """Whether any note of the mask is about the query's subject: by a cosine of at least `related`,
+    by nearly all its words, or as speech that passes the minimum for a hit.
     """
-    best = max((score for number, score in lanes.words.items() if mask[number]), default=0.0)
-    if best >= max(WORDS_ABOUT * lanes.ideal, LEAST) or lanes.cosines.values.max(initial=-1.0) >= related:
+    if lanes.cosines.values.max(initial=-1.0) >= related:
+        return True
+    words = np.zeros(len(mask), np.uint32)
+    words[lanes.word_bits.numbers] = lanes.word_bits.bits
+    if _covered(words[mask], lanes.word_bits.worth).max(initial=0.0) >= WORDS_ABOUT:
         return True
     return bool((similar.fits & (catalog["speaker"][similar.numbers] > 0)).any())
 
@@ -170,11 +172,13 @@ def _window(around: Sequence[Array], word_bits: WordBits, mask: Array) -> Array:
     """The share of the query words' weight that each note contains together with its neighbours."""
     in_mask = mask[word_bits.numbers]
     bits = _spread(word_bits.numbers[in_mask], word_bits.bits[in_mask], len(mask))
-    together = np.bitwise_or.reduce([bits[ring] for ring in around])
-    shares = word_bits.worth / (word_bits.worth.sum() or 1.0)
-    covered: Array = sum(
-        (share * (together >> at & 1) for at, share in enumerate(shares)), np.zeros(len(together))
-    )
+    return _covered(np.bitwise_or.reduce([bits[ring] for ring in around]), word_bits.worth)
+
+
+def _covered(bits: Array, worth: Array) -> Array:
+    """The share of the query words' weight that the bits name."""
+    shares = worth / (worth.sum() or 1.0)
+    covered: Array = sum((share * (bits >> at & 1) for at, share in enumerate(shares)), np.zeros(len(bits)))
     return covered
 
 

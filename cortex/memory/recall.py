@@ -358,8 +358,10 @@ class Memory:
         )
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)
-        if floor and not is_noted(lanes, similar, self.catalog, mask, self.vectors.related(int(mask.sum()))):
-            return []
+        if floor:
+            related = self.vectors.related(int(mask.sum()), self.words.known_share(query_words))
+            if not is_noted(lanes, similar, self.catalog, mask, related):
+                return []
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
         if alpha < 1:
             starts = {hit.number: min(1.0, hit.score) for hit in best[:ANCHORS]}

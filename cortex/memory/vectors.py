@@ -27,9 +27,9 @@ from cortex.system.dot_products import products
 
 #: share of obsolete rows from which on the file is rewritten
 STALE_SHARE = 0.5
-#: deviations above the best cosine by chance from which on a text is about a query; the most notes
-#: that chance is computed for
-RELATED_DEVIATIONS, CHANCE_NOTES = -0.3, 1_000
+#: deviations above the best cosine by chance from which on a text is about a query of unknown
+#: words, and how many fewer suffice if all are known; the most notes that chance is computed for
+RELATED_DEVIATIONS, KNOWN_DEVIATIONS, CHANCE_NOTES = 0.2, 1.9, 1_000
 #: number of cosines from which on their own mean and deviation are a reliable scale
 ENOUGH = 200
 #: number of vectors up to which each is compared (0.08 µs each, four times that if they are
@@ -228,14 +228,14 @@ class Vectors:
             self._others = self._embedder.embed(BACKGROUND, "passage").astype(np.float32)
         return self._others
 
-    def related(self, count: int) -> float:
-        """The cosine from which on one of `count` notes is about a query: a little less than the
-        nearest of unrelated texts reaches by chance, by this embedder. A missing note harms more
-        than one too many.
+    def related(self, count: int, known: float) -> float:
+        """The cosine from which on one of `count` notes is about a query: that of the nearest of
+        unrelated texts by chance, by this embedder, less the share of the query's words that notes
+        contain (`known`). A missing note harms more than one too many.
         """
         mean, deviation = self._scale()
         chance = NormalDist().inv_cdf(1 - 1 / min(max(2, count), CHANCE_NOTES))
-        return mean + (chance + RELATED_DEVIATIONS) * deviation
+        return mean + (chance + RELATED_DEVIATIONS - KNOWN_DEVIATIONS * known) * deviation
 
     def _scale(self) -> tuple[float, float]:
         """Mean and deviation of the cosines between unrelated notes."""

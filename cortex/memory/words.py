@@ -258,11 +258,18 @@ class Words:
         """The approximate score of a note of usual length with each word once."""
         return sum(self._rarity("all", word) for word in words)
 
+    def known_share(self, words: Sequence[str]) -> float:
+        """The share of the words' weight that any note contains."""
+        rarity = {word: self._rarity("all", word) for word in words}
+        known = sum(weight for word, weight in rarity.items() if self._holding("all", word))
+        return known / (sum(rarity.values()) or 1.0)
+
     def _rarity(self, field: str, word: str) -> float:
-        count = self._searcher.num_docs + len(self._tail)
-        return _rarity(
-            count, self._searcher.doc_freq(field, word) + self._tail.document_frequency(field, word)
-        )
+        return _rarity(self._searcher.num_docs + len(self._tail), self._holding(field, word))
+
+    def _holding(self, field: str, word: str) -> int:
+        """The number of notes that contain the word."""
+        return self._searcher.doc_freq(field, word) + self._tail.document_frequency(field, word)
 
 
 def _rarity(count: int, holding: int) -> float:

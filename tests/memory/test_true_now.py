@@ -323,7 +323,7 @@ def test_the_floor_follows_the_embedder(tmp_path):
 
     plain = Memory(tmp_path / "plain", open_static())
     shifted = Memory(tmp_path / "shifted", Shifted())
-    assert shifted.vectors.related(200) > plain.vectors.related(200) + 0.2
+    assert shifted.vectors.related(200, 0.5) > plain.vectors.related(200, 0.5) + 0.2
     plain.close()
     shifted.close()
 
