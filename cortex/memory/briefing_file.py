@@ -5,7 +5,7 @@ the worker.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from cortex.memory.briefing import TOKENS, brief
@@ -14,9 +14,11 @@ from cortex.memory.clones import hints
 from cortex.memory.handovers import all_of, print_note
 from cortex.memory.library import Library
 from cortex.memory.transcripts.handover import TOPIC
-from cortex.settings.branches import handover_file
+from cortex.settings import branches
 from cortex.system import files
 
+#: branches with a briefing of their own, the newest
+BRANCHES_MAX = 16
 #: name of the files' folder in the memory folder
 FOLDER = "briefings"
 #: the file beside the briefings with the remotes that make clones one project: a hook reads no
@@ -26,37 +28,57 @@ REMOTES = "remotes"
 _IDENTITY = re.compile(r"[\w.-]{1,64}-[0-9a-f]{16}", re.ASCII)
 
 
-def render(library: Library, folder: Path, project: str, remotes: Sequence[str] = ()) -> bool:
-    """Write the briefing of a project and its hand-overs. Return False for a project without a
-    folder. Raises OSError. Nothing is counted as shown, for no agent has read it yet.
+def render(
+    library: Library, folder: Path, project: str, remotes: Sequence[str] = (), place: str = ""
+) -> bool:
+    """Write the briefings of a project and its branches, and its hand-overs; `place`: a folder of
+    the project, from which its branches are read. Return False for a project without a folder.
+    Raises OSError. Nothing is counted as shown, for no agent has read it yet.
     """
     if not _IDENTITY.fullmatch(project):
         return False
     memory, view = library.memory, library.of(project=project)
-    briefing = brief(
-        memory,
-        Selection(project=view.project),
-        "default",
-        memory.now(),
-        compact=False,
-        tokens=TOKENS,
-        by_hook=True,
-    )
-    text = "\n\n".join((briefing.text, *hints(view)))
     files.make_private(folder / FOLDER)
-    files.replace(folder / FOLDER / f"{project}.md", text.encode())
-    _write_handovers(view, folder / FOLDER, project)
+    written = []
+    for name, elsewhere in _readers(view, project, place):
+        selection = Selection(project=view.project, elsewhere=elsewhere)
+        briefing = brief(
+            memory, selection, "default", memory.now(), compact=False, tokens=TOKENS, by_hook=True
+        )
+        text = "\n\n".join((briefing.text, *hints(view)))
+        files.replace(folder / FOLDER / name, text.encode())
+        written.append(name)
+    _write_handovers(view, folder / FOLDER, project, written)
     files.replace(folder / FOLDER / REMOTES, "\n".join(remotes).encode())
     return True
 
 
-def _write_handovers(view: Library, folder: Path, project: str) -> None:
-    """Write each hand-over to the file that `handover_file` names: its moment in milliseconds on
-    the first line, then the text. Files of others are removed.
+def _readers(view: Library, project: str, place: str) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
+    """Yield the name of each briefing's file, and the branches whose notes its readers do not share
+    (`Selection.elsewhere`): for the main branch, and for each other one with notes.
     """
-    notes = {handover_file(project, note.topic.removeprefix(f"{TOPIC} ")): note for note in all_of(view)}
+    head = branches.head_of(Path(place)) if place else None
+    if head is None or head.common is None:
+        yield f"{project}.md", ("", ())
+        return
+    names = branches.existing(head.common, view.memory.catalog.branches(view.project))
+    others = tuple(name for name in names if name not in branches.main_branches(head.common))
+    yield f"{project}.md", (view.project, others)
+    for branch in others[-BRANCHES_MAX:]:
+        rest = tuple(name for name in others if name != branch)
+        yield branches.briefing_file(project, branch), (view.project, rest)
+
+
+def _write_handovers(view: Library, folder: Path, project: str, others: Collection[str]) -> None:
+    """Write each hand-over to the file that `handover_file` names: its moment in milliseconds on
+    the first line, then the text. Files of the project that are neither hand-overs nor `others` are
+    removed.
+    """
+    notes = {
+        branches.handover_file(project, note.topic.removeprefix(f"{TOPIC} ")): note for note in all_of(view)
+    }
     for name in files.names(folder):
-        if name.startswith(f"{project}.") and name != f"{project}.md" and name not in notes:
+        if name.startswith(f"{project}.") and name not in others and name not in notes:
             files.remove(folder / name)
     for name, note in notes.items():
         files.replace(folder / name, f"{note.happened_at}\n{print_note(note)}".encode())

@@ -247,8 +247,9 @@ class MemoryWorker:
     def _render(self) -> None:
         """Render one of the briefings that may have changed, some time after the last write."""
         if self._library is not None and self._to_brief and time.monotonic() - self._last_write >= QUIET_S:
-            remotes = self._data.settings.remotes
-            briefing_file.render(self._library, self._data.home, self._to_brief.pop(), remotes)
+            remotes, project = self._data.settings.remotes, self._to_brief.pop()
+            place = self._followed_projects.folder_of(project)
+            briefing_file.render(self._library, self._data.home, project, remotes, place)
 
     def background(self) -> Slices | None:
         """Upkeep that is due, after a while without calls; the next call ends it, and it goes on

@@ -111,6 +111,10 @@ class FollowedProjects:
         #: projects with the places that were looked at
         self._seen: set[tuple[str, str]] = set()
 
+    def folder_of(self, project: str) -> str:
+        """The folder of a project, "" if it is unknown."""
+        return self._folders.get(project, "")
+
     def remember(self, library: Library, project: str, place: str = "") -> None:
         """Store a project once, and again if its folder was unknown, is gone, or has another git
         folder. A new one whose git folder was that of another project gets its notes.
