@@ -21,7 +21,7 @@ from report import Figures, add_json, begin, print_figures, print_machine, print
 from sqlalchemy import text
 
 from cortex.memory import Cortex
-from cortex.memory.database import connect
+from cortex.memory.store.database import connect
 from cortex.processes import attach
 from cortex.settings.config import load_data
 

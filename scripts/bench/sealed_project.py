@@ -34,7 +34,7 @@ import psutil
 import report
 
 from cortex.memory.library import Library
-from cortex.memory.sealed import driver_of, seal_folder, unseal_folder
+from cortex.memory.store.sealed import driver_of, seal_folder, unseal_folder
 from cortex.processes import attach
 from cortex.sealing import plain_folder
 from cortex.sealing.keys import project_keys

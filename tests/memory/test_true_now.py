@@ -10,11 +10,11 @@ import time
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.memory.find.recall import Memory
+from cortex.memory.find.statements import ended_values, stems
 from cortex.memory.library import Library
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
-from cortex.memory.recall import Memory
-from cortex.memory.statements import ended_values, stems
 from cortex.memory.times import read_end, read_moment
 from cortex.system.errors import BadRequest
 

@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from cortex.memory.library import Library
-from cortex.memory.moved_projects import join_moved, mark_of
-from cortex.memory.store import Store
-from cortex.memory.tables import FOLLOWED, SESSION
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.tables import FOLLOWED, SESSION
+from cortex.memory.team.moved_projects import join_moved, mark_of
 from cortex.memory.transcripts import exchange_search, past_sessions
 from cortex.memory.transcripts.handover import hand_over
 from cortex.memory.transcripts.intake import read_incoming_portion, take
