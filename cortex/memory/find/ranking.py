@@ -155,9 +155,8 @@ def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array,
     """
     if lanes.cosines.values.max(initial=-1.0) >= related:
         return True
-    words = np.zeros(len(mask), np.uint32)
-    words[lanes.word_bits.numbers] = lanes.word_bits.bits
-    if _covered(words[mask], lanes.word_bits.worth).max(initial=0.0) >= WORDS_ABOUT:
+    words = lanes.word_bits
+    if _covered(words.bits[mask[words.numbers]], words.worth).max(initial=0.0) >= WORDS_ABOUT:
         return True
     return bool((similar.fits & (catalog["speaker"][similar.numbers] > 0)).any())
 
