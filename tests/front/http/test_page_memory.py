@@ -265,6 +265,38 @@ def test_an_invalid_change_is_one_sentence(town, body):
     assert (status, answer["error"]["code"]) == (400, "bad_request")
 
 
+def test_candidates_are_listed_taken_and_dropped_by_click(page, town, note):
+    exchange = {"begins": True, "at": 1_772_459_200_000, "assistant": "Noted."}
+    sentences = ("We decided to ring the fog bell twice.", "Never paint the buoys on Sundays.")
+    session_fields = {"kind": "claude", "source_id": "session-2", "workstation": "here", "branch": "main"}
+    portion = {
+        "session": session_fields | {"started_at": exchange["at"], "last_at": exchange["at"]},
+        "start": 0,
+        "place": {"offset": 10, "size": 10, "tail": ""},
+        "parts": [exchange | {"user": text} for text in sentences],
+    }
+
+    async def take():
+        library = town.server.link.memory.library
+        reader = MemoryInProcess(library, channel="sessions", trust="user")
+        await reader.call("take_session", {"portion": portion}, writes=True)
+        library.memory.exchange_index.close()  # a worker does it periodically
+
+    asyncio.run_coroutine_threadsafe(take(), town.server.loop).result(BOUND_S)
+    page.open("/memory?tab=candidates")
+    page.shows("paint the buoys")
+    assert len(page.all(".operations > li")) == 2
+    page.find("button[data-change=take][aria-label*='fog bell']").click()
+    shows_done(page, "Noted as #")
+    number = page.text("#done-said").partition("#")[2].partition(":")[0]
+    assert "fog bell" in note(number)["title"]
+    page.find("button[data-change=drop]").click()
+    shows_done(page, "Dropped: it is not proposed again.")
+    page.shows("No candidates.", ".empty")
+    status, _, answer = town.server.ask("POST", "/page/memory/change", {"what": "take", "candidate": "99"})
+    assert (status, answer["error"]["code"]) == (404, "not_found")
+
+
 @pytest.mark.parametrize(
     "address", ["note", "tab=sessions", "tab=candidates", "tab=quality", "tab=trends", "tab=changes"]
 )
