@@ -345,7 +345,7 @@ def _line_values(question: Question, candidate: Candidate) -> dict[int, float]:
     words = {number: question.line_worth(terms, total) for number, terms in scored.lines().items()}
     for number in scored.literal:
         words[number] = words.get(number, 0.0) + LITERAL
-    lines = {number: scored.source.lines[number] for number in numbers}
+    lines = dict(zip(numbers, scored.source.lines.between(unit.start, unit.end).split("\n"), strict=False))
     return weigh_lines(lines, words, dict.fromkeys(candidate.cited, CITED))
 
 
