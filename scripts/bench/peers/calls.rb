@@ -5,8 +5,11 @@
 calls = {}
 root = "#{File.realpath(ENV.fetch("CALLS_ROOT"))}/"
 made = ->(name) { name == :initialize ? :new : name }
-TracePoint.new(:call, :c_call) do |point|
-  if point.event == :c_call
+classes = {}.compare_by_identity
+TracePoint.new(:call, :c_call, :class) do |point|
+  if point.event == :class
+    classes[point.self] ||= [point.path, point.lineno]
+  elsif point.event == :c_call
     from, line = point.path, point.lineno
     next if point.method_id == :new || !from.start_with?(root)
 
@@ -19,6 +22,10 @@ TracePoint.new(:call, :c_call) do |point|
 
     names = [point.callee_id, point.method_id].map(&made)
     calls[[from, place.lineno, names[0], point.path, point.lineno, names[1]]] = true
+    # The constructor may be that of a base: the class that is made is a target, too.
+    next unless names[0] == :new && (opened = classes[point.self.class])
+
+    calls[[from, place.lineno, :new, *opened, point.self.class.name.split("::").last]] = true
   end
 end.enable
 at_exit do
