@@ -27,7 +27,7 @@ def test_a_field_or_parameter_hides_no_imported_method():
 
 def test_an_element_of_an_annotation_is_a_method():
     text = (
-        "package a;\n@interface Timed {\n  String name() default \"\";\n  Level level();\n}\n"
+        'package a;\n@interface Timed {\n  String name() default "";\n  Level level();\n}\n'
         "class Level {\n  void rise() {}\n}\n"
         "class Read {\n  void read(Timed timed) {\n    timed.name();\n    timed.level().rise();\n  }\n}\n"
     )

@@ -101,10 +101,12 @@ def child_of(node: Node, place: str) -> Node | None:
 
 
 def name_of(node: Node) -> str:
-    r"""Return a name as chains have it: Ruby's `@x` is `self.x`, PHP's `A\B` is `A.B`."""
+    r"""Return a name as chains have it: Ruby's `@x` is `self.@x`, which no method has as its name;
+    PHP's `A\B` is `A.B`.
+    """
     text = text_of(node)
     if text[:1] == "@" and node.type == "instance_variable":
-        return f"self.{text[1:]}"
+        return f"self.{text}"
     return dotted_name(text) if "\\" in text else text
 
 

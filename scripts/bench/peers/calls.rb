@@ -6,6 +6,8 @@ calls = {}
 root = "#{File.realpath(ENV.fetch("CALLS_ROOT"))}/"
 made = ->(name) { name == :initialize ? :new : name }
 classes = {}.compare_by_identity
+# Of methods that are written in C those of `attr_reader` have a place.
+places = Hash.new { |known, (type, name)| known[[type, name]] = type.instance_method(name).source_location }
 TracePoint.new(:call, :c_call, :class) do |point|
   if point.event == :class
     classes[point.self] ||= [point.path, point.lineno]
@@ -13,7 +15,7 @@ TracePoint.new(:call, :c_call, :class) do |point|
     from, line = point.path, point.lineno
     next if point.method_id == :new || !from.start_with?(root)
 
-    calls[[from, line, point.method_id, "-", 0, point.method_id]] = true
+    calls[[from, line, point.method_id, *(places[[point.defined_class, point.method_id]] || ["-", 0]), point.method_id]] = true
   else
     # A method that is written in C has its caller's line, as `new` does.
     place = caller_locations(2, 1)&.first

@@ -3,6 +3,8 @@
 (method name: (_) @name) @def.function
 (singleton_method name: (_) @name) @def.function
 (call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_) (#any-of? @_define "define_method" "define_singleton_method")) @def.function
+(call method: (identifier) @_attr arguments: (argument_list [(simple_symbol) (string)] @def.attribute @name) (#any-of? @_attr "attr_reader" "attr_writer" "attr_accessor"))
+(assignment left: (constant) @name right: (call receiver: (constant) @_maker method: (identifier) @_new) (#eq? @_maker "Struct") (#eq? @_new "new")) @def.class
 
 (superclass (_) @base.extends)
 (call method: (identifier) @include arguments: (argument_list [(constant) (scope_resolution)] @base.embeds) (#any-of? @include "include" "extend" "prepend"))
