@@ -164,3 +164,14 @@ Point.new(1, 2).long
 """
     )
     assert calls({"a.rb": text}, "a.rb") == [(11, "Point.short"), (17, "Point"), (17, "Point.long")]
+
+
+def test_a_module_extends_itself_by_one_inside():
+    shop = "module Shop\n  module Base\n    def pack(x)\n    end\n  end\n  extend Base\nend\n"
+    texts = {
+        "lib/shop.rb": shop,
+        "lib/base.rb": "module Base\n  def pack(x)\n  end\nend\n",
+        "lib/disk.rb": "module Shop\n  class Disk\n  end\nend\n",
+        "use.rb": "Shop.pack(1)\n",
+    }
+    assert calls(texts, "use.rb") == [(1, "Shop.Base.pack")]
