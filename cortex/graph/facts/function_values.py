@@ -45,7 +45,8 @@ def value_references(
     file, scopes, last_start = _FileNames(facts, rules), _Scopes(spans), -1
     if bare_names:
         called_at = {reference.at for reference in facts.references}
-        names = [(at, node) for node in bare_names if (at := node.start_byte) not in called_at]
+        starts = [(name.start_byte, name) for name in bare_names]
+        names = [pair for pair in starts if pair[0] not in called_at]
         yield from _bare_calls(sorted(names), file, _Scopes(spans))
     for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
         if node.start_byte == last_start:
