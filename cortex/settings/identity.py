@@ -18,6 +18,8 @@ POINTER_BYTES_MAX = 8_192
 GITDIR = "gitdir: "
 #: bytes of a repository's configuration that are read
 CONFIG_BYTES_MAX = 65_536
+#: files of a git folder that hold its commits and their names
+_HISTORY = ("HEAD", "objects", "packed-refs", "refs", "refs/heads")
 #: characters of the name at the start of an identity; the column holds 64
 NAME_CHARS = 40
 
@@ -117,6 +119,36 @@ def _find_repository(root: Path) -> tuple[Path, Path | None]:
             folders = worktree_folders(place)
             return folder, folders[1] if folders else None
     return real_root, None
+
+
+def is_own_history(root: Path) -> bool:
+    """Whether the commits that git finds for a folder are of its own repository: a forged `.git`
+    can lead git to any other. A submodule's are, if the repository around it has its data.
+    """
+    real_root = Path(os.path.realpath(root))
+    for folder in (real_root, *real_root.parents):
+        place = folder / ".git"
+        if place.is_symlink():
+            return False
+        if place.is_dir():
+            return not (
+                os.path.lexists(place / "commondir") or any((place / name).is_symlink() for name in _HISTORY)
+            )
+        if place.is_file():
+            pointer = _read_pointer(place)
+            git_dir = (
+                _real_folder(folder, pointer.removeprefix(GITDIR)) if pointer.startswith(GITDIR) else None
+            )
+            return worktree_folders(place) is not None or (
+                git_dir is not None and _is_submodule(folder, git_dir)
+            )
+    return True  # git finds none
+
+
+def _is_submodule(folder: Path, git_dir: Path) -> bool:
+    around = (outer / ".git" for outer in folder.parents)
+    folders = ((worktree_folders(place) or (place,))[0] for place in around if not place.is_symlink())
+    return any(git_dir.is_relative_to(place / "modules") for place in folders)
 
 
 def worktree_folders(place: Path) -> tuple[Path, Path] | None:

@@ -5,7 +5,10 @@ import subprocess
 
 import pytest
 
-from cortex.settings.identity import identity_of, origin_of
+from cortex.ask.code_notes.blame import Commits
+from cortex.indexer.priority import recently_changed
+from cortex.memory.transcripts import session_commits
+from cortex.settings.identity import identity_of, is_own_history, origin_of
 
 
 def git(folder, *command):
@@ -161,6 +164,54 @@ def test_no_forged_git_joins_the_memory_of_another_repository(repository, tmp_pa
         assert identity not in (identity_of(repository, remotes), identity_of(tmp_path / "real", remotes))
         assert identity.startswith("evil-")
     assert origin_of(place) == ""
+
+
+def lead_by_plain_pointer(evil, repository):
+    (evil / ".git").write_text(f"gitdir: {repository / '.git'}\n")
+
+
+def lead_by_commondir(evil, repository):
+    git(evil, "init", "-q")
+    (evil / ".git" / "commondir").write_text(str(repository / ".git"))
+
+
+def lead_by_linked_refs(evil, repository):
+    git(evil, "init", "-q", "-b", "main")
+    for name in ("objects", "refs"):
+        (evil / ".git" / name).rename(evil / ".git" / f"own-{name}")
+        (evil / ".git" / name).symlink_to(repository / ".git" / name)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [*FORGERIES, lead_by_plain_pointer, lead_by_commondir, lead_by_linked_refs],
+    ids=lambda function: function.__name__,
+)
+def test_no_commit_of_another_repository_is_shown_by_a_forged_git(repository, tmp_path, forge):
+    (repository / "a.py").write_text("a = 1\n")
+    git(repository, "add", "a.py")
+    git(repository, "commit", "-qm", "SECRETCOMMIT")
+    git(repository, "worktree", "add", "-q", str(tmp_path / "real"))
+    evil = tmp_path / "evil"
+    evil.mkdir()
+    forge(evil, repository)
+    (evil / "a.py").write_text("a = 1\n")
+    assert recently_changed(evil) == {}
+    assert session_commits.commits(evil, [{"commits": ["HEAD"]}]) == []
+    blames = Commits(evil)
+    blames._wanted = ["a.py"]
+    blames._read_wanted(())
+    assert blames.tell("a.py", {1: "a = 1"}) == ""
+
+
+def test_worktrees_and_submodules_show_their_own_commits(repository, tmp_path):
+    git(repository, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "inner")
+    git(repository, "commit", "-qm", "submodule")
+    git(repository, "worktree", "add", "-q", str(tmp_path / "real"))
+    git(tmp_path / "real", "-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init")
+    (repository / "folder").mkdir()
+    for place in (".", "folder", "inner", "../real", "../real/inner", ".."):
+        assert is_own_history(repository / place), place
 
 
 def test_pointers_are_read_with_their_blanks_as_git_reads_them(tmp_path):

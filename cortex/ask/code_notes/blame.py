@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.settings.encodings import Encodings
+from cortex.settings.identity import is_own_history
 from cortex.system import git
 
 #: files of one answer that are blamed, and files with remembered results
@@ -138,7 +139,8 @@ class Commits:
         with self._lock:
             head = self._head
         if not head:
-            output = git.ask(self._root, ("rev-parse", "--is-shallow-repository", "HEAD"), self._answer_s)
+            command = ("rev-parse", "--is-shallow-repository", "HEAD")
+            output = git.ask(self._root, command, self._answer_s) if is_own_history(self._root) else b""
             shallow, _, head = output.decode(errors="replace").strip().partition("\n")
             with self._lock:
                 self._head, self._shallow, self._mark = head, shallow == "true", mark

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cortex.settings.identity import is_own_history
 from cortex.system import git
 from cortex.terms.secrets import remove_secrets_in
 
@@ -20,7 +21,7 @@ ANSWER_S, ANSWER_BYTES_MAX, COMMITS_MAX = 2.0, 200_000, 20
 def commits(folder: Path, parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The commits named in the parts of a session that exist in the repository of `folder`."""
     names = [name for piece in parts for name in piece["commits"]][:COMMITS_MAX]
-    answers = [_commit(folder, name) for name in dict.fromkeys(names)]
+    answers = [_commit(folder, name) for name in dict.fromkeys(names)] if is_own_history(folder) else []
     clean: list[dict[str, Any]] = remove_secrets_in([answer for answer in answers if answer])[0]
     return clean
 
