@@ -276,8 +276,9 @@ def test_two_cache_folders_of_one_project_share_no_sockets(
 
 
 def test_a_front_of_another_protocol_waits_for_the_old_set(
-    spawn_tiny: Config,
+    spawn_tiny: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(attach, "TAKE_OVER_S", 0.0)  # an old set that needs longer
     theirs = spawn_tiny.runtime_dir.with_name(f"{runtime_id(spawn_tiny.root)}-p99")
     theirs.mkdir(mode=0o700)
     old_spec = dataclasses.replace(
