@@ -291,14 +291,14 @@ def _lines_with_terms(question: Question, lines: Lines) -> dict[str, Array]:
     which = np.fromiter(map(term_sets.__getitem__, map(text.__getitem__, spans)), np.int64, len(word))
     matched = np.flatnonzero(which)
     which, numbers = which[matched], lines.numbers_at(places[matched])
-    found: dict[str, Array] = {}
+    lines_by_term: dict[str, Array] = {}
     for term in question.weights:
         with_term = numbers[np.array([term in terms for terms in term_sets.sets])[which]]
         if len(with_term):
             is_inside = np.zeros(lines.last - lines.first + 1, bool)
             is_inside[with_term - lines.first] = True  # a fraction of the time of np.unique
-            found[term] = np.flatnonzero(is_inside) + lines.first
-    return found
+            lines_by_term[term] = np.flatnonzero(is_inside) + lines.first
+    return lines_by_term
 
 
 def _count_lines(lines_by_term: Mapping[str, Array], spans: Array) -> Array:
