@@ -198,13 +198,12 @@ class Overloads:
         parameters = leading_parameters(self.project.definition(ref))
         many = any(map(is_many, parameters))
         unused = max(0, len(parameters) - len(argument_types) - many)
+        total = sum(fitting, 0.0)
         if self.rules.summed_fits:
-            return self._worst_fit(fitting, argument_types), 10 + sum(
-                fitting, 0.0
-            ) - 0.05 * unused - 0.3 * many
+            return self._worst_fit(fitting, argument_types), 10 + total - 0.05 * unused - 0.3 * many
         # Variadic functions come last, before them those with more unused defaults.
         less = 0.9 * unused / (unused + 1) + many if self.rules.inherited_defaults else unused + 0.3 * many
-        return self._worst_fit(fitting, argument_types), max(0.0, sum(fitting, 0.0) + 0.1 * len(fits) - less)
+        return self._worst_fit(fitting, argument_types), max(0.0, total + 0.1 * len(fits) - less)
 
     def _score_of_java(self, ref: Ref, argument_types: Sequence[str]) -> tuple[float, float] | None:
         types = [parameter.type for parameter in self.project.definition(ref).parameters]
@@ -225,11 +224,9 @@ class Overloads:
             for expected, other in zip(wanted, argument_types, strict=True)
         ]
         fitting = [fit for fit in fits if fit is not None]
-        return (
-            (self._worst_fit(fitting, argument_types), sum(fitting, 0.0) - 100)
-            if len(fitting) == len(fits)
-            else None
-        )
+        if len(fitting) < len(fits):
+            return None
+        return self._worst_fit(fitting, argument_types), sum(fitting, 0.0) - 100
 
     def _worst_fit(self, fits: Sequence[float], argument_types: Sequence[str]) -> float:
         if not any(argument_types):
