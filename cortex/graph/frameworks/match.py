@@ -32,7 +32,9 @@ _HOLE = re.compile(r"\{[^}]*\}")
 #: a hole at the end of a segment that is a query: `/orders${search}`
 _QUERY = re.compile(r"(?i)\{[^}]*(?:quer|param|search|qs)[^}]*\}$")
 _PARAMETER = re.compile(r"[:*{<$(\[]")
-_NUMBER_ONLY = re.compile(r"<int:|:int\}|\(\\d|\[0-9\]")
+#: parameters that take numbers or UUIDs only, and such words
+_NUMBER_ONLY = re.compile(r"<int:|:int\}|\(\\d|\[0-9\]|<uuid:|:uuid\}")
+_NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{32,36}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +260,7 @@ def _rank(
         if "*" in part:
             return ()  # every other path
         if is_open:
-            if not is_asked and _NUMBER_ONLY.search(part) and not wanted.isdigit():
+            if not is_asked and _NUMBER_ONLY.search(part) and not _NUMBER.fullmatch(wanted):
                 return ()
             loose += not is_asked
         elif part != wanted:
