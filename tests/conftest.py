@@ -24,7 +24,7 @@ from cortex.ask.query_context import QueryContext
 from cortex.engines import LOCAL
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
-from cortex.memory.database import LOCK, Database
+from cortex.memory.store.database import LOCK, Database
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError, Unavailable

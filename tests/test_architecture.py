@@ -95,7 +95,7 @@ ALONE = {
     "zstandard": ("cortex.system.zstd",),
     "cryptography": ("cortex.sealing",),
     "keyring": ("cortex.sealing.master_key",),
-    "sqlcipher3": ("cortex.memory.driver",),
+    "sqlcipher3": ("cortex.memory.store.driver",),
     "onnxruntime": ("cortex.embedders",),
     "tokenizers": ("cortex.embedders",),
     "argparse": ("cortex.front.cli", "workers"),

@@ -24,8 +24,8 @@ import report
 from sqlalchemy import text
 
 from cortex.memory.library import Library
-from cortex.memory.postgresql import Server, connect, read_address
-from cortex.memory.relocation import migrate
+from cortex.memory.team.postgresql import Server, connect, read_address
+from cortex.memory.team.relocation import migrate
 from cortex.settings.reference import read_reference
 
 #: notes that each of two machines stores at once

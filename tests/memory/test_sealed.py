@@ -12,13 +12,14 @@ import pytest
 
 from cortex.front import hook
 from cortex.front.cli import sealed_memory
-from cortex.memory import briefing_file, copies, folder_sealing
-from cortex.memory import sealed as memory_sealed
-from cortex.memory.database import NAME
-from cortex.memory.driver import Driver, is_plain
+from cortex.memory.briefings import briefing_file
 from cortex.memory.library import finish
-from cortex.memory.sealed import event_opener, unseal_folder
 from cortex.memory.serving import MemoryWorker, open_worker
+from cortex.memory.store import copies, folder_sealing
+from cortex.memory.store import sealed as memory_sealed
+from cortex.memory.store.database import NAME
+from cortex.memory.store.driver import Driver, is_plain
+from cortex.memory.store.sealed import event_opener, unseal_folder
 from cortex.memory.transcripts import spool, spool_reader
 from cortex.sealing import keys, master_key, plain_folder, recovery
 from cortex.sealing.keys import KEY
@@ -220,7 +221,7 @@ def test_a_flipped_bit_in_any_page_is_noticed_by_the_check(folder, data):
 KILLED = """
 import os, sys
 from pathlib import Path
-from cortex.memory import folder_sealing
+from cortex.memory.store import folder_sealing
 from cortex.memory.serving import open_worker
 from cortex.settings.data import DataFolder
 from cortex.system import files, wiping

@@ -38,8 +38,8 @@ def encrypt(options: Namespace) -> int:
     """Seal memory from now on, and print a recovery key. Raises CortexError; the next start
     completes an interrupted run.
     """
-    from cortex.memory.driver import sqlcipher
-    from cortex.memory.sealed import seal_folder
+    from cortex.memory.store.driver import sqlcipher
+    from cortex.memory.store.sealed import seal_folder
 
     sqlcipher()
     data = _load_data(options, seals=True)
@@ -58,7 +58,7 @@ def encrypt(options: Namespace) -> int:
 
 def decrypt(options: Namespace) -> int:
     """Unseal memory. Raises Misconfigured where a setting asks for encryption, and CortexError."""
-    from cortex.memory.sealed import unseal_folder
+    from cortex.memory.store.sealed import unseal_folder
 
     data = _load_data(options)
     if data.is_sealed and data.seals:
