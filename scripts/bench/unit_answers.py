@@ -28,8 +28,7 @@ from typing import Any
 import orjson
 from product import connect, isolated_environment
 from report import add_json, begin, print_machine, write
-from shown_lines import lines_of
-from unit_signals import Engines, Units, has_lines
+from unit_signals import Engines, Units, has_lines, lines_of
 from unit_weights import mean, rank_in
 
 from cortex.ask.questions import Search

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -19,7 +20,6 @@ from typing import Any
 
 import orjson
 from product import isolated_environment
-from shown_lines import lines_of
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.query_context import QueryContext
@@ -59,7 +59,7 @@ OTHERS, MADE_UP = 60, 20
 RAREST = 2
 
 ANSWERED = ("fix", "doc", "name")
-_EVERYDAY = Path(__file__).parent / "tasks" / "everyday.txt"
+_EVERYDAY = Path(__file__).parent / "everyday.txt"
 _SYLLABLES = "bla cro fim gur jex kli mop nur plo quis rav sny tro vop wux yim zor dre fli hob".split()
 _FORMS = (
     "how does the {} handle {} when {} is {}",
@@ -72,6 +72,8 @@ _FORMS = (
 #: seconds for an answer
 ANSWER_S = 60.0
 
+#: text of an entry that gives the line of the file where it goes on
+_GOES_ON = re.compile(r"… line (\d+)$")
 #: (path, line) → number of its unit
 Holder = dict[tuple[str, int], int]
 
@@ -213,6 +215,20 @@ class Units:
             except OSError:
                 self._lines[path] = []
         return self._lines[path]
+
+
+def lines_of(result: dict[str, Any]) -> set[tuple[str, int]]:
+    """Return (path, number) of the lines that an entry shows."""
+    chunk = result["chunk"]
+    path, number = chunk["metadata"]["file_path"], chunk["metadata"]["start_line"]
+    visible_lines = set()
+    for line in chunk["text"].split("\n"):
+        if goes_on := _GOES_ON.fullmatch(line):
+            number = int(goes_on[1])
+        else:
+            visible_lines.add((path, number))
+            number += 1
+    return visible_lines
 
 
 def has_lines(chunk: Mapping[str, Any]) -> bool:

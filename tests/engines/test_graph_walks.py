@@ -11,6 +11,7 @@ from cortex.engines.graph.arrays import assemble
 from cortex.engines.serving import EngineWorker
 from cortex.generation.graph import write_graph as write_segment_of
 from cortex.generation.segment import open_segment
+from tests.drawn_examples import scaled
 from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
 from tests.engines.walk_properties import find_faults
 
@@ -286,7 +287,7 @@ def test_what_only_imports_stands_behind_all_others(config):
 
 
 @pytest.mark.parametrize("suffix", [".py", ".java", ".ts", ".rb", ".swift"])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=scaled(10), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_impact_callers_and_paths_agree_in_any_graph(tmp_path_factory, suffix, seed):
     draw = random.Random(seed)

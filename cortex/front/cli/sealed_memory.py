@@ -101,7 +101,7 @@ def _show_recovery(data: DataFolder) -> None:
     place = data.sealing
     assert place
     print("Its recovery key is shown once and stored nowhere: keep it away from this machine.")
-    print(f"\n    {make_recovery(place.store, open_key(place.base))}\n")
+    print(f"\n    {make_recovery(place.store, open_key(place))}\n")
     print("With it `cortex key recover --memory` opens memory when the master key is lost.")
 
 

@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 59
+FACTS_VERSION = 60
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -212,7 +212,8 @@ class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Fragment(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A router, route or mount that a file declares in a web framework (frameworks/read.py).
+    """A router, route or mount that a file declares in a web framework (frameworks/read.py), or a
+    client or request (frameworks/read_clients.py).
 
     `router` and `target` are routers' keys or chains; of a mount the outer and the mounted one, of
     a route `target` is the handler's chain, or its definition: `#3`. `template` is the path or

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cortex.graph.frameworks.framework import ANY, METHODS
@@ -19,17 +19,19 @@ _PARAMETER = re.compile(r"[:*{<$(\[]")
 @dataclass(frozen=True, slots=True)
 class Prefix:
     """A router's path from a root. `computed`: the place of a part that has no literal text; the
-    path begins behind it. `served`: the root is an application.
+    path begins behind it, and `base` its name. `served`: the root is an application.
     """
 
     text: str = ""
     computed: str = ""
     served: bool = True
+    base: str = ""
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FullRoute:
-    """`id` is the id of the route's node."""
+    """`id` is the id of the route's node, `root` that of its application."""
 
     method: str
     path: str
@@ -38,6 +40,8 @@ class FullRoute:
     line: int
     computed: str = ""
     served: bool = True
+    base: str = ""
+    root: str = ""
 
     @property
     def name(self) -> str:
@@ -74,36 +78,45 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                         int(node["start_line"]),
                         computed,
                         prefix.served,
+                        prefix.base,
+                        prefix.root,
                     )
                 )
     return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
 
 
+def canonical_routers(nodes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return router → the router that it is another name of."""
+    same: dict[str, str] = {}
+    for node in nodes:
+        if node.get("kind") == "mount" and node.get("same"):
+            first, second = root_of(str(node["router"]), same), root_of(str(node["mounted"]), same)
+            if first != second:
+                same[first] = second
+    return same
+
+
+def root_of(router: str, same: Mapping[str, str]) -> str:
+    while router in same:
+        router = same[router]
+    return router
+
+
 class _Prefixes:
     def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
-        self._same: dict[str, str] = {}
+        others = [node for node in nodes if node.get("kind") in ("router", "mount")]
+        self._same = canonical_routers(others)
         self._definitions: dict[str, Mapping[str, Any]] = {}
         self._mounts: dict[str, list[Mapping[str, Any]]] = {}
         self._cache: dict[str, list[Prefix]] = {}
-        others = [node for node in nodes if node.get("kind") in ("router", "mount")]
-        for node in others:
-            if node.get("same"):
-                first, second = self._root(str(node["router"])), self._root(str(node["mounted"]))
-                if first != second:
-                    self._same[first] = second
         for node in others:
             if node["kind"] == "router":
-                self._definitions.setdefault(self._root(str(node["router"])), node)
+                self._definitions.setdefault(root_of(str(node["router"]), self._same), node)
             elif not node.get("same"):
-                self._mounts.setdefault(self._root(str(node["mounted"])), []).append(node)
-
-    def _root(self, router: str) -> str:
-        while router in self._same:
-            router = self._same[router]
-        return router
+                self._mounts.setdefault(root_of(str(node["mounted"]), self._same), []).append(node)
 
     def of(self, router: str, depth: int = 0) -> list[Prefix]:
-        router = self._root(router)
+        router = root_of(router, self._same)
         cached = self._cache.get(router)
         if cached is not None:
             return cached
@@ -112,7 +125,7 @@ class _Prefixes:
         self._cache[router] = []  # a circle of mounts ends here
         definition, mounts = self._definitions.get(router, {}), self._mounts.get(router, [])
         if not mounts:
-            prefixes = [_with_own(Prefix(served=bool(definition.get("app"))), definition)]
+            prefixes = [_with_own(Prefix(served=bool(definition.get("app")), root=router), definition)]
         else:
             prefixes = [
                 _with_own(_with_own(outer, mount), {} if mount.get("replaces") else definition)
@@ -125,8 +138,9 @@ class _Prefixes:
 
 def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
     if node.get("computed"):
-        return Prefix("", f"{node['file']}:{node['start_line']}", prefix.served)
-    return Prefix(join_path(prefix.text, str(node.get("prefix", ""))), prefix.computed, prefix.served)
+        place = f"{node['file']}:{node['start_line']}"
+        return replace(prefix, text="", computed=place, base=str(node.get("prefix", "")))
+    return replace(prefix, text=join_path(prefix.text, str(node.get("prefix", ""))))
 
 
 def read_asked(text: str) -> tuple[str, str] | None:

@@ -65,6 +65,18 @@ class Call:
         return None
 
 
+def read_call(node: Node, holder: str, depth: int) -> Call:
+    listed = node.child_by_field_name("arguments")
+    arguments = Call(node, holder, depth, [], {})
+    for child in listed.named_children if listed is not None else ():
+        name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
+        if child.type == "keyword_argument" and name is not None and value is not None:
+            arguments.keywords[text_of(name)] = value
+        elif not child.is_extra:
+            arguments.positional.append(child)
+    return arguments
+
+
 class _Reader(Scopes):
     def visit(self, node: Node, holder: str = "", depth: int = 0) -> str:
         """Read a node; return the key or chain of the router that is its value, "" for none.
@@ -175,7 +187,7 @@ class _Reader(Scopes):
         callee = child_of(node, self.syntax.calls[node.type])
         if callee is None:
             return ""
-        call = self._read_call(node, holder, depth)
+        call = read_call(node, holder, depth)
         chain = self.called_name(callee)
         framework, member = self.imported_member(chain)
         if framework is not None:
@@ -212,17 +224,6 @@ class _Reader(Scopes):
         if inner is None or member is None:
             return "", ""
         return self.visit(inner, "", depth), text_of(member)
-
-    def _read_call(self, node: Node, holder: str, depth: int) -> Call:
-        listed = node.child_by_field_name("arguments")
-        arguments = Call(node, holder, depth, [], {})
-        for child in listed.named_children if listed is not None else ():
-            name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
-            if child.type == "keyword_argument" and name is not None and value is not None:
-                arguments.keywords[text_of(name)] = value
-            elif not child.is_extra:
-                arguments.positional.append(child)
-        return arguments
 
     def _router(self, call: Call, router: Router, framework: Framework) -> str:
         node = call.node

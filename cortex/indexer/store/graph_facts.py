@@ -16,6 +16,7 @@ from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
 from cortex.graph.frameworks.read import read_fragments
+from cortex.graph.frameworks.read_clients import read_requests
 from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
@@ -68,7 +69,9 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         else:
             tree = syntax_tree(source, language)[1]
         facts = extract(tree, source.path, grammar, sha256)
-        if fragments := read_fragments(tree.root_node, facts, grammar):
+        fragments = read_fragments(tree.root_node, facts, grammar)
+        fragments += read_requests(tree.root_node, facts, grammar)
+        if fragments:
             facts = msgspec.structs.replace(facts, fragments=fragments)
         return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it

@@ -24,13 +24,13 @@ BEFORE = ".before"
 
 def driver_of(data: DataFolder) -> Driver:
     """The driver for the database of an existing folder. In a sealed folder, the events that hooks
-    stored so far are sealed as well. Raises Misconfigured, OSError and ValueError.
+    stored so far are sealed as well. Raises CortexError and OSError.
     """
     place = data.sealing
     if place is None:
         return PLAIN
     sqlcipher()
-    key = open_key(place.base)
+    key = open_key(place)
     public = boxes.public_half(key)
     if _read_public_key(place.store / boxes.PUBLIC) != public:
         files.replace(place.store / boxes.PUBLIC, public, sync=True)
@@ -49,7 +49,7 @@ def unseal_folder(data: DataFolder) -> None:
     """
     place = data.sealing
     assert place
-    key = open_key(place.base)
+    key = open_key(place)
     database = Database(data.root, driver_of(data))
     try:
         database.release_file()
@@ -65,8 +65,8 @@ def unseal_folder(data: DataFolder) -> None:
 
 
 def event_opener(data: DataFolder) -> Callable[[bytes], bytes]:
-    """The function that opens the events of hooks, in a folder with an open set. Raises OSError."""
-    return opener(open_key(data.sealing.base)) if data.sealing else bytes
+    """The function that opens the events of hooks. Raises CortexError."""
+    return opener(open_key(data.sealing)) if data.sealing else bytes
 
 
 def opener(key: bytes) -> Callable[[bytes], bytes]:
