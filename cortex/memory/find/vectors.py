@@ -228,14 +228,14 @@ class Vectors:
             self._others = self._embedder.embed(BACKGROUND, "passage").astype(np.float32)
         return self._others
 
-    def related(self, count: int, word_share: float) -> float:
+    def related(self, count: int, known_share: float) -> float:
         """The cosine from which on one of `count` notes is about a query: that of the nearest of
         unrelated texts by chance, by this embedder, less the share of the query's words that notes
-        contain (`word_share`). A missing note harms more than one too many.
+        contain (`known_share`). A missing note harms more than one too many.
         """
         mean, deviation = self._scale()
         chance = NormalDist().inv_cdf(1 - 1 / min(max(2, count), CHANCE_NOTES))
-        return mean + (chance + RELATED_DEVIATIONS - KNOWN_DEVIATIONS * word_share) * deviation
+        return mean + (chance + RELATED_DEVIATIONS - KNOWN_DEVIATIONS * known_share) * deviation
 
     def _scale(self) -> tuple[float, float]:
         """Mean and deviation of the cosines between unrelated notes."""

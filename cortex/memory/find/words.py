@@ -261,8 +261,8 @@ class Words:
     def known_share(self, words: Sequence[str]) -> float:
         """The share of the words' weight that any note contains."""
         rarity = {word: self._rarity("all", word) for word in words}
-        held = sum(weight for word, weight in rarity.items() if self._holding("all", word))
-        return held / (sum(rarity.values()) or 1.0)
+        in_notes = sum(weight for word, weight in rarity.items() if self._holding("all", word))
+        return in_notes / (sum(rarity.values()) or 1.0)
 
     def _rarity(self, field: str, word: str) -> float:
         return _rarity(self._searcher.num_docs + len(self._tail), self._holding(field, word))
