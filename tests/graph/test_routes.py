@@ -46,7 +46,7 @@ def nodes_and_edges(texts, root="."):
 def routes_in(texts, root="."):
     """A line for each route: method, path, handlers, and what is unknown about it."""
     nodes, edges = nodes_and_edges(texts, root)
-    handlers = {}
+    handlers, ids = {}, {node["id"] for node in nodes}
     for edge in edges:
         if edge["type"] == "routes_to":
             handlers.setdefault(edge["from"], []).append(edge["to"])
@@ -57,7 +57,10 @@ def routes_in(texts, root="."):
                 (
                     route.method,
                     route.path,
-                    ",".join(handlers.get(route.id, ["-"])),
+                    ",".join(
+                        override if (override := route.override_of(handler)) in ids else handler
+                        for handler in handlers.get(route.id, ["-"])
+                    ),
                     "" if route.served else "UNSERVED",
                     route.computed,
                 ),

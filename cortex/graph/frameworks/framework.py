@@ -64,6 +64,20 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Attributes:
+    """Attributes, annotations or decorators of classes and their methods.
+
+    `controllers` mark a class that serves routes, `prefixes` have its prefix at a place, `methods`
+    declare a route to the method. A class with one of `clients` calls its routes.
+    """
+
+    controllers: frozenset[str]
+    prefixes: Mapping[str, Places]
+    methods: Mapping[str, Route]
+    clients: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Framework:
     """`modules` are imports that recognise a file. `routers` are calls by their name in these
     modules, "" for the module itself; `members` are calls on a router, `functions` calls of the
@@ -83,3 +97,4 @@ class Framework:
     root: str = ""
     #: methods of a route are those of a class as its target
     class_methods: bool = False
+    attributes: Attributes | None = None

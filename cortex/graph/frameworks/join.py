@@ -16,15 +16,21 @@ _QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S
 _PARAMETER = re.compile(r"[:*{<$(\[]")
 
 
+#: ends the router of a class's routes, which heirs mount
+ROUTES = "(routes)"
+
+
 @dataclass(frozen=True, slots=True)
 class Prefix:
     """A router's path from a root. `computed`: the place of a part that has no literal text; the
-    path begins behind it. `served`: the root is an application.
+    path begins behind it. `served`: the root is an application. `owner`: the class that serves a
+    router of routes that it may inherit.
     """
 
     text: str = ""
     computed: str = ""
     served: bool = True
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +44,15 @@ class FullRoute:
     line: int
     computed: str = ""
     served: bool = True
+    owner: str = ""
 
     @property
     def name(self) -> str:
         return f"{self.method} {self.path}"
+
+    def override_of(self, handler: str) -> str:
+        """Return the id that a method has if the route's class overrides it; "" without a class."""
+        return f"{self.owner}.{handler.rpartition('.')[2]}" if self.owner else ""
 
 
 def join_path(prefix: str, path: str) -> str:
@@ -74,6 +85,7 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                         int(node["start_line"]),
                         computed,
                         prefix.served,
+                        prefix.owner,
                     )
                 )
     return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
@@ -124,9 +136,14 @@ class _Prefixes:
 
 
 def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
+    served, owner = prefix.served, prefix.owner
+    if node.get("kind") == "mount":
+        served = served or bool(node.get("app"))
+        if not owner and str(node["mounted"]).endswith(ROUTES):
+            owner = str(node["router"])
     if node.get("computed"):
-        return Prefix("", f"{node['file']}:{node['start_line']}", prefix.served)
-    return Prefix(join_path(prefix.text, str(node.get("prefix", ""))), prefix.computed, prefix.served)
+        return Prefix("", f"{node['file']}:{node['start_line']}", served, owner)
+    return Prefix(join_path(prefix.text, str(node.get("prefix", ""))), prefix.computed, served, owner)
 
 
 def read_asked(text: str) -> tuple[str, str] | None:

@@ -15,6 +15,8 @@ _QUOTES = re.compile(r"^[A-Za-z]*(?:\"\"\"|'''|[\"'`])|(?:\"\"\"|'''|[\"'`])$")
 #: `http.MethodGet` and `GET` in lists of methods
 _METHOD = re.compile(r"(?:Method)?([A-Za-z]+)$")
 _DEPTH_MAX = 20
+#: `Orders.BASE`
+_MEMBERS = frozenset("field_access member_access_expression navigation_expression member_expression".split())
 
 
 class Literals:
@@ -47,7 +49,7 @@ class Literals:
                 return _QUOTES.sub("", text_of(node))
             contents = [child for child in children if not child.type.endswith(("_start", "_end"))]
             return self._join(contents, depth)
-        if kind == "identifier":
+        if kind == "identifier" or kind in _MEMBERS:
             return self._values.get(text_of(node))
         if kind.startswith("binary_"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")

@@ -15,6 +15,7 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
+from cortex.graph.frameworks.attributes import AttributeReader
 from cortex.graph.frameworks.framework import Framework, Group, Mount, Places, Route, Router
 from cortex.graph.frameworks.literals import names_in_list
 from cortex.graph.frameworks.scopes import Frame, Scopes, frameworks_of, span_of
@@ -34,9 +35,14 @@ def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment
     frameworks = frameworks_of(facts.imports)
     if not frameworks:
         return ()
-    reader = _Reader(facts, grammar, frameworks)
-    reader.visit(root)
-    return tuple(reader.fragments[:FRAGMENTS_MAX])
+    readers: list[Scopes] = []
+    if any(framework.members or framework.functions for framework in frameworks):
+        readers.append(reader := _Reader(facts, grammar, frameworks))
+        reader.visit(root)
+    if any(framework.attributes for framework in frameworks):
+        readers.append(attributes := AttributeReader(facts, grammar, frameworks))
+        attributes.read(root)
+    return tuple(fragment for reader in readers for fragment in reader.fragments[:FRAGMENTS_MAX])
 
 
 @dataclass(frozen=True, slots=True)

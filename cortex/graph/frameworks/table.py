@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.graph.frameworks.framework import METHODS, Framework, Group, Mount, Route, Router
+from cortex.graph.frameworks.framework import METHODS, Attributes, Framework, Group, Mount, Route, Router
 
 _LOWER = {method.lower(): Route((method,)) for method in METHODS}
 _DECORATORS = {name: Route(route.methods, (0, "path", "rule"), target=()) for name, route in _LOWER.items()}
@@ -112,5 +112,22 @@ NET_HTTP = Framework(
     functions={"Handle": _HANDLE, "HandleFunc": _HANDLE},
     is_router=True,
 )
+_VALUE = (0, "value", "path")
+SPRING = Framework(
+    "spring",
+    ("org.springframework.web.bind.annotation", "org.springframework.stereotype"),
+    attributes=Attributes(
+        frozenset({"RestController", "Controller"}),
+        {"RequestMapping": _VALUE},
+        {
+            "RequestMapping": Route(path=_VALUE, methods_at=("method",)),
+            **{
+                f"{method.title()}Mapping": Route((method,), _VALUE)
+                for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+            },
+        },
+        clients=frozenset({"FeignClient"}),
+    ),
+)
 
-FRAMEWORKS = (FLASK, FASTAPI, DJANGO, EXPRESS, GIN, ECHO, CHI, NET_HTTP)
+FRAMEWORKS = (FLASK, FASTAPI, DJANGO, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING)
