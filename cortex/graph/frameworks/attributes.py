@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
-from cortex.graph.frameworks.framework import METHODS, Attributes, Places, Route
+from cortex.graph.facts.chains import child_of, text_of
+from cortex.graph.facts.facts import Definition
+from cortex.graph.frameworks.framework import METHODS, Attributes, Places
+from cortex.graph.frameworks.join import ROUTES
 from cortex.graph.frameworks.scopes import Scopes
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -43,10 +45,27 @@ class Attribute:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """A class with routes; `is_served`: it serves them itself, without a module."""
+
+    definition: Definition
+    node: Node
+    row: Attributes
+    prefixes: list[Attribute]
+    is_served: bool
+
+    @property
+    def key(self) -> str:
+        return f"={self.definition.qualified}"
+
+
 class AttributeReader(Scopes):
     def read(self, node: Node, depth: int = 0) -> None:
-        name = node.child_by_field_name("name")
-        if name is not None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None and value is not None:
+            self.literals.add(text_of(name), value)
+        elif name is not None:
             at = self.definition_at(name.start_byte)
             definition = self.facts.definitions[at] if at >= 0 else None
             if definition is not None and definition.name == text_of(name):
@@ -66,64 +85,95 @@ class AttributeReader(Scopes):
         for row in (framework.attributes for framework in self.frameworks if framework.attributes):
             if names & row.clients:
                 continue
+            for attribute in attributes:
+                for keyword in row.modules.get(attribute.name, ()):
+                    self._mount_listed(f"={definition.qualified}", attribute.keywords.get(keyword))
             routes = [
-                (declared, member)
+                (declared, member, self._versions_of(declared_all, row))
                 for member in body.named_children
-                for declared in attributes_of(member)
+                if member.type not in _KINDS
+                for declared_all in [list(attributes_of(member))]
+                for declared in declared_all
                 if declared.name in row.methods
             ]
             prefixes = [attribute for attribute in attributes if attribute.name in row.prefixes]
             is_controller = not names.isdisjoint(row.controllers)
-            if not (routes or prefixes or is_controller):
-                continue
-            name = definition.qualified
-            is_served = is_controller and not _is_abstract(node)
-            self._add_class(name, node, row, prefixes, is_served=is_served)
-            if routes:
-                if is_served:
-                    self.add("mount", f"={name}", node, target=f"={name}(routes)")
-                for base in definition.bases:
-                    self.add("mount", f"={name}(routes)", node, target=f"{base.chain}(routes)")
-            elif is_served:
-                for base in definition.bases:
-                    self.add("mount", f"={name}", node, target=f"{base.chain}(routes)")
-            for declared, member in routes:
-                self._add_route(name, row.methods[declared.name], declared, member)
+            if routes or prefixes or is_controller:
+                served = _Class(definition, node, row, prefixes, is_controller and not _is_abstract(node))
+                self._add_class(served, {versions for *_, versions in routes})
+                for declared, member, versions in routes:
+                    self._add_route(f"{served.key}{_routes_of(versions)}", row, declared, member)
 
-    def _add_class(
-        self, name: str, node: Node, row: Attributes, prefixes: list[Attribute], *, is_served: bool
-    ) -> None:
-        """Add the class's router: mounted for each prefix, or under the prefix of its bases."""
-        flags = ("app",) if is_served else ()
+    def _add_class(self, served: _Class, versions: set[tuple[str, ...]]) -> None:
+        """Add the class's router, with its prefix or that of its bases, and mount its routes."""
+        row, node, key = served.row, served.node, served.key
+        flags = ("app",) if served.is_served else ()
         templates = [
             template
-            for attribute in prefixes
-            for template in self._templates(attribute.at(row.prefixes[attribute.name]))
+            for attribute in served.prefixes
+            for template in self._templates(attribute.at(row.prefixes[attribute.name])) or [("", ())]
         ]
-        if len(templates) > 1:
-            around = f"={name}(prefixes)"
-            self.add("router", around, node, flags=flags)
-            for template, computed in templates:
-                self.add("mount", around, node, template=template, target=f"={name}", flags=computed)
+        for base in served.definition.bases:
+            self.add("mount", f"{key}{ROUTES}", node, target=f"{base.chain}{ROUTES}")
+        if row.version or len(templates) > 1:
+            self.add("router", key, node, flags=flags)
+            common = self._versions_of(served.prefixes, row)
+            for version in versions | {()}:
+                target = f"{key}{_routes_of(version)}"
+                for template, computed in templates:
+                    for number in version or common or ("",):
+                        self.add(
+                            "mount",
+                            key,
+                            node,
+                            template=template,
+                            target=target,
+                            flags=(*computed, f"version={number}") if row.version else computed,
+                        )
             return
         template, computed = templates[0] if templates else ("", ())
-        self.add("router", f"={name}", node, template=template, flags=(*flags, *computed))
+        self.add("router", key, node, template=template, flags=(*flags, *computed))
         if not templates:
-            definition = self.facts.definitions[self.definition_at(_name_of(node).start_byte)]
-            for base in definition.bases:
-                self.add("mount", base.chain, node, target=f"={name}", flags=flags)
+            for base in served.definition.bases:
+                self.add("mount", base.chain, node, target=key, flags=flags)
+        if served.is_served:
+            self.add("mount", key, node, target=f"{key}{ROUTES}")
 
-    def _add_route(self, name: str, row: Route, declared: Attribute, member: Node) -> None:
+    def _versions_of(self, attributes: list[Attribute], row: Attributes) -> tuple[str, ...]:
+        """Return the versions that attributes of a class or method have."""
+        for attribute in attributes if row.version else ():
+            places = (0,) if attribute.name == row.version else (row.version.lower(),)
+            if (listed := attribute.at(places)) is not None and (
+                attribute.name == row.version or attribute.name in row.prefixes
+            ):
+                return tuple(text if not flags else "-" for text, flags in self._templates(listed))
+        return ()
+
+    def _mount_listed(self, key: str, listed: Node | None) -> None:
+        for element in listed.named_children if listed is not None else ():
+            node = element
+            while node.type in self.syntax.calls:
+                passed = node.named_children[-1].named_children[:1]
+                body = passed[0].child_by_field_name("body") if passed else None
+                called = child_of(node, self.syntax.calls[node.type])
+                if body is None and called is not None:  # `Orders.register()`, not `forwardRef(() => Orders)`
+                    called = called.child_by_field_name("object")
+                node = body or called or node.named_children[-1]
+            if chain := self.dotted(node):
+                self.add("mount", key, element, target=chain)
+
+    def _add_route(self, router: str, row: Attributes, declared: Attribute, member: Node) -> None:
         at = self.definition_at(_name_of(member).start_byte)
-        methods = row.methods
+        route = row.methods[declared.name]
+        methods = route.methods
         flags: tuple[str, ...] = ()
-        if (listed := declared.at(row.methods_at)) is not None:
+        if (listed := declared.at(route.methods_at)) is not None:
             methods = tuple(method.upper() for method in _METHODS.findall(text_of(listed)))
             flags = () if methods else ("methods",)
-        for template, computed in self._templates(declared.at(row.path)) or [("", ())]:
+        for template, computed in self._templates(declared.at(route.path)) or [("", ())]:
             self.add(
                 "route",
-                f"={name}(routes)",
+                router,
                 declared.node,
                 template=template,
                 methods=methods,
@@ -157,6 +207,11 @@ class AttributeReader(Scopes):
 _DECLARATORS = frozenset({"variable_declarator", "property_declaration"})
 
 
+def _routes_of(versions: tuple[str, ...]) -> str:
+    """Return the end of the key of a class's routes of some versions."""
+    return f"({','.join(versions)}){ROUTES}" if versions else ROUTES
+
+
 def _children(node: Node) -> str:
     return " ".join(child.type for child in node.named_children)
 
@@ -187,7 +242,7 @@ def attributes_of(node: Node) -> Iterator[Attribute]:
     while before is not None and before.type in ("decorator", "comment"):
         nodes.append(before)
         before = before.prev_named_sibling
-    for child in nodes:
+    for child in {child.start_byte: child for child in nodes}.values():
         for inner in child.named_children if child.type in _AROUND else (child,):
             if inner.type in _KINDS and (match := _NAME.match(text_of(inner))):
                 name = match[1].rpartition(".")[2].removesuffix("Attribute")

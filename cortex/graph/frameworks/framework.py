@@ -64,17 +64,28 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A call that changes a router: its prefix, or the mark before versions in paths."""
+
+    prefix: Places = ()
+    versions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Attributes:
     """Attributes, annotations or decorators of classes and their methods.
 
     `controllers` mark a class that serves routes, `prefixes` have its prefix at a place, `methods`
-    declare a route to the method. A class with one of `clients` calls its routes.
+    declare a route to the method. A class with one of `clients` calls its routes. `modules` list
+    classes that a class mounts, in these keywords. `version` is the attribute of a version.
     """
 
     controllers: frozenset[str]
     prefixes: Mapping[str, Places]
     methods: Mapping[str, Route]
     clients: frozenset[str] = frozenset()
+    modules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +98,7 @@ class Framework:
     name: str
     modules: tuple[str, ...]
     routers: Mapping[str, Router] = field(default_factory=dict)
-    members: Mapping[str, Route | Mount | Group] = field(default_factory=dict)
+    members: Mapping[str, Route | Mount | Group | Setting] = field(default_factory=dict)
     functions: Mapping[str, Route | Mount] = field(default_factory=dict)
     #: its functions add to a router that the modules hold
     is_router: bool = False

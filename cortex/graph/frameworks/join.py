@@ -18,19 +18,23 @@ _PARAMETER = re.compile(r"[:*{<$(\[]")
 
 #: ends the router of a class's routes, which heirs mount
 ROUTES = "(routes)"
+#: a version that is in no path
+NEUTRAL = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
     """A router's path from a root. `computed`: the place of a part that has no literal text; the
     path begins behind it. `served`: the root is an application. `owner`: the class that serves a
-    router of routes that it may inherit.
+    router of routes that it may inherit. `versions`: the mark of versions that the root reads from
+    paths, and the default version; None if it reads none.
     """
 
     text: str = ""
     computed: str = ""
     served: bool = True
     owner: str = ""
+    versions: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +145,15 @@ def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
         served = served or bool(node.get("app"))
         if not owner and str(node["mounted"]).endswith(ROUTES):
             owner = str(node["router"])
+    text, versions = prefix.text, prefix.versions
+    if "versions" in node:
+        versions = (str(node["versions"]), str(node.get("default", "")))
+    if versions is not None and (version := node.get("version") or ("version" in node and versions[1])):
+        text = text if version == NEUTRAL else join_path(text, f"{versions[0]}{version}")
     if node.get("computed"):
-        return Prefix("", f"{node['file']}:{node['start_line']}", served, owner)
-    return Prefix(join_path(prefix.text, str(node.get("prefix", ""))), prefix.computed, served, owner)
+        return Prefix("", f"{node['file']}:{node['start_line']}", served, owner, versions)
+    path = join_path(text, str(node.get("prefix", "")))
+    return Prefix(path, prefix.computed, served, owner, versions)
 
 
 def read_asked(text: str) -> tuple[str, str] | None:

@@ -53,7 +53,10 @@ class _Nodes:
 
     def add(self, fragment: Fragment) -> None:
         router = self._routers.find(self._path, fragment.router, fragment.scope)
-        flags = dict.fromkeys(fragment.flags, True)
+        flags: dict[str, Any] = {}
+        for flag in fragment.flags:
+            name, marks, text = flag.partition("=")
+            flags[name] = text if marks else True
         if fragment.kind == "route":
             self._add_route(fragment, router, flags)
             return

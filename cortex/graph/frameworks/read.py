@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import msgspec
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import child_of, required_module, text_of
+from cortex.graph.facts.chains import child_of, required_module, text_of, unwrap_node
 from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.attributes import AttributeReader
-from cortex.graph.frameworks.framework import Framework, Group, Mount, Places, Route, Router
+from cortex.graph.frameworks.framework import Framework, Group, Mount, Places, Route, Router, Setting
 from cortex.graph.frameworks.literals import names_in_list
 from cortex.graph.frameworks.scopes import Frame, Scopes, frameworks_of, span_of
 from cortex.terms.kinds import CALLABLE_KINDS
@@ -181,6 +182,7 @@ class _Reader(Scopes):
         callee = child_of(node, self.syntax.calls[node.type])
         if callee is None:
             return ""
+        callee = unwrap_node(callee, self.syntax)
         call = self._read_call(node, holder, depth)
         chain = self.called_name(callee)
         framework, member = self.imported_member(chain)
@@ -203,6 +205,9 @@ class _Reader(Scopes):
                     key = receiver or f"?{self.dotted(callee).rpartition('.')[0]}"
                     if isinstance(row, Group):
                         return self._group(call, row, key)
+                    if isinstance(row, Setting):
+                        self._set(call, row, key)
+                        return key
                     if isinstance(row, Mount) or decorates or row.target:
                         return self._declare(call, row, key)
         self._pass(callee, chain, call)
@@ -240,6 +245,33 @@ class _Reader(Scopes):
         if routes is not None and (inner := self.visit(routes, "", call.depth)):
             self.add("mount", key, node, target=inner, span=span_of(routes))
         return key
+
+    def _set(self, call: Call, row: Setting, key: str) -> None:
+        """Change the fragment of a router."""
+        for at, fragment in enumerate(self.fragments):
+            if fragment.kind == "router" and fragment.router == key:
+                template, flags = fragment.template, fragment.flags
+                if row.prefix:
+                    template, computed = self.prefix(call.at(row.prefix))
+                    flags = (*flags, *computed)
+                if row.versions:
+                    flags = (*flags, *self._versions(call))
+                self.fragments[at] = msgspec.structs.replace(fragment, template=template, flags=flags)
+
+    def _versions(self, call: Call) -> tuple[str, ...]:
+        """Return the flags of the versions that a router reads from paths."""
+        options: dict[str, Node] = {}
+        for pair in call.positional[0].named_children if call.positional else ():
+            key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+            if key is not None and value is not None:
+                options[text_of(key)] = value
+        if "type" in options and not text_of(options["type"]).endswith("URI"):
+            return ()
+        mark = self.literals.text(options["prefix"]) if "prefix" in options else "v"
+        default = self.literals.text(options["defaultVersion"]) if "defaultVersion" in options else ""
+        return (
+            ("computed",) if mark is None or default is None else (f"versions={mark}", f"default={default}")
+        )
 
     def _default_router(self, framework: Framework, node: Node) -> str:
         key = f"={framework.name}"

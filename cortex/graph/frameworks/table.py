@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from cortex.graph.frameworks.framework import METHODS, Attributes, Framework, Group, Mount, Route, Router
+from cortex.graph.frameworks.framework import (
+    METHODS,
+    Attributes,
+    Framework,
+    Group,
+    Mount,
+    Route,
+    Router,
+    Setting,
+)
 
 _LOWER = {method.lower(): Route((method,)) for method in METHODS}
 _DECORATORS = {name: Route(route.methods, (0, "path", "rule"), target=()) for name, route in _LOWER.items()}
@@ -129,5 +138,19 @@ SPRING = Framework(
         clients=frozenset({"FeignClient"}),
     ),
 )
+NEST = Framework(
+    "nest",
+    ("@nestjs/common", "@nestjs/core"),
+    routers={"create": Router(app=True, routes=(0,))},
+    members={"setGlobalPrefix": Setting(prefix=(0,)), "enableVersioning": Setting(versions=True)},
+    attributes=Attributes(
+        frozenset(),
+        {"Controller": (0, "path")},
+        {"All": Route(path=(0,)), "Sse": Route(("GET",))}
+        | {method.title(): Route((method,)) for method in METHODS},
+        modules={"Module": ("controllers", "imports")},
+        version="Version",
+    ),
+)
 
-FRAMEWORKS = (FLASK, FASTAPI, DJANGO, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING)
+FRAMEWORKS = (FLASK, FASTAPI, DJANGO, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING, NEST)
