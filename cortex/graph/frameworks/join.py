@@ -88,7 +88,7 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                         str(node["file"]),
                         int(node["start_line"]),
                         computed,
-                        prefix.served,
+                        prefix.served or bool(node.get("app")),
                         prefix.owner,
                     )
                 )

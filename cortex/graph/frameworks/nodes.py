@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cortex.graph.facts.facts import Fragment, Import
+from cortex.graph.frameworks.files import path_of
 from cortex.graph.frameworks.framework import ANY, METHODS
 from cortex.graph.frameworks.scopes import frameworks_of
 from cortex.graph.resolution.edges import Edge, Location
@@ -72,11 +73,16 @@ class _Nodes:
     def _add_route(self, fragment: Fragment, router: str, flags: dict[str, Any]) -> None:
         if not router and not fragment.router.startswith(("=", "?")) and not fragment.target.startswith("#"):
             return  # a call on something else: `client.get("/orders", done)`
+        template = "?" if "computed" in flags else fragment.template
+        if flags.pop("place", False):
+            path = path_of(self._path, self._project.files)
+            if path is None:
+                return
+            template = path
         handlers = self._handlers(fragment)
         methods = fragment.methods
         if self._class_methods and "methods" not in flags:
             methods = next(filter(None, map(self._methods_of, handlers)), methods)
-        template = "?" if "computed" in flags else fragment.template
         for method in methods or (ANY,):
             node = self._add_node(
                 fragment,

@@ -17,6 +17,7 @@ from cortex.graph.facts.chains import child_of, required_module, text_of, unwrap
 from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.attributes import AttributeReader
+from cortex.graph.frameworks.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.framework import Framework, Group, Mount, Places, Route, Router, Setting
 from cortex.graph.frameworks.literals import names_in_list
 from cortex.graph.frameworks.scopes import Frame, Scopes, frameworks_of, span_of
@@ -33,9 +34,10 @@ _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
+    placed = tuple(read_file(root, facts)) if ROUTE_FILE.search(facts.path) else ()
     frameworks = frameworks_of(facts.imports)
     if not frameworks:
-        return ()
+        return placed
     readers: list[Scopes] = []
     if any(framework.members or framework.functions for framework in frameworks):
         readers.append(reader := _Reader(facts, grammar, frameworks))
@@ -43,7 +45,7 @@ def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment
     if any(framework.attributes for framework in frameworks):
         readers.append(attributes := AttributeReader(facts, grammar, frameworks))
         attributes.read(root)
-    return tuple(fragment for reader in readers for fragment in reader.fragments[:FRAGMENTS_MAX])
+    return (*placed, *(fragment for reader in readers for fragment in reader.fragments[:FRAGMENTS_MAX]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,2 @@
+export function list() { return []; }
+export async function make(request: Request) { return 1; }
