@@ -64,6 +64,14 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Views:
+    """A call that declares the routes of a class by its methods (views.py)."""
+
+    path: Places = (0,)
+    target: Places = (1,)
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """A call that changes a router: its prefix, or the mark before versions in paths."""
 
@@ -98,7 +106,7 @@ class Framework:
     name: str
     modules: tuple[str, ...]
     routers: Mapping[str, Router] = field(default_factory=dict)
-    members: Mapping[str, Route | Mount | Group | Setting] = field(default_factory=dict)
+    members: Mapping[str, Route | Mount | Group | Setting | Views] = field(default_factory=dict)
     functions: Mapping[str, Route | Mount] = field(default_factory=dict)
     #: its functions add to a router that the modules hold
     is_router: bool = False
@@ -109,3 +117,9 @@ class Framework:
     #: methods of a route are those of a class as its target
     class_methods: bool = False
     attributes: Attributes | None = None
+    #: ends the names of the project's own routers, and the attribute that lists a router's routes
+    suffix: str = ""
+    listed: str = ""
+    #: files that may be of the framework without an import: their paths, and their text
+    files: str = ""
+    holds: bytes = b""

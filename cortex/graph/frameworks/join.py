@@ -18,6 +18,8 @@ _PARAMETER = re.compile(r"[:*{<$(\[]")
 
 #: ends the router of a class's routes, which heirs mount
 ROUTES = "(routes)"
+#: ends the router of a class's further routes, mounted where a router registers the class
+ACTIONS = "(actions)"
 #: a version that is in no path
 NEUTRAL = "-"
 
@@ -143,6 +145,7 @@ def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
     served, owner = prefix.served, prefix.owner
     if node.get("kind") == "mount":
         served = served or bool(node.get("app"))
+        owner = owner or str(node.get("owner", ""))
         if not owner and str(node["mounted"]).endswith(ROUTES):
             owner = str(node["router"])
     text, versions = prefix.text, prefix.versions

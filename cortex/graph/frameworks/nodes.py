@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from cortex.graph.facts.facts import Fragment, Import
 from cortex.graph.frameworks.files import path_of
 from cortex.graph.frameworks.framework import ANY, METHODS
 from cortex.graph.frameworks.scopes import frameworks_of
+from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
@@ -42,6 +45,7 @@ class _Nodes:
         self.nodes: list[dict[str, Any]] = []
         self.edges: list[Edge] = []
         self._routers = _Routers(project, evaluator)
+        self._views = Views(project, evaluator)
         self._project, self._evaluator, self._path = project, evaluator, path
         self._facts = project.index(path).facts
         self._stem = project.module_id(path)
@@ -79,10 +83,16 @@ class _Nodes:
             if path is None:
                 return
             template = path
+        if flags.pop("views", False):
+            self._add_views(fragment, router, template, flags)
+            return
         handlers = self._handlers(fragment)
         methods = fragment.methods
         if self._class_methods and "methods" not in flags:
             methods = next(filter(None, map(self._methods_of, handlers)), methods)
+        elif fragment.target.endswith(".as_view()"):
+            views = self._evaluator.types_of(fragment.target[:-10], self._path, fragment.scope)
+            methods = next(filter(None, map(self._views.methods, views)), methods)
         for method in methods or (ANY,):
             node = self._add_node(
                 fragment,
@@ -92,6 +102,22 @@ class _Nodes:
             for handler, confidence in handlers.items():
                 place = Location(self._path, fragment.line, fragment.column)
                 self.edges.append(Edge(node, handler, "routes_to", place, confidence))
+
+    def _add_views(self, fragment: Fragment, router: str, template: str, flags: dict[str, Any]) -> None:
+        """Add the routes of a class that a router registers."""
+        slash = "" if flags.pop("bare", False) else "/"
+        place = Location(self._path, fragment.line, fragment.column)
+        for view in self._evaluator.types_of(fragment.target, self._path, fragment.scope):
+            for method, parameter, handler in self._views.actions(view):
+                path = template if template == "?" else f"{template}{parameter}{slash}"
+                fields = {"method": method, "path": path, "router": router, **flags}
+                node = self._add_node(fragment, f"{method} {path}", fields)
+                self.edges.append(Edge(node, handler, "routes_to", place, "import"))
+            owner = self._project.id_of(view)
+            for mounted in self._views.routers(view):
+                fields = {"router": router, "prefix": template, "mounted": mounted, "owner": owner, **flags}
+                mount = msgspec.structs.replace(fragment, kind="mount")
+                self._add_node(mount, f"mount {mounted}", fields)
 
     def _add_node(self, fragment: Fragment, name: str, fields: dict[str, Any]) -> str:
         node = f"{self._stem}:<{name}>"
@@ -127,6 +153,10 @@ class _Nodes:
             return {self._project.id_of((self._path, int(fragment.target[1:]))): "exact"}
         if not fragment.target:
             return {}
+        owner, hash_mark, member = fragment.target.partition("#")
+        if hash_mark:
+            views = self._evaluator.types_of(owner, self._path, fragment.scope)
+            return {self._views.member(view, member): "import" for view in views}
         edges_inside = list(self._edges_within(fragment))
         passed = [edge for edge in edges_inside if edge.type == "references"] or edges_inside
         if passed:

@@ -8,9 +8,7 @@ one that it returns.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import child_of, required_module, text_of, unwrap_node
@@ -18,9 +16,10 @@ from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.attributes import AttributeReader
 from cortex.graph.frameworks.files import ROUTE_FILE, read_file
-from cortex.graph.frameworks.framework import Framework, Group, Mount, Places, Route, Router, Setting
+from cortex.graph.frameworks.framework import Framework, Group, Mount, Route, Router, Setting, Views
 from cortex.graph.frameworks.literals import names_in_list
-from cortex.graph.frameworks.scopes import Frame, Scopes, frameworks_of, span_of
+from cortex.graph.frameworks.rows import Call, Rows
+from cortex.graph.frameworks.scopes import Frame, Scopes, recognise, span_of
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
@@ -35,7 +34,7 @@ _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
     placed = tuple(read_file(root, facts)) if ROUTE_FILE.search(facts.path) else ()
-    frameworks = frameworks_of(facts.imports)
+    frameworks = recognise(facts, root)
     if not frameworks:
         return placed
     readers: list[Scopes] = []
@@ -48,33 +47,7 @@ def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment
     return (*placed, *(fragment for reader in readers for fragment in reader.fragments[:FRAGMENTS_MAX]))
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call with its arguments. `holder`: the variable that gets its value; `depth`: nesting."""
-
-    node: Node
-    holder: str
-    depth: int
-    positional: list[Node]
-    keywords: dict[str, Node]
-
-    @property
-    def decorator(self) -> Node | None:
-        """The decorator that the call is."""
-        parent = self.node.parent
-        return parent if parent is not None and parent.type == "decorator" else None
-
-    def at(self, places: Places) -> Node | None:
-        for place in places:
-            if isinstance(place, str):
-                if (node := self.keywords.get(place)) is not None:
-                    return node
-            elif -len(self.positional) <= place < len(self.positional):
-                return self.positional[place]
-        return None
-
-
-class _Reader(Scopes):
+class _Reader(Rows):
     def visit(self, node: Node, holder: str = "", depth: int = 0) -> str:
         """Read a node; return the key or chain of the router that is its value, "" for none.
 
@@ -108,7 +81,10 @@ class _Reader(Scopes):
                 self.add("mount", f"={self.frames[-1].name}()", node, target=key, flags=("same",))
             return ""
         values = [self.visit(child, holder, depth + 1) for child in children]
-        return values[0] if len(values) == 1 else ""
+        keys = [key for key in values if key in self.known_routers] if "binary" in kind else []
+        for key in keys[1:]:  # a list with the routes of a router: `[…] + router.urls`
+            self.add("mount", keys[0], node, target=key)
+        return values[0] if len(values) == 1 else keys[0] if keys else ""
 
     def _read_list(self, node: Node, holder: str, depth: int) -> str:
         """Read a list of routes: the key of the list, "" without routes."""
@@ -142,8 +118,10 @@ class _Reader(Scopes):
             self.literals.add(name, right)
             if key or name in frame.routers:
                 frame.routers[name] = key
-            if key in self.known_routers and not frame.name and key != f"={name}":
-                self.add("mount", f"={name}", left, target=key, flags=("same",))
+            if (key in self.known_routers or (key and self._is_listed(right))) and not frame.name:
+                augmented = left.parent is not None and left.parent.type.startswith("augmented")
+                if key != f"={name}":
+                    self.add("mount", f"={name}", left, target=key, flags=() if augmented else ("same",))
         elif key:
             self.attributes[name.rpartition(".")[2]] = key
             if name.startswith(("module.exports", "exports.")) and key != f"={name}":
@@ -199,6 +177,11 @@ class _Reader(Scopes):
                 return self._include(framework, call)
             if member == "StripPrefix" and len(call.positional) == 2:
                 return self.visit(call.positional[1], "", depth)
+        for candidate in self.frameworks:
+            if candidate.suffix and chain.endswith(candidate.suffix):
+                return self._own_router(call, candidate)
+            if member == "action" and candidate is framework and call.decorator is not None:
+                return self._action(call, call.decorator)
         receiver, name = self._receiver(callee, depth)
         decorates = call.decorator is not None
         if receiver or decorates:
@@ -207,6 +190,8 @@ class _Reader(Scopes):
                     key = receiver or f"?{self.dotted(callee).rpartition('.')[0]}"
                     if isinstance(row, Group):
                         return self._group(call, row, key)
+                    if isinstance(row, Views):
+                        return self._views(call, row, key)
                     if isinstance(row, Setting):
                         self._set(call, row, key)
                         return key
@@ -226,17 +211,6 @@ class _Reader(Scopes):
             return "", ""
         return self.visit(inner, "", depth), text_of(member)
 
-    def _read_call(self, node: Node, holder: str, depth: int) -> Call:
-        listed = node.child_by_field_name("arguments")
-        arguments = Call(node, holder, depth, [], {})
-        for child in listed.named_children if listed is not None else ():
-            name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
-            if child.type == "keyword_argument" and name is not None and value is not None:
-                arguments.keywords[text_of(name)] = value
-            elif not child.is_extra:
-                arguments.positional.append(child)
-        return arguments
-
     def _router(self, call: Call, router: Router, framework: Framework) -> str:
         node = call.node
         key = self.key(call.holder)
@@ -246,40 +220,6 @@ class _Reader(Scopes):
         routes = call.at(router.routes)
         if routes is not None and (inner := self.visit(routes, "", call.depth)):
             self.add("mount", key, node, target=inner, span=span_of(routes))
-        return key
-
-    def _set(self, call: Call, row: Setting, key: str) -> None:
-        """Change the fragment of a router."""
-        for at, fragment in enumerate(self.fragments):
-            if fragment.kind == "router" and fragment.router == key:
-                template, flags = fragment.template, fragment.flags
-                if row.prefix:
-                    template, computed = self.prefix(call.at(row.prefix))
-                    flags = (*flags, *computed)
-                if row.versions:
-                    flags = (*flags, *self._versions(call))
-                self.fragments[at] = msgspec.structs.replace(fragment, template=template, flags=flags)
-
-    def _versions(self, call: Call) -> tuple[str, ...]:
-        """Return the flags of the versions that a router reads from paths."""
-        options: dict[str, Node] = {}
-        for pair in call.positional[0].named_children if call.positional else ():
-            key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
-            if key is not None and value is not None:
-                options[text_of(key)] = value
-        if "type" in options and not text_of(options["type"]).endswith("URI"):
-            return ()
-        mark = self.literals.text(options["prefix"]) if "prefix" in options else "v"
-        default = self.literals.text(options["defaultVersion"]) if "defaultVersion" in options else ""
-        return (
-            ("computed",) if mark is None or default is None else (f"versions={mark}", f"default={default}")
-        )
-
-    def _default_router(self, framework: Framework, node: Node) -> str:
-        key = f"={framework.name}"
-        if key not in self.known_routers:
-            self.known_routers[key] = framework
-            self.add("router", key, node, flags=("app",))
         return key
 
     def _include(self, framework: Framework, call: Call) -> str:
@@ -376,47 +316,28 @@ class _Reader(Scopes):
             return
         assert target is not None
         router = self.visit(target, "", call.depth)
-        if router in self.known_routers or (router and self._is_include(target)):
+        is_included = self._is_include(target) or self._is_listed(target)
+        if router in self.known_routers or (router and is_included):
             prefix = template.rstrip("/") if "StripPrefix" in text_of(target)[:40] else template
             prefix = "" if row.template_has_method and prefix == template else prefix
             self.add("mount", key, node, template=prefix, target=router, span=span_of(target), flags=flags)
             return
-        self.add(
-            "route",
-            key,
-            node,
-            template=template,
-            methods=methods,
-            target=self._handler(target),
-            span=span_of(target),
-            flags=flags,
-        )
-
-    def _is_include(self, target: Node) -> bool:
-        place = self.syntax.calls.get(target.type)
-        callee = child_of(target, place) if place is not None else None
-        framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
-        return framework is not None and member == framework.includes[0]
-
-    def _decorated(self, decorator: Node) -> str | None:
-        """Return the definition that a decorator is above, `#3`; "" if the facts lack it."""
-        around = decorator.parent
-        definition = around.child_by_field_name("definition") if around is not None else None
-        if definition is None:
-            return None
-        name = definition.child_by_field_name("name")
-        at = self.definition_at(name.start_byte) if name is not None else -1
-        return f"#{at}" if at >= 0 else ""
-
-    def _handler(self, target: Node) -> str:
-        """Return the chain of a handler; "" for a function without a name."""
-        if target.child_by_field_name("body") is not None:
-            return ""
-        if target.type in self.syntax.calls:
-            callee = child_of(target, self.syntax.calls[target.type])
-            chain = self.dotted(callee) if callee is not None else ""
-            return f"{chain}()"
-        return self.dotted(target) or "?"
+        handler = self._handler(target)
+        handlers = [(methods, handler)]
+        if (members := dict(self._members(target))) and handler.endswith(".as_view()"):
+            view = handler.removesuffix(".as_view()")
+            handlers = [((method.upper(),), f"{view}#{member}") for method, member in members.items()]
+        for listed_methods, chain in handlers:
+            self.add(
+                "route",
+                key,
+                node,
+                template=template,
+                methods=listed_methods,
+                target=chain,
+                span=span_of(target),
+                flags=flags,
+            )
 
     def _pass(self, callee: Node, chain: str, call: Call) -> None:
         """Read the arguments of any call: a function may get a router."""

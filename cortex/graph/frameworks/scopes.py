@@ -20,6 +20,8 @@ _MODULE = re.compile(
     rf"(?:{'|'.join(re.escape(name) for framework in FRAMEWORKS for name in framework.modules)})(?:[./]|$)"
 )
 
+_PLACED = tuple(framework for framework in FRAMEWORKS if framework.files)
+
 
 def frameworks_of(imports: Sequence[Import]) -> tuple[Framework, ...]:
     """Return the frameworks that a file imports; () for nearly every file."""
@@ -27,6 +29,17 @@ def frameworks_of(imports: Sequence[Import]) -> tuple[Framework, ...]:
     if not modules:
         return ()
     return tuple(framework for framework in FRAMEWORKS if any(is_of(module, framework) for module in modules))
+
+
+def recognise(facts: Facts, root: Node) -> tuple[Framework, ...]:
+    """Return the frameworks of a file, by its imports, or by its path and text."""
+    imported = frameworks_of(facts.imports)
+    placed = [framework for framework in _PLACED if re.search(framework.files, facts.path)]
+    return imported + tuple(
+        framework
+        for framework in placed
+        if framework not in imported and re.search(framework.holds, root.text or b"")
+    )
 
 
 def is_of(module: str, framework: Framework) -> bool:
@@ -75,6 +88,9 @@ class Scopes:
         self.blocks: dict[int, str] = {}
         #: groups whose routes have no path: `router.route("/orders").get(list)`
         self.complete: set[str] = set()
+        self.listed = tuple({f".{framework.listed}" for framework in frameworks if framework.listed})
+        #: routers whose paths end without a slash
+        self.bare: set[str] = set()
         #: the list around the reader
         self.list = ""
         self.count = 0
@@ -90,6 +106,8 @@ class Scopes:
         return ""
 
     def look_up(self, chain: str) -> str:
+        if chain.endswith(self.listed):
+            chain = chain.rpartition(".")[0]
         root, _, rest = chain.partition(".")
         if not root:
             return ""

@@ -11,6 +11,7 @@ from cortex.graph.frameworks.framework import (
     Route,
     Router,
     Setting,
+    Views,
 )
 
 _LOWER = {method.lower(): Route((method,)) for method in METHODS}
@@ -67,6 +68,16 @@ DJANGO = Framework(
     },
     includes=("include", "urlpatterns"),
     root="urlpatterns",
+    listed="urls",
+)
+REST = Framework(
+    "rest framework",
+    ("rest_framework",),
+    members={"register": Views((0, "prefix"), (1, "viewset"))},
+    suffix="Router",
+    listed="urls",
+    files=r"(?:url|route|/api).*\.py$",
+    holds=rb"Router\(|\.register\(",
 )
 EXPRESS = Framework(
     "express",
@@ -153,4 +164,4 @@ NEST = Framework(
     ),
 )
 
-FRAMEWORKS = (FLASK, FASTAPI, DJANGO, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING, NEST)
+FRAMEWORKS = (FLASK, FASTAPI, DJANGO, REST, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING, NEST)
