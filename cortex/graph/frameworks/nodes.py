@@ -194,6 +194,8 @@ class _Routers:
             return f"{self._project.module_id(path)}:{chain[1:]}"
         if not chain or chain.startswith("?"):
             return ""
+        if chain.startswith("/"):  # a file of routes
+            return f"{self._project.module_id(chain[1:])}:app" if chain[1:] in self._project.files else ""
         if chain.startswith("'"):
             module, _, rest = chain[1:].rpartition("'")
             return self._in_module(self._project.find_module(module, path), rest.lstrip("."), 0)

@@ -18,6 +18,7 @@ from cortex.graph.frameworks.attributes import AttributeReader
 from cortex.graph.frameworks.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.framework import Framework, Group, Mount, Route, Router, Setting, Views
 from cortex.graph.frameworks.literals import names_in_list
+from cortex.graph.frameworks.rails import RailsReader
 from cortex.graph.frameworks.rows import Call, Rows
 from cortex.graph.frameworks.scopes import Frame, Scopes, recognise, span_of
 from cortex.terms.kinds import CALLABLE_KINDS
@@ -30,6 +31,9 @@ _LISTS = frozenset({"list", "array", "tuple"})
 #: names of untyped parameters that may hold a router
 _USUAL = frozenset("app router server api blueprint".split())
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
+
+#: readers of files that draw all routes
+_DRAWN = {"rails": RailsReader}
 
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
@@ -44,6 +48,9 @@ def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment
     if any(framework.attributes for framework in frameworks):
         readers.append(attributes := AttributeReader(facts, grammar, frameworks))
         attributes.read(root)
+    for drawing in (_DRAWN[framework.name] for framework in frameworks if framework.name in _DRAWN):
+        readers.append(drawn := drawing(facts, grammar, frameworks))
+        drawn.read(root)
     return (*placed, *(fragment for reader in readers for fragment in reader.fragments[:FRAGMENTS_MAX]))
 
 

@@ -163,5 +163,6 @@ NEST = Framework(
         version="Version",
     ),
 )
+RAILS = Framework("rails", (), files=r"(?:^|/)config/routes(?:/.*)?\.rb$")
 
-FRAMEWORKS = (FLASK, FASTAPI, DJANGO, REST, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING, NEST)
+FRAMEWORKS = (FLASK, FASTAPI, DJANGO, REST, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING, NEST, RAILS)
