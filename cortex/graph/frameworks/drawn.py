@@ -50,6 +50,10 @@ class Place:
 class Drawing(Scopes):
     """The routes of a file of drawn routes."""
 
+    def read(self, root: Node) -> None:
+        """Read the file."""
+        raise NotImplementedError
+
     def symbol(self, node: Node | None) -> str | None:
         """Return the text of a string or symbol; None for another expression."""
         if node is None:
@@ -82,3 +86,12 @@ class Drawing(Scopes):
 
 def _element(node: Node) -> Node:
     return node.named_children[0] if "element" in node.type and node.named_child_count == 1 else node
+
+
+def singular(name: str) -> str:
+    """Return the name of one of a resource's members: `categories` → `category`."""
+    if name.endswith("ies"):
+        return f"{name[:-3]}y"
+    if name.endswith(("sses", "shes", "ches", "xes")):
+        return name[:-2]
+    return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is")) else name

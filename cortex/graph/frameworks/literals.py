@@ -54,7 +54,7 @@ class Literals:
         if kind.startswith("binary_"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = node.child_by_field_name("operator")
-            if left is None or right is None or operator is None or text_of(operator) != "+":
+            if left is None or right is None or operator is None or text_of(operator) not in "+.":
                 return None
             return self._join([left, right], depth)
         if kind == "parenthesized_expression" and len(children) == 1:

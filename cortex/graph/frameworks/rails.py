@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import text_of
-from cortex.graph.frameworks.drawn import APP, DEPTH_MAX, Drawing, Place
+from cortex.graph.frameworks.drawn import APP, DEPTH_MAX, Drawing, Place, singular
 from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import join_path
 
@@ -178,7 +178,7 @@ class RailsReader(Drawing):
             controller = options.controller or (_plural(name) if single else name)
             inner = replace(options, controller=controller, collection=collection, member=member)
             self._draw_actions(call, inner, single=single)
-            nested = member if single else member.replace(f":{parameter}", f":{_singular(name)}_{parameter}")
+            nested = member if single else member.replace(f":{parameter}", f":{singular(name)}_{parameter}")
             if "shallow" in call.options or place.shallow:
                 inner = replace(inner, shallow=True)
             self._inside(call, replace(inner, path=nested), depth)
@@ -247,14 +247,6 @@ class RailsReader(Drawing):
 
 def _camel(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
-
-
-def _singular(name: str) -> str:
-    if name.endswith("ies"):
-        return f"{name[:-3]}y"
-    if name.endswith(("sses", "shes", "ches", "xes")):
-        return name[:-2]
-    return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is")) else name
 
 
 def _plural(name: str) -> str:

@@ -17,6 +17,7 @@ from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.attributes import AttributeReader
 from cortex.graph.frameworks.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.framework import Framework, Group, Mount, Route, Router, Setting, Views
+from cortex.graph.frameworks.laravel import LaravelReader
 from cortex.graph.frameworks.literals import names_in_list
 from cortex.graph.frameworks.rails import RailsReader
 from cortex.graph.frameworks.rows import Call, Rows
@@ -33,7 +34,7 @@ _USUAL = frozenset("app router server api blueprint".split())
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
-_DRAWN = {"rails": RailsReader}
+_DRAWN = {"rails": RailsReader, "laravel": LaravelReader}
 
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:

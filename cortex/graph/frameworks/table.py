@@ -164,5 +164,11 @@ NEST = Framework(
     ),
 )
 RAILS = Framework("rails", (), files=r"(?:^|/)config/routes(?:/.*)?\.rb$")
+LARAVEL = Framework(
+    "laravel",
+    (),
+    files=r"(?:^|/)(?:routes/.*|bootstrap/app|.*(?:ServiceProvider|[Rr]outes?))\.php$",
+    holds=rb"\bRoute::|\$router->|->withRouting\(",
+)
 
-FRAMEWORKS = (FLASK, FASTAPI, DJANGO, REST, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING, NEST, RAILS)
+FRAMEWORKS = (FLASK, FASTAPI, DJANGO, REST, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING, NEST, RAILS, LARAVEL)
