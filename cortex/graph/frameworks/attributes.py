@@ -93,11 +93,12 @@ class AttributeReader(Scopes):
                 for member in body.named_children
                 if member.type not in _KINDS
                 for declared_all in [list(attributes_of(member))]
-                for declared in declared_all
-                if declared.name in row.methods
+                for declared in merge_paths(declared_all, row)
             ]
             prefixes = [attribute for attribute in attributes if attribute.name in row.prefixes]
-            is_controller = not names.isdisjoint(row.controllers)
+            is_controller = not names.isdisjoint(row.controllers) or (
+                row.tokens and definition.name.endswith("Controller")
+            )
             if routes or prefixes or is_controller:
                 served = _Class(definition, node, row, prefixes, is_controller and not _is_abstract(node))
                 self._add_class(served, {versions for *_, versions in routes})
@@ -168,17 +169,22 @@ class AttributeReader(Scopes):
         methods = route.methods
         flags: tuple[str, ...] = ()
         if (listed := declared.at(route.methods_at)) is not None:
-            methods = tuple(method.upper() for method in _METHODS.findall(text_of(listed)))
+            nodes = declared.positional if listed in declared.positional else [listed]
+            texts = " ".join(map(text_of, nodes))
+            methods = tuple(method.upper() for method in _METHODS.findall(texts))
             flags = () if methods else ("methods",)
+        if row.tokens and at >= 0:
+            flags = (*flags, f"action={self.facts.definitions[at].name.removesuffix('Async')}")
         for template, computed in self._templates(declared.at(route.path)) or [("", ())]:
+            is_whole = row.tokens and template.startswith(("/", "~/"))
             self.add(
                 "route",
-                router,
+                "=" if is_whole else router,
                 declared.node,
-                template=template,
+                template=template.removeprefix("~") if is_whole else template,
                 methods=methods,
                 target=f"#{at}" if at >= 0 else "",
-                flags=(*flags, *computed),
+                flags=(*flags, *computed, "app") if is_whole else (*flags, *computed),
             )
 
     def _templates(self, node: Node | None) -> list[tuple[str, tuple[str, ...]]]:
@@ -191,7 +197,8 @@ class AttributeReader(Scopes):
     def _read_constants(self, body: Node, owner: str) -> None:
         """Keep the texts of a class's fields, also of its companion's."""
         for member in body.named_children:
-            for node in (member, *member.named_children):
+            inner = member.named_children if "field" in member.type or "property" in member.type else []
+            for node in (member, *inner, *(child for outer in inner for child in outer.named_children)):
                 name = node.child_by_field_name("name")
                 value = node.child_by_field_name("value")
                 if value is None and node.named_child_count > 1 and node.type in _DECLARATORS:
@@ -249,6 +256,24 @@ def attributes_of(node: Node) -> Iterator[Attribute]:
                 attribute = Attribute(name, inner)
                 _add_arguments(attribute, inner)
                 yield attribute
+
+
+def merge_paths(attributes: list[Attribute], row: Attributes) -> list[Attribute]:
+    """Return the attributes of routes: `[HttpGet][Route("x")]` is one of GET at `x`."""
+    routes = [attribute for attribute in attributes if attribute.name in row.methods]
+    paths = [attribute for attribute in routes if attribute.name in row.prefixes]
+    verbs = [attribute for attribute in routes if attribute not in paths]
+    if not (row.tokens and paths and verbs):
+        return routes
+    places = row.prefixes[paths[0].name]
+    return [
+        verb
+        if verb.at(row.methods[verb.name].path) is not None
+        else Attribute(verb.name, verb.node, path.positional, {**path.keywords, **verb.keywords})
+        for verb in verbs
+        for path in paths
+        if path.at(places) is not None
+    ]
 
 
 def _add_arguments(attribute: Attribute, node: Node) -> None:

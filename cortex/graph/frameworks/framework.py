@@ -94,6 +94,8 @@ class Attributes:
     clients: frozenset[str] = frozenset()
     modules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     version: str = ""
+    #: paths have `[controller]` and `[action]`; a class named `…Controller` is one
+    tokens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ class Framework:
     #: ends the names of the project's own routers, and the attribute that lists a router's routes
     suffix: str = ""
     listed: str = ""
+    #: types of routers that a file may use without an import; other calls on them return them
+    types: frozenset[str] = frozenset()
     #: files that may be of the framework without an import: their paths, and their text
     files: str = ""
     holds: bytes = b""

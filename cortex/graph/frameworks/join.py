@@ -11,6 +11,8 @@ from cortex.graph.frameworks.framework import ANY, METHODS
 
 #: paths of one router, and mounts between it and its root
 PATHS_MAX, MOUNTS_MAX = 64, 16
+#: ASP.NET's parts of a path that name the class or the method
+_TOKEN = re.compile(r"\[(\w+)\]")
 #: a method with a path in a question, and a parameter in a segment
 _QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
 _PARAMETER = re.compile(r"[:*{<$(\[]")
@@ -78,6 +80,11 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                 place = f"{node['file']}:{node['start_line']}"
                 computed = place if node.get("computed") else prefix.computed
                 path = join_path(prefix.text, str(node["path"])) or "/"
+                if "action" in node:
+                    if path == "/" and not prefix.computed:
+                        continue  # a controller without routes of its own
+                    controller = prefix.owner.rpartition(":")[2].rpartition(".")[2].removesuffix("Controller")
+                    path = _fill(path, {"controller": controller, "action": str(node["action"])})
                 if node.get("computed"):
                     path = "?"
                 elif not path.startswith("/"):
@@ -95,6 +102,10 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                     )
                 )
     return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
+
+
+def _fill(path: str, tokens: Mapping[str, str]) -> str:
+    return _TOKEN.sub(lambda match: tokens.get(match[1].lower()) or match[0], path)
 
 
 class _Prefixes:

@@ -82,7 +82,7 @@ def names_in_list(node: Node) -> Iterator[str]:
         name = _QUOTES.sub("", text_of(node)).upper()
         if name.isalpha():
             yield name
-    elif node.type in ("list", "array", "tuple", "set"):
+    elif node.type in ("list", "tuple", "set") or "array" in node.type or "initializer" in node.type:
         for child in node.named_children:
             yield from names_in_list(child)
     elif (match := _METHOD.search(text_of(node))) and match[0].startswith("Method"):

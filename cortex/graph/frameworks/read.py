@@ -80,6 +80,8 @@ class _Reader(Rows):
             return self._function(node, holder, depth + 1)
         left = node.child_by_field_name("left") or node.child_by_field_name("name")
         right = node.child_by_field_name("right") or node.child_by_field_name("value")
+        if kind == "variable_declarator" and right is None and node.named_child_count > 1:
+            right = node.named_children[-1]
         if left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children
@@ -205,8 +207,16 @@ class _Reader(Rows):
                         return key
                     if isinstance(row, Mount) or decorates or row.target:
                         return self._declare(call, row, key)
+        if receiver in self.known_routers and self._is_fluent(receiver):
+            if name.startswith("Map"):  # an extension method gets the router
+                self.add("mount", receiver, callee, target=f"{chain or name}(0)", span=span_of(callee))
+            self._pass(callee, "", call)
+            return receiver
         self._pass(callee, chain, call)
         return f"{chain}()" if chain and not framework else ""
+
+    def _is_fluent(self, key: str) -> bool:
+        return any(framework.types for framework in self.frameworks_of(key))
 
     def _receiver(self, callee: Node, depth: int) -> tuple[str, str]:
         fields = self.syntax.members.get(callee.type)

@@ -169,7 +169,12 @@ class Rows(Scopes):
         arguments = Call(node, holder, depth, [], {})
         for child in listed.named_children if listed is not None else ():
             name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
-            if child.type == "keyword_argument" and name is not None and value is not None:
+            if child.type == "argument":
+                value = child.named_children[-1]
+                if name is None:
+                    arguments.positional.append(value)
+                    continue
+            if child.type in ("argument", "keyword_argument") and name is not None and value is not None:
                 arguments.keywords[text_of(name)] = value
             elif not child.is_extra:
                 arguments.positional.append(child)

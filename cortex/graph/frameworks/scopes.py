@@ -79,6 +79,7 @@ class Scopes:
                 self.names.setdefault(statement.name, (framework, member))
             else:
                 self.imported.add(statement.name)
+        self.names |= {name: (framework, "") for framework in frameworks for name in framework.types}
         self.begins = [definition.begin for definition in facts.definitions]
         #: router's key → its framework, None for a list
         self.known_routers: dict[str, Framework | None] = {}

@@ -170,5 +170,53 @@ LARAVEL = Framework(
     files=r"(?:^|/)(?:routes/.*|bootstrap/app|.*(?:ServiceProvider|[Rr]outes?))\.php$",
     holds=rb"\bRoute::|\$router->|->withRouting\(",
 )
+_TEMPLATE = (0, "template", "pattern")
+_MAPPED = Route(path=_TEMPLATE, target=(1, "handler", "requestDelegate"))
+ASPNET = Framework(
+    "asp.net",
+    ("Microsoft.AspNetCore",),
+    routers={"Create": Router(app=True), "CreateBuilder": Router(app=True)},
+    members={
+        **{
+            f"Map{method.title()}": Route((method,), _MAPPED.path, _MAPPED.target)
+            for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        },
+        "Map": _MAPPED,
+        "MapMethods": Route(path=_TEMPLATE, target=(2, "handler"), methods_at=(1, "httpMethods")),
+        "MapGroup": Group((0, "prefix")),
+        "UseEndpoints": Group(()),
+    },
+    attributes=Attributes(
+        frozenset({"ApiController"}),
+        {"Route": _TEMPLATE},
+        {
+            "Route": Route(path=_TEMPLATE),
+            "AcceptVerbs": Route(path=("Route",), methods_at=(0,)),
+            **{
+                f"Http{method.title()}": Route((method,), _TEMPLATE)
+                for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+            },
+        },
+        tokens=True,
+    ),
+    types=frozenset({"WebApplication", "IApplicationBuilder", "IEndpointRouteBuilder", "RouteGroupBuilder"}),
+    files=r"\.cs$",
+    holds=rb"\.Map(?:Get|Post|Put|Patch|Delete|Group|Methods)\(",
+)
 
-FRAMEWORKS = (FLASK, FASTAPI, DJANGO, REST, EXPRESS, GIN, ECHO, CHI, NET_HTTP, SPRING, NEST, RAILS, LARAVEL)
+FRAMEWORKS = (
+    FLASK,
+    FASTAPI,
+    DJANGO,
+    REST,
+    EXPRESS,
+    GIN,
+    ECHO,
+    CHI,
+    NET_HTTP,
+    SPRING,
+    NEST,
+    RAILS,
+    LARAVEL,
+    ASPNET,
+)
