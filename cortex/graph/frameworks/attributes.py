@@ -16,7 +16,7 @@ from cortex.graph.facts.chains import child_of, text_of
 from cortex.graph.facts.facts import Definition
 from cortex.graph.frameworks.framework import METHODS, Attributes, Places
 from cortex.graph.frameworks.join import ROUTES
-from cortex.graph.frameworks.scopes import Scopes
+from cortex.graph.frameworks.scopes import Scopes, last_of
 from cortex.terms.kinds import TYPE_KINDS
 
 DEPTH_MAX = 120
@@ -80,7 +80,7 @@ class AttributeReader(Scopes):
         definition = self.facts.definitions[at]
         attributes = list(attributes_of(node))
         names = {attribute.name for attribute in attributes}
-        body = node.child_by_field_name("body") or node.named_children[-1]
+        body = node.child_by_field_name("body") or last_of(node)
         self._read_constants(body, definition.name)
         for row in (framework.attributes for framework in self.frameworks if framework.attributes):
             if names & row.clients:
@@ -154,12 +154,12 @@ class AttributeReader(Scopes):
         for element in listed.named_children if listed is not None else ():
             node = element
             while node.type in self.syntax.calls:
-                passed = node.named_children[-1].named_children[:1]
+                passed = last_of(node).named_children[:1]
                 body = passed[0].child_by_field_name("body") if passed else None
                 called = child_of(node, self.syntax.calls[node.type])
                 if body is None and called is not None:  # `Orders.register()`, not `forwardRef(() => Orders)`
                     called = called.child_by_field_name("object")
-                node = body or called or node.named_children[-1]
+                node = body or called or last_of(node)
             if chain := self.dotted(node):
                 self.add("mount", key, element, target=chain)
 
@@ -208,7 +208,7 @@ class AttributeReader(Scopes):
                     self.literals.add(text_of(name), value)
                     self.literals.add(f"{owner}.{text_of(name)}", value)
             if member.type == "companion_object":
-                self._read_constants(member.named_children[-1], owner)
+                self._read_constants(last_of(member), owner)
 
 
 _DECLARATORS = frozenset({"variable_declarator", "property_declaration"})

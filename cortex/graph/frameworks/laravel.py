@@ -11,6 +11,7 @@ from cortex.graph.facts.chains import dotted_name, text_of
 from cortex.graph.frameworks.drawn import APP, DEPTH_MAX, Drawing, Place, singular
 from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import join_path
+from cortex.graph.frameworks.scopes import last_of
 
 _VERBS = {method.lower(): (method,) for method in METHODS} | {"any": (), "match": ()}
 #: action → (methods, path below the resource, whether it is one of its members)
@@ -61,6 +62,8 @@ class LaravelReader(Drawing):
         if node.type in _CALLS and (links := self._links(node)):
             self._read(links, place, depth)
             return
+        if node.type.startswith(("require", "include")) and (match := _FILE.search(text_of(node))):
+            self._mount(place, match[0], node)
         name = node.child_by_field_name("name")
         if name is not None and name.text == b"withRouting":
             self._files(node)
@@ -73,7 +76,7 @@ class LaravelReader(Drawing):
         options = {}
         for argument in listed.named_children if listed is not None else ():
             if (key := argument.child_by_field_name("name")) is not None:
-                options[text_of(key)] = argument.named_children[-1]
+                options[text_of(key)] = last_of(argument)
         if "apiPrefix" in options and "api" in options and (match := _FILE.search(text_of(options["api"]))):
             self._mount(Place().below(self.symbol(options["apiPrefix"])), match[0], node)
 
@@ -84,7 +87,8 @@ class LaravelReader(Drawing):
             name, listed = node.child_by_field_name("name"), node.child_by_field_name("arguments")
             if name is None:
                 return []
-            arguments = [child.named_children[-1] for child in listed.named_children] if listed else []
+            every = listed.named_children if listed is not None else []
+            arguments = [last_of(child) for child in every if not child.is_extra]
             links.insert(0, _Link(text_of(name), arguments, node))
             inner = node.child_by_field_name("scope") or node.child_by_field_name("object")
             if inner is None:
@@ -116,6 +120,8 @@ class LaravelReader(Drawing):
                     self._resource(declared.name[:-1], [*pair, *others], after, before, declared.node)
         elif declared.name in _RESOURCES:
             self._resource(declared.name, declared.arguments, after, before, declared.node)
+        elif declared.name == "fallback":
+            self.draw(before, ("GET",), "{fallback}", self._target(before, first), declared.node)
         elif declared.name in ("redirect", "view", "permanentRedirect", "livewire"):
             self._route(before, ("GET",) if declared.name == "view" else (), first, "", declared.node)
         elif declared.name == "match" and others:
@@ -153,7 +159,7 @@ class LaravelReader(Drawing):
         *options, body = link.arguments
         for element in options[0].named_children if options else ():
             key = self.symbol(element.named_children[0]) if element.named_child_count == 2 else None
-            value = element.named_children[-1]
+            value = last_of(element)
             if key == "prefix":
                 place = place.below(self.symbol(value))
             elif key == "namespace":
@@ -215,7 +221,7 @@ class LaravelReader(Drawing):
     def _class(self, place: Place, node: Node) -> str:
         """Return the chain of `Orders::class`, or of a name in a string."""
         if node.type == "class_constant_access_expression":
-            return dotted_name(text_of(node.named_children[0]))
+            return dotted_name(text_of(node.named_children[0] if node.named_children else node))
         text = self.symbol(node)
         return self._full_name(place, text) if text else ""
 
@@ -245,7 +251,7 @@ class LaravelReader(Drawing):
         return f"{place.controller}#{text}" if place.controller else ""
 
 
-_OTHERS = frozenset("group resources apiResources redirect view permanentRedirect livewire".split())
+_OTHERS = frozenset("fallback group resources apiResources redirect view permanentRedirect livewire".split())
 
 
 def _parameter(name: str, renamed: dict[str, str]) -> str:

@@ -12,7 +12,7 @@ from cortex.graph.facts.chains import child_of, text_of
 from cortex.graph.frameworks.framework import Framework, Places, Setting, Views
 from cortex.graph.frameworks.join import ACTIONS
 from cortex.graph.frameworks.literals import names_in_list
-from cortex.graph.frameworks.scopes import Scopes, span_of
+from cortex.graph.frameworks.scopes import Scopes, last_of, span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class Rows(Scopes):
         for child in listed.named_children if listed is not None else ():
             name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
             if child.type == "argument":
-                value = child.named_children[-1]
+                value = last_of(child)
                 if name is None:
                     arguments.positional.append(value)
                     continue

@@ -217,6 +217,11 @@ class Scopes:
         )
 
 
+def last_of(node: Node) -> Node:
+    """Return the last child with a name; the node itself without one."""
+    return node.named_children[-1] if node.named_children else node
+
+
 def span_of(node: Node) -> tuple[int, int, int, int]:
     (row, column), (end, last) = node.start_point, node.end_point
     return row + 1, column, end + 1, last
