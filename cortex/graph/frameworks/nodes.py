@@ -186,7 +186,7 @@ class _Routers:
     """Finds the id of a router that a key or chain means: `app/orders:router`."""
 
     def __init__(self, project: Project, evaluator: Evaluator) -> None:
-        self._project = project
+        self._project, self._evaluator = project, evaluator
         self._exports = evaluator.scopes.exports
 
     def find(self, path: str, chain: str, scope: int) -> str:
@@ -199,7 +199,17 @@ class _Routers:
         if chain.startswith("'"):
             module, _, rest = chain[1:].rpartition("'")
             return self._in_module(self._project.find_module(module, path), rest.lstrip("."), 0)
-        return self._by_name(path, chain, scope, 0)
+        return self._by_name(path, chain, scope, 0) or self._of_type(path, chain, scope)
+
+    def _of_type(self, path: str, chain: str, scope: int) -> str:
+        """Return the router of a class that the file sees without an import of its own."""
+        name, bracket, mark = chain.partition("(")
+        refs = self._evaluator.types_of(name, path, scope) if name[:1].isupper() else []
+        for file, index in refs:
+            definition = self._project.definition((file, index))
+            if router_id := self._in_file(file, f"{definition.qualified}{bracket}{mark}"):
+                return router_id
+        return ""
 
     def _by_name(self, path: str, chain: str, scope: int, hops: int) -> str:
         if hops > _HOPS_MAX:
