@@ -22,7 +22,7 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: modules between a router's name and its definition
 _HOPS_MAX = 6
-_HANDLERS = CALLABLE_KINDS | TYPE_KINDS
+_HANDLERS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}  # `const list = wrap(async () => …)`
 
 
 def routes_of(

@@ -1,5 +1,5 @@
 import { list } from '../../../orders';
-export { make as POST } from '../../../orders';
+export { make as POST, drop as DELETE } from '../../../orders';
 
 export const dynamic = 'force-dynamic';
 
