@@ -7,14 +7,15 @@ mount too: they inherit routes, and the prefix if they have none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import child_of, text_of
-from cortex.graph.facts.facts import Definition
-from cortex.graph.frameworks.framework import METHODS, Attributes, Places
+from cortex.graph.facts.facts import Definition, Facts
+from cortex.graph.facts.grammars import Grammar
+from cortex.graph.frameworks.framework import METHODS, Attributes, Framework, Places
 from cortex.graph.frameworks.join import ROUTES
 from cortex.graph.frameworks.scopes import Scopes, last_of
 from cortex.terms.kinds import TYPE_KINDS
@@ -23,6 +24,10 @@ DEPTH_MAX = 120
 _KINDS = frozenset({"annotation", "marker_annotation", "attribute", "decorator"})
 #: nodes around attributes
 _AROUND = frozenset({"modifiers", "attribute_list"})
+#: nodes between a list of classes and its elements
+LISTS_MAX = 12
+_PARTS = frozenset("array spread_element ternary_expression arguments parenthesized_expression".split())
+_PUSH = re.compile(r"(\w+)\.(?:push|unshift)\(")
 _NAME = re.compile(r"@?\s*(?:\w+:)?\s*([\w.]+)")
 _LISTS = re.compile(r"array|collection|initializer|^list$")
 _METHODS = re.compile(rf"\b(?:{'|'.join(METHODS)})\b", re.IGNORECASE)
@@ -61,10 +66,18 @@ class _Class:
 
 
 class AttributeReader(Scopes):
+    def __init__(self, facts: Facts, grammar: Grammar, frameworks: Sequence[Framework]) -> None:
+        super().__init__(facts, grammar, frameworks)
+        #: variable → its values, and arguments that are pushed to it
+        self._values: dict[str, list[Node]] = {}
+
     def read(self, node: Node, depth: int = 0) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is not None and value is not None:
             self.literals.add(text_of(name), value)
+            self._values.setdefault(text_of(name), []).append(value)
+        elif (match := _PUSH.match(text_of(node)[:200])) is not None and node.type in self.syntax.calls:
+            self._values.setdefault(match[1], []).append(last_of(node))
         elif name is not None:
             at = self.definition_at(name.start_byte)
             definition = self.facts.definitions[at] if at >= 0 else None
@@ -96,8 +109,8 @@ class AttributeReader(Scopes):
                 for declared in merge_paths(declared_all, row)
             ]
             prefixes = [attribute for attribute in attributes if attribute.name in row.prefixes]
-            is_controller = not names.isdisjoint(row.controllers) or (
-                row.tokens and definition.name.endswith("Controller")
+            is_controller = not names.isdisjoint(row.controllers) or bool(
+                row.tokens and (routes or definition.name.endswith("Controller"))
             )
             if routes or prefixes or is_controller:
                 served = _Class(definition, node, row, prefixes, is_controller and not _is_abstract(node))
@@ -150,8 +163,23 @@ class AttributeReader(Scopes):
                 return tuple(text if not flags else "-" for text, flags in self._templates(listed))
         return ()
 
+    def _elements(self, node: Node, depth: int = 0) -> Iterator[Node]:
+        """Yield the elements of a list of classes, also of variables and of both branches."""
+        nodes: list[Node] | None = None
+        if node.type == "identifier":
+            nodes = self._values.get(text_of(node))
+        elif node.type in _PARTS:
+            nodes = node.named_children
+        elif (callee := node.child_by_field_name("function")) and text_of(callee).endswith(".concat"):
+            nodes = [callee.named_children[0], last_of(node)]
+        if nodes is None:
+            yield node
+        elif depth < LISTS_MAX:
+            for inner in nodes:
+                yield from self._elements(inner, depth + 1)
+
     def _mount_listed(self, key: str, listed: Node | None) -> None:
-        for element in listed.named_children if listed is not None else ():
+        for element in self._elements(listed) if listed is not None else ():
             node = element
             while node.type in self.syntax.calls:
                 passed = last_of(node).named_children[:1]

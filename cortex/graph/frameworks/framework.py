@@ -73,10 +73,11 @@ class Views:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A call that changes a router: its prefix, or the mark before versions in paths."""
+    """A call that changes a router: its prefix, the mark of versions in paths, or that it serves."""
 
     prefix: Places = ()
     versions: bool = False
+    serves: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,8 @@ class _Prefixes:
                 for mount in mounts
                 for outer in self.of(str(mount["router"]), depth + 1)
             ]
+        if any(prefix.served for prefix in prefixes):  # another root is a part of a test or script
+            prefixes = [prefix for prefix in prefixes if prefix.served]
         self._cache[router] = list(dict.fromkeys(prefixes))[:PATHS_MAX]
         return self._cache[router]
 

@@ -57,6 +57,8 @@ class Rows(Scopes):
                 if row.prefix:
                     template, computed = self.prefix(call.at(row.prefix))
                     flags = (*flags, *computed)
+                if row.serves:
+                    flags = (*flags, "app")
                 if row.versions:
                     flags = (*flags, *self._versions(call))
                 self.fragments[at] = msgspec.structs.replace(fragment, template=template, flags=flags)

@@ -152,8 +152,13 @@ SPRING = Framework(
 NEST = Framework(
     "nest",
     ("@nestjs/common", "@nestjs/core"),
-    routers={"create": Router(app=True, routes=(0,))},
-    members={"setGlobalPrefix": Setting(prefix=(0,)), "enableVersioning": Setting(versions=True)},
+    routers={"create": Router(routes=(0,))},
+    members={
+        "setGlobalPrefix": Setting(prefix=(0,)),
+        "enableVersioning": Setting(versions=True),
+        "listen": Setting(serves=True),
+        "init": Setting(serves=True),
+    },
     attributes=Attributes(
         frozenset(),
         {"Controller": (0, "path")},
