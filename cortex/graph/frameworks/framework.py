@@ -73,7 +73,7 @@ class Views:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A call that changes a router: its prefix, the mark of versions in paths, or that it serves."""
+    """A call that changes a router: its prefix, the mark of versions in paths, or its serving."""
 
     prefix: Places = ()
     versions: bool = False

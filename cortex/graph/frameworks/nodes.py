@@ -155,8 +155,13 @@ class _Nodes:
             return {}
         owner, hash_mark, member = fragment.target.partition("#")
         if hash_mark:
-            views = self._evaluator.types_of(owner, self._path, fragment.scope)
-            return {self._views.member(view, member): "import" for view in views}
+            around, _, owner = owner.rpartition("/")
+            outer = around.split(".") if around else []
+            for count in range(len(outer), -1, -1):  # an engine's name space may be a part of its name
+                chain = ".".join([*outer[:count], owner])
+                if views := self._evaluator.types_of(chain, self._path, fragment.scope):
+                    return {self._views.member(view, member): "import" for view in views}
+            return {}
         edges_inside = list(self._edges_within(fragment))
         passed = [edge for edge in edges_inside if edge.type == "references"] or edges_inside
         if passed:

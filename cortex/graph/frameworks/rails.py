@@ -13,6 +13,7 @@ from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import join_path
 
 _ROUTES = re.compile(r"^(.*?)config/routes(?:\.rb$|/)")
+_ENGINE = re.compile(r"((?:\w+::)*\w+)::Engine\.")
 _VERBS = {method.lower(): (method,) for method in METHODS} | {"match": ()}
 #: action → (methods, path below the resource, whether it is one of its members)
 _ACTIONS = {
@@ -43,6 +44,8 @@ class RailsReader(Drawing):
     def read(self, root: Node) -> None:
         #: blocks of `concern :name do`
         self.concerns: dict[str, Node] = {}
+        #: the name space of the engine whose routes are drawn, with a slash: `Shop.Core/`
+        self.engine = ""
         match = _ROUTES.match(self.facts.path)
         self.root = match[1] if match else ""
         is_whole = self.facts.path.endswith("config/routes.rb")
@@ -66,6 +69,8 @@ class RailsReader(Drawing):
             if call.name in _NO_ROUTES:
                 return
         if node.type == "call":
+            if (match := _ENGINE.match(text_of(node)[:200])) is not None:
+                self.engine = match[1].replace("::", ".") + "/"
             block = node.child_by_field_name("block")
             for child in [block] if block is not None else []:
                 self._walk(child, place, depth + 1)
@@ -242,7 +247,7 @@ class RailsReader(Drawing):
             return ""
         path = controller[1:] if controller.startswith("/") else f"{place.module}{controller}"
         names = [_camel(name) for name in path.split("/") if name]
-        return f"{'.'.join(names)}Controller#{action.replace('-', '_')}"
+        return f"{self.engine}{'.'.join(names)}Controller#{action.replace('-', '_')}"
 
 
 def _camel(name: str) -> str:
