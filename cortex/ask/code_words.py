@@ -139,11 +139,11 @@ def words_in_code(path: str, text: str, word: str, owner: Owner | None = None) -
     """
     code = only_code(path, text)
     implied = owner is None or (
-        language_of(path).name in _IMPLIED and bool(_word_pattern(owner.name).search(code))
+        language_of(path).name in _IMPLIED and bool(word_pattern(owner.name).search(code))
     )
     lines: dict[int, bool] = {}
     number, counted = 1, 0
-    for match in _word_pattern(word).finditer(code):
+    for match in word_pattern(word).finditer(code):
         number += code.count("\n", counted, match.start())
         counted = match.start()
         accessed = _is_accessed(code, match.start())
@@ -165,14 +165,15 @@ def names_in_code(path: str, line: str, name: str, *, as_function: bool) -> bool
     not as the name of an argument or of a key.
     """
     code = only_code(path, line)
-    matches = list(_word_pattern(name).finditer(code))
+    matches = list(word_pattern(name).finditer(code))
     if not as_function:
         return bool(matches)
     return any(_is_accessed(code, at.start()) or not _KEY.match(code, at.end()) for at in matches)
 
 
 @functools.lru_cache(64)
-def _word_pattern(word: str) -> re.Pattern[str]:
+def word_pattern(word: str) -> re.Pattern[str]:
+    """Return the pattern of a whole word, as letters, digits, `_` and `$` make it."""
     return re.compile(rf"(?<![\w$]){re.escape(word)}(?![\w$])")
 
 

@@ -112,6 +112,7 @@ async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
         overloads += [overload for overload in copies if overload.id in names]
         if len(overloads) < numbers.stop - 1:
             break
+    overloads = list({overload.place: overload for overload in reversed(overloads)}.values())[::-1]
     return overloads if len(overloads) > 1 else [meaning]
 
 

@@ -25,7 +25,7 @@ from cortex.ask.use_sites import size_of
 from cortex.ask.uses import find_uses, find_uses_of
 from cortex.ranking.unit_map import (
     MAP_LINES,
-    bytes_of_line,
+    bytes_of_map,
     choose_mapped,
     is_aside,
     is_named,
@@ -39,8 +39,9 @@ from cortex.terms.paths import asks_for_tests, question_words
 #: tokens of an answer, unless the caller sets them; tokens for the uses of definitions at least;
 #: definitions whose uses are listed
 TOKENS, USES_TOKENS_MIN, MEANINGS_MAX = 900, 600, 3
-#: units whose code is tried, and the share of the best one's score that they need
-SHOWN_MAX, SCORE_MIN = 12, 0.5
+#: units whose code is tried, those that TOKENS show, and the share of the best one's score
+#: that they need
+TRIED_MAX, SHOWN_MAX, SCORE_MIN = 12, 3, 0.5
 #: lines from which on a definition that the question does not name is long, and its share of the
 #: bytes
 LONG_LINES, LONG_SHARE = 46, 0.5
@@ -90,10 +91,10 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     with_tests = asks_for_tests(question.query)
     mapped, tests = choose_mapped(ranked.units, question.query, with_tests=with_tests)
     answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
-    left -= sum(map(bytes_of_line, answer["map"]))
+    left -= bytes_of_map(answer["map"])
     if with_tests and tests:
         answer["tests"] = [map_line(unit) for unit in tests[:TESTS_MAX]]
-        left -= sum(map(bytes_of_line, answer["tests"]))
+        left -= bytes_of_map(answer["tests"])
     answer["code"] = await _show_code(
         turn.renewed(), question.query, _with_code(mapped, question.query), left
     )
@@ -116,7 +117,7 @@ async def _answer_with_uses(turn: Turn, question: Search, ranked: RankedUnits, m
     """
     tokens = max(max_bytes // TOKEN_BYTES, USES_TOKENS_MIN)
     answer: Answer = await find_uses_of(turn, ranked.meanings, max_tokens=tokens)
-    left = max_bytes - sum(map(size_of, answer["sites"]))
+    left = max_bytes - sum(map(size_of, answer["sites"])) - size_of(answer.get("elsewhere", ()))
     named = {meaning.place for meaning in ranked.meanings}
     named.update(place for block in answer["sites"] for place in block.get("overloads", ()))
     units = [scored for scored in ranked.units if f"{scored.unit['path']}:{scored.unit['head']}" in named]
@@ -141,7 +142,7 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
     least = SCORE_MIN * max(unnamed, default=0.0)
     tried = [
         scored
-        for at, scored in enumerate(units[:SHOWN_MAX])
+        for at, scored in enumerate(units[:TRIED_MAX])
         if scored.score >= least or (at < TINY_PLACES and _is_tiny(scored))
     ]
     spans = await read_spans(
@@ -159,10 +160,13 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
     )
     reserved = sum(candidate.size for candidate in candidates[:TINY_PLACES] if candidate.is_tiny)
     shown: dict[int, Pieces] = {}
+    most = max(SHOWN_MAX, 1 + SHOWN_MAX * max_bytes // (TOKENS * TOKEN_BYTES))
     left = max_bytes
     for at, candidate in enumerate(candidates):
         if candidate.is_tiny and at < TINY_PLACES:
             reserved -= candidate.size
+        elif sum(not candidates[other].is_tiny for other in shown) >= most:
+            continue
         room = left - reserved - candidate.header_bytes
         is_long = len(candidate.body.own_lines) >= LONG_LINES and not is_named(candidate.scored, query)
         room = min(room, int(LONG_SHARE * max_bytes)) if is_long else room

@@ -5,7 +5,7 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -30,7 +30,7 @@ OVERLOADS_SHOWN = 12
 _ROW, _COUNT, _HEAD, _REMARK, _FRAME = 8, 14, 40, 20, 80
 
 #: ranks of sites in tests and in built files
-_TESTS, _BUILT = 2, 3
+TESTS, _BUILT = 2, 3
 
 #: (file, line)
 Place = tuple[str, int]
@@ -65,7 +65,7 @@ class Site:
         """0 for shipped code, 1 for examples and scripts, 2 for tests, 3 for built files."""
         if is_built(self.file):
             return _BUILT
-        return _TESTS if self.is_test else int(is_unshipped(self.file))
+        return TESTS if self.is_test else int(is_unshipped(self.file))
 
     @property
     def order(self) -> tuple[int, bool, str, int]:
@@ -105,6 +105,13 @@ class Uses:
     textual: bool = False
     truncated: bool = False
 
+    @property
+    def places(self) -> Iterator[Place]:
+        """The places of the sites, of the imports, and of the unresolved uses."""
+        yield from (site.place for site in self.sites)
+        yield from self.imports
+        yield from map(tuple, self.unresolved.get("places", ()))
+
 
 def render(usage: Uses, offset: int, max_bytes: int, head: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the uses as an answer has them, after `head`, within `max_bytes`: `total`; sites by
@@ -140,6 +147,14 @@ def render(usage: Uses, offset: int, max_bytes: int, head: Mapping[str, Any] | N
         block["further"] = _list_names(usage.further, reserved - _HEAD + max(0, left))
         block["further"] |= {"steps": f"2 to {usage.steps}"} if usage.steps > 2 else {}
     return block
+
+
+def render_others(sites: Sequence[Site], max_bytes: int) -> dict[str, Any]:
+    """Return sites by file within `max_bytes`, and numbers by file of those that do not fit."""
+    with_code, with_place, left = _count_fitting(sites, max_bytes)
+    block: dict[str, Any] = {"total": len(sites), "files": _group(sites, with_code, with_place)}
+    counts = _count_by_file(sites[with_place:], left)
+    return block | ({"counts": counts} if counts else {})
 
 
 def size_of(block: Any) -> int:
@@ -205,8 +220,8 @@ def _count_worth_code(sites: Sequence[Site]) -> int:
     tests and of built files where there are few.
     """
     ranks = [site.rank for site in sites]
-    worth = sum(rank < _TESTS for rank in ranks)
-    for rank in (_TESTS, _BUILT):
+    worth = sum(rank < TESTS for rank in ranks)
+    for rank in (TESTS, _BUILT):
         if ranks.count(rank) > TESTS_WITH_CODE:
             break
         worth += ranks.count(rank)

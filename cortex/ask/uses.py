@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 import orjson
 
-from cortex.ask.code_words import Owner, declares, names_in_code, words_in_code
+from cortex.ask.code_words import Owner, declares, names_in_code
 from cortex.ask.current_lines import Span, read_spans, read_texts
 from cortex.ask.functions import ask_graph
+from cortex.ask.line_directives import point_at_sources
 from cortex.ask.meanings import (
     Meaning,
     choose_overload,
@@ -28,16 +29,16 @@ from cortex.ask.meanings import (
 from cortex.ask.other_mentions import describe_mentions
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import TOKEN_BYTES, Graph
-from cortex.ask.use_sites import OVERLOADS_SHOWN, UNRESOLVED_SHOWN, Site, Uses, cut, render
+from cortex.ask.use_sites import OVERLOADS_SHOWN, UNRESOLVED_SHOWN, Place, Site, Uses, cut, render, size_of
+from cortex.ask.word_lines import find_lines, list_others, search_text
 from cortex.query.check import check_text
 from cortex.ranking.traces import looks_like_path
 from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.bounds import clamp
 from cortex.terms.ids import enclosing_id, strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS, WHOLE_KINDS
-from cortex.terms.languages import language_of
 from cortex.terms.spelling import read_symbol
-from ipc.messages import ExactHits, ExactSearch, Filters, GraphHits, GraphOperation, GraphSearch
+from ipc.messages import GraphHits, GraphOperation, GraphSearch
 
 Direction = Literal["callers", "callees", "implementations", "types"]
 
@@ -47,11 +48,6 @@ TOKENS, TOKENS_MIN, TOKENS_MAX, DEPTH_MAX = 1_200, 200, 20_000, 3
 SITE_BYTES = 25
 #: results of one request to the graph, and requests for one operation
 PAGE, PAGES_MAX = 500, 8
-#: lines that are searched for a name, their bytes, and the files that are read for it
-LINES_MAX, LINES_BYTES, FILES_MAX = 5_000, 2_000_000, 500
-_IMPORT = re.compile(
-    r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)"
-)
 _PROPERTY = re.compile(r"\s*@(?:[\w.]*property|reify)\b")
 
 
@@ -123,7 +119,7 @@ async def find_uses(
         of_type = outer.rpartition(".")[2]
         if owner is None and of_type[:1].isupper():  # a type outside of the project
             owner = Owner(of_type)
-        usage = await _search_text(turn, name, {}, owner)
+        usage = await search_text(turn, name, {}, owner)
         if usage.textual:
             head = {"of": name, "direction": direction}
             suggestion = "" if owner and owner.file else suggestion
@@ -175,11 +171,34 @@ async def find_uses_of(
     offset: int = 0,
     max_tokens: int = TOKENS,
 ) -> dict[str, Any]:
-    """Return the uses of each of the meanings as `sites`, and `notes`. Raises NotReady."""
+    """Return the uses of each of the meanings as `sites`, the other lines with their name as
+    `elsewhere`, and `notes`. Raises NotReady.
+    """
+    words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
+    word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
+    (blocks, known, remarks), lines = await asyncio.gather(
+        _list_uses(turn, meanings, (direction, depth), offset, max_bytes), find_lines(turn, word)
+    )
+    answer: dict[str, Any] = {"sites": blocks}
+    following = [block["next_offset"] for block in blocks if "next_offset" in block]
+    for block in (block for block in blocks if "next_offset" in block):
+        block["next_offset"] = min(following)
+    if lines is not None and not following:
+        left = max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
+        answer["elsewhere"] = list_others(word, lines, known, left)
+    return answer | {"notes": list(dict.fromkeys(filter(None, remarks)))}
+
+
+async def _list_uses(
+    turn: Turn, meanings: Sequence[Meaning], step: tuple[Direction, int], offset: int, max_bytes: int
+) -> tuple[list[dict[str, Any]], set[Place], list[str]]:
+    """Return (the uses of each meaning, their places and those of the definitions, remarks)."""
+    direction, depth = step
     blocks: list[dict[str, Any]] = []
     unresolved: list[dict[str, Any]] = []
-    mentions: list[str] = []
+    remarks = [meaning.remark for meaning in meanings]
+    known: set[Place] = set()
     for meaning in meanings:
         overloads = await find_overloads(turn, meaning)
         selected = choose_overload(meaning, overloads)
@@ -187,24 +206,22 @@ async def find_uses_of(
         usage = await _find_uses_of(turn, of_all, direction, depth)
         if direction == "callers" and not (usage.sites or usage.unresolved):
             nothing = GraphHits(target=meaning.id)
-            mentions.append(await describe_mentions(turn, Graph("dependents", meaning.id), nothing))
+            remarks.append(await describe_mentions(turn, Graph("dependents", meaning.id), nothing))
         head: dict[str, Any] = {
             "of": meaning.name,
             "at": (selected or overloads[0]).place,
             "direction": direction,
         }
+        known.update(usage.places, ((overload.file, overload.start) for overload in overloads))
         if len(overloads) > 1 and direction == "callers":
             head |= _split_by_overload(usage, overloads, selected)
         if usage.unresolved in unresolved or offset:  # another meaning has the same name
             usage.unresolved = {}
         unresolved.append(usage.unresolved)
         await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
+        known.update(usage.places)
         blocks.append(render(usage, offset, max_bytes, head))
-    following = [block["next_offset"] for block in blocks if "next_offset" in block]
-    for block in (block for block in blocks if "next_offset" in block):
-        block["next_offset"] = min(following)
-    remarks = (*(meaning.remark for meaning in meanings), *mentions)
-    return {"sites": blocks, "notes": list(dict.fromkeys(filter(None, remarks)))}
+    return blocks, known, remarks
 
 
 def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:
@@ -270,7 +287,7 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
         if not sites and (not usage.unresolved or await _is_property(turn, meaning, usage)):
             usage.unresolved = {}
             excluded = dict.fromkeys((*usage.imports, (meaning.file, meaning.start)))
-            text = await _search_text(turn, meaning.name, excluded, await _find_owner(turn, meaning))
+            text = await search_text(turn, meaning.name, excluded, await _find_owner(turn, meaning))
             return replace(text, imports=sorted({*usage.imports, *text.imports}))
     usage.sites = sorted(
         sites.values(),
@@ -318,7 +335,7 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) ->
         usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
         usage.unresolved_shown = named[:UNRESOLVED_SHOWN]
     if sites:
-        usage.sites[shown] = code[: len(sites)]
+        usage.sites[shown] = await point_at_sources(turn, code[: len(sites)], meaning.name)
 
 
 async def _rows(
@@ -378,67 +395,3 @@ def _further_places(row: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bo
 def _is_unsure(row: Mapping[str, Any]) -> bool:
     candidates = {strip_overload(name) for name in row.get("candidates", ())}
     return len(candidates) > 1 or (len(candidates) == 1 and row.get("confidence") == "name")
-
-
-async def _search_text(
-    turn: Turn, name: str, excluded: Mapping[tuple[str, int], None], owner: Owner | None = None
-) -> Uses:
-    """Return the lines whose code holds the word `name`, without imports, definitions and the
-    places in `excluded`; accesses of an attribute first.
-    """
-    word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
-    plain = word.strip("!?$")
-    if not plain.isidentifier():
-        return Uses()
-    request = ExactSearch(
-        plain,
-        "exact",
-        limit=LINES_MAX,
-        filters=turn.context.scope_filters(Filters(chunk_types=("code",))),
-        detail="location",
-        max_bytes=LINES_BYTES,
-        generation=turn.generation.number,
-        lines=LINES_MAX,
-    )
-    hits = await turn.lane("text", request, ExactHits, ours=True)
-    if hits is None:
-        return Uses()
-    kinds = dict(_kinds_of_lines(hits))
-    paths = [path for path in dict.fromkeys(path for path, _ in kinds) if language_of(path).kind == "code"]
-    usage = Uses(textual=True, truncated=hits.truncated or len(paths) > FILES_MAX)
-    try:
-        texts = await read_texts(turn, paths[:FILES_MAX])
-    except Unavailable:
-        return Uses()
-    for line, site in await asyncio.to_thread(_sites_in_code, texts, word, owner):
-        kind = kinds.get(site.place, "")
-        if site.place in excluded or kind == "definition":
-            continue
-        if kind == "import" or _IMPORT.match(line):
-            usage.imports.append(site.place)
-        else:
-            usage.sites.append(site)
-    usage.imports = sorted(set(usage.imports))
-    usage.sites.sort(key=lambda site: site.order)
-    return usage if usage.sites or usage.imports else Uses()
-
-
-def _sites_in_code(texts: Mapping[str, str], word: str, owner: Owner | None) -> list[tuple[str, Site]]:
-    """Return (line, site) of the lines whose code holds a word."""
-    sites = []
-    for path, text in texts.items():
-        lines = text.split("\n")
-        for number, accessed in words_in_code(path, text, word, owner):
-            line = lines[number - 1]
-            sites.append((line, Site(path, number, "", cut(line), accessed=accessed)))
-    return sites
-
-
-def _kinds_of_lines(hits: ExactHits) -> Iterator[tuple[tuple[str, int], str]]:
-    """Yield (place, kind) of the lines that a search for a word has found."""
-    for hit, raw in zip(hits.hits, hits.chunks, strict=True):
-        entry = orjson.loads(raw)
-        for row in entry["text"].split("\n"):
-            number = row.partition(": ")[0]
-            if number.isdecimal():
-                yield (hit.path, int(number)), entry["metadata"]["kind"]

@@ -9,6 +9,7 @@ import os
 import re
 import struct
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,8 @@ def make_map(payload: dict[str, Any], until: float) -> str:
         return ""
     sockets, within = _find_sockets(payload)
     entries = _ask(sockets, text, within, until) if sockets else []
-    lines = [line for line in map(_line, entries) if line]
-    return f"<{MAP}>\n{_HEAD}{''.join(lines)}</{MAP}>\n" if lines and time.monotonic() < until else ""
+    text = _draw(entries)
+    return f"<{MAP}>\n{_HEAD}{text}</{MAP}>\n" if text and time.monotonic() < until else ""
 
 
 def typed_text(payload: dict[str, Any]) -> str:
@@ -138,8 +139,16 @@ def decode_entries(frame: bytes) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
-def _line(entry: dict[str, Any]) -> str:
-    """Return one line; "" for a path with characters that could end the fence or the line."""
-    line = f"{entry['file']}:{entry['start']}-{entry['end']}  {entry['name']}".rstrip()
-    line = line.replace("</", "< /")
-    return f"{line}\n" if line.isprintable() else ""
+def _draw(entries: Iterable[dict[str, Any]]) -> str:
+    """Return the lines of each file below its path; nothing with characters that could end the
+    fence or a line.
+    """
+    by_file: dict[str, list[str]] = {}
+    for entry in entries:
+        line = f"{entry['start']}-{entry['end']}  {entry['name']}".rstrip().replace("</", "< /")
+        if line.isprintable() and entry["file"].isprintable():
+            by_file.setdefault(entry["file"].replace("</", "< /"), []).append(line)
+    return "".join(
+        f"{file}:{lines[0]}\n" if len(lines) == 1 else "\n  ".join((file, *lines)) + "\n"
+        for file, lines in by_file.items()
+    )

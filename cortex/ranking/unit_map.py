@@ -1,4 +1,4 @@
-"""The map of a question: the places and names of its best units, one a line. Pure."""
+"""The map of a question: the places and names of its best units, by file. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cortex.ranking.units import SIGNALS, ScoredUnit
 from cortex.terms.paths import is_unasked_copy
 
 #: lines of a map, and their bytes: 220 tokens
-MAP_LINES, MAP_BYTES = 10, 880
+MAP_LINES, MAP_BYTES = 16, 880
 #: first places from which a document or a test stands in the map
 ASIDE_PLACES = 3
 
@@ -66,13 +66,10 @@ def is_aside(scored: ScoredUnit) -> bool:
 def make_map(units: Iterable[ScoredUnit], most: int = MAP_LINES, max_bytes: int = MAP_BYTES) -> list[Entry]:
     """Return the first entries of the map: as many as `most` and `max_bytes` allow."""
     lines: list[Entry] = []
-    left = max_bytes
     for scored in units:
-        line = map_line(scored)
-        left -= bytes_of_line(line)
-        if left < 0 or len(lines) == most:
+        if len(lines) == most or bytes_of_map([*lines, map_line(scored)]) > max_bytes:
             break
-        lines.append(line)
+        lines.append(map_line(scored))
     return lines
 
 
@@ -87,6 +84,7 @@ def map_line(scored: ScoredUnit) -> Entry:
     }
 
 
-def bytes_of_line(line: Entry) -> int:
-    """Return the size of an entry as a line of text."""
-    return len(f"{line['file']}:{line['start']}-{line['end']}  {line['name']}\n".encode())
+def bytes_of_map(entries: Sequence[Entry]) -> int:
+    """Return the size of a map as text, which has each path once."""
+    paths = sum(len(path.encode()) + 1 for path in {entry["file"] for entry in entries})
+    return paths + sum(len(f"  {row['start']}-{row['end']}  {row['name']}\n".encode()) for row in entries)

@@ -1,6 +1,7 @@
 """Every use of a definition: each place once, however much is shown of it."""
 
 import asyncio
+import re
 from dataclasses import replace
 
 import orjson
@@ -98,6 +99,48 @@ def test_places_without_a_resolved_use_are_counted_beside_the_others(served):
     }
 
 
+NAMES = ["Store.save", "Store.save_all", "tally", "run", "load", "Store"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_of_code_with_the_name_is_in_the_answer(served, name):
+    """Nobody has to search the text after it."""
+    answer = ask(served, name)
+    word = name.rpartition(".")[2]
+    listed = {place for block in answer["sites"] for place in sites(block)}
+    for block in answer["sites"]:
+        lines = (block.get("imports") or {}).get("files", ())
+        listed |= {f"{file['file']}:{line}" for file in lines for line in file["lines"]}
+        listed |= {f"{row['file']}:{row['line']}" for row in block.get("unresolved", {}).get("places", ())}
+        listed.add(block["at"])
+    others = answer["elsewhere"]
+    assert not listed & set(sites(others)), "each line once"
+    holding = {
+        f"{path}:{number}"
+        for path, text in FILES.items()
+        for number, line in enumerate(text.split("\n"), 1)
+        if re.search(rf"\b{word}\b", line)
+    }
+    shipped = {place for place in holding if place.startswith("shop/")}
+    assert shipped <= listed | set(sites(others))
+    assert (others["total"], others["texts"]) == (
+        len(sites(others)),
+        sum(".md" in place for place in holding),
+    )
+    assert f"{word} on " in render("cortex_uses", answer)
+
+
+def test_other_lines_that_do_not_fit_are_numbers(tmp_path_factory, serve):
+    files = {"a.py": "def go():\n    return 1\n"} | {
+        f"more/m{at}.py": "def f(x):\n" + "    x.go(1)\n    x.y = x.go\n" * 20 for at in range(40)
+    }
+    served = serve_files(tmp_path_factory, serve, files)
+    others = ask(served, "a.py:1", max_tokens=400)["elsewhere"]
+    counted = [row["count"] for row in others.get("counts", ())]
+    assert others["total"] == len(sites(others)) + sum(counted)
+    assert len(render("cortex_uses", ask(served, "a.py:1", max_tokens=400)).encode()) <= 400 * 4 + 200
+
+
 def test_the_second_step_has_names_alone(served):
     (block,) = ask(served, "Store.save", depth=2)["sites"]
     assert sites(block) == OF_SAVE
@@ -193,6 +236,22 @@ def serve_files(tmp_path_factory, serve, files):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     return serve(root)
+
+
+def test_a_use_in_generated_code_is_at_the_line_of_its_source_and_a_prototype_is_no_overload(
+    tmp_path_factory, serve
+):
+    calls = "static int reduce(int a) {{\n{line}\n  {{\n  x = gen_reduce(a);\n}}\n  return x;\n}}\n"
+    files = {
+        "src/gen.h": "int gen_reduce(int a);\n",
+        "src/gen.c": '#include "gen.h"\nint gen_reduce(int a) {\n  return a + 1;\n}\n',
+        "src/parser.y": "%%\nTerm: 'r'\n{\n  $$ = gen_reduce($2);\n}\n",
+        "src/parser.c": '#include "gen.h"\n' + calls.format(line='#line 3 "src/parser.y"'),
+        "src/other.c": '#include "gen.h"\n' + calls.format(line='#line 3 "src/missing.y"'),
+    }
+    (block,) = ask(serve_files(tmp_path_factory, serve, files), "gen_reduce")["sites"]
+    assert "overloads" not in block
+    assert sorted(sites(block)) == ["src/other.c:5", "src/parser.y:4"]
 
 
 @pytest.fixture(scope="module")

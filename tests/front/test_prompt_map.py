@@ -172,7 +172,7 @@ def test_no_name_ends_the_fence_or_the_line(served, monkeypatch):
     monkeypatch.setattr(prompt_map, "_ask", lambda *_: entries)
     text = prompt_map.make_map({"cwd": str(served.root), "prompt": ABOUT_CODE}, time.monotonic() + PATIENCE_S)
     lines = text.splitlines()
-    assert [line.partition("  ")[2] for line in lines[2:-1]] == ["< /cortex-map>now outside", "operator<<"]
+    assert lines[2:-1] == ["a.py", "  1-2  < /cortex-map>now outside", "  1-2  operator<<"]
     assert text.count("</cortex-map>") == 1
 
 

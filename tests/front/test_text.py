@@ -6,6 +6,7 @@ import pytest
 
 from cortex.front.cli.paint import print_page
 from cortex.front.text import draw, render
+from cortex.ranking.unit_map import bytes_of_map
 
 NOTHING_AMISS = {"generation": 3, "pending": [], "pending_count": 0, "degraded": []}
 
@@ -214,6 +215,14 @@ def test_a_definition_that_the_target_leads_to_has_the_line_that_leads_there():
 
 
 CODE = {"file": "a.py", "start": 98, "end": 130, "name": "A.run"}
+
+
+def test_places_of_one_file_have_its_path_once_and_take_no_more_bytes_than_are_counted():
+    other = {"file": "src/b.py", "start": 3, "end": 3, "name": "b"}
+    places = [CODE, other, CODE | {"start": 7, "end": 7, "name": "A"}]
+    text = render("cortex_search", {"map": places})
+    assert text.splitlines() == ["a.py", "  98-130  A.run", "  7  A", "src/b.py:3  b"]
+    assert len(f"{text}\n".encode()) <= bytes_of_map(places)
 
 
 def test_the_parts_that_agents_tools_share():

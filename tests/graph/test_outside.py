@@ -16,6 +16,10 @@ CASES = {
     "app.py": "class Scale:\n    def weighIt(self): ...\ndef run(thing):\n    str.weighIt()\n    memoryview.weighIt()\n    thing.weighIt()\n",
     "App.java": "class Scale {\n  void weighIt() {}\n}\nclass App {\n  void run(var thing) {\n    Objects.weighIt();\n"
     "    Math.weighIt();\n    unknown().weighIt();\n  }\n}\n",
+    "Star.java": "import java.util.*;\nimport static shop.Checks.*;\nclass Scale {\n  void weighIt() {}\n}\n"
+    "class App {\n  void run(var thing) {\n    Double.weighIt();\n    unknown().weighIt();\n  }\n}\n",
+    "star.kt": "import shop.*\nclass Scale {\n  fun weighIt() {}\n}\nfun run() {\n"
+    "    Regex.weighIt()\n    unknown().weighIt()\n}\n",
 }
 
 

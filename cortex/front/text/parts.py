@@ -20,8 +20,18 @@ Part = Callable[[Page, Any], None]
 
 
 def draw_map(page: Page, entries: Iterable[Answer]) -> None:
+    """Draw places by file, the file of the best first: a path costs more tokens than a name."""
+    by_file: dict[str, list[Answer]] = {}
     for entry in entries:
-        head(page, entry_place(entry), entry.get("name", ""), entry.get("note", ""))
+        by_file.setdefault(entry["file"], []).append(entry)
+    for file, rows in by_file.items():
+        if len(rows) > 1:
+            page.add(*place(file, 0))
+        for row in rows:
+            spans = entry_place(row)
+            if len(rows) > 1:
+                spans = [("  ", ""), (spans[1][0].removeprefix(":"), NUMBER)] if spans[1:] else []
+            head(page, spans, row.get("name", ""), row.get("note", ""))
 
 
 def draw_code(page: Page, entries: Iterable[Answer]) -> None:
@@ -122,6 +132,26 @@ def _draw_uses(page: Page, block: Answer) -> None:
         _behind_overloads(block),
         (f": {block['total']}{more}", STRONG),
     )
+    _draw_places(page, block)
+    if imports := block.get("imports"):
+        page.add((count(imports["total"], "import"), STRONG))
+        for file in imports.get("files", ()):
+            _draw_lines(page, file)
+    if further := block.get("further"):
+        page.add((f"{further.get('steps', '2')} steps away: {further['total']}", STRONG))
+        for file in further["files"]:
+            page.add("  ", *place(file["file"], 0), f": {', '.join(file['names'])}")
+    if unresolved := block.get("unresolved"):
+        _draw_unresolved(page, unresolved)
+    for other in block.get("others", ()):
+        uses = count(other["total"], "use")
+        page.add((f"{uses} of another overload", STRONG), *_behind(other["at"], "; ask for "))
+    if following := block.get("next_offset"):
+        page.note(f"There are more: {page.option('offset')} {following}.")
+
+
+def _draw_places(page: Page, block: Answer) -> None:
+    """Draw places by file: shipped code, tests, built files; numbers of those that did not fit."""
     kind = ""
     files = block.get("files", ())
     for file in sorted(files, key=lambda file: (file.get("built", False), file.get("test", False))):
@@ -149,21 +179,6 @@ def _draw_uses(page: Page, block: Answer) -> None:
     for row in block.get("counts", ()):
         where = place(row["file"], 0) if "file" in row else [count(row["more_files"], "more file")]
         page.add(*where, f": {count(row['count'], 'place')}")
-    if imports := block.get("imports"):
-        page.add((count(imports["total"], "import"), STRONG))
-        for file in imports.get("files", ()):
-            _draw_lines(page, file)
-    if further := block.get("further"):
-        page.add((f"{further.get('steps', '2')} steps away: {further['total']}", STRONG))
-        for file in further["files"]:
-            page.add("  ", *place(file["file"], 0), f": {', '.join(file['names'])}")
-    if unresolved := block.get("unresolved"):
-        _draw_unresolved(page, unresolved)
-    for other in block.get("others", ()):
-        uses = count(other["total"], "use")
-        page.add((f"{uses} of another overload", STRONG), *_behind(other["at"], "; ask for "))
-    if following := block.get("next_offset"):
-        page.note(f"There are more: {page.option('offset')} {following}.")
 
 
 def _draw_lines(page: Page, file: Answer, remarks: Iterable[str] = ()) -> None:
@@ -203,6 +218,20 @@ def _draw_unresolved(page: Page, unresolved: Answer) -> None:
     draw_spots(page, [Spot(row["file"], row.get("line", 0), "", row.get("text", "")) for row in rows])
     for file in unresolved.get("files", ()):
         _draw_lines(page, file)
+
+
+def _draw_elsewhere(page: Page, others: Answer) -> None:
+    """Draw the lines with the name that are none of the uses above, and the numbers of the rest."""
+    total = others["total"]
+    number = f"{total} or more" if others.get("at_least") else total or "no"
+    kinds = (("tests", "in tests"), ("texts", "in comments and documents"))
+    rest = ", ".join(f"{others[key]} {where}" for key, where in kinds if others[key])
+    noun = "other lines" if total > 1 else "other line"
+    page.add(
+        (f"{others['name']} on {number} {noun} of shipped code", STRONG),
+        f"; {rest}" * bool(rest),
+    )
+    _draw_places(page, others)
 
 
 def draw_tests(page: Page, tests: Iterable[Any]) -> None:
@@ -262,6 +291,7 @@ def note(page: Page, sentence: str) -> None:
 COMMON: dict[str, Part] = {
     "map": draw_map,
     "sites": draw_sites,
+    "elsewhere": _draw_elsewhere,
     "unresolved": _draw_unresolved,
     "code": draw_code,
     "calls": draw_calls,

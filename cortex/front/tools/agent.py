@@ -41,8 +41,8 @@ OFFERS = {
         {"places": 'As ["Store.save", "src/app.py:40-90"].', "query": "What to look for in long ones."},
     ),
     "cortex_uses": Offer(
-        "List every place that uses a symbol, one a line, tests last: callers before a change, callees with "
-        "`direction`.",
+        "List every place that uses a symbol, one a line, tests last, then every other line with its name: no "
+        "search for the name is needed after it. Callees with `direction`.",
         {"symbol": "A name or `path:line`.", "direction": "", "depth": "Steps: 1 or 2."},
     ),
     "cortex_exact": Offer(

@@ -223,6 +223,8 @@ class Rules:
     constants_with_values: bool = False
     #: a name in capitals that nothing binds is the only external one; else every global name is
     global_names: bool = False
+    #: types alone begin with a capital: an unknown one is external, beside star imports too
+    capitals_are_types: bool = False
     #: a function may be passed by its path, which begins with no import
     functions_by_path: bool = False
     # --- types and members

@@ -249,7 +249,9 @@ class Calls:
         name = root[0] if root else "?"
         if name[0] in "?#" or name in self.rules.self_names | self.rules.super_names | self.rules.type_names:
             return False
-        if self.index.may_bind(name) or self.index.star_imports:
+        if self.index.may_bind(name):
+            return False
+        if self.index.star_imports and not (self.rules.capitals_are_types and name[0].isupper()):
             return False
         return name[0].isupper() or self.rules.global_names
 

@@ -57,6 +57,7 @@ JAVA = Language(
     "java",
     rules=replace(
         JVM,
+        capitals_are_types=True,
         suffixes=(".java",),
         platform_methods=JAVA_METHODS,
         exact_arguments=True,

@@ -47,6 +47,7 @@ KOTLIN = Language(
     "kotlin",
     rules=replace(
         JVM,
+        capitals_are_types=True,
         suffixes=(".kt",),
         inherited_defaults=True,
         strict_arity=True,
