@@ -125,6 +125,6 @@ class Framework:
     listed: str = ""
     #: types of routers that a file may use without an import; other calls on them return them
     types: frozenset[str] = frozenset()
-    #: files that may be of the framework without an import: their paths, and their text
-    files: str = ""
+    #: text of every file with its calls; paths of files that may be of it without an import
     holds: bytes = b""
+    files: str = ""

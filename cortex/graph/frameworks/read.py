@@ -21,7 +21,7 @@ from cortex.graph.frameworks.laravel import LaravelReader
 from cortex.graph.frameworks.literals import names_in_list
 from cortex.graph.frameworks.rails import RailsReader
 from cortex.graph.frameworks.rows import Call, Rows
-from cortex.graph.frameworks.scopes import Frame, Scopes, recognise, span_of
+from cortex.graph.frameworks.scopes import Frame, Scopes, recognise, span_of, with_attributes, with_calls
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
@@ -43,11 +43,12 @@ def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment
     if not frameworks:
         return placed
     readers: list[Scopes] = []
-    if any(framework.members or framework.functions for framework in frameworks):
-        readers.append(reader := _Reader(facts, grammar, frameworks))
+    text = root.text or b""
+    if called := with_calls(frameworks, text):
+        readers.append(reader := _Reader(facts, grammar, called))
         reader.visit(root)
-    if any(framework.attributes for framework in frameworks):
-        readers.append(attributes := AttributeReader(facts, grammar, frameworks))
+    if attributed := with_attributes(frameworks, text):
+        readers.append(attributes := AttributeReader(facts, grammar, attributed))
         attributes.read(root)
     for drawing in (_DRAWN[framework.name] for framework in frameworks if framework.name in _DRAWN):
         readers.append(drawn := drawing(facts, grammar, frameworks))

@@ -12,7 +12,7 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.framework import Framework
+from cortex.graph.frameworks.framework import Attributes, Framework
 from cortex.graph.frameworks.literals import Literals
 from cortex.graph.frameworks.table import FRAMEWORKS
 
@@ -40,6 +40,38 @@ def recognise(facts: Facts, root: Node) -> tuple[Framework, ...]:
         for framework in placed
         if framework not in imported and re.search(framework.holds, root.text or b"")
     )
+
+
+def with_calls(frameworks: Sequence[Framework], text: bytes) -> tuple[Framework, ...]:
+    """Return the frameworks whose calls a file may have."""
+    return tuple(
+        framework
+        for framework in frameworks
+        if (framework.members or framework.functions) and re.search(framework.holds, text)
+    )
+
+
+def with_attributes(frameworks: Sequence[Framework], text: bytes) -> tuple[Framework, ...]:
+    """Return the frameworks whose attributes a file may have."""
+    return tuple(
+        framework
+        for framework in frameworks
+        if framework.name in _ATTRIBUTES and _ATTRIBUTES[framework.name].search(text)
+    )
+
+
+def _attributes_of(row: Attributes) -> re.Pattern[bytes]:
+    names = {*row.controllers, *row.prefixes, *row.methods, *row.modules}
+    ends = rb"|Controller\b" if row.tokens else b""
+    return re.compile(rb"[@\[,.:]\s*(?:" + "|".join(sorted(names)).encode() + rb")\b" + ends)
+
+
+#: framework → text of every file with its attributes
+_ATTRIBUTES = {
+    framework.name: _attributes_of(framework.attributes)
+    for framework in FRAMEWORKS
+    if framework.attributes is not None
+}
 
 
 def is_of(module: str, framework: Framework) -> bool:

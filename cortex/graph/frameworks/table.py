@@ -68,6 +68,7 @@ DJANGO = Framework(
     },
     includes=("include", "urlpatterns"),
     root="urlpatterns",
+    holds=rb"\b(?:path|url|include)\(|urlpatterns",
     listed="urls",
 )
 REST = Framework(
@@ -77,7 +78,7 @@ REST = Framework(
     suffix="Router",
     listed="urls",
     files=r"(?:url|route|/api).*\.py$",
-    holds=rb"Router\(|\.register\(",
+    holds=rb"Router\(|\.register\(|@action",
 )
 EXPRESS = Framework(
     "express",
@@ -159,6 +160,7 @@ NEST = Framework(
         "listen": Setting(serves=True),
         "init": Setting(serves=True),
     },
+    holds=rb"NestFactory|setGlobalPrefix|enableVersioning",
     attributes=Attributes(
         frozenset(),
         {"Controller": (0, "path")},

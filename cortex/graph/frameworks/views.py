@@ -77,8 +77,8 @@ class Views:
     def methods(self, view: Ref) -> tuple[str, ...]:
         """Return the methods of a class of API views; () for another class."""
         bases = [base for base in self._outer_bases(view) if base.endswith("APIView")]
-        found = {
+        methods = {
             method for base in bases for word, row in _GENERICS.items() if word in base for method in row
         }
-        found |= {method for method in METHODS if self._evaluator.member(view, method.lower())}
-        return tuple(method for method in METHODS if bases and method in found)
+        methods |= {method for method in METHODS if self._evaluator.member(view, method.lower())}
+        return tuple(method for method in METHODS if bases and method in methods)
