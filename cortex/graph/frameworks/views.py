@@ -61,10 +61,10 @@ class Views:
     def actions(self, view: Ref) -> Iterator[tuple[str, str, str]]:
         """Yield (method, parameter, handler) of each route that a router makes of a class."""
         outer = {name for base in self._outer_bases(view) for name in _MIXINS.get(base, ())}
-        whole = self._project.id_of(view)
+        class_id = self._project.id_of(view)
         for name, (method, parameter) in _ACTIONS.items():
             handler = self.member(view, name)
-            if handler != whole or name in outer:
+            if handler != class_id or name in outer:
                 yield method, parameter, handler
 
     def routers(self, view: Ref) -> Iterator[str]:
