@@ -74,17 +74,17 @@ def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, _Line]]:
                 yield (hit.path, int(number)), _Line(entry["metadata"]["kind"], text)
 
 
-def list_others(word: str, found: WordLines, known: Collection[Place], max_bytes: int) -> dict[str, Any]:
-    """Return the lines with a word that are none of the `known` places, within `max_bytes`, and how
+def list_others(word: str, holding: WordLines, uses: Collection[Place], max_bytes: int) -> dict[str, Any]:
+    """Return the lines with a word that are none of the `uses`, within `max_bytes`, and how
     many are in tests, in comments and documents.
     """
     plain = word.strip("!?$")
     code: list[Site] = []
     texts = 0
-    for (path, number), line in found.lines.items():
+    for (path, number), line in holding.lines.items():
         if not word_pattern(plain).search(line.text):  # other case, or a part of a longer name
             continue
-        if (path, number) in known or (line.kind == "definition" and _is_head(path, number, known)):
+        if (path, number) in uses or (line.kind == "definition" and _is_head(path, number, uses)):
             continue
         is_code = language_of(path).kind == "code" and line.kind != "comment"
         if is_code and names_in_code(path, line.text, plain, as_function=False):
@@ -94,12 +94,12 @@ def list_others(word: str, found: WordLines, known: Collection[Place], max_bytes
     shipped = sorted((site for site in code if site.rank < TESTS), key=lambda site: site.order)
     others = {"name": plain} | render_others(shipped, int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE))
     others |= {"tests": len(code) - len(shipped), "texts": texts}
-    return others | ({"at_least": True} if found.truncated else {})
+    return others | ({"at_least": True} if holding.truncated else {})
 
 
-def _is_head(path: str, number: int, known: Collection[Place]) -> bool:
-    """Whether a known definition begins at the line or a few lines above it."""
-    return any((path, number - above) in known for above in range(HEAD_LINES))
+def _is_head(path: str, number: int, uses: Collection[Place]) -> bool:
+    """Whether the definition begins at the line or a few lines above it."""
+    return any((path, number - above) in uses for above in range(HEAD_LINES))
 
 
 async def search_text(
@@ -109,10 +109,10 @@ async def search_text(
     places in `excluded`; accesses of an attribute first.
     """
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
-    found = await find_lines(turn, word, LINES_MAX, ("code",))
-    if found is None:
+    holding = await find_lines(turn, word, LINES_MAX, ("code",))
+    if holding is None:
         return Uses()
-    lines, truncated = found
+    lines, truncated = holding
     paths = [path for path in dict.fromkeys(path for path, _ in lines) if language_of(path).kind == "code"]
     usage = Uses(textual=True, truncated=truncated or len(paths) > FILES_MAX)
     try:

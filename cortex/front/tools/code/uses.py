@@ -19,8 +19,7 @@ async def cortex_uses(
     offset: Annotated[int, Meta(description="Places to skip.")] = 0,
     max_tokens: Annotated[int, Meta(description="Most tokens.")] = TOKENS,
 ) -> dict[str, Any]:
-    """List every place that calls or uses a definition, and the places that name it without a
-    resolved use.
+    """List every place that calls or uses a definition, and every other line with its name.
 
     Example: {"symbol": "Router.dispatch"}
     """
