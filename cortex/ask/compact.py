@@ -27,6 +27,8 @@ _COPIED_KEYS = (
     "handlers",
     "computed",
     "mounted",
+    "requests",
+    "test",
 )
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
 #: characters of a line of code; longer ones are cut

@@ -23,6 +23,7 @@ MEANINGS_MAX = 3
 #: results of an impact for an agent that does not ask for a number, the bytes of their names and
 #: places, and the bytes of the other marks of each
 BRIEF_ROWS, BRIEF_BYTES, KEYS_BYTES = 30, 3_600, 110
+_ENTRY_POINTS = ("entry_points", "entry_points_total")
 #: unresolved uses that an answer lists
 UNRESOLVED_PLACES = 5
 
@@ -67,6 +68,7 @@ async def outline(context: QueryContext, question: Outline) -> dict[str, Any]:
         hits = GraphHits(hits.generation, path, suggestion=f"Read {path} itself: it is not served yet.")
     answer = _answer({"path": question.path}, turn, _with_share(turn, hits), started)
     answer |= {"symbols_shown": hits.summary.get("shown", 0)}
+    answer |= {name: hits.summary[name] for name in _ENTRY_POINTS if name in hits.summary}
     return await with_notes(context, answer, hits.paths)
 
 

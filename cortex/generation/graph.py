@@ -37,6 +37,7 @@ EDGE_TYPES = (
     "other",
     "references",
     "routes_to",
+    "requests",
 )
 CONFIDENCES = ("exact", "import", "receiver", "name")
 _TYPES = {name: number for number, name in enumerate(EDGE_TYPES)}

@@ -22,7 +22,7 @@ from cortex.terms.ids import keys_of
 from cortex.terms.kinds import WHOLE_KINDS
 
 #: functions as values and routes are not counted: the weight of a count was measured without them
-_MENTIONED = tuple(EDGE_TYPES.index(kind) for kind in ("references", "routes_to"))
+_MENTIONED = tuple(EDGE_TYPES.index(kind) for kind in ("references", "routes_to", "requests"))
 #: the columns of counts
 COUNTS = ("references", "file_references")
 

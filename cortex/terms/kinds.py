@@ -16,6 +16,6 @@ DATA_KINDS = frozenset(("constant", "variable", "enum"))
 #: kinds that implement an interface by an object literal in them: its place is shown
 LITERAL_HOLDERS = frozenset(("function", "module"))
 #: kinds of nodes that frameworks declare: no definitions
-ROUTE_KINDS = frozenset(("route", "router", "mount"))
+ROUTE_KINDS = frozenset(("route", "router", "mount", "client", "request"))
 #: kinds that are a whole file or folder, not a definition inside
 WHOLE_KINDS = frozenset(("module", "package"))

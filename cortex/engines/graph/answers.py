@@ -54,6 +54,7 @@ OUTLINES_KEPT = 64
 #: fields of a node in an answer, next to its signature
 NODE_FIELDS = ("id", "kind", "file", "start_line", "end_line")
 
+_REQUESTS = EDGE_TYPES.index("requests")
 #: sentence for an operation without results, if syntax alone would have shown some
 _NOTHING = {
     "implementations": "No type in the project is declared to implement, extend or embed {0}, as far as syntax shows.",
@@ -217,7 +218,9 @@ class GraphSnapshot:
 
     def outline(self, request: OutlineSearch) -> GraphHits:
         """The outline of a file or folder; the last ones are cached, because requests repeat."""
-        hits = self._outlines.pop(request, None) or self._outline(request)
+        hits = self._outlines.pop(request, None)
+        if hits is None:
+            hits = self._targets.routes.with_entry_points(self._outline(request), request.max_bytes)
         self._outlines[request] = hits  # the most recently used one goes last
         if len(self._outlines) > OUTLINES_KEPT:
             del self._outlines[next(iter(self._outlines))]
@@ -330,6 +333,8 @@ class GraphSnapshot:
             edge = graph.edges[step.edge].tolist()
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
+            if edge[2] == _REQUESTS:
+                result |= self._targets.routes.describe_request(self._ends_of(step.edge), place["file"])
             if step.kind != DIRECT:
                 result["step"] = STEP_NAMES[step.kind]
             if step.kind == DISPATCH:

@@ -9,24 +9,36 @@ no more memory than its arrays.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
 
-from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS, nodes_of, text_of, texts_of, unresolved_of
+from cortex.generation.graph import (
+    CONFIDENCES,
+    EDGE_COLUMNS,
+    EDGE_TYPES,
+    NODE_COLUMNS,
+    nodes_of,
+    text_of,
+    texts_of,
+    unresolved_of,
+)
 from cortex.generation.segment import Segment, open_segment
+from cortex.graph.frameworks.match import match_requests
 from cortex.system import allocator
 from cortex.system.arrays import Array
 from cortex.terms.ids import key_of, strip_overload
+from cortex.terms.kinds import ROUTE_KINDS
 
 #: most candidates of an ambiguous edge: graph files of foreign programs may list thousands, and
 #: each result with such an edge lists them
 CANDIDATES_MAX = 64
 #: texts in the cache of names, some 120 bytes each
 KNOWN_MAX = 4096
+_REQUESTS = EDGE_TYPES.index("requests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +233,7 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
     node_of = np.full(len(names), -1, "<i4")
     node_of[all_nodes[::-1, 0]] = np.arange(len(all_nodes), dtype="<i4")[::-1]
     counted = np.flatnonzero(node_of[all_nodes[:, 0]] == np.arange(len(all_nodes)))
-    return Graph(
+    graph = Graph(
         names=names,
         node_of=node_of,
         nodes=all_nodes,
@@ -236,6 +248,38 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
         by_above=make_keyed(_column(segments, "above_keys"), counted),
         seconds=_column(segments, "second_keys"),
         shorts=_column(segments, "short_keys"),
+    )
+    return link_requests(graph) if "request" in graph.kinds else graph
+
+
+def link_requests(graph: Graph) -> Graph:
+    """The graph with edges from requests' functions to routes, in place of those to requests; one
+    without a route has no edge.
+    """
+    kinds = [graph.kinds[kind] for kind in ROUTE_KINDS if kind in graph.kinds]
+    matches = match_requests(graph.nodes_json(np.flatnonzero(np.isin(graph.nodes[:, 1], kinds)).tolist()))
+    routes = {graph.names.number(request): match for request, match in matches.items()}
+    are_requests = graph.edges[:, 2] == _REQUESTS
+    rows, group = [], int(graph.edges[:, 7].max(initial=0))
+    for edge in graph.edges[are_requests].tolist():
+        match = routes.get(edge[1])
+        if match is None:
+            continue
+        several = len(match.routes) > 1
+        group += several
+        confidence = CONFIDENCES.index("exact" if match.is_sure else "name")
+        rows += [
+            (edge[0], graph.names.number(route), edge[2], confidence, *edge[4:7], group if several else 0)
+            for route in match.routes
+        ]
+    linked = np.array(rows, "<i4").reshape(len(rows), EDGE_COLUMNS)
+    edges = np.concatenate((graph.edges[~are_requests], linked))
+    count = len(graph.names)
+    return replace(
+        graph,
+        edges=edges,
+        outgoing=make_lists(edges[:, 0], count),
+        incoming=make_lists(edges[:, 1], count),
     )
 
 

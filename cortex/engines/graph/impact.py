@@ -31,6 +31,7 @@ _IMPACT = {
     "other": ("reference", "low"),
     "references": ("reference", "medium"),
     "routes_to": ("caller", "high"),
+    "requests": ("caller", "high"),
 }
 _TYPES = np.array([IMPACT_TYPES.index(_IMPACT[kind][0]) for kind in EDGE_TYPES])
 _RATES = np.array([SEVERITIES.index(_IMPACT[kind][1]) for kind in EDGE_TYPES])

@@ -21,7 +21,7 @@ from ipc.messages import GraphHits, OutlineSearch
 FILE_BYTES = 90
 #: nodes per read: an answer may end before all of them are needed
 READ = 128
-_ROUTES_TO = EDGE_TYPES.index("routes_to")
+_OF_ROUTES = [EDGE_TYPES.index(kind) for kind in ("routes_to", "requests")]
 #: characters of a signature
 SIGNATURE_CHARS_MAX = 200
 
@@ -30,7 +30,7 @@ def count_users(graph: Graph) -> Array:
     """The number of other definitions that refer to each name, without definitions inside it and
     without unsure calls.
     """
-    counted = (graph.edges[:, 7] == 0) & (graph.edges[:, 2] != _ROUTES_TO)
+    counted = (graph.edges[:, 7] == 0) & ~np.isin(graph.edges[:, 2], _OF_ROUTES)
     edges = graph.edges[counted, :2].astype("<i8")
     outer = graph.names.numbers(_above_keys(graph))
     # The last element answers index -1: nothing encloses it.

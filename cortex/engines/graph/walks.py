@@ -13,7 +13,7 @@ from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.impact import Files, Impact
 from cortex.engines.graph.members import IS_A
 from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
-from cortex.engines.graph.steps import DIRECT, DISPATCH, NO_STEPS, StepFinder, Steps
+from cortex.engines.graph.steps import DIRECT, DISPATCH, NO_STEPS, StepFinder, Steps, join_steps
 from cortex.engines.graph.targets import Targets
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
@@ -22,16 +22,29 @@ from cortex.terms.kinds import WHOLE_KINDS
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
 #: numbers of the edge types whose source runs code
 _RUNNING = (_TYPE["calls"], _TYPE["references"])
-_DEPENDS = ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references", "routes_to")
+_DEPENDS = (
+    *("imports", "calls", "uses_type", "implements", "extends", "embeds", "references", "routes_to"),
+    "requests",
+)
 _KINDS: dict[str, tuple[str, ...]] = {
     "implementations": IS_A,
-    "callers": ("calls", "references", "routes_to"),
-    "callees": ("calls",),
+    "callers": ("calls", "references", "routes_to", "requests"),
+    "callees": ("calls", "requests"),
     "dependencies": _DEPENDS,
     "dependents": _DEPENDS,
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
-    "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "routes_to"),
+    "impact": (
+        "calls",
+        "implements",
+        "extends",
+        "embeds",
+        "references",
+        "uses_type",
+        "routes_to",
+        "requests",
+    ),
 }
+_CALLS_AND_REQUESTS = ("calls", "requests", "routes_to")
 #: operations that follow edges forward; all others go backward
 FORWARD = ("callees", "dependencies")
 #: share of the names below which steps are sorted, not spread over an array of all names
@@ -168,12 +181,14 @@ class Walker:
         return list(zip(units[order].tolist(), rows[order].tolist(), visible[order].tolist(), strict=True))
 
     def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope) -> Walk:
-        """A shortest path from `start` to `end` over calls; without one, over any edges."""
+        """A shortest path from `start` to `end` over calls; without one over calls and requests,
+        then over any edges.
+        """
         begin = self.targets.members(start)
         goal = set(self.targets.members(end))
         if both := [number for number in begin if number in goal]:
             return Walk((Step(both[0], 0, -1),), 1)
-        for kinds in (("calls",), tuple(EDGE_TYPES)):
+        for kinds in (("calls",), _CALLS_AND_REQUESTS, tuple(EDGE_TYPES)):
             steps = self._shortest_path(begin, goal, kinds, scope)
             if steps:
                 return Walk(tuple(steps), len(steps))
@@ -258,12 +273,24 @@ class Walker:
     ) -> Steps:
         """The edges of the frontier. `calling`: with constructions and calls by dispatch."""
         if calling:
-            return self.finder.into(frontier, running, wanted)
+            steps = self.finder.into(frontier, running, wanted)
+            return self._with_requests(steps) if wanted[_TYPE["requests"]] else steps
         lists, near, far = (self.graph.incoming, 1, 0) if backward else (self.graph.outgoing, 0, 1)
         rows = lists.of(frontier)
         rows = rows[wanted[self.graph.edges[rows, 2]]]
         edges = self.graph.edges[rows]
         return Steps(rows, edges[:, far], edges[:, near], np.zeros(len(rows), "<i1"))
+
+    def _with_requests(self, steps: Steps) -> Steps:
+        """Add to steps from routes to their handlers those from requests: they are as near."""
+        routes = steps.sources[self.graph.edges[steps.rows, 2] == _TYPE["routes_to"]]
+        if not len(routes):
+            return steps
+        at, rows = self.graph.incoming.pairs(routes)
+        are_requests = self.graph.edges[rows, 2] == _TYPE["requests"]
+        at, rows = at[are_requests], rows[are_requests]
+        sources = self.graph.edges[rows, 0]
+        return join_steps((steps, Steps(rows, sources, routes[at], np.zeros(len(rows), "<i1"))))
 
     def _further_places(self, reaching: Steps, chosen: Steps) -> dict[int, tuple[tuple[int, ...], ...]]:
         """For each source of `chosen` the rows of its edges at other places, by file and line, as

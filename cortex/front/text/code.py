@@ -245,7 +245,15 @@ def _note_cut(page: Page, answer: Answer) -> None:
 
 
 def draw_outline(page: Page, answer: Answer) -> None:
-    """Draw each file with its symbols: lines, signature, number of references."""
+    """Draw the entry points; then each file with its symbols: lines, signature, number of
+    references.
+    """
+    if entries := answer.get("entry_points"):
+        more = answer["entry_points_total"] - len(entries)
+        page.add(("Entry points", STRONG), f"{f' (and {more} more)' if more else ''}")
+        for entry in entries:
+            handler = f" → {entry['handler']}" if entry["handler"] else ""
+            page.add("  ", f"{entry['route']}{handler}", (f"  {entry['at']}", FAINT))
     for row in answer["results"]:
         head(page, place(row["file"], 0), stale=row.get("stale", False))
         for symbol in row["symbols"]:
@@ -397,7 +405,9 @@ _GRAPH = frozenset(
         "next_offset",
     )
 )
-_OUTLINE = frozenset(("path", "results", "total_found", "total_returned", "symbols_shown"))
+_OUTLINE = frozenset(
+    "path results total_found total_returned symbols_shown entry_points entry_points_total".split()
+)
 _PATTERN = frozenset(("pattern", "language", "results", "total_found", "total_returned", "files_searched"))
 _PICTURE = frozenset(("path", "functions", "callers", "may_break", "documents", "not_indexed"))
 

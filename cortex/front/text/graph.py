@@ -168,7 +168,7 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
     result = row["result"]
     edge = result.get("edge", "")
     if edge and edge != "calls" and answer["operation"] in _OF_CALLS:
-        yield edge
+        yield f"{edge} {result.get('requests', '')}".rstrip()
     if meaning := result.get("of"):
         yield f"of {meaning}"
     if handlers := result.get("handlers"):

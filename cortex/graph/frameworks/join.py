@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cortex.graph.frameworks.framework import ANY, METHODS
@@ -29,9 +29,9 @@ NEUTRAL = "-"
 @dataclass(frozen=True, slots=True)
 class Prefix:
     """A router's path from a root. `computed`: the place of a part that has no literal text; the
-    path begins behind it. `served`: the root is an application. `owner`: the class that serves a
-    router of routes that it may inherit. `versions`: the mark of versions that the root reads from
-    paths, and the default version; None if it reads none.
+    path begins behind it, and `base` its name. `served`: the root is an application. `owner`: the
+    class that serves a router of routes that it may inherit. `versions`: the mark of versions that
+    the root reads from paths, and the default version; None if it reads none.
     """
 
     text: str = ""
@@ -39,11 +39,13 @@ class Prefix:
     served: bool = True
     owner: str = ""
     versions: tuple[str, str] | None = None
+    base: str = ""
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FullRoute:
-    """`id` is the id of the route's node."""
+    """`id` is the id of the route's node, `root` that of its application."""
 
     method: str
     path: str
@@ -53,6 +55,8 @@ class FullRoute:
     computed: str = ""
     served: bool = True
     owner: str = ""
+    base: str = ""
+    root: str = ""
 
     @property
     def name(self) -> str:
@@ -99,6 +103,8 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                         computed,
                         prefix.served or bool(node.get("app")),
                         prefix.owner,
+                        prefix.base,
+                        prefix.root,
                     )
                 )
     return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
@@ -108,31 +114,38 @@ def _fill(path: str, tokens: Mapping[str, str]) -> str:
     return _TOKEN.sub(lambda match: tokens.get(match[1].lower()) or match[0], path)
 
 
+def canonical_routers(nodes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return router → the router that it is another name of."""
+    same: dict[str, str] = {}
+    for node in nodes:
+        if node.get("kind") == "mount" and node.get("same"):
+            first, second = root_of(str(node["router"]), same), root_of(str(node["mounted"]), same)
+            if first != second:
+                same[first] = second
+    return same
+
+
+def root_of(router: str, same: Mapping[str, str]) -> str:
+    while router in same:
+        router = same[router]
+    return router
+
+
 class _Prefixes:
     def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
-        self._same: dict[str, str] = {}
+        others = [node for node in nodes if node.get("kind") in ("router", "mount")]
+        self._same = canonical_routers(others)
         self._definitions: dict[str, Mapping[str, Any]] = {}
         self._mounts: dict[str, list[Mapping[str, Any]]] = {}
         self._cache: dict[str, list[Prefix]] = {}
-        others = [node for node in nodes if node.get("kind") in ("router", "mount")]
-        for node in others:
-            if node.get("same"):
-                first, second = self._root(str(node["router"])), self._root(str(node["mounted"]))
-                if first != second:
-                    self._same[first] = second
         for node in others:
             if node["kind"] == "router":
-                self._definitions.setdefault(self._root(str(node["router"])), node)
+                self._definitions.setdefault(root_of(str(node["router"]), self._same), node)
             elif not node.get("same"):
-                self._mounts.setdefault(self._root(str(node["mounted"])), []).append(node)
-
-    def _root(self, router: str) -> str:
-        while router in self._same:
-            router = self._same[router]
-        return router
+                self._mounts.setdefault(root_of(str(node["mounted"]), self._same), []).append(node)
 
     def of(self, router: str, depth: int = 0) -> list[Prefix]:
-        router = self._root(router)
+        router = root_of(router, self._same)
         cached = self._cache.get(router)
         if cached is not None:
             return cached
@@ -141,7 +154,7 @@ class _Prefixes:
         self._cache[router] = []  # a circle of mounts ends here
         definition, mounts = self._definitions.get(router, {}), self._mounts.get(router, [])
         if not mounts:
-            prefixes = [_with_own(Prefix(served=bool(definition.get("app"))), definition)]
+            prefixes = [_with_own(Prefix(served=bool(definition.get("app")), root=router), definition)]
         else:
             prefixes = [
                 _with_own(_with_own(outer, mount), {} if mount.get("replaces") else definition)
@@ -167,9 +180,13 @@ def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
     if versions is not None and (version := node.get("version") or ("version" in node and versions[1])):
         text = text if version == NEUTRAL else join_path(text, f"{versions[0]}{version}")
     if node.get("computed"):
-        return Prefix("", f"{node['file']}:{node['start_line']}", served, owner, versions)
+        place = f"{node['file']}:{node['start_line']}"
+        base = str(node.get("prefix", ""))
+        return replace(
+            prefix, text="", computed=place, base=base, served=served, owner=owner, versions=versions
+        )
     path = join_path(text, str(node.get("prefix", "")))
-    return Prefix(path, prefix.computed, served, owner, versions)
+    return replace(prefix, text=path, served=served, owner=owner, versions=versions)
 
 
 def read_asked(text: str) -> tuple[str, str] | None:

@@ -67,13 +67,16 @@ class Literals:
             if node.type.endswith(("content", "fragment", "escape_sequence")):
                 text: str | None = text_of(node)
             elif node.type in ("interpolation", "template_substitution"):
-                text = self.text(node.named_children[0], depth + 1) if node.named_child_count == 1 else None
+                text = self._interpolated(node, depth)
             else:
                 text = self.text(node, depth + 1)
             if text is None:
                 return None
             parts.append(text)
         return "".join(parts)
+
+    def _interpolated(self, node: Node, depth: int) -> str | None:
+        return self.text(node.named_children[0], depth + 1) if node.named_child_count == 1 else None
 
 
 def names_in_list(node: Node) -> Iterator[str]:

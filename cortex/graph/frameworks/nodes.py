@@ -17,6 +17,7 @@ from cortex.graph.frameworks.scopes import frameworks_of
 from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -50,6 +51,7 @@ class _Nodes:
         self._facts = project.index(path).facts
         self._stem = project.module_id(path)
         self._taken: Counter[str] = Counter()
+        self._requests: dict[tuple[Any, ...], str] = {}
         self._by_line: dict[int, list[Edge]] = {}
         for edge in edges:
             if edge.target and edge.type in ("calls", "references"):
@@ -64,6 +66,9 @@ class _Nodes:
             flags[name] = text if marks else True
         if fragment.kind == "route":
             self._add_route(fragment, router, flags)
+            return
+        if fragment.kind in ("client", "request"):
+            self._add_client(fragment, router or self._fixture(fragment.router, fragment.scope), flags)
             return
         fields = {"router": router, "prefix": fragment.template, **flags}
         if fragment.kind == "mount":
@@ -118,6 +123,37 @@ class _Nodes:
                 fields = {"router": router, "prefix": template, "mounted": mounted, "owner": owner, **flags}
                 mount = msgspec.structs.replace(fragment, kind="mount")
                 self._add_node(mount, f"mount {mounted}", fields)
+
+    def _add_client(self, fragment: Fragment, client: str, flags: dict[str, Any]) -> None:
+        """Add a client, or a request and the edge from its function."""
+        app, scope = fragment.target, fragment.scope
+        application = self._routers.find(self._path, app, scope) or self._fixture(app, scope) if app else ""
+        family = self._project.rules(self._path).family
+        if fragment.kind == "client":
+            fields = {"router": client, "prefix": fragment.template, "app": application, **flags}
+            self._add_node(fragment, f"client {fragment.router}", fields)
+            return
+        if "client" in flags and not client:
+            return  # a call on something else
+        fields = {"path": fragment.template, "router": client, "app": application, "family": family, **flags}
+        for method in fragment.methods:
+            name = f"request {method} {fragment.template}"
+            key = (name, *fields.values())
+            if key not in self._requests:
+                self._requests[key] = self._add_node(fragment, name, {"method": method, **fields})
+            node = self._requests[key]
+            source = self._project.ids(self._path)[scope] if scope >= 0 else self._stem
+            place = Location(self._path, fragment.line, fragment.column)
+            self.edges.append(Edge(source, node, "requests", place, "exact"))
+
+    def _fixture(self, name: str, scope: int) -> str:
+        """Return the id of the client or application that pytest passes under a name."""
+        while scope >= 0 and name.isidentifier():
+            ref = fixture_of(self._project, name, self._path, scope)
+            if ref is not None:
+                return f"{self._project.module_id(ref[0])}:{self._project.definition(ref).qualified}()"
+            scope = self._facts.definitions[scope].parent
+        return ""
 
     def _add_node(self, fragment: Fragment, name: str, fields: dict[str, Any]) -> str:
         node = f"{self._stem}:<{name}>"

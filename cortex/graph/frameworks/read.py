@@ -20,7 +20,7 @@ from cortex.graph.frameworks.framework import Framework, Group, Mount, Route, Ro
 from cortex.graph.frameworks.laravel import LaravelReader
 from cortex.graph.frameworks.literals import names_in_list
 from cortex.graph.frameworks.rails import RailsReader
-from cortex.graph.frameworks.rows import Call, Rows
+from cortex.graph.frameworks.rows import Call, Rows, read_call
 from cortex.graph.frameworks.scopes import Frame, Scopes, recognise, span_of, with_attributes, with_calls
 from cortex.terms.kinds import CALLABLE_KINDS
 
@@ -174,7 +174,7 @@ class _Reader(Rows):
         if callee is None:
             return ""
         callee = unwrap_node(callee, self.syntax)
-        call = self._read_call(node, holder, depth)
+        call = read_call(node, holder, depth)
         chain = self.called_name(callee)
         framework, member = self.imported_member(chain)
         if framework is not None:

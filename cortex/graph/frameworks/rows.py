@@ -41,6 +41,23 @@ class Call:
         return None
 
 
+def read_call(node: Node, holder: str, depth: int) -> Call:
+    listed = node.child_by_field_name("arguments")
+    arguments = Call(node, holder, depth, [], {})
+    for child in listed.named_children if listed is not None else ():
+        name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
+        if child.type == "argument":
+            value = last_of(child)
+            if name is None:
+                arguments.positional.append(value)
+                continue
+        if child.type in ("argument", "keyword_argument") and name is not None and value is not None:
+            arguments.keywords[text_of(name)] = value
+        elif not child.is_extra:
+            arguments.positional.append(child)
+    return arguments
+
+
 class Rows(Scopes):
     def _default_router(self, framework: Framework, node: Node) -> str:
         key = f"={framework.name}"
@@ -165,19 +182,3 @@ class Rows(Scopes):
         callee = child_of(target, place) if place is not None else None
         framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
         return framework is not None and member == framework.includes[0]
-
-    def _read_call(self, node: Node, holder: str, depth: int) -> Call:
-        listed = node.child_by_field_name("arguments")
-        arguments = Call(node, holder, depth, [], {})
-        for child in listed.named_children if listed is not None else ():
-            name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
-            if child.type == "argument":
-                value = last_of(child)
-                if name is None:
-                    arguments.positional.append(value)
-                    continue
-            if child.type in ("argument", "keyword_argument") and name is not None and value is not None:
-                arguments.keywords[text_of(name)] = value
-            elif not child.is_extra:
-                arguments.positional.append(child)
-        return arguments

@@ -213,11 +213,11 @@ class Scopes:
         return self.dotted(callee)
 
     def prefix(self, node: Node | None) -> tuple[str, tuple[str, ...]]:
-        """Return (literal text, ()), or ("", the flag of a computed one)."""
+        """Return (literal text, ()), or (name, the flag of a computed one)."""
         if node is None:
             return "", ()
         text = self.literals.text(node)
-        return ("", ("computed",)) if text is None else (text, ())
+        return (self.dotted(node), ("computed",)) if text is None else (text, ())
 
     def add(
         self,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from cortex.graph.facts.facts import OBJECT, Binding, Definition, Facts, Import, Reference
+from cortex.graph.frameworks.read_clients import read_requests
 from cortex.graph.languages.scripts.components import Component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
@@ -41,7 +42,10 @@ def component_facts(source: Source, component: Component, sha256: str) -> Facts:
 def _extract(source: Source, text: bytes, language: str, sha256: str) -> Facts:
     lines = text.decode("utf-8", "surrogatepass").removesuffix("\n").split("\n")
     view = dataclasses.replace(source, lines=tuple(lines))
-    return extract(syntax_tree(view, _ROWS[language])[1], source.path, LANGUAGES[language], sha256)
+    tree, grammar = syntax_tree(view, _ROWS[language])[1], LANGUAGES[language]
+    facts = extract(tree, source.path, grammar, sha256)
+    requests = read_requests(tree.root_node, facts, grammar)
+    return msgspec.structs.replace(facts, fragments=requests) if requests else facts
 
 
 def _loaded_modules(source: Source, component: Component) -> Iterator[Import]:

@@ -18,6 +18,7 @@ from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
 from cortex.graph.frameworks.read import read_fragments
+from cortex.graph.frameworks.read_clients import read_requests
 from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
@@ -82,7 +83,7 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
 def _add_fragments(facts: Facts, root: Node, grammar: Grammar) -> Facts:
     """Return the facts with the file's routes; without them if their reading fails."""
     try:
-        fragments = read_fragments(root, facts, grammar)
+        fragments = (*read_fragments(root, facts, grammar), *read_requests(root, facts, grammar))
     except Exception:
         log.exception("%s has no routes in the graph", facts.path)
         return facts

@@ -195,3 +195,26 @@ def test_every_query_type_is_right_at_every_width_light_and_dark_and_accessible(
     page.dark()
     assert page.overflows() <= 0
     assert page.serious_faults() == []
+
+
+def test_the_entry_points_lead_to_their_handlers(page, town):
+    page.open("/entries")
+    page.shows("The project has no routes")
+    town.save(
+        "src/shop.py",
+        "from flask import Flask\n\napp = Flask(__name__)\n\n\n@app.post('/orders')\ndef create_order():\n    return ''\n\n\n"
+        "@app.get('/health')\ndef health():\n    return ''\n",
+    )
+    page.open("/entries")
+    page.shows("/health")
+    page.type("#path", "orders")
+    page.press(Keys.ENTER)
+    until(lambda: "/health" not in page.text("main"), "the routes of the path alone are shown")
+    assert page.text("tbody tr").split("\n")[0].split() == [
+        "POST",
+        "/orders",
+        "create_order",
+        "src/shop.py:6",
+    ]
+    page.find("tbody a[href*='create_order']").click()
+    page.shows("/orders", "section[aria-label=Callers]")

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from cortex.front.http.page import file_view, graph, memory, project, search, state
+from cortex.front.http.page import entries, file_view, graph, memory, project, search, state
 from cortex.front.http.page.frame import View
 
-VIEWS: tuple[View, ...] = (search.VIEW, file_view.VIEW, graph.VIEW, project.VIEW, memory.VIEW, state.VIEW)
+VIEWS: tuple[View, ...] = (
+    search.VIEW,
+    file_view.VIEW,
+    graph.VIEW,
+    entries.VIEW,
+    project.VIEW,
+    memory.VIEW,
+    state.VIEW,
+)

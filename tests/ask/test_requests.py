@@ -1,0 +1,53 @@
+"""A route's handler, its clients and its tests, in the answers of agents."""
+
+import asyncio
+
+import orjson
+import pytest
+
+from cortex.ask.questions import Graph, Outline
+from cortex.ask.structure import graph, outline
+from cortex.ask.uses import UsesQuestion, uses
+from cortex.front.text import render
+from tests.graph.test_requests import PAGE
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("requests")
+    for name, text in PAGE.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    return serve(root)
+
+
+def shown(tool, answer):
+    """Return the text of an answer as agents read it."""
+    return render(tool, orjson.loads(orjson.dumps(answer)))
+
+
+def test_uses_of_a_route_show_its_handler_its_clients_and_its_tests(served):
+    answer = asyncio.run(uses(served.context(), UsesQuestion("POST /orders")))
+    assert shown("cortex_uses", answer).split("\n")[:5] == [
+        "uses of create, shop/main.py:6: 3",
+        "shop/main.py:6  POST /orders: @app.post('/orders')",
+        "web/page.ts:3  submit: await api.post('/orders', order);",
+        "in tests",
+        "tests/test_orders.py:6  test_create: TestClient(app).post('/orders')",
+    ]
+
+
+def test_an_impact_names_the_route_that_a_client_requests(served):
+    answer = asyncio.run(graph(served.context(), Graph("impact", "create")))
+    lines = shown("cortex_graph", answer).split("\n")
+    assert "web/page.ts:3  submit: await api.post('/orders', order);  requests POST /orders" in lines
+
+
+def test_the_outline_of_a_project_begins_with_its_entry_points(served):
+    answer = asyncio.run(outline(served.context(), Outline()))
+    entry = {"route": "POST /orders", "at": "shop/main.py:6", "handler": "create"}
+    assert (answer["entry_points"], answer["entry_points_total"]) == ([entry], 1)
+    lines = shown("cortex_outline", answer).split("\n")
+    assert lines[:2] == ["Entry points", "  POST /orders → create  shop/main.py:6"]
+    for path in ("web", "shop/main.py"):
+        assert "entry_points" not in asyncio.run(outline(served.context(), Outline(path)))

@@ -1,0 +1,389 @@
+"""Requests of clients and tests, and the routes that they mean."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from cortex.engines.serving import EngineWorker
+from cortex.graph.frameworks.join import join_routes
+from cortex.graph.frameworks.match import match_requests
+from cortex.settings.config import Config
+from cortex.terms.kinds import ROUTE_KINDS
+from tests.engines.small_graph import ask, publish, write_graph
+from tests.graph.test_routes import nodes_and_edges
+
+FASTAPI = {
+    "app/config.py": "class Settings:\n    API = '/api'\n\n\nsettings = Settings()\n",
+    "app/main.py": (
+        "from fastapi import APIRouter, FastAPI\nfrom app.config import settings\napp = FastAPI()\n"
+        "users = APIRouter(prefix='/users')\n\n\n@users.get('/me')\ndef me(): ...\n\n\n@users.get('/{user}')\ndef show(user): ...\n\n\n"
+        "app.include_router(users, prefix=settings.API)\n\n\n@app.post('/orders')\ndef create(): ...\n\n\n"
+        "@app.get('/orders/{number:int}')\ndef order(number): ...\n"
+    ),
+}
+FLASK = {
+    "shop/__init__.py": (
+        "from flask import Flask\n\n\ndef create_app():\n    app = Flask('shop')\n\n    @app.post('/orders')\n    def create(): ...\n\n"
+        "    @app.get('/orders/<int:number>')\n    def order(number): ...\n\n    return app\n"
+    )
+}
+DJANGO = {
+    "shop/urls.py": (
+        "from django.urls import path\nfrom shop import views\nurlpatterns = [path('orders/<int:pk>/', views.order)]\n"
+    ),
+    "shop/views.py": "def order(request, pk): ...\n",
+}
+EXPRESS = {
+    "src/app.js": (
+        "import express from 'express';\nconst app = express();\nconst api = express.Router();\n"
+        "api.get('/orders', list);\napi.post('/orders', create);\napi.get('/orders/:id', show);\napp.use('/api', api);\n"
+        "function list() {}\nfunction create() {}\nfunction show() {}\nexport default app;\n"
+    )
+}
+GO = {
+    "go.mod": "module example.com/shop\n",
+    "main.go": (
+        'package main\n\nimport "net/http"\n\nfunc routes() *http.ServeMux {\n\tmux := http.NewServeMux()\n'
+        '\tmux.HandleFunc("POST /orders", create)\n\treturn mux\n}\n\nfunc create(w http.ResponseWriter, r *http.Request) {}\n'
+    ),
+}
+
+
+def requests_in(texts):
+    """A line for each request that has routes: its function, the routes, `?` if it is not sure."""
+    nodes, edges = nodes_and_edges({path: text for path, text in texts.items() if not path.endswith(".mod")})
+    nodes_of_routes = [node for node in nodes if node["kind"] in ROUTE_KINDS]
+    matches, names = (
+        match_requests(nodes_of_routes),
+        {route.id: route.name for route in join_routes(nodes_of_routes)},
+    )
+    return [
+        f"{edge['from']} {' | '.join(names[route] for route in match.routes)}{'' if match.is_sure else ' ?'}"
+        for edge in edges
+        if edge["type"] == "requests" and (match := matches.get(edge["to"])) is not None
+    ]
+
+
+@pytest.mark.parametrize(
+    ("app", "texts", "expected"),
+    [
+        pytest.param(
+            FASTAPI,
+            {
+                "tests/conftest.py": (
+                    "import pytest\nfrom fastapi.testclient import TestClient\nfrom app.main import app\n\n\n@pytest.fixture\n"
+                    "def client():\n    with TestClient(app) as c:\n        yield c\n"
+                ),
+                "tests/test_users.py": (
+                    "from app.config import settings\n\n\ndef test_me(client):\n    client.get(f'{settings.API}/users/me')\n\n\n"
+                    "def test_order(client):\n    url = '/orders'\n    number = client.post(url, json={}).json()\n"
+                    "    client.get(f'/orders/{number}?full=1')\n    client.get('/orders/new')\n    client.delete('/orders')\n"
+                ),
+            },
+            [
+                "tests/test_users:test_me GET /users/me",
+                "tests/test_users:test_order POST /orders",
+                "tests/test_users:test_order GET /orders/{number:int}",
+            ],
+            id="TestClient in a fixture, prefix by the same name",
+        ),
+        pytest.param(
+            FASTAPI,
+            {
+                "tests/test_main.py": (
+                    "from starlette.testclient import TestClient\nfrom app.main import app\nclient = TestClient(app)\n\n\n"
+                    "def test_create():\n    client.post('/orders')\n\n\ndef test_request():\n    client.request('POST', '/orders')\n"
+                ),
+                "tests/test_async.py": (
+                    "from httpx import ASGITransport, AsyncClient\nfrom app.main import app\n\n\nasync def test_create():\n"
+                    "    async with AsyncClient(transport=ASGITransport(app=app), base_url='http://test') as ac:\n"
+                    "        await ac.post('/orders')\n"
+                ),
+            },
+            [
+                "tests/test_main:test_create POST /orders",
+                "tests/test_main:test_request POST /orders",
+                "tests/test_async:test_create POST /orders",
+            ],
+            id="TestClient of a module, and httpx without a network",
+        ),
+        pytest.param(
+            FLASK,
+            {
+                "tests/conftest.py": (
+                    "import pytest\nfrom shop import create_app\n\n\n@pytest.fixture\ndef app():\n    return create_app()\n\n\n"
+                    "@pytest.fixture\ndef client(app):\n    return app.test_client()\n"
+                ),
+                "tests/test_orders.py": (
+                    "from shop import create_app\n\n\ndef test_create(client):\n    client.post('/orders')\n\n\n"
+                    "def test_own():\n    app = create_app()\n    with app.test_client() as c:\n        c.get('/orders/7')\n"
+                ),
+            },
+            [
+                "tests/test_orders:test_create POST /orders",
+                "tests/test_orders:test_own GET /orders/<int:number>",
+            ],
+            id="Flask's test_client and its fixture",
+        ),
+        pytest.param(
+            DJANGO,
+            {
+                "shop/tests.py": (
+                    "from django.test import Client, TestCase\nfrom rest_framework.test import APIClient\n\n\nclass OrderTest(TestCase):\n"
+                    "    def setUp(self):\n        self.api = APIClient()\n\n    def test_get(self):\n        self.client.get('/orders/%s/' % 1)\n\n"
+                    "    def test_api(self):\n        self.api.get('/orders/1/')\n        Client().get('/orders/{}/'.format(2))\n"
+                ),
+            },
+            [
+                "shop/tests:OrderTest.test_get ANY /orders/<int:pk>/",
+                "shop/tests:OrderTest.test_api ANY /orders/<int:pk>/",
+                "shop/tests:OrderTest.test_api ANY /orders/<int:pk>/",
+            ],
+            id="Django's and DRF's clients",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "test/orders.test.js": (
+                    "import request from 'supertest';\nimport app from '../src/app';\nconst agent = request.agent(app);\n"
+                    "async function create() {\n  await request(app).post('/api/orders').send({}).expect(201);\n}\n"
+                    "async function show() {\n  await agent.get(`/api/orders/${id}`);\n}\n"
+                ),
+            },
+            ["test/orders.test:create POST /api/orders", "test/orders.test:show GET /api/orders/:id"],
+            id="supertest",
+        ),
+        pytest.param(
+            GO,
+            {
+                "main_test.go": (
+                    'package main\n\nimport (\n\t"net/http"\n\t"net/http/httptest"\n\t"testing"\n)\n\nfunc TestCreate(t *testing.T) {\n'
+                    '\treq := httptest.NewRequest("POST", "/orders", nil)\n\troutes().ServeHTTP(nil, req)\n}\n\nfunc TestConst(t *testing.T) {\n'
+                    '\treq := httptest.NewRequest(http.MethodPost, "/orders", nil)\n\t_ = req\n}\n'
+                ),
+                "direct_test.go": (
+                    'package main\n\nimport (\n\t"net/http/httptest"\n\t"testing"\n)\n\nfunc TestDirect(t *testing.T) {\n'
+                    '\tcreate(nil, httptest.NewRequest("POST", "/orders", nil))\n\tmiddle.ServeHTTP(nil, req, create)\n}\n'
+                ),
+            },
+            ["main_test:TestCreate POST /orders", "main_test:TestConst POST /orders"],
+            id="httptest",
+        ),
+    ],
+)
+def test_a_test_calls_the_routes_of_its_application(app, texts, expected):
+    assert requests_in(app | texts) == expected
+
+
+PAGE = {
+    "web/api.ts": "import axios from 'axios';\nexport const api = axios.create({ baseURL: '/' });\n",
+    "web/page.ts": (
+        "import { api } from './api';\nexport async function submit(order) {\n  await api.post('/orders', order);\n}\n"
+        "export function onClick() {\n  return submit({});\n}\n"
+    ),
+    "tests/test_orders.py": (
+        "from fastapi.testclient import TestClient\nfrom shop.main import app\n\n\n"
+        "def test_create():\n    TestClient(app).post('/orders')\n"
+    ),
+    "shop/main.py": (
+        "from fastapi import Depends, FastAPI\nfrom shop.store import save, session\napp = FastAPI()\n\n\n"
+        "@app.post('/orders')\ndef create(order, db=Depends(session)):\n    return save(order)\n"
+    ),
+    "shop/store.py": "def save(order):\n    return order\n\n\ndef session():\n    return 1\n",
+}
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory):
+    config = Config(root=tmp_path_factory.mktemp("shop"))
+    config.chunks_dir.mkdir(parents=True)
+    for path, text in PAGE.items():
+        (config.root / path).parent.mkdir(exist_ok=True)
+        (config.root / path).write_text(text)
+    body = {"id": "x", "chunk_type": "code", "text": "x", "metadata": {"file_path": "web/page.ts"}}
+    (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": [body]}))
+    write_graph(config, tuple(PAGE))
+    publish(config)
+    served = EngineWorker("graph", config)
+    served.reload()
+    return served
+
+
+def test_callers_and_impact_of_a_handler_name_its_clients_and_tests(worker):
+    expected = [
+        ("shop/main:<POST /orders>", "routes_to", "", False),
+        ("tests/test_orders:test_create", "requests", "POST /orders", True),
+        ("web/page:submit", "requests", "POST /orders", False),
+    ]
+    for operation in ("callers", "impact"):
+        _, rows = ask(worker, operation, "POST /orders")
+        callers = [
+            (row["node"]["id"], row["edge"], row.get("requests", ""), row.get("test", False)) for row in rows
+        ]
+        assert sorted(callers) == expected
+
+
+def test_callees_of_a_page_name_its_routes(worker):
+    _, rows = ask(worker, "callees", "submit")
+    assert [(row["edge"], row["node"]["route"]) for row in rows] == [("requests", "POST /orders")]
+
+
+def test_a_path_crosses_languages_by_a_request(worker):
+    _, rows = ask(worker, "path", "onClick", to="save")
+    assert [(row["node"]["id"], row.get("edge")) for row in rows] == [
+        ("web/page:onClick", None),
+        ("web/page:submit", "calls"),
+        ("shop/main:<POST /orders>", "requests"),
+        ("shop/main:create", "routes_to"),
+        ("shop/store:save", "calls"),
+    ]
+
+
+def test_a_handler_refers_to_what_it_depends_on(worker):
+    _, rows = ask(worker, "callers", "session")
+    assert [(row["node"]["id"], row["edge"]) for row in rows] == [("shop/main:create", "references")]
+
+
+TWO_APPS = {
+    "a/main.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/users')\ndef users(): ...\n@app.get('/teams/all')\ndef teams(): ...\n",
+    "b/main.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/users')\ndef users(): ...\n@app.post('/bills/new')\ndef bill(): ...\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("app", "texts", "expected"),
+    [
+        pytest.param(
+            EXPRESS,
+            {
+                "web/a.ts": (
+                    "export async function load() {\n  const list = await fetch('/api/orders');\n  fetch(`/api/orders/${id}?full=1`);\n"
+                    "  fetch('/api/orders', { method: 'POST', body });\n  fetch('/api/orders', { method: 'DELETE' });\n}\n"
+                ),
+            },
+            ["web/a:load GET /api/orders", "web/a:load GET /api/orders/:id", "web/a:load POST /api/orders"],
+            id="fetch",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "web/http.ts": (
+                    "import axios from 'axios';\nimport ky from 'ky';\nexport const api = axios.create({ baseURL: '/api' });\n"
+                    "const local = ky.create({ prefixUrl: 'http://localhost:3000/api' });\nexport const far = axios.create({ baseURL: 'https://api.stripe.com' });\n"
+                    "export function own() {\n  return local.get('orders');\n}\nexport default far;\n"
+                ),
+                "web/a.ts": (
+                    "import far, { api } from './http';\nexport function create() {\n  return api.post<Order>('/orders', order);\n}\n"
+                    "export function one() {\n  return api({ url: `orders/${id}`, method: 'get' });\n}\n"
+                    "export function foreign() {\n  return far.get('/api/orders');\n}\n"
+                ),
+            },
+            [
+                "web/http:own GET /api/orders",
+                "web/a:create POST /api/orders",
+                "web/a:one GET /api/orders/:id",
+            ],
+            id="instances with a base URL",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "web/sdk.gen.ts": (
+                    "export class Orders {\n  static list(options) {\n    return (options?.client ?? client).get<A>({ url: '/api/orders', ...options });\n  }\n}\n"
+                ),
+            },
+            ["web/sdk.gen:Orders.list GET /api/orders"],
+            id="a generated client",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "script.py": (
+                    "import httpx\nimport requests\nBASE = 'http://localhost:3000'\n\n\ndef run(session):\n    requests.get(f'{BASE}/api/orders')\n"
+                    "    with httpx.Client(base_url=BASE) as c:\n        c.post('/api/orders')\n    requests.post('https://shop.example.com/api/orders')\n"
+                    "    requests.get(f'{session.base}/api/orders')\n"
+                ),
+            },
+            ["script:run GET /api/orders", "script:run POST /api/orders", "script:run GET /api/orders ?"],
+            id="requests and httpx",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "web/a.ts": (
+                    "const url = '/api/orders';\nconst path = (x) => x;\nexport function f(options, url2) {\n  fetch('/api/orders', options);\n"
+                    "  fetch('/api/orders', { ...options });\n  fetch(url2);\n  fetch(path('/api/orders'));\n  fetch('https://x.org/api/orders');\n"
+                    "  fetch(`https://${region}.x.org/api/orders`);\n  fetch('//cdn.x.org/api/orders');\n  console.log(\"fetch('/api/orders')\"); // fetch('/api/orders')\n"
+                    "  map.get('/api/orders'); cache.get('/api/orders', f); app.get('/api/orders', f); fetch(`${base}/orders`); fetch(`/${a}/${b}`);\n}\n"
+                ),
+                "web/own.ts": "function fetch(x) {}\nexport function g() {\n  fetch('/api/orders');\n}\n",
+                "web/router.ts": "import { Router } from 'express';\nexport const things = Router();\n",
+                "web/b.ts": "import { things } from './router';\nexport function h() {\n  things.get('/api/orders', f);\n}\n",
+            },
+            [],
+            id="no requests of these routes",
+        ),
+        pytest.param(
+            TWO_APPS,
+            {
+                "a/web/x.ts": "export function near() {\n  fetch('/users');\n}\n",
+                "web/y.ts": (
+                    "export function both() {\n  fetch('/users');\n  fetch(`${B}/users`);\n  fetch(`${B}/teams/all`);\n  fetch('/teams/all');\n}\n"
+                ),
+                "b/tests/test_b.py": "def test_b(client):\n    client.get('/users')\n    client.get('/teams/all')\n",
+                "tests/test_a.py": "from fastapi.testclient import TestClient\nfrom a.main import app\n\n\ndef test_a():\n    TestClient(app).get('/users')\n    TestClient(app).post('/bills/new')\n",
+            },
+            [
+                "a/web/x:near GET /users",
+                "web/y:both GET /users | GET /users ?",
+                "web/y:both GET /teams/all ?",
+                "web/y:both GET /teams/all ?",
+                "b/tests/test_b:test_b GET /users",
+                "tests/test_a:test_a GET /users",
+            ],
+            id="one path in two applications",
+        ),
+        pytest.param(
+            FASTAPI,
+            {
+                "web/a.ts": "export function f() {\n  fetch('/me');\n  fetch('/v2/users/me');\n  fetch(`${B}/users/me`);\n  fetch(`${B}/me`);\n  fetch(`/orders/${x}.json`);\n  fetch('/orders/latest');\n}\n",
+                "examples/demo.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/only/here')\ndef only(): ...\n",
+                "web/b.ts": "export function g() {\n  fetch('/only/here');\n}\n",
+            },
+            ["web/a:f GET /users/me ?", "web/a:f GET /users/me ?", "web/a:f GET /orders/{number:int}"],
+            id="unknown bases, and routes of examples",
+        ),
+        pytest.param(
+            {
+                "app/main.py": (
+                    "from app.own import Router\nfrom fastapi import APIRouter\nown = Router(prefix='/members')\nother = APIRouter()\n"
+                    "@own.get('/{id}/members')\ndef members(): ...\n@own.get('/{id}/members/export')\ndef export(): ...\n"
+                    "@other.get('/me/solves')\ndef mine(): ...\n@other.get('/v1/me/solves')\ndef ours(): ...\n@other.get('/files/{path:path}*')\ndef rest(): ...\n"
+                )
+            },
+            {
+                "tests/test_a.py": (
+                    "def test_a(client):\n    client.get('/v1/members')\n    client.get('/v1/members/export')\n    client.get('/files/some/x')\n"
+                    "    client.get('/v1/me/solves')\n    client.get('/v2/users/me/solves')\n    client.get('/me/none')\n"
+                ),
+            },
+            ["tests/test_a:test_a GET /v1/me/solves ?", "tests/test_a:test_a GET /me/solves ?"],
+            id="routers whose prefix is unknown",
+        ),
+        pytest.param(
+            FASTAPI,
+            {
+                **{
+                    f"web/{n}.ts": "export function f() {\n  fetch('/api/v1/users/me');\n}\n"
+                    for n in range(5)
+                },
+                "web/x.ts": "export function g() {\n  fetch('/admin/users/me');\n  fetch(`/api/v1/users/${id}`);\n}\n",
+            },
+            [*(f"web/{n}:f GET /users/me" for n in range(5)), "web/x:g GET /users/{user}"],
+            id="a prefix that its requests tell",
+        ),
+    ],
+)
+def test_a_client_requests_one_route_of_the_application_that_it_means(app, texts, expected):
+    assert requests_in(app | texts) == expected
