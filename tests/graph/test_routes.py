@@ -167,6 +167,15 @@ def test_deep_nesting_and_many_routes_are_bounded():
     assert len(routes_in({"a.py": many})) == 3_000
 
 
+def test_blocks_and_lists_that_repeat_one_another_are_bounded():
+    twice = "concern :a do\n" + "  concerns :a\n" * 8 + "  get :x, to: 'a#b'\nend\nconcerns :a\n"
+    routes = routes_in({"config/routes.rb": f"Rails.application.routes.draw do\n{twice}end\n"})
+    assert 0 < len(routes) <= 20_000
+    lists = "".join(f"const a{n} = [...a{n + 1}, ...a{n + 1}];\n" for n in range(40))
+    text = f"import {{ Module }} from '@nestjs/common';\n{lists}@Module({{ imports: a0 }})\nexport class A {{}}\n"
+    assert routes_in({"a.ts": text}) == []
+
+
 def test_a_new_prefix_changes_the_nodes_of_one_file():
     before, _ = nodes_and_edges(FLASK)
     after, _ = nodes_and_edges(FLASK | {"app.py": FLASK["app.py"].replace("/api", "/v2")})

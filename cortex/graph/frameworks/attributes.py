@@ -166,6 +166,8 @@ class AttributeReader(Scopes):
     def _elements(self, node: Node, depth: int = 0) -> Iterator[Node]:
         """Yield the elements of a list of classes, also of variables and of both branches."""
         nodes: list[Node] | None = None
+        if not self.go_on():
+            return
         if node.type == "identifier":
             nodes = self._values.get(text_of(node))
         elif node.type in _PARTS:

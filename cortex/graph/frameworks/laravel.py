@@ -57,7 +57,7 @@ class LaravelReader(Drawing):
         self._walk(root, Place(), 0)
 
     def _walk(self, node: Node, place: Place, depth: int) -> None:
-        if depth > DEPTH_MAX:
+        if depth > DEPTH_MAX or not self.go_on():
             return
         if node.type in _CALLS and (links := self._links(node)):
             self._read(links, place, depth)

@@ -54,7 +54,7 @@ class RailsReader(Drawing):
         self._walk(root, Place(), 0)
 
     def _walk(self, node: Node, place: Place, depth: int) -> None:
-        if depth > DEPTH_MAX:
+        if depth > DEPTH_MAX or not self.go_on():
             return
         if node.type in ("call", "identifier") and node.child_by_field_name("receiver") is None:
             call = self._read(node)

@@ -16,6 +16,9 @@ from cortex.graph.frameworks.framework import Attributes, Framework
 from cortex.graph.frameworks.literals import Literals
 from cortex.graph.frameworks.table import FRAMEWORKS
 
+#: steps of a file's reader, and fragments: blocks that name one another multiply
+STEPS_MAX, FRAGMENTS_MAX = 100_000, 20_000
+
 _MODULE = re.compile(
     rf"(?:{'|'.join(re.escape(name) for framework in FRAMEWORKS for name in framework.modules)})(?:[./]|$)"
 )
@@ -126,7 +129,12 @@ class Scopes:
         self.bare: set[str] = set()
         #: the list around the reader
         self.list = ""
-        self.count = 0
+        self.count = self.steps = 0
+
+    def go_on(self) -> bool:
+        """Count a step; return False after too many."""
+        self.steps += 1
+        return self.steps < STEPS_MAX and len(self.fragments) < FRAGMENTS_MAX
 
     def dotted(self, node: Node) -> str:
         """Return `a.b.c` or `a.b()`, "" for other expressions."""
