@@ -20,11 +20,7 @@ from cortex.graph.frameworks.framework import Framework, Group, Mount, Route, Ro
 from cortex.graph.frameworks.laravel import LaravelReader
 from cortex.graph.frameworks.literals import names_in_list
 from cortex.graph.frameworks.rails import RailsReader
-<<<<<<< HEAD
 from cortex.graph.frameworks.rows import Call, Rows, read_call
-from cortex.graph.frameworks.scopes import Frame, Scopes, recognise, span_of, with_attributes, with_calls
-=======
-from cortex.graph.frameworks.rows import Call, Rows
 from cortex.graph.frameworks.scopes import (
     FRAGMENTS_MAX,
     Frame,
@@ -34,7 +30,6 @@ from cortex.graph.frameworks.scopes import (
     with_attributes,
     with_calls,
 )
->>>>>>> rframe
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
