@@ -24,22 +24,22 @@ from cortex.ask.query_context import QueryContext
 from cortex.engines import LOCAL
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
-from cortex.memory.database import LOCK, Database
+from cortex.memory.store.database import LOCK, Database
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError, Unavailable
 from ipc.codec import decode, encode
 from ipc.messages import Answers, Several
 from ipc.service import answer
-from tests.drawn_examples import NIGHTS
+from tests.drawn_examples import EXAMPLES
 from workers import vector
 
 # The time of a drawn example shows how busy the machine is, and nothing about the code.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile(
-    "night", settings.get_profile("busy"), max_examples=NIGHTS * settings.get_profile("busy").max_examples
-)
-settings.load_profile("busy")
+for profile, number in EXAMPLES.items():
+    settings.register_profile(
+        profile, deadline=None, max_examples=number, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile("day")
 
 
 @pytest.fixture(autouse=True, scope="session")

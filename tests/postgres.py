@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, create_engine, text
 
-from cortex.memory.postgresql import Server as Place
-from cortex.memory.postgresql import Shared
+from cortex.memory.team.postgresql import Server as Place
+from cortex.memory.team.postgresql import Shared
 
 #: seconds that starting or stopping may take, on a busy machine
 PATIENCE_S = 120

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -67,6 +67,19 @@ def open_static(folder: Path = MODEL_DIR, dimensions: int = 0) -> StaticEmbedder
     return StaticEmbedder(identity, words, table[:, :columns], scale)
 
 
+class _Cache(dict[bytes, tuple[int, ...]]):
+    """word → the rows of its tokens."""
+
+    def __init__(self, learn: Callable[[bytes], tuple[int, ...]]) -> None:
+        self._learn = learn
+
+    def __missing__(self, word: bytes) -> tuple[int, ...]:
+        if len(self) >= WORDS_MAX:
+            self.clear()
+        self[word] = rows = self._learn(word)
+        return rows
+
+
 class StaticEmbedder(Shipped):
     """See `protocol.Embedder`. Do not share it between threads that embed at once: the word cache
     has no lock, although every race on it ends in the same value.
@@ -78,7 +91,7 @@ class StaticEmbedder(Shipped):
         self._table = table.view(np.ndarray)  # indexing a memmap costs twice as much
         self._scale = scale
         self._longest = max(map(len, words), default=0)
-        self._cache: dict[bytes, tuple[int, ...]] = {}
+        self._cache = _Cache(self._learn)
 
     def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:  # noqa: ARG002 - one space for both
         result = np.zeros((len(texts), self.dimensions), np.float32)
@@ -98,24 +111,12 @@ class StaticEmbedder(Shipped):
     def tokens(self, text: str) -> list[int]:
         """Return the rows of all tokens of `text`, in order, with repetitions."""
         words = text.encode("utf-8", "replace").translate(_LETTERS_ONLY).split()
-        cache = self._cache
-        try:  # all words are known: everything runs in C
-            return list(chain.from_iterable(map(cache.__getitem__, words)))
-        except KeyError:
-            distinct = dict.fromkeys(words)
-            rows_by_word = {
-                word: self._learn(word) if (rows := cache.get(word)) is None else rows for word in distinct
-            }
-            return list(chain.from_iterable(map(rows_by_word.__getitem__, words)))
+        return list(chain.from_iterable(map(self._cache.__getitem__, words)))
 
     def _learn(self, word: bytes) -> tuple[int, ...]:
-        if len(self._cache) >= WORDS_MAX:
-            self._cache.clear()
-        rows = tuple(
+        return tuple(
             row for subword in _SUBWORD.findall(word.decode()) for row in self._pieces(subword.lower())
         )
-        self._cache[word] = rows
-        return rows
 
     def _pieces(self, word: str) -> list[int]:
         """Return the row of `word`, or the rows of the longest vocabulary words into which it can
@@ -153,4 +154,8 @@ class StaticEmbedder(Shipped):
         for at in range(len(ends)):
             low, high = bounds[at], bounds[at + 1]
             if low < high:
-                np.matmul(weights[low:high], self._table[distinct[low:high]].astype(np.float32), out=out[at])
+                np.matmul(
+                    weights[low:high],
+                    self._table.take(distinct[low:high], axis=0).astype(np.float32),
+                    out=out[at],
+                )

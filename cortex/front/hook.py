@@ -199,13 +199,15 @@ def _briefing(folder: str, cwd: str) -> str:
         return ""
     from pathlib import Path
 
-    from cortex.settings.branches import handover_file, head_of
+    from cortex.settings.branches import briefing_file, handover_file, head_of
     from cortex.settings.identity import identity_of
 
     folder = _rendered_folder(folder)
     project = identity_of(Path(cwd), _remotes(folder))
-    briefing = _read(os.path.join(folder, BRIEFINGS, f"{project}.md"))
-    name = handover_file(project, head_of(Path(cwd)).key)
+    head = head_of(Path(cwd))
+    of_branch = _read(os.path.join(folder, BRIEFINGS, briefing_file(project, head.branch)))
+    briefing = of_branch or _read(os.path.join(folder, BRIEFINGS, f"{project}.md"))
+    name = handover_file(project, head.key)
     moment, _, handed_over = _read(os.path.join(folder, BRIEFINGS, name)).partition(b"\n")
     is_old = not moment.isdigit() or time.time_ns() // 1_000_000 - int(moment) > FIRST_MS
     both = (briefing, handed_over) if is_old else (handed_over, briefing)

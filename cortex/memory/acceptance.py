@@ -13,8 +13,8 @@ from sqlalchemy import Connection, func, or_, select
 from cortex.memory.answers import title_rows
 from cortex.memory.library import Library
 from cortex.memory.note import Note
-from cortex.memory.records import Records
-from cortex.memory.tables import NOTE
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import NOTE
 from cortex.system.errors import BadRequest
 
 #: trusts of notes that wait for a person

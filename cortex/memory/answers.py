@@ -9,10 +9,10 @@ from typing import Any
 
 import re2
 
-from cortex.memory.erasure import Erased
-from cortex.memory.links import Walk
+from cortex.memory.find.links import Walk
+from cortex.memory.find.recall import RecalledNote
 from cortex.memory.note import Edge, Note
-from cortex.memory.recall import RecalledNote
+from cortex.memory.store.erasure import Erased
 from cortex.memory.times import format_moment
 
 #: files in the row of a hit

@@ -17,8 +17,8 @@ from sqlalchemy import Connection, Row, and_, exists, or_, select, update
 from cortex.memory.answers import visible_text
 from cortex.memory.library import Library
 from cortex.memory.note import AGENTS, Note, Trust
-from cortex.memory.records import Records
-from cortex.memory.tables import CANDIDATE, NOTE
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import CANDIDATE, NOTE
 from cortex.memory.text import cut
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts.commands import holds_command_or_address

@@ -9,8 +9,8 @@ from sqlalchemy import and_, or_, select
 
 from cortex.memory.answers import title_rows
 from cortex.memory.library import Library
-from cortex.memory.records import Records
-from cortex.memory.tables import EDGE, NOTE
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import EDGE, NOTE
 from cortex.memory.times import format_moment
 from cortex.memory.upkeep.state import read_mark, write_mark
 

@@ -6,8 +6,8 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from cortex.memory.copies import back_ups
-from cortex.memory.recall import Memory
+from cortex.memory.find.recall import Memory
+from cortex.memory.store.copies import back_ups
 from cortex.system import files
 from cortex.system.mounts import FOREIGN, file_system
 

@@ -22,18 +22,26 @@ from cortex.memory.answers import (
     visible_text,
     walk_answer,
 )
-from cortex.memory.briefing import TOKENS, brief
-from cortex.memory.catalog import Selection
-from cortex.memory.changes import ALIKE, KINDS, alike, stems
+from cortex.memory.briefings.briefing import TOKENS, brief
 from cortex.memory.checks import warnings_of
-from cortex.memory.copies import back_ups
-from cortex.memory.disputes import mark_disputed
 from cortex.memory.doctor import examine
-from cortex.memory.driver import PLAIN, Driver
-from cortex.memory.erasure import erase_in_copies
-from cortex.memory.formats import InputLine
-from cortex.memory.markdown_export import write_folder
-from cortex.memory.memory_query import LIMIT_MAX, answer_around, find, select
+from cortex.memory.files.formats import InputLine
+from cortex.memory.files.markdown_export import write_folder
+from cortex.memory.files.transfer import (
+    SLICE_S,
+    Report,
+    export_file,
+    export_page,
+    import_file,
+    import_records,
+)
+from cortex.memory.find.catalog import Selection
+from cortex.memory.find.changes import ALIKE, KINDS
+from cortex.memory.find.disputes import mark_disputed
+from cortex.memory.find.memory_query import LIMIT_MAX, answer_around, find, select
+from cortex.memory.find.recall import Memory
+from cortex.memory.find.statements import alike, stems
+from cortex.memory.find.timeline import between
 from cortex.memory.note import (
     AGENTS,
     BRANCH,
@@ -48,16 +56,16 @@ from cortex.memory.note import (
     read_scope,
     with_anchors,
 )
-from cortex.memory.postgresql import Server
-from cortex.memory.recall import Memory
-from cortex.memory.sealed import opener
-from cortex.memory.store import STATES, Written
-from cortex.memory.timeline import between
+from cortex.memory.store.copies import back_ups
+from cortex.memory.store.driver import PLAIN, Driver
+from cortex.memory.store.erasure import erase_in_copies
+from cortex.memory.store.note_store import STATES, Written
+from cortex.memory.store.sealed import opener
+from cortex.memory.team.postgresql import Server
 from cortex.memory.times import format_age, format_moment, read_end, read_moment
 from cortex.memory.transcripts import proposals, spool, spool_reader
 from cortex.memory.transcripts.handover import KIND as HANDOVER
 from cortex.memory.transcripts.handover import topic_of
-from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
 from cortex.memory.upkeep.traits import jaccard
 from cortex.settings.branches import Head, existing, head_of, main_branches
 from cortex.system.errors import BadRequest

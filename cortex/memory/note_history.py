@@ -12,9 +12,9 @@ from sqlalchemy import func, or_, select
 from cortex.memory.answers import title_rows, visible_text
 from cortex.memory.library import Library
 from cortex.memory.note import Note
-from cortex.memory.records import MANY
-from cortex.memory.rows import note_of_revision
-from cortex.memory.tables import EXCHANGE, NOTE, OPERATION, SESSION
+from cortex.memory.store.records import MANY
+from cortex.memory.store.rows import note_of_revision
+from cortex.memory.store.tables import EXCHANGE, NOTE, OPERATION, SESSION
 from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest, NotFound
 

@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from cortex import __version__
-from cortex.memory import briefing_file, copies
-from cortex.memory.database import LOCK, NAME, read_key
+from cortex.memory.briefings import briefing_file
 from cortex.memory.doctor import warn_of_network_folder
-from cortex.memory.driver import PLAIN, Driver
-from cortex.memory.erasure import forget_again, forgotten_in
 from cortex.memory.library import Library
 from cortex.memory.note import AGENTS, Source, Trust
 from cortex.memory.operations import OPERATIONS, carry_out
-from cortex.memory.sealed import driver_of
-from cortex.memory.server_address import server_of
+from cortex.memory.store import copies
+from cortex.memory.store.database import LOCK, NAME, read_key
+from cortex.memory.store.driver import PLAIN, Driver
+from cortex.memory.store.erasure import forget_again, forgotten_in
+from cortex.memory.store.sealed import driver_of
+from cortex.memory.team.server_address import server_of
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.sessions import FollowedProjects
 from cortex.memory.upkeep.run import due_upkeep
@@ -247,8 +248,9 @@ class MemoryWorker:
     def _render(self) -> None:
         """Render one of the briefings that may have changed, some time after the last write."""
         if self._library is not None and self._to_brief and time.monotonic() - self._last_write >= QUIET_S:
-            remotes = self._data.settings.remotes
-            briefing_file.render(self._library, self._data.home, self._to_brief.pop(), remotes)
+            remotes, project = self._data.settings.remotes, self._to_brief.pop()
+            place = self._followed_projects.folder_of(project)
+            briefing_file.render(self._library, self._data.home, project, remotes, place)
 
     def background(self) -> Slices | None:
         """Upkeep that is due, after a while without calls; the next call ends it, and it goes on

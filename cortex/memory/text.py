@@ -27,7 +27,7 @@ _ASKING = frozenset(
 _TIME = re2.compile(
     rb"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|last|next|(?:week|month|year|day|weekend|morning|night"
     rb"|evening|hour|minute)s?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july"
-    rb"|august|september|october|november|december|\d{4})\b"
+    rb"|august|september|october|november|december|(?:19|20)\d\d)\b"
 )
 #: questions about a time
 _WHEN = re.compile(

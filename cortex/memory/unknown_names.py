@@ -12,8 +12,8 @@ from sqlalchemy import select
 from cortex.memory.library import Library
 from cortex.memory.note import KIND_OF_TYPE, KINDS
 from cortex.memory.observations.selection import split_values
-from cortex.memory.store import Store
-from cortex.memory.tables import NOTE
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.tables import NOTE
 from cortex.terms.suggestions import hint_for
 
 #: values of `type` that select no type of note

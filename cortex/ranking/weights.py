@@ -54,7 +54,8 @@ WITH_VECTORS = Weights(
     asked=2.0,
 )
 #: the same, fitted without the cosine
-WITHOUT_VECTORS = Weights(
+WITHOUT_VECTORS = dataclasses.replace(
+    WITH_VECTORS,
     ctop3=3.0,
     path=1.0,
     sshare=2.0,
@@ -64,13 +65,6 @@ WITHOUT_VECTORS = Weights(
     defx=2.0,
     smax=0.0,
     refs=1.5,
-    test=-2.0,
-    example=-0.5,
-    document=-0.5,
-    foreign=-2.0,
-    superseded=-2.5,
-    cited=6.0,
-    asked=2.0,
 )
 
 _LEXICAL = ("ctop3", "path", "sshare", "folders", "defs", "comments", "defx")

@@ -101,9 +101,14 @@ def reseal(base: Path) -> bool:
         return _seal(base)
 
 
-def open_key(base: Path) -> bytes:
-    """Return the key of an open folder. Raises OSError and ValueError if it is not open."""
-    return bytes.fromhex(_read_open_note(base)["key"])
+def open_key(place: SealedPlace) -> bytes:
+    """Return the key of an open folder. If its plain files were removed meanwhile, which the
+    system or a person may do at any time, the master key gives it. Raises as `project_key`.
+    """
+    try:
+        return bytes.fromhex(_read_open_note(place.base)["key"])
+    except (OSError, ValueError):
+        return project_keys(place)[0]
 
 
 def give_up_open(place: SealedPlace) -> None:
@@ -302,6 +307,8 @@ def _clear(base: Path) -> None:
 
 
 def _turn_lock(base: Path) -> Lock:
+    if not base.is_dir():  # new, or removed meanwhile
+        make_base(base)
     return hold(
         base / TURN,
         lambda holder: Unavailable(

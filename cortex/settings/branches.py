@@ -64,6 +64,12 @@ def handover_file(project: str, key: str) -> str:
     return f"{project}.{key}.md"
 
 
+def briefing_file(project: str, branch: str) -> str:
+    """The name of the file with the briefing of a branch that is not the main one."""
+    key = hashlib.sha256(f"{project}\0{branch}".encode()).hexdigest()[:16]
+    return f"{project}.{key}.md"
+
+
 def existing(common: Path, branches: Collection[str]) -> tuple[str, ...]:
     """Those of the branches that the repository has."""
     loose = {branch for branch in branches if _loose_commit(common, _HEADS + branch)}

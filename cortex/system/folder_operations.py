@@ -32,6 +32,8 @@ LIST = flags("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC")
 FILE = flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT")
 #: seconds of trying again while a file is open elsewhere, and between two tries
 RETRY_S, RETRY_LOOK_S = 1.0, 0.01
+#: seconds to remove a folder in which another thread makes files
+TREE_S = 10.0
 #: attribute bit of links, junctions and mounted folders (winnt.h)
 _REPARSE_POINT = 0x400
 
@@ -154,6 +156,24 @@ def rmdir_in(folder: Folder, name: str) -> None:
 
 
 def remove_tree_in(folder: Folder, name: str) -> None:
+    """Remove a folder with its content. Another thread may make and remove files in it meanwhile,
+    as a library's merges do: it is removed again and again until it is gone, for TREE_S. Raises
+    OSError, FileNotFoundError if it is missing.
+    """
+    until = time.monotonic() + TREE_S
+    while True:
+        try:
+            _remove_tree_once(folder, name)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT) or time.monotonic() >= until:
+                raise
+            stat_in(folder, name)
+            time.sleep(RETRY_LOOK_S)  # no event reports that the other thread has ended
+        else:
+            return
+
+
+def _remove_tree_once(folder: Folder, name: str) -> None:
     import shutil  # half of the start time of a hook, which needs none of it
 
     if isinstance(folder, int):

@@ -38,7 +38,6 @@ Name = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 WINDOWS = sys.platform == "win32"
-MACOS = sys.platform == "darwin"
 LINUX = sys.platform == "linux"
 #: prctl's number for adopting orphaned descendants (linux/prctl.h)
 _ADOPT = 36

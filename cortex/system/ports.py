@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
+import socket
+import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,8 @@ TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 PROCESSES = Path("/proc")
 #: state of a listening socket in those tables
 LISTENS = "0A"
+#: process, user and group of the other end of a Unix socket (Linux)
+_CREDENTIALS = struct.Struct("3i")
 #: maximum of looks for a connection
 LOOKS = 3
 
@@ -46,6 +50,16 @@ def peer_uid(ours: Any, theirs: Any) -> int | None:
             if [_end(row[1]), _end(row[2])] == ends and row[9] != "0":
                 return int(row[7])
     return None
+
+
+def socket_uid(line: socket.socket) -> int | None:
+    """Return the user of the other end of a Unix socket, None if unknown."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    return (
+        None
+        if option is None
+        else int(_CREDENTIALS.unpack(line.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))[1])
+    )
 
 
 def user_name(uid: int) -> str:

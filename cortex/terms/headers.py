@@ -4,8 +4,8 @@ types into pieces. Pure.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
 
 #: strings and comments; a comment may span lines
 NO_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)')
@@ -44,9 +44,10 @@ _STRUCTURE = re.compile(
 )
 
 
-def is_cpp(lines: Sequence[str]) -> bool:
-    """Whether a header with these lines is written in C++."""
-    text = NO_CODE.sub(lambda match: '""' if match[0][0] == '"' else " ", "\n".join(lines))
+@functools.lru_cache(maxsize=1)
+def is_cpp(text: str) -> bool:
+    """Whether a header with this text is written in C++; cached for the next reader of the file."""
+    text = NO_CODE.sub(lambda match: '""' if match[0][0] == '"' else " ", text)
     bare = _DIRECTIVE.sub("", text)
     if _CPP_LINE.search(bare):
         return True

@@ -500,6 +500,6 @@ def sniff(path: str, lines: Sequence[str]) -> Language:
         return _BY_SUFFIX[suffix] if suffix else OTHER
     if path.endswith(".ts") and lines and _TRANSLATIONS.match(lines[0]):
         return _BY_SUFFIX[".xml"]
-    if path.endswith(".h") and is_cpp(lines):
+    if path.endswith(".h") and is_cpp("\n".join(lines)):
         return _BY_SUFFIX[".hpp"]
     return language

@@ -27,12 +27,12 @@ from typing import Any
 
 import psutil
 import usage
-from first_minute import copy_sources
 from minimal_client import Server
 from product import CORTEX, isolated_environment, open_project, rows_of
 from report import Figures, add_json, begin, percentiles, print_machine, print_table, write
 from samples import slope
 from speed import SHORT, draw, index
+from trees import copy_sources
 
 from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config

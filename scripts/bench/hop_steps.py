@@ -1,16 +1,12 @@
-"""The steps of a search between processes, and the owners of its processor time, for hops.py."""
+"""The steps of a search between processes, for hops.py."""
 
 from __future__ import annotations
 
 import asyncio
-import cProfile
 import os
-import pstats
 import re
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +26,6 @@ WARM_UP = 40
 WORDS, MEANING, CHUNKS = "TextSignals", "MeaningSearch", "Fetch"
 #: the processes that answer a search
 WORKERS = ("text", "vector")
-#: owner → a pattern of the file or name of its functions; the first match counts
-OWNERS = (
-    ("tantivy", "tantivy"),
-    ("simsimd", "[Ss]im[Ss][Ii][Mm][Dd]"),
-    ("numpy", "numpy"),
-    ("JSON", "orjson|msgspec"),
-    ("files (stat, read)", "posix|_io"),
-    ("asyncio, contexts, threads", "asyncio|_contextvars|selectors|select\\.|threading|contextlib"),
-    ("cortex/\\1", "cortex/(\\w+)/"),
-    ("ipc", "ipc/"),
-)
-PYTHON_OWNER = "Python itself"
-#: seconds of a query below which an owner is not shown
-SHOWN_MIN_S = 1e-5
 
 
 class TimedClient(Client):
@@ -62,21 +44,17 @@ class TimedClient(Client):
         return reply
 
 
-def steps(
-    config: Config, tool: Tool, arguments: Sequence[Mapping[str, Any]], *, first: bool
-) -> list[Figures]:
+def steps(config: Config, tool: Tool, arguments: Sequence[Mapping[str, Any]]) -> list[Figures]:
     """Return a row for each step of a search, from the front's arguments to its answer, in their
     order.
 
     Also for each process: its processor time meanwhile, and how often its threads waited. The set
-    runs already. `first`: every other process of this machine waits meanwhile, which needs root.
+    runs already.
     """
-    return asyncio.run(_steps(config, tool, arguments, first=first))
+    return asyncio.run(_steps(config, tool, arguments))
 
 
-async def _steps(
-    config: Config, tool: Tool, arguments: Sequence[Mapping[str, Any]], *, first: bool
-) -> list[Figures]:
+async def _steps(config: Config, tool: Tool, arguments: Sequence[Mapping[str, Any]]) -> list[Figures]:
     link, client = Link(config), TimedClient(config.runtime_dir)
     link_client, link._client = link._client, client
     link.open()
@@ -86,8 +64,7 @@ async def _steps(
         pids = {name: _pid(config, name) for name in WORKERS} | {"front": os.getpid()}
         before, waited = usage.processor_s(config.root), {name: _waits(pid) for name, pid in pids.items()}
         spent = time.process_time()
-        with _raise_priority(pids.values()) if first else nullcontext():
-            taken = [await _time_search(link, client, tool, call_arguments) for call_arguments in arguments]
+        taken = [await _time_search(link, client, tool, call_arguments) for call_arguments in arguments]
         front = time.process_time() - spent
         after = usage.processor_s(config.root)
         cpu = {"front": front} | {name: after[name] - before[name] for name in WORKERS}
@@ -128,23 +105,6 @@ async def _time_search(
     }
 
 
-@contextmanager
-def _raise_priority(pids: Iterable[int]) -> Iterator[None]:
-    """Let all threads of these processes run before those of any other."""
-    tasks = [int(task.name) for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()]
-    raised: list[int] = []
-    try:
-        for task in tasks:
-            with suppress(ProcessLookupError):  # a thread that has ended since
-                os.sched_setscheduler(task, os.SCHED_RR, os.sched_param(1))
-                raised.append(task)
-        yield
-    finally:
-        for task in raised:
-            with suppress(ProcessLookupError):
-                os.sched_setscheduler(task, os.SCHED_OTHER, os.sched_param(0))
-
-
 def _pid(config: Config, worker: str) -> int:
     """Return the process of the first replica."""
     return next(
@@ -159,53 +119,3 @@ def _waits(pid: int) -> int:
         match = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text(), re.MULTILINE)
         waits += int(match[1]) if match else 0
     return waits
-
-
-class Profiles:
-    """Processor time by owner of the function, for each process; all of them run in this thread."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, cProfile.Profile] = {}
-        self._now: list[str] = []
-
-    @contextmanager
-    def of(self, process: str) -> Iterator[None]:
-        """Count the time meanwhile for this process, and for no other."""
-        if self._now:
-            self._of[self._now[-1]].disable()
-        self._now.append(process)
-        profile = self._of.setdefault(process, cProfile.Profile(time.thread_time))
-        profile.enable()
-        try:
-            yield
-        finally:
-            profile.disable()
-            self._now.pop()
-            if self._now:
-                self._of[self._now[-1]].enable()
-
-    def rows(self, spent: Mapping[str, float], count: int) -> list[Figures]:
-        """Return for each process the share of each owner in the seconds that it `spent`.
-
-        `spent` is measured without a profiler, which makes short Python functions look slower.
-        """
-        rows: list[Figures] = []
-        for process, profile in self._of.items():
-            owners: Counter[str] = Counter()
-            for (path, _, name), (_, _, own_s, *_) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
-                owners[_owner(path, name)] += own_s
-            share = spent[process] / sum(owners.values())
-            rows += [
-                {"process": process, "owner": owner, "cpu_ms": round(1000 * own_s * share / count, 3)}
-                for owner, own_s in owners.most_common()
-                if own_s * share >= SHOWN_MIN_S * count
-            ]
-        return rows
-
-
-def _owner(path: str, name: str) -> str:
-    where = name if path == "~" else path
-    for owner, pattern in OWNERS:
-        if match := re.search(pattern, where):
-            return match.expand(owner)
-    return PYTHON_OWNER

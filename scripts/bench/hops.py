@@ -1,6 +1,6 @@
 """A benchmark of the processor time of a query, hop by hop.
 
-    scripts/bench/hops.py --corpus DIR [--files 1600] [--questions 60] [--first] [--json]
+    scripts/bench/hops.py --corpus DIR [--files 1600] [--questions 60] [--json]
 
 Front and workers run in one process; every message goes through the codec as between processes, and
 the thread's time is taken at each hop. A table for each tool: how many messages of each kind a
@@ -12,8 +12,7 @@ A second table is the overhead of each query: between processes, a line of MCP t
 (ZeroMQ twice, both event loops), and a whole search, in which two messages follow each other. Its
 times are medians, and processor time of both sides.
 
-A third follows a search of 5 snippets from step to step, between processes; a fourth divides the
-processor time of each process by owner (hop_steps.py).
+A third follows a search of 5 snippets from step to step, between processes (hop_steps.py).
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from pathlib import Path
 from typing import Any
 
 import usage
-from first_minute import copy_sources
-from hop_steps import Profiles, steps
+from hop_steps import steps
 from minimal_client import Server
 from product import CORTEX, covering_rows, rows_of, scratch_project
 from report import Figures, add_json, begin, print_machine, print_table, summarise, write
 from speed import HOP_S, WARM_UP, draw, settle, time_calls
+from trees import copy_sources
 
 from cortex.ask.freshness import Freshness
 from cortex.engines import LOCAL
@@ -64,7 +63,6 @@ TABLES = {
     "rows": ("case", "hop", "messages", "cpu_ms"),
     "imposed": ("case", "p50_ms", "p95_ms", "cpu_ms"),
     "steps": ("case", "p50_ms", "p95_ms", "cpu_ms", "waits"),
-    "owners": ("process", "owner", "cpu_ms"),
 }
 
 
@@ -81,15 +79,12 @@ class InProcessWorkers:
             worker.reload()
         self.counts: Counter[str] = Counter()
         self.spent: Counter[str] = Counter()
-        #: profiles of the owners, while SEARCH is measured
-        self.profiles: Profiles | None = None
 
     async def ask(self, worker: str, message: Any, deadline_s: float) -> Any:
         frame = encode(message, 1, time.monotonic() + deadline_s)
         hop = f"{worker}: {type(message).__name__}"
         began = time.thread_time()
-        with self.profiles.of(worker) if self.profiles else contextlib.nullcontext():
-            frame_back = encode(answer(self._workers[worker], frame), 1)
+        frame_back = encode(answer(self._workers[worker], frame), 1)
         self.spent[hop] += time.thread_time() - began
         self.counts[hop] += 1
         reply = decode(frame_back)
@@ -112,11 +107,8 @@ class InProcessLink(Link):
         """Return at once: they are ready."""
 
 
-def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
-    """Return a row for each hop of each case, and one for each owner in SEARCH and each process.
-
-    All are milliseconds of processor time for a query.
-    """
+def measure(config: Config, count: int) -> list[Figures]:
+    """Return a row for each hop of each case: milliseconds of processor time for a query."""
     workers, rows = InProcessWorkers(config), rows_of(config)
     drawn = draw([rows.text(at) for at in covering_rows(rows)], count)
 
@@ -131,7 +123,6 @@ def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
         return spent
 
     rows_out: list[Figures] = []
-    owners: list[Figures] = []
     for case in CASES:
         asyncio.run(ask(case))
         workers.counts.clear()
@@ -148,21 +139,12 @@ def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
             for hop, spent in (("front", front), *workers.spent.most_common())
         ]
         rows_out.append({"case": case, "hop": "all", "messages": None, "cpu_ms": 1000 * total_s / count})
-        if case == SEARCH:
-            spent_by = Counter({"front": front})
-            for hop, spent in workers.spent.items():
-                spent_by[hop.partition(":")[0]] += spent
-            workers.profiles = profiles = Profiles()
-            with profiles.of("front"):
-                asyncio.run(ask(case))
-            workers.profiles, owners = None, profiles.rows(spent_by, count)
-    return rows_out, owners
+    return rows_out
 
 
-def measure_imposed(config: Config, count: int, *, first: bool) -> tuple[list[Figures], list[Figures]]:
-    """Return the overhead of a query and the cost of a whole one, between processes; and its steps.
-
-    `first`: as for `hop_steps.steps`.
+def measure_imposed(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
+    """Return the overhead of a query and the cost of a whole one, between processes; and
+    its steps.
     """
     rows = rows_of(config)
     queries = draw([rows.text(at) for at in covering_rows(rows)], count)["words"][:count]
@@ -184,7 +166,7 @@ def measure_imposed(config: Config, count: int, *, first: bool) -> tuple[list[Fi
             rows_out.append(_row(case, took, before, _spent(config), len(took) + WARM_UP))
         rows_out.insert(1, asyncio.run(_message(config, count)))
         calls_arguments = [search[2] | {"query": question} for question in queries]
-        return rows_out, steps(config, TOOLS[search[0]], calls_arguments, first=first)
+        return rows_out, steps(config, TOOLS[search[0]], calls_arguments)
 
 
 async def _message(config: Config, count: int) -> Figures:
@@ -223,9 +205,6 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, required=True, help="a folder of sources")
     parser.add_argument("--files", type=int, default=1600)
     parser.add_argument("--questions", type=int, default=60)
-    parser.add_argument(
-        "--first", action="store_true", help="follow the steps while the rest of the machine waits (as root)"
-    )
     add_json(parser)
     options = parser.parse_args()
     result = begin("hops")
@@ -237,8 +216,8 @@ def main() -> None:
         with contextlib.closing(Builder(config)) as builder:
             while builder.refresh() is not None:
                 pass
-        result["rows"], result["owners"] = measure(config, options.questions)
-        result["imposed"], result["steps"] = measure_imposed(config, options.questions, first=options.first)
+        result["rows"] = measure(config, options.questions)
+        result["imposed"], result["steps"] = measure_imposed(config, options.questions)
     for name, keys in TABLES.items():
         print_table(keys, [[row.get(key) for key in keys] for row in result[name]])
         print()

@@ -32,7 +32,6 @@ from typing import Any
 
 import orjson
 from environments import lines_of, python_with
-from first_minute import copy_sources
 from latency import write_project
 from product import (
     START_S,
@@ -54,6 +53,7 @@ from report import (
     write,
 )
 from samples import Samples, slope
+from trees import copy_sources
 from workday import MIXES, Words, draw
 
 from cortex.processes import attach

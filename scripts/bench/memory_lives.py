@@ -22,8 +22,8 @@ from typing import Any
 import report
 
 from cortex.embedders.static import open_static
+from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
-from cortex.memory.recall import Memory
 from cortex.memory.times import format_moment
 from cortex.memory.upkeep.run import run_consolidation
 

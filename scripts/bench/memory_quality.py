@@ -28,7 +28,7 @@ import orjson
 import report
 import tantivy
 
-from cortex.memory import ranking
+from cortex.memory.find import ranking
 from cortex.memory.library import Library, finish
 from cortex.memory.upkeep.run import run_consolidation
 

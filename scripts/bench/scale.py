@@ -1,18 +1,13 @@
 #!/usr/bin/env python3
-"""A benchmark of engines on servers beside Cortex's own, on one machine:
+"""A benchmark of a team's memory on a PostgreSQL server beside one in a folder, on one machine:
 
     scripts/bench/scale.py --database postgresql://user@host/database [--notes 1000 10000] [--json]
-    scripts/bench/scale.py --repos FOLDER --queries FOLDER [--only click …] [--milvus URI] [--json]
-    scripts/bench/scale.py --queries FOLDER --rarity FOLDER [--json]
 
-A team's memory on a PostgreSQL server beside one in a folder. For each number of notes: seconds of
+For each number of notes: seconds of
 `migrate`; of storing a note and of a query in both places; the time until another machine finds a
 stored note (both machines are in this process, which leaves out a second process's share); and
 notes that two machines store together in a second. The teams it makes (schemas cortex_bench_…) are
 removed at the end.
-
-The index in Milvus beside the local one: see scale_index.py; the effect of a server's word counts
-over all projects: scale_rarity.py.
 """
 
 from __future__ import annotations
@@ -26,13 +21,11 @@ from pathlib import Path
 
 import memory
 import report
-import scale_index
-import scale_rarity
 from sqlalchemy import text
 
 from cortex.memory.library import Library
-from cortex.memory.postgresql import Server, connect, read_address
-from cortex.memory.relocation import migrate
+from cortex.memory.team.postgresql import Server, connect, read_address
+from cortex.memory.team.relocation import migrate
 from cortex.settings.reference import read_reference
 
 #: notes that each of two machines stores at once
@@ -43,26 +36,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--database", default="")
+    parser.add_argument("--database", required=True)
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
-    scale_index.declare(parser)
-    parser.add_argument("--rarity", type=Path, help="folder that quality.py --work wrote")
     report.add_json(parser)
     options = parser.parse_args()
-    if not (options.database or (options.queries and (options.repos or options.rarity))):
-        parser.error("say --database, or --queries and --repos or --rarity")
     figures = report.begin("scale")
     report.print_machine(figures)
-    if options.database:
-        figures |= measure_memory(options)
-        report.print_table(
-            ("case", "p50 ms", "p95 ms"),
-            [(row["case"], row["p50_ms"], row["p95_ms"]) for row in figures["cases"]],
-        )
-    if options.repos:
-        figures |= scale_index.measure(options)
-    if options.rarity:
-        figures |= scale_rarity.measure(options.queries, options.rarity)
+    figures |= measure_memory(options)
+    report.print_table(
+        ("case", "p50 ms", "p95 ms"),
+        [(row["case"], row["p50_ms"], row["p95_ms"]) for row in figures["cases"]],
+    )
     report.print_figures({name: value for name, value in figures.items() if name not in {"machine", "cases"}})
     if options.json:
         report.write(figures)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -19,7 +20,6 @@ from typing import Any
 
 import orjson
 from product import isolated_environment
-from shown_lines import lines_of
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.query_context import QueryContext
@@ -59,7 +59,7 @@ OTHERS, MADE_UP = 60, 20
 RAREST = 2
 
 ANSWERED = ("fix", "doc", "name")
-_EVERYDAY = Path(__file__).parent / "tasks" / "everyday.txt"
+_EVERYDAY = Path(__file__).parent / "everyday.txt"
 _SYLLABLES = "bla cro fim gur jex kli mop nur plo quis rav sny tro vop wux yim zor dre fli hob".split()
 _FORMS = (
     "how does the {} handle {} when {} is {}",
@@ -72,6 +72,8 @@ _FORMS = (
 #: seconds for an answer
 ANSWER_S = 60.0
 
+#: text of an entry that gives the line of the file where it goes on
+_GOES_ON = re.compile(r"… line (\d+)$")
 #: (path, line) → number of its unit
 Holder = dict[tuple[str, int], int]
 
@@ -215,6 +217,20 @@ class Units:
         return self._lines[path]
 
 
+def lines_of(result: dict[str, Any]) -> set[tuple[str, int]]:
+    """Return (path, number) of the lines that an entry shows."""
+    chunk = result["chunk"]
+    path, number = chunk["metadata"]["file_path"], chunk["metadata"]["start_line"]
+    visible_lines = set()
+    for line in chunk["text"].split("\n"):
+        if goes_on := _GOES_ON.fullmatch(line):
+            number = int(goes_on[1])
+        else:
+            visible_lines.add((path, number))
+            number += 1
+    return visible_lines
+
+
 def has_lines(chunk: Mapping[str, Any]) -> bool:
     return bool(chunk.get("text")) and "start_line" in chunk["metadata"]
 
@@ -243,10 +259,22 @@ def without_answer(name: str, work: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def index_once(root: Path, command: Sequence[str]) -> None:
+    """Index a tree with a `cortex`, and end its processes."""
+    (root / ".git").mkdir(exist_ok=True)
+    for verb in ("index", "down"):
+        subprocess.run(
+            [*command, verb, "--project", root],
+            check=verb == "index",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=600,
+        )
+
+
 def ask(name: str, work: Path, sample: int) -> None:
     """Index a tree, and write the signals of its questions."""
     root = work / "trees" / name
-    (root / ".git").mkdir(exist_ok=True)
     (root / ".cortex").mkdir(exist_ok=True)
     (root / ".cortex" / "config.yml").touch()
     spec = json.loads((work / "questions" / f"{name}.json").read_text())
@@ -254,15 +282,7 @@ def ask(name: str, work: Path, sample: int) -> None:
     for row in [*spec["questions"], *without_answer(name, work)]:
         kinds[row["kind"]].append(row)
     with isolated_environment(work / "home"):
-        command = [sys.executable, "-P", "-m", "cortex"]
-        for verb in ("index", "down"):
-            subprocess.run(
-                [*command, verb, "--project", root],
-                check=verb == "index",
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=600,
-            )
+        index_once(root, [sys.executable, "-P", "-m", "cortex"])
         engines = Engines(root)
         paths = [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]
         units = Units(engines, root, paths)

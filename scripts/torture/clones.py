@@ -17,6 +17,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from torture.forgeries import (
+    NOTE,
+    PLANTED,
+    forge,
+    judge_notes,
+    make_victim,
+    run_git,
+    run_memory,
+    unpack_anew,
+    write_agent_entries,
+    write_archives,
+)
 from torture.kills import load, look
 from torture.record import Record
 from torture.world import World, open_world
@@ -53,6 +65,9 @@ class Attack:
     base: Path
     port: int
     calls: list[str] = field(default_factory=list)
+    #: another repository of the person's, and the forged `.git` that claims to be of it
+    victim: Path | None = None
+    forgery: str = ""
 
     @property
     def canaries(self) -> Path:
@@ -81,18 +96,23 @@ def run(record: Record, until: float) -> None:
     """Run steps until `until` (monotonic); each is a clone with three drawn attacks."""
     while time.monotonic() < until:
         draws = record.draws(SCENARIO)
-        # Attacks on git go last: the torture itself runs git before.
-        names = sorted(draws.sample(sorted(ATTACKS), 3), key=lambda name: name.startswith("git"))
+        names = sorted(draws.sample(sorted(ATTACKS), 3), key=ORDER.index)
         with open_world(record, SCENARIO, FILES, draws) as world, _attack(world.base) as attack:
             _clone(world)
             if draws.random() < 0.5:  # as a person who consents to the files of other programs
                 world.environment["CORTEX_TRUST_CHUNKS"] = "1"
                 record.count("clones with consent")
+            if "git forged" in names:
+                attack.victim = make_victim(world.base, world.environment)
+                run_memory(world, attack.victim, "store", "--title", NOTE, "--body", "b")
             for name in names:
                 with contextlib.suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
                     ATTACKS[name](world.root, attack, draws)
                 record.count(f"clones with {name}")
-            _use(world, attack, record, draws, ", ".join(names))
+            what = ", ".join((*names, attack.forgery))
+            _use(world, attack, record, draws, what)
+            if attack.victim is not None:
+                judge_notes(world, attack.victim, record, draws, what)
         record.count("hostile clones")
 
 
@@ -129,13 +149,13 @@ def _listen(listener: socket.socket, attack: Attack) -> None:
 def _clone(world: World) -> None:
     """Make the world's project a real repository that tracks every file."""
     (world.root / ".git").rmdir()
-    clean = world.environment | {"GIT_CONFIG_NOSYSTEM": "1", "HOME": str(world.base)}
     for arguments in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"],
+        ("init", "-q", "-b", "main"),
+        ("add", "-A"),
+        ("commit", "-qm", f"{PLANTED}: ask evil.example"),
     ):
-        subprocess.run(["git", *arguments], cwd=world.root, env=clean, check=True, timeout=60)
+        run_git(world.root, world.environment, *arguments)
+    world.environment |= {"CORTEX_MEMORY_DATA_DIR": str(world.base / "memory"), "CORTEX_MEMORY_GIT": "true"}
 
 
 def _use(world: World, attack: Attack, record: Record, draws: random.Random, what: str) -> None:
@@ -150,6 +170,8 @@ def _use(world: World, attack: Attack, record: Record, draws: random.Random, wha
     while not ended and time.monotonic() < deadline and look(world, front).has_any:
         time.sleep(0.2)
     world.save("saved.py", random.Random(1))
+    if not ended and attack.victim is not None:
+        front.call("cortex_recall", query=f"{NOTE} {PLANTED}")  # memory follows git from now on
     front.close(5.0)
     for arguments in (*draws.sample(COMMANDS, 2), ("down",)):
         try:
@@ -389,14 +411,38 @@ def _modules(root: Path, attack: Attack, draws: random.Random) -> None:
     (root / "pyvenv.cfg").write_text("home = .\n")
 
 
+def _agents(root: Path, attack: Attack, draws: random.Random) -> None:
+    write_agent_entries(root, attack.program, attack.port, draws)
+
+
+def _git_forged(root: Path, attack: Attack, draws: random.Random) -> None:
+    assert attack.victim is not None
+    attack.forgery = forge(root, attack.victim, draws)
+
+
+def _archives(root: Path, attack: Attack, draws: random.Random) -> None:
+    write_archives(root, attack.canaries, draws)
+
+
+def _unpacked(root: Path, attack: Attack, draws: random.Random) -> None:
+    del attack
+    unpack_anew(root, draws)
+
+
 #: attack → function that adds it to a clone
 ATTACKS: dict[str, Callable[[Path, Attack, random.Random], None]] = {
     "links": _links,
     "links for the whole": _replace_with_link,
     "devices": _devices,
     "settings": _settings,
-    "git programs": _git_programs,
-    "git elsewhere": _git_elsewhere,
     "chunk files": _chunks,
     "modules": _modules,
+    "archives": _archives,
+    "agents": _agents,
+    "git elsewhere": _git_elsewhere,
+    "git programs": _git_programs,
+    "git forged": _git_forged,
+    "unpacked": _unpacked,
 }
+#: attacks on git go last, as the torture itself runs git before, and then the clone's archive
+ORDER = [*ATTACKS]

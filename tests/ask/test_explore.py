@@ -226,6 +226,23 @@ def test_a_diff_that_is_only_proposed_is_read_by_its_lines_as_they_were(shop):
     assert "round_price" not in symbols(changed)
 
 
+def test_a_long_diff_keeps_no_other_question_waiting(shop):
+    added = [f"+def made_{number}(): return {number}" for number in range(45_000)]
+    long = "\n".join(("--- a/shop/made.py", "+++ b/shop/made.py", f"@@ -0,0 +1,{len(added)} @@", *added, ""))
+
+    async def count_turns():
+        """Return how often another question had its turn meanwhile, and the answer."""
+        question, turns = asyncio.create_task(explore(shop.context(), Explore(diff=long + DIFF))), 0
+        while not question.done():
+            await asyncio.sleep(0.01)
+            turns += 1
+        return turns, await question
+
+    turns, answer = asyncio.run(count_turns())
+    assert symbols(answer) == ["round_price"]
+    assert turns > 10
+
+
 def test_paths_of_a_diff_are_looked_up_and_never_opened(shop):
     answer = ask(shop, diff=OUTSIDE)
     assert answer["functions"] == []

@@ -18,7 +18,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from cortex.memory import Cortex
-from cortex.memory.database import LOCK, Database
+from cortex.memory.store.database import LOCK, Database
 from cortex.processes import attach
 from cortex.settings.config import load_data
 from cortex.system.errors import BadRequest, Misconfigured, NotFound, Unavailable

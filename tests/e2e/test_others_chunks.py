@@ -169,6 +169,16 @@ QUERIES = ("compare_digest", "FAKEOUTSIDE", "quokka")
 WAITING = "1 chunk file and 1 graph file of another program wait for a person: `cortex trust` in a terminal."
 
 
+def test_a_file_that_nobody_consented_to_stands_for_no_sources(project: Project) -> None:
+    """As one of a terabyte from an archive, which is a hole."""
+    write(project, "chunks", "theirs.json", b"")
+    with (project.root / ".cortex" / "chunks" / "theirs.json").open("r+b") as file:
+        file.truncate(1 << 40)
+    done = project.run("exact", "check_password")
+    assert "auth/login.py" in done.stdout
+    assert "1 chunk file of another program waits for a person" in done.stdout + done.stderr
+
+
 def test_files_that_came_with_a_clone_are_believed_after_consent_alone_and_never_against_the_sources(
     project: Project,
 ) -> None:

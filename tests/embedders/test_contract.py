@@ -25,6 +25,7 @@ from cortex.embedders.static import open_static
 from cortex.front.http.embedding import open_server
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
+from tests.drawn_examples import scaled
 
 #: questions, each with its answer in PASSAGES
 QUESTIONS = ("parse json", "open a network socket", "hash a password")
@@ -113,7 +114,9 @@ def embedder(request, tmp_path_factory):
 
 
 #: the embedder has module scope, so it is the same for every example
-ONCE = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ONCE = settings(
+    max_examples=scaled(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def test_its_identity_is_a_name_and_a_hash(embedder):

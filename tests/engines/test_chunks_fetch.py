@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cortex.engines.chunks.fetch import SNIPPET_LINES, best_window, word_masker
 from cortex.terms.tokens import CAMEL
+from tests.drawn_examples import scaled
 
 WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 PIECES = ("HTTPServer", "httpServer2", "read_file", "_x9", "naïve", "ΑΣ", "读file", "ß", "(", ".", " ", "a")
@@ -19,7 +20,7 @@ def words(text):
     return {word.lower() for word in WORD.findall(text)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(lines, queries)
 def test_a_line_mask_has_the_words_of_a_plain_search_in_that_line(text, query):
     masks = word_masker(query)("\n".join(text))
@@ -28,7 +29,7 @@ def test_a_line_mask_has_the_words_of_a_plain_search_in_that_line(text, query):
     assert line_words == [words(query) & words(line) for line in text]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(lines, queries)
 def test_a_snippet_is_the_first_window_with_the_most_words_and_a_line_of_context(text, query):
     first = best_window("\n".join(text), len(text), word_masker(query))

@@ -22,10 +22,12 @@ def test_lines_have_numbers_and_lower_case_keeps_places():
     lines = Lines.of(TEXT, 5)
     assert [lines[number] for number in range(4, 10)] == ["", *TEXT.split("\n"), ""]
     assert (lines.first, lines.last) == (5, 8)
-    assert len(lines.words) == len(TEXT)
-    assert lines.number_at(lines.words.index("it_all")) == 8
-    assert "(" not in lines.words
-    assert "\n" not in lines.words
+    words = "".join(map(chr, lines.letters.tolist()))
+    assert len(words) == len(TEXT)
+    assert lines.number_at(words.index("it_all")) == 8
+    assert "(" not in words
+    assert "\n" not in words
+    assert [TEXT[begin:end] for begin, end in lines.word_edges.T.tolist()] == tokens.words(TEXT)
     assert lines.is_blank(6, 6)
     assert not lines.is_blank(6, 7)
 

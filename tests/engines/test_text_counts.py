@@ -16,6 +16,7 @@ from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.system.errors import BadQuery
 from ipc.messages import CountWords, ExactSearch, TextSignals
+from tests.drawn_examples import scaled
 from tests.engines.test_text_search import chunk, open_chunks
 
 #: of one length, so that the mean length of a field is the same for any split
@@ -141,7 +142,7 @@ def pages(*replies):
     return [name for _, name in sorted(ranked)], [-score for score, _ in sorted(ranked)]
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=scaled(6), deadline=None)
 @given(mine=st.sets(st.integers(0, 23), min_size=4, max_size=20))
 def test_chunks_of_a_split_project_rank_in_the_order_of_the_complete_one(complete, tmp_path_factory, mine):
     parts = [

@@ -31,6 +31,7 @@ from cortex.generation.write import Row, write_rows
 from cortex.query.parse import literal
 from cortex.query.tree import Regex, Term
 from ipc.messages import ExactSearch
+from tests.drawn_examples import scaled
 
 
 def chunk(id_, text, *, path="a.json", start=1, end=1, kind="code"):
@@ -151,7 +152,7 @@ def test_batches_keep_their_size_and_cut_no_line(pieces, joined):
 LETTERS = "abkKsS_ (\u212a\u017fé\u0130"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(300), deadline=None)
 @given(
     st.lists(st.text(LETTERS, max_size=12), min_size=1, max_size=6),
     st.text("abks_ (", min_size=1, max_size=4),
@@ -175,7 +176,7 @@ def test_plain_text_is_found_where_the_expression_finds_it(texts, wanted, case, 
     assert fast.scores.tolist() == slow.scores.tolist()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 @given(
     st.lists(st.text("abkKS_1 (éK中\n", max_size=30), min_size=1, max_size=8),
     st.sampled_from(
@@ -206,7 +207,7 @@ def test_an_expression_beyond_lines_is_marked_in_each_text_alone(pattern):
     assert not compile_expression(Regex(pattern)).by_lines
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(
     st.lists(st.text("abkKS_1 (éK中", max_size=14), min_size=1, max_size=8),
     st.text("abks_1", min_size=1, max_size=4),
@@ -256,7 +257,7 @@ def test_only_plain_text_bypasses_re2(pattern):
     assert compile_expression(Regex(pattern)).plain is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(st.sets(st.integers(1, 3000), min_size=1, max_size=60), st.booleans())
 def test_a_set_of_rows_is_the_same_through_bits_and_through_hits(tmp_path_factory, keys, sparse):
     keys = sorted(key * (10_000 if sparse else 1) for key in keys)

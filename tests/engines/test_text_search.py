@@ -19,6 +19,7 @@ from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.system.errors import BadRequest, Damaged, NotFound
 from ipc.messages import ExactSearch, Filters, TextSignals
+from tests.drawn_examples import scaled
 
 DOCS = Path(__file__).parents[2] / "docs" / "SEARCH.md"
 
@@ -472,7 +473,9 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=scaled(250), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     query=st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=10).map("".join)),
     match_type=st.sampled_from([None, "exact", "phrase", "prefix", "fuzzy", "regex", "substring"]),

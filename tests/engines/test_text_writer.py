@@ -21,6 +21,7 @@ from cortex.generation.write import Row, write_rows
 from cortex.system.errors import Damaged
 from cortex.terms import tokens as text_tokens
 from ipc.messages import ExactSearch
+from tests.drawn_examples import scaled
 from tests.wait_until import BOUND_S, until
 
 
@@ -284,7 +285,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scaled(100), deadline=None)
 @given(
     st.fixed_dictionaries(
         {},
@@ -357,7 +358,7 @@ def test_words_are_divided_into_parts(word, parts):
 WORDS = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase()).build()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 @given(st.text(max_size=80))
 def test_terms_of_a_query_are_the_terms_of_the_index(text):
     if text.isascii():  # beyond ASCII, Rust and Python may have different versions of Unicode

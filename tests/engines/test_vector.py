@@ -22,6 +22,7 @@ from cortex.system import allocator
 from cortex.system.dot_products import products
 from cortex.system.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Filters, VectorSearch
+from tests.drawn_examples import scaled
 
 DIMENSIONS = 16
 
@@ -62,7 +63,7 @@ def unit(seed, count):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scaled(30), deadline=None)
 @given(
     seed=st.integers(0, 1000),
     spread=st.sampled_from([0.0, 1e-4, 1e-3, 1e-2, 1.0]),
@@ -125,7 +126,7 @@ def test_idle_quantized_vectors_take_no_memory_and_answers_stay_the_same(tmp_pat
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scaled(30), deadline=None)
 @given(seed=st.integers(0, 1000), count=st.integers(1, 80), limit=st.integers(1, 30))
 def test_the_scan_finds_the_nearest_chunks_of_all_segments(tmp_path_factory, seed, count, limit):
     rows = publish(tmp_path_factory.mktemp("v"), unit(seed, count), cut=max(1, count // 2))
@@ -153,7 +154,7 @@ def test_equal_scores_are_ordered_by_chunk_id_and_all_ties_at_the_cut_are_seen(t
     assert [hit.id for hit in answer.hits] == [f"c{at:05d}" for at in range(5)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(
     seed=st.integers(0, 1000),
     count=st.integers(1, 9000),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cortex.front.tools import TOOLS
 from cortex.system.errors import BadRequest, NotFound
+from tests.drawn_examples import scaled
 
 #: required arguments of each tool besides the generated one
 NEEDED = {
@@ -45,7 +46,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(
     st.sampled_from(TEXTS),
     st.text(max_size=40)

@@ -55,7 +55,7 @@ class Smart(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", f"{base[self.path.split('/')[1]]}/ada/lib.git{REFS}")
             self.end_headers()
             return
-        if self.path != f"/ada/lib.git{REFS}":
+        if self.path not in (f"/ada/lib.git{REFS}", f"/a+b/lib.git{REFS}"):
             self.send_error(404)
             return
         self._say("advertisement", b"001e# service=git-upload-pack\n0000", b"", "--advertise-refs")
@@ -266,6 +266,19 @@ def test_an_address_that_is_not_fetched_is_one_sentence(address, sentence, tmp_p
     assert error.count("\n") == 1
     assert sentence in error
     assert not (tmp_path / "cache" / "clones").exists()
+
+
+def test_a_clone_of_an_earlier_version_whose_owner_has_a_plus_sign_gives_way(url):
+    """Its folder is the one of `a/b/lib` now, and stays if that is what it holds."""
+    address = url.replace("/ada/", "/a+b/")
+    former = cloning.read_address(address).former
+    for origin, stays in ((address, False), (url.replace("/ada/", "/a/b/"), True)):
+        git(clones_base().parent.parent, "init", "-q", former)
+        git(former, "remote", "add", "origin", origin)
+        folder = cloning.fetch(address)
+        assert (folder / "lib.py").exists()
+        assert (folder != former, former.exists()) == (True, stays)
+        assert len(known_projects()) == 1 + stays
 
 
 def test_repositories_in_groups_have_a_place_of_their_own():

@@ -522,11 +522,9 @@ def test_every_observation_keeps_its_former_spelling():
     assert ALIASES["memory tool find_by_file"] == "find_by_file"
 
 
-def test_a_hidden_alias_is_in_no_help_no_completion_and_no_manual(capsys):
+def test_a_hidden_alias_is_in_no_help_and_no_completion(capsys):
     names = {command.name for command in all_commands()}
     assert not names & ALIASES.keys()
-    manual = printed(capsys, "manual").replace("\\-", "-").splitlines()
-    assert not {f".SS cortex {alias}" for alias in ALIASES} & set(manual)
     assert "find-by-file" not in printed(capsys, "memory", "--help")
     script = printed(capsys, "completion", "fish")
     assert "'memory timeline'" in script

@@ -3,8 +3,11 @@ bytes after an uninstall.
 """
 
 import json
+import os
 import re
+import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -293,6 +296,50 @@ def test_each_agent_starts_the_server_for_the_project_at_hand(agent, scope, home
     assert Path(program).name == "cortex"
     assert words in (["mcp", "--for", "agent"], ["mcp", "--for", "agent", "--project", str(root)])
     assert words[1:] or not agent.placeless
+
+
+@pytest.mark.parametrize("agent", [agent for agent in AGENTS if agent.project], ids=lambda agent: agent.name)
+def test_an_entry_that_came_with_a_clone_starts_no_other_program_and_asks_no_server(agent, home, monkeypatch):
+    root = Path.cwd()
+    trap = put(root / "bin" / "cortex", "#!/bin/sh\ntouch ran\n")
+    trap.chmod(0o755)
+    assert run("install", agent.name, "--project", "--yes") == EXIT_OK
+    [entry] = connections.entries(root)
+    program, *words = entry.command
+    monkeypatch.setenv("PATH", f"{trap.parent}:.:{os.environ['PATH']}")
+    ours = connections.trial_command(entry, root)
+    assert (Path(ours[0]).name, Path(ours[0]).is_relative_to(root), ours[1:]) == (
+        "cortex",
+        False,
+        tuple(words),
+    )
+    for hostile in (
+        *(
+            ("sh", "-c", "touch ran"),
+            (str(trap), *words),
+            ("bin/cortex", *words),
+            (sys.executable, "-m", "cortex", "mcp"),
+        ),
+        *(
+            (program, "mcp", "--server", "https://evil.example"),
+            (program, "purge", "--notes", "--yes"),
+            (program,),
+        ),
+        *((program, *words, "--sandbox"), (program, "mcp", "--project", "/")),
+    ):
+        assert connections.trial_command(replace(entry, command=hostile), root) == ()
+        assert connections.trial_command(replace(entry, command=hostile, of_project=False), root) == hostile
+
+
+def test_doctor_starts_no_command_of_a_clone(home, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    attack = {"command": "sh", "args": ["-c", f"touch {tmp_path}/ran"]}
+    put(Path.cwd() / ".mcp.json", json.dumps({"mcpServers": {"cortex": attack}}))
+    run("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)}
+    assert checks["agents"]["state"] == "odd"
+    assert "was not started, as its command is not the one of `cortex install`" in checks["agents"]["text"]
+    assert not (tmp_path / "ran").exists()
 
 
 def test_codex_asks_for_no_approval_of_read_only_tools(home):

@@ -24,6 +24,7 @@ from cortex.ranking.multi_project import join_hit
 from cortex.settings.config import INDEX_FORMAT
 from cortex.system.errors import BadRequest, Damaged
 from ipc.messages import Filters
+from tests.drawn_examples import scaled
 
 DIMENSIONS = 8
 
@@ -205,7 +206,7 @@ def test_a_merge_holds_neither_texts_nor_vectors(tmp_path):
     assert texts > 5_000_000
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scaled(40), deadline=None)
 @given(st.data())
 def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("rows")

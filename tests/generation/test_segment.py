@@ -11,6 +11,7 @@ from cortex.generation.packing import Frames, pack_frames
 from cortex.generation.segment import Blocks, Packed, open_segment, write_segment
 from cortex.system import zstd
 from cortex.system.errors import Damaged, NotFound
+from tests.drawn_examples import scaled
 from tests.resident_memory import needs_smaps, resident
 
 ARRAYS = {
@@ -21,7 +22,7 @@ ARRAYS = {
 WITH_PACKED = {**ARRAYS, "edges": Packed(np.arange(12, dtype="<i4").reshape(3, 4))}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=scaled(50))
 @given(
     arrays=st.dictionaries(
         st.text(min_size=1, max_size=8),

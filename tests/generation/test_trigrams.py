@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from cortex.generation.postings import BLOCK
 from cortex.generation.trigrams import find_rows, make_sections
 from cortex.query.needs import ANYTHING, Either, Every, fold
+from tests.drawn_examples import scaled
 
 ALPHABET = "abAB_ \t\n中é"
 
@@ -17,7 +18,7 @@ def grams(text):
     return {folded[at : at + 3] for at in range(len(folded) - 2)}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 @given(
     st.lists(st.one_of(st.none(), st.text(ALPHABET, max_size=30)), max_size=40),
     st.lists(st.text("abc_ ", min_size=3, max_size=3), min_size=1, max_size=3),

@@ -18,6 +18,7 @@ from cortex.generation.words import WordTable, make_sections, merge_sections
 from cortex.generation.write import Row, write_rows
 from cortex.query.parse import parse
 from cortex.terms import tokens
+from tests.drawn_examples import scaled
 
 WORDS = st.one_of(
     st.from_regex(r"[a-c_]{1,5}([A-C][a-c]{0,3}){0,2}[0-2]?", fullmatch=True),
@@ -30,7 +31,7 @@ def terms_of(text):
     return {term for word in tokens.words(text) for term in tokens.terms_of(word)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(TEXTS)
 def test_each_term_has_the_rows_that_hold_it(texts):
     table = WordTable(make_sections(texts))
@@ -50,7 +51,7 @@ def test_each_term_has_the_rows_that_hold_it(texts):
     assert table.codes_of(["nothing", "~"]).tolist() == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(TEXTS, WORDS, st.integers(0, 2))
 def test_near_terms_are_those_that_comparing_every_one_gives(texts, word, distance):
     table = WordTable(make_sections(texts))

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.graph.facts import macros
+from tests.drawn_examples import scaled
 
 #: parts of marks and of the text around them
 PARTS = (
@@ -18,7 +19,7 @@ TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).flatmap(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=scaled(400), deadline=None)
 @given(TEXTS)
 def test_unmark_finds_each_mark_that_an_exhaustive_search_finds(text: str) -> None:
     assert macros.unmark(text) == macros._MARKS.sub(macros._blank_mark, text)

@@ -31,8 +31,13 @@ ALL = sorted(path for path in PROJECTS.rglob("*") if path.is_file() and path.nam
 
 @pytest.fixture
 def config(tmp_path):
-    shutil.copytree(PROJECTS, tmp_path / "tree", ignore=shutil.ignore_patterns("EDGES"))
-    return Config(root=tmp_path / "tree")
+    return plant(tmp_path)
+
+
+def plant(place, project=""):
+    """Copy one golden project, "" for all, into a tree; return its settings."""
+    shutil.copytree(PROJECTS / project, place / "tree" / project, ignore=shutil.ignore_patterns("EDGES"))
+    return Config(root=place / "tree")
 
 
 def entries(root):
@@ -87,11 +92,12 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_gives_the_graph_of_a_fresh_reading(config, edit, tmp_path):
+def test_an_edit_gives_the_graph_of_a_fresh_reading(edit, tmp_path):
+    name, old, new = EDITS[edit]
+    config = plant(tmp_path, name.partition("/")[0])
     store = GraphStore(config)
     store.update(entries(config.root), {})
     before = graph(config)
-    name, old, new = EDITS[edit]
     path = config.root / name
     text = path.read_text()
     assert old in text
@@ -101,18 +107,20 @@ def test_an_edit_gives_the_graph_of_a_fresh_reading(config, edit, tmp_path):
     assert graph(config) == fresh(config, tmp_path / "fresh")
 
 
-@pytest.mark.parametrize("path", ALL, ids=lambda path: path.relative_to(PROJECTS).as_posix())
-def test_a_file_that_goes_and_comes_back_leaves_no_trace(config, path, tmp_path):
-    name = path.relative_to(PROJECTS).as_posix()
-    store = GraphStore(config)
-    store.update(entries(config.root), {})
+@pytest.mark.parametrize("project", sorted(path.name for path in PROJECTS.iterdir()))
+def test_a_file_that_goes_and_comes_back_leaves_no_trace(tmp_path, project):
+    config = plant(tmp_path, project)
+    store, tree = GraphStore(config), config.root
+    store.update(entries(tree), {})
     before = graph(config)
-    (config.root / name).unlink()
-    store.update(entries(config.root), {})
-    assert graph(config) == fresh(config, tmp_path / "fresh")
-    shutil.copy(path, config.root / name)
-    store.update(entries(config.root), {})
-    assert graph(config) == before
+    for number, path in enumerate(path for path in ALL if path.is_relative_to(PROJECTS / project)):
+        copy = tree / path.relative_to(PROJECTS)
+        copy.unlink()
+        store.update(entries(tree), {})
+        assert graph(config) == fresh(config, tmp_path / f"fresh {number}"), path
+        shutil.copy(path, copy)
+        store.update(entries(tree), {})
+        assert graph(config) == before, path
 
 
 def test_a_restart_writes_nothing_and_goes_on_from_the_facts(config):
@@ -206,6 +214,24 @@ def test_an_edit_inside_a_function_concerns_no_other_file():
     )
     assert project.update({"a.py": facts("a.py", "def f():\n    print(2)\n    return 1\n")}) == {"a.py"}
     assert project.update({"a.py": facts("a.py", "def f(x):\n    return 1\n")}) == {"a.py", "b.py"}
+
+
+def test_a_lost_re_export_concerns_the_users_of_its_names_through_any_number_of_barrels():
+    project = Project(LANGUAGES)
+    project.update(
+        {
+            "lib/base.ts": facts("lib/base.ts", "export class Base {}\n"),
+            "lib/index.ts": facts("lib/index.ts", "export * from './base';\n"),
+            "outer.ts": facts("outer.ts", "export * from './lib';\n"),
+            "page.ts": facts("page.ts", "import { Base } from './outer';\nnew Base();\n"),
+            "pkg/__init__.py": facts("pkg/__init__.py", "from .deep import *\n"),
+            "pkg/deep.py": facts("pkg/deep.py", "def dig(): ...\n"),
+            "pkg/use.py": facts("pkg/use.py", "from . import dig\n\ndig()\n"),
+        }
+    )
+    without = {"lib/index.ts": "export const other = 1;\n", "pkg/__init__.py": "OTHER = 1\n"}
+    concerned = project.update({name: facts(name, text) for name, text in without.items()})
+    assert concerned >= {"page.ts", "pkg/use.py"}
 
 
 @pytest.mark.parametrize("member", ["[name: string]: Disk;", "[K in Names]: Disk;"])

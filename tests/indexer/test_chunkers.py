@@ -23,6 +23,7 @@ from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import KEYED, PARSED, language_of, sniff
 from cortex.terms.passages import embed_text
 from cortex.terms.records import Chunk, covers
+from tests.drawn_examples import scaled
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "indexer"
 FILES = GOLDEN / "files"
@@ -112,7 +113,7 @@ LINE = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(
     lines=st.lists(LINE, min_size=1, max_size=40), suffix=st.sampled_from(SUFFIXES), budget=st.integers(8, 60)
 )
@@ -127,7 +128,7 @@ def test_any_text_is_tiled_within_the_budget(lines, suffix, budget):
     assert len({c.id for c in chunks}) == len(chunks)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 @given(st.data())
 def test_tiles_cover_in_order_and_keep_to_the_budget(data):
     tokens = data.draw(st.lists(st.integers(0, 12), max_size=60))

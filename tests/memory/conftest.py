@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cortex.memory import store
-from cortex.memory.postgresql import Server, Shared
 from cortex.memory.serving import open_worker
+from cortex.memory.store import note_store
+from cortex.memory.team.postgresql import Server, Shared
 from cortex.settings.data import DataFolder
 from tests.postgres import serving, with_memory
 from tests.sample_sessions import SessionProject
@@ -48,7 +48,7 @@ def kept_by(request):
     with pytest.MonkeyPatch.context() as patched:
         address = functools.cache(lambda _folder: server.database(name))
         patched.setattr(
-            store, "open_database", lambda folder, _: Shared(folder, Server(address(folder), "cortex"))
+            note_store, "open_database", lambda folder, _: Shared(folder, Server(address(folder), "cortex"))
         )
         yield "postgresql"
 

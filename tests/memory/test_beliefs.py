@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library
 from cortex.memory.note import Source
-from cortex.memory.recall import Memory
 from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest, NotFound
 

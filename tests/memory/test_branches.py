@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 
+from cortex.front import hook
 from cortex.memory.serving import open_worker
-from cortex.settings.branches import existing, head_of, main_branches, on_branch
+from cortex.settings.branches import briefing_file, existing, head_of, main_branches, on_branch
 from cortex.settings.data import DataFolder
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
@@ -182,6 +183,28 @@ def test_a_branch_closes_a_note_of_main_for_itself_until_it_is_merged(agent, sho
     assert seen()[0] == [old, new]
     git(shop, "branch", "-q", "-D", "feature/grpc")
     assert seen() == ([new], False, True)
+
+
+def test_a_hook_prints_the_briefing_of_the_branch_of_its_folder(agent, shop, worker, data):
+    def printed():
+        for _ in range(3):  # time without writes
+            worker._last_write -= 10
+            worker.reload()
+        text = hook._briefing(str(data), str(shop))
+        return "REST" in text, "gRPC" in text
+
+    old = agent.store("The service speaks REST with its clients", kind="decision")
+    git(shop, "switch", "-q", "-c", "feature/grpc")
+    agent.store("The service speaks gRPC with its clients", kind="decision", supersedes=[old])
+    assert printed() == (False, True)
+    git(shop, "switch", "-q", "main")
+    assert printed() == (True, False)
+    git(shop, "switch", "-q", "-c", "feature/soap")
+    assert printed() == (True, False)
+    git(shop, "branch", "-q", "-D", "feature/grpc")
+    agent.store("The harbour is closed", kind="event")
+    assert printed() == (False, True)
+    assert not (data / "briefings" / briefing_file(agent.project, "feature/grpc")).exists()
 
 
 def test_a_note_that_a_branch_superseded_within_itself_is_closed_everywhere(agent, shop):

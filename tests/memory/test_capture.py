@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from cortex.front.transcript_reader import Follower
-from cortex.memory.database import NAME
-from cortex.memory.tables import CANDIDATE, UPKEEP
+from cortex.memory.store.database import NAME
+from cortex.memory.store.tables import CANDIDATE, UPKEEP
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.proposals import Proposal
 from cortex.memory.transcripts.sentences import remembered_sentences as said_to_remember

@@ -7,9 +7,9 @@ import sqlite3
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.memory.database import NAME
+from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
-from cortex.memory.recall import Memory
+from cortex.memory.store.database import NAME
 from tests.sample_sessions import agent, session_line, user
 
 TABLES = ("SELECT * FROM session ORDER BY number", "SELECT * FROM exchange ORDER BY number")

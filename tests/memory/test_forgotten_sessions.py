@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from cortex.memory import copies
-from cortex.memory.database import NAME
 from cortex.memory.library import finish
+from cortex.memory.store import copies
+from cortex.memory.store.database import NAME
 from cortex.memory.transcripts import spool
 from cortex.system.errors import NotFound
 from tests.sample_sessions import agent, session_line, user

@@ -17,7 +17,7 @@ import pytest
 from cortex.front import hook, transcript_reader
 from cortex.front.cli import hooks
 from cortex.front.transcript_reader import Follower
-from cortex.memory.handovers import CHARS_MAX, FIRST_MS
+from cortex.memory.briefings.handovers import CHARS_MAX, FIRST_MS
 from cortex.memory.library import finish
 from cortex.memory.transcripts.handover import UNANSWERED, UPDATE_MS, WITHHELD, announced, question_in
 from cortex.memory.transcripts.plans import plan_changes, read_plan

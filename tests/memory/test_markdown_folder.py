@@ -5,10 +5,10 @@ import sqlite3
 import pytest
 import yaml
 
-from cortex.memory.database import NAME
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
+from cortex.memory.store.database import NAME
 
 #: columns that say how a note was used, which no file holds
 USED = {"relevance", "used_at", "use_count", "shown_count"}

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from cortex.memory import moved_projects
+from cortex.memory.team import moved_projects
 from cortex.settings.identity import identity_of
 from cortex.system.birth import folder_mark
 from ipc.messages import MemoryCall

@@ -12,9 +12,9 @@ from sqlalchemy import event, text
 
 from cortex.memory.library import Library
 from cortex.memory.note import Note
-from cortex.memory.postgresql import Server
-from cortex.memory.server_address import server_of
 from cortex.memory.serving import MemoryWorker
+from cortex.memory.team.postgresql import Server
+from cortex.memory.team.server_address import server_of
 from cortex.memory.upkeep import fading
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
@@ -104,10 +104,10 @@ WRITER = """
 import sys
 from pathlib import Path
 from cortex.memory.note import Note
-from cortex.memory.postgresql import Server
-from cortex.memory.server_address import server_of
-from cortex.memory.store import Store
-from cortex.memory.postgresql import Server
+from cortex.memory.team.postgresql import Server
+from cortex.memory.team.server_address import server_of
+from cortex.memory.store.note_store import Store
+from cortex.memory.team.postgresql import Server
 store = Store(Path(sys.argv[1]), driver=Server(sys.argv[2], "cortex"))
 for number in range(1000):
     print(store.put(Note(f"Fact {number}"), f"operation {number}").id, flush=True)
@@ -303,7 +303,7 @@ def test_a_second_server_takes_over_by_the_address_alone(tmp_path):
 
 def migration_steps(library, to, **more):
     """The steps of a migration; the last one is its answer."""
-    from cortex.memory.relocation import migrate
+    from cortex.memory.team.relocation import migrate
 
     outcome = yield from migrate(library, to=to, **more)
     yield outcome

@@ -5,10 +5,10 @@ import itertools
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
-from cortex.memory.recall import Memory
 from cortex.system.errors import BadRequest, NotFound
 
 SHOP, CLONE, OTHER = "shop-0123456789abcdef", "shop-clone-fedcba9876543210", "other-0000000000000000"

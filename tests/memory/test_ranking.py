@@ -2,12 +2,12 @@
 
 import pytest
 
-from cortex.memory import ranking
+from cortex.memory.find import ranking
+from cortex.memory.find.words import BIT_WORDS, Words
 from cortex.memory.library import Library
 from cortex.memory.note import Note
-from cortex.memory.records import Point
+from cortex.memory.store.records import Point
 from cortex.memory.text import gist, question_words
-from cortex.memory.words import BIT_WORDS, Words
 
 TURNS = ("Ada: the harbour was foggy", "Ben: we lit the lantern", "Ada: and heard a violin")
 QUERY = "harbour lantern violin"

@@ -1,20 +1,25 @@
 """A sealed memory: nothing on the disk is readable, nothing is lost, and each fault is named."""
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from cortex.front import hook
-from cortex.memory import briefing_file, copies, folder_sealing
-from cortex.memory.database import NAME
-from cortex.memory.driver import Driver, is_plain
+from cortex.front.cli import sealed_memory
+from cortex.memory.briefings import briefing_file
 from cortex.memory.library import finish
-from cortex.memory.sealed import event_opener, unseal_folder
 from cortex.memory.serving import MemoryWorker, open_worker
+from cortex.memory.store import copies, folder_sealing
+from cortex.memory.store import sealed as memory_sealed
+from cortex.memory.store.database import NAME
+from cortex.memory.store.driver import Driver, is_plain
+from cortex.memory.store.sealed import event_opener, unseal_folder
 from cortex.memory.transcripts import spool, spool_reader
 from cortex.sealing import keys, master_key, plain_folder, recovery
 from cortex.sealing.keys import KEY
@@ -133,7 +138,7 @@ def path_of(copy):
 
 
 def driver(folder):
-    return Driver(plain_folder.open_key(folder.sealing.base))
+    return Driver(plain_folder.open_key(folder.sealing))
 
 
 def test_unsealing_restores_everything_in_plain_files(folder, data):
@@ -216,7 +221,7 @@ def test_a_flipped_bit_in_any_page_is_noticed_by_the_check(folder, data):
 KILLED = """
 import os, sys
 from pathlib import Path
-from cortex.memory import folder_sealing
+from cortex.memory.store import folder_sealing
 from cortex.memory.serving import open_worker
 from cortex.settings.data import DataFolder
 from cortex.system import files, wiping
@@ -309,8 +314,8 @@ def test_a_lost_master_key_is_recovered_with_the_recovery_key_alone(folder, key_
     store_notes(worker)
     worker.close()
     place = folder.sealing
-    older = recovery.make_recovery(place.store, plain_folder.open_key(place.base))
-    newer = recovery.make_recovery(place.store, plain_folder.open_key(place.base))
+    older = recovery.make_recovery(place.store, plain_folder.open_key(place))
+    newer = recovery.make_recovery(place.store, plain_folder.open_key(place))
     leave(folder)
     key_file.unlink()
     (place.store / KEY).unlink()
@@ -323,6 +328,42 @@ def test_a_lost_master_key_is_recovered_with_the_recovery_key_alone(folder, key_
     worker = open_worker(folder)
     assert count(worker) == len(TITLES)
     worker.close()
+
+
+@pytest.mark.parametrize("command", ["encrypt", "recovery", "decrypt"])
+@pytest.mark.parametrize("when", ["before its work", "after it"])
+def test_commands_of_keys_do_without_the_opened_copy_if_it_is_removed(
+    folder, monkeypatch, capsys, command, when
+):
+    """The recovery key is shown in every case, and opens memory."""
+    data, key_file = folder.root, Path(folder.key_path)
+    monkeypatch.setenv("CORTEX_SECURITY_KEY_PATH", folder.key_path)
+    options = Namespace(data_dir=str(data))
+    if command != "encrypt":
+        assert sealed_memory.encrypt(options) == 0
+        assert capsys.readouterr().out
+
+    def removing(work):
+        def act(place):
+            steps = [lambda: work(place), lambda: shutil.rmtree(folder.sealing.base, ignore_errors=True)]
+            for step in reversed(steps) if when.startswith("before") else steps:
+                step()
+
+        return act
+
+    for module, name in ((memory_sealed, "seal_folder"), (memory_sealed, "unseal_folder")):
+        monkeypatch.setattr(module, name, removing(getattr(module, name)))
+    monkeypatch.setattr(sealed_memory, "_show_recovery", removing(sealed_memory._show_recovery))
+    act = {"recovery": sealed_memory.show_recovery}.get(command) or getattr(sealed_memory, command)
+    assert act(options) == 0
+    if command == "decrypt":
+        assert is_plain(data / NAME)
+        return
+    [words] = re.findall(r"(?:[A-Z2-7]{4}-){7}[A-Z2-7]{4}", capsys.readouterr().out)
+    key_file.unlink()
+    place = folder.sealing
+    recovery.recover(place.store, words, place.keys, str(key_file))
+    open_worker(folder).close()
 
 
 def test_a_sealed_memory_is_never_moved_to_a_plain_place(folder, tmp_path):

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from cortex.memory import copies, doctor, serving
-from cortex.memory.database import NAME
+from cortex.memory import doctor, serving
 from cortex.memory.doctor import warn_of_network_folder
 from cortex.memory.library import finish
 from cortex.memory.operations import OPERATIONS
 from cortex.memory.serving import MemoryWorker, open_worker
+from cortex.memory.store import copies
+from cortex.memory.store.database import NAME
 from cortex.settings.data import DataFolder
 from cortex.system.errors import BadRequest, Damaged, Misconfigured, NotFound, Unavailable
 from cortex.system.mounts import file_system

@@ -11,12 +11,12 @@ from itertools import pairwise
 
 import pytest
 
-from cortex.memory.database import NAME, VERSION
-from cortex.memory.driver import PLAIN
 from cortex.memory.migrations.__main__ import FOLDER
 from cortex.memory.note import Note
-from cortex.memory.store import Store
-from cortex.memory.tables import METADATA
+from cortex.memory.store.database import NAME, VERSION
+from cortex.memory.store.driver import PLAIN
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.tables import METADATA
 from cortex.system.errors import BadRequest, Damaged, Misconfigured, NotFound, TooLarge
 
 #: stores notes until it is killed, and prints the id of each
@@ -25,7 +25,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 from cortex.memory.note import Note
-from cortex.memory.store import Store
+from cortex.memory.store.note_store import Store
 store = Store(Path(sys.argv[1]))
 for number in range(100_000):
     print(store.put(Note(f"{sys.argv[2]} {number}"), f"{sys.argv[2]}-{number}").id, flush=True)

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from cortex.memory.briefing_file import render
+from cortex.memory.briefings.briefing_file import render
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out

@@ -18,6 +18,7 @@ from cortex.memory.transcripts.reader import (
     read_portion,
 )
 from cortex.memory.transcripts.tags import plain
+from tests.drawn_examples import scaled
 
 
 def user(content, **more):
@@ -228,7 +229,7 @@ odd = st.recursive(
     record=st.fixed_dictionaries({"type": st.sampled_from(TYPES)}, optional=dict.fromkeys(KEYS[1:], odd)),
     raw=st.binary(max_size=40),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scaled(30), deadline=None)
 def test_no_line_stops_the_reading_of_the_others(tmp_path_factory, form, record, raw):
     path = tmp_path_factory.getbasetemp() / "rollout-odd.jsonl"
     lines = (json.dumps(record).encode(), raw.replace(b"\n", b""), json.dumps(LAST[form]).encode())

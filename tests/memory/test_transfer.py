@@ -8,10 +8,10 @@ import sqlite3
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.memory.database import NAME
+from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
-from cortex.memory.recall import Memory
+from cortex.memory.store.database import NAME
 from cortex.system.errors import BadRequest, NotFound
 
 TABLES = {

@@ -8,14 +8,14 @@ import sqlite3
 import numpy as np
 import pytest
 
-from cortex.memory.catalog import Selection
-from cortex.memory.database import NAME, Database
-from cortex.memory.driver import PLAIN, Driver
+from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library, finish
 from cortex.memory.migrations.__main__ import FOLDER
 from cortex.memory.note import Source
 from cortex.memory.observations.health import check_system_health
-from cortex.memory.store import Store
+from cortex.memory.store.database import NAME, Database
+from cortex.memory.store.driver import PLAIN, Driver
+from cortex.memory.store.note_store import Store
 from cortex.system import files
 from cortex.system.errors import Damaged, NotFound, Unavailable
 

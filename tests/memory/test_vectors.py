@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.memory.find.vectors import PROPOSED, Vectors, _greatest, distinct
 from cortex.memory.note import Note
-from cortex.memory.records import Point
-from cortex.memory.vectors import PROPOSED, Vectors, _greatest, distinct
+from cortex.memory.store.records import Point
 
 WORDS = (
     "window door garden river engine server database cache thread socket music piano football weather summer "

@@ -15,6 +15,7 @@ from cortex.publish import chunk_file_reader, chunk_files
 from cortex.publish.chunk_file_reader import read_chunk_file
 from cortex.publish.chunk_files import ChunkManager
 from cortex.system.errors import Damaged
+from tests.drawn_examples import scaled
 
 DIMENSIONS = 4
 
@@ -274,7 +275,9 @@ contents = st.dictionaries(
 steps = st.lists(st.tuples(names, contents | st.none() | st.just("damage")), max_size=12)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=scaled(150), deadline=None
+)
 @given(steps=steps)
 @example(steps=[("a.json", {"p": ("one", 2)}), ("b.json", {"p": ("one", 1)}), ("a.json", {"p": ("two", 1)})])
 def test_any_sequence_of_changes_ends_as_a_fresh_reading_does(tmp_path_factory, steps):

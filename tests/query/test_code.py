@@ -11,6 +11,7 @@ from cortex.query.leaf import literal
 from cortex.query.parse import Parsed, parse
 from cortex.query.tree import Regex
 from cortex.system.errors import BadRequest
+from tests.drawn_examples import scaled
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_a_match_type_that_was_asked_for_is_used(match_type):
     assert read_query("a->b", match_type).first == parse("a->b", match_type)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(300), deadline=None)
 @given(st.text(max_size=60))
 def test_every_query_that_parses_is_tried_as_parsed(query):
     try:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cortex.query.expressions import analyse
 from cortex.query.needs import ANYTHING, Either, Every, fold
+from tests.drawn_examples import scaled
 
 ALPHABET = "abcAB_( \t\n中Σ"
 
@@ -148,7 +149,7 @@ PATTERNS = st.recursive(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=scaled(600), deadline=None)
 @given(PATTERNS, st.text(ALPHABET, max_size=9), st.text(ALPHABET, max_size=9))
 def test_no_text_that_matches_is_filtered_out(generated, before, after):
     pattern, example = generated
@@ -168,7 +169,7 @@ def test_no_text_that_matches_is_filtered_out(generated, before, after):
             assert holds(analysis.needs, grams_of(line))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(300), deadline=None)
 @given(st.text(max_size=60), st.integers(0, 60), st.integers(1, 30))
 def test_every_piece_of_a_text_passes_its_own_filter(text, start, length):
     piece = text[start : start + length]

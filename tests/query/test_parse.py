@@ -32,6 +32,7 @@ from cortex.query.tree import (
     leaves,
 )
 from cortex.system.errors import BadRequest
+from tests.drawn_examples import scaled
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "exact_queries.txt"
 SCHEMA = make_schema()
@@ -306,7 +307,7 @@ def holds(tree, truth):
     raise AssertionError(tree)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(300), deadline=None)
 @given(conditions())
 @example(("a AND b -c OR d", "a and b and not c or d"))
 def test_operators_bind_as_they_do_in_python(condition):
@@ -392,7 +393,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=scaled(400), deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=14).map("".join)))
 @example('a" OR (b')
 @example("a^^2~~1")

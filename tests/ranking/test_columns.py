@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from cortex.ranking import rank, weigh
 from ipc.messages import Hit, signals_of
+from tests.drawn_examples import scaled
 from tests.ranking import reference_ranking
 
 LANES = ("body", "path", "defs", "comments", "defx", "file_references", "foreign")
@@ -60,7 +61,7 @@ def flatten(ranked):
     ] + [(term.name, term.value, term.weight) for entry in ranked for term in entry.terms]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(
     chunks,
     st.sampled_from(QUESTIONS),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cortex.ranking import rank, rank_by_cosine, score_candidates, weigh
 from cortex.ranking.names import QuestionProfile
 from ipc.messages import Hit, signals_of
+from tests.drawn_examples import scaled
 
 LANES = ("body", "path", "defs", "comments", "defx")
 
@@ -329,7 +330,7 @@ def lanes_of(rows, order, other):
     return text(*lexical), vector(*near, total=len(near)) if near else None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(candidates, questions, st.randoms(use_true_random=False), st.integers(1, 30))
 def test_the_order_of_the_replies_does_not_matter(rows, question, random, limit):
     straight = list(range(len(rows)))
@@ -342,7 +343,7 @@ def test_the_order_of_the_replies_does_not_matter(rows, question, random, limit)
     assert once == repeated
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(candidates, questions, st.integers(1, 30))
 def test_scores_fall_from_one_to_zero_and_explanations_add_up(rows, question, limit):
     straight = list(range(len(rows)))
@@ -365,7 +366,7 @@ def test_scores_fall_from_one_to_zero_and_explanations_add_up(rows, question, li
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(candidates, questions)
 def test_a_shorter_list_is_the_beginning_of_a_longer_one(rows, question):
     straight = list(range(len(rows)))
@@ -376,7 +377,7 @@ def test_a_shorter_list_is_the_beginning_of_a_longer_one(rows, question):
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(candidates, questions)
 def test_the_score_rises_strictly_with_the_sum_and_does_not_depend_on_the_other_results(rows, question):
     straight = list(range(len(rows)))

@@ -16,6 +16,7 @@ from cortex.ranking.multi_project import (
     split_hit,
 )
 from ipc.messages import Hit, Located, Place, Spot, WordCounts, signals_of
+from tests.drawn_examples import scaled
 
 NAMES = ("body", "path", "defs", "comments", "defx", "file_references", "foreign")
 
@@ -58,7 +59,7 @@ def worlds(draw):
     return out
 
 
-@settings(max_examples=150)
+@settings(max_examples=scaled(150))
 @given(worlds())
 def test_files_of_one_project_in_several_rank_as_they_do_in_one(world):
     question = "where is the a of x"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cortex.ranking import cite, define, rank, read_question, weigh
 from ipc.messages import Hit, Located, Place, Spot, signals_of
+from tests.drawn_examples import scaled
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "pasted_texts.json"
 
@@ -150,7 +151,7 @@ def test_a_file_that_only_the_question_names_is_a_result():
     assert (entry.hit.id, entry.source) == ("x", "lex")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 @given(st.text(alphabet="aA1.:/\\_`'\"()#[]<>, \n\tFile at in error", max_size=400))
 def test_any_text_is_read(text):
     reading = read_question(text)

@@ -64,7 +64,7 @@ def test_no_repository_of_the_tasks_was_fitted_on(load):
     fitted = [BENCH / "second_set.tsv", ROOT / "scripts" / "train" / "repositories.tsv"]
     fitted_names = {line.split("\t")[0].lower() for file in fitted for line in file.read_text().splitlines()}
     fitted_names |= {
-        entry["url"].lower() for entry in json.loads((BENCH / "tasks/repositories.json").read_text())
+        entry["url"].lower() for entry in json.loads((BENCH / "agents/repositories.json").read_text())
     }
     pages = " ".join((ROOT / "docs" / name).read_text() for name in ("BENCHMARKS.md", "RANKING.md"))
     for repo in {entry.repo for entry in load("records").read_tasks()}:

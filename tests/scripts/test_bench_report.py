@@ -1,6 +1,7 @@
 """The common parts of benchmarks: they start, summarise and write results in one format."""
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,17 +10,7 @@ import orjson
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-PROGRAMS = (
-    "compare_checkouts",
-    "agent",
-    "exact",
-    "first_minute",
-    "freshness",
-    "graph",
-    "index",
-    "latency",
-    "quality",
-)
+PROGRAMS = sorted(path.stem for path in BENCH.glob("*.py"))
 
 
 @pytest.fixture
@@ -85,3 +76,15 @@ def test_a_later_run_of_other_sizes_is_kept_beside_the_earlier_of_its_commit(rep
     ]
     assert figures["exponents"] == table.exponents(figures["sizes"])
     assert {size["commit"] for size in figures["sizes"]} == {begun["commit"]}
+
+
+def test_a_program_that_a_page_or_the_product_names_is_there():
+    pages = [
+        path for folder in ("docs", "cortex") for path in (BENCH.parents[1] / folder).rglob("*.[mp][dy]")
+    ]
+    pages.append(BENCH.parents[1] / "CONTRIBUTING.md")
+    named = {
+        name for path in pages for name in re.findall(r"scripts/bench/(\w+\.py)", path.read_text("utf-8"))
+    }
+    assert len(named) > 10
+    assert not named - {path.name for path in BENCH.iterdir()}

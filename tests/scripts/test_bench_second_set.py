@@ -169,43 +169,9 @@ def test_questions_of_one_side_only_are_an_error(load):
         load("paired").differences(rows("doc", a=0, b=0), rows("doc", a=0))
 
 
-def test_a_function_is_shown_when_an_answer_holds_a_line_of_it(load):
-    shown_lines = load("shown_lines")
+def test_the_lines_of_an_answer_go_on_at_the_line_that_it_names(load):
     chunk = {"text": "def a():\n… line 9\n    b()", "metadata": {"file_path": "a.py", "start_line": 4}}
-    assert shown_lines.lines_of({"chunk": chunk}) == {("a.py", 4), ("a.py", 9)}
-
-    def is_visible(path, start, end):
-        wanted = [{"path": path, "start_line": start, "end_line": end}]
-        return shown_lines.is_shown([{"chunk": chunk}], wanted)
-
-    assert is_visible("a.py", 8, 12)
-    assert not is_visible("a.py", 5, 8)
-    assert not is_visible("b.py", 4, 4)
-
-
-def test_shares_of_shown_functions_are_means_over_repositories(load):
-    shown_lines = load("shown_lines")
-    rows = [
-        shown_lines.Visibility("r", "doc", "1 limit", visible, 100) for visible in (True, True, False, False)
-    ]
-    table = shown_lines.tabulate(
-        [*rows, shown_lines.Visibility("s", "doc", "1 limit", visible=True, tokens=200)]
-    )
-    assert table["doc"]["1 limit"] == {"shown": 0.75, "questions": 5, "of_questions": 0.6, "tokens": 120}
-
-
-def test_a_sample_of_function_questions_is_always_the_same(load):
-    shown_lines = load("shown_lines")
-    questions = [
-        {"query": f"{kind} {number}", "category": kind, "functions": [1] * (number > 2)}
-        for kind in ("doc", "commit")
-        for number in range(9)
-    ]
-    few = shown_lines.sample(questions, 4)
-    assert few == shown_lines.sample(reversed(questions), 4)
-    assert [question["category"] for question in few] == ["commit"] * 4 + ["doc"] * 4
-    assert all(question["functions"] for question in few)
-    assert len(shown_lines.sample(questions, 0)) == 12
+    assert load("unit_signals").lines_of({"chunk": chunk}) == {("a.py", 4), ("a.py", 9)}
 
 
 def test_a_front_of_a_benchmark_looks_where_the_index_was_made(load, monkeypatch):

@@ -11,9 +11,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
-from torture import clones, corruptions, grammar, wire
+from torture import clones, corruptions, forgeries, grammar, wire
 from torture.growth import compare
 from torture.record import Record
+
+from cortex.settings.identity import identity_of
 
 
 def test_a_step_draws_the_same_whatever_was_drawn_before():
@@ -80,6 +82,17 @@ def test_a_touched_canary_is_detected(tmp_path):
         changed = attack.state()
         (attack.canaries / "new").touch()
         assert before != changed != attack.state()
+
+
+def test_drawn_forgeries_of_a_repository_are_of_each_kind_and_join_no_other(tmp_path):
+    victim, draws = forgeries.make_victim(tmp_path, dict(os.environ)), random.Random(1)
+    assert forgeries.draw_many(tmp_path / "many", victim, draws, 400) == []
+    assert identity_of(tmp_path / "worktree") == identity_of(victim)
+    gits = [clone / ".git" for clone in (tmp_path / "many").glob("*/clone")]
+    assert all(
+        any(kind(git) for git in gits) for kind in (Path.is_symlink, Path.is_dir, Path.is_file, Path.is_fifo)
+    )
+    assert any(os.path.lexists(git.parent / "fake" / "commondir") for git in gits)
 
 
 def test_garbage_is_drawn_with_the_answer_that_it_must_have():

@@ -1,9 +1,13 @@
 """The only module that opens files: no links, no pipes, bounds, and only folders of this user."""
 
+import contextlib
 import errno
+import itertools
 import os
 import socket
 import stat
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -308,6 +312,34 @@ def test_removing_a_tree_removes_its_links_and_not_their_targets(tmp_path, elsew
     files.remove(tmp_path / "tree")
     assert names(tmp_path) == ["elsewhere"]
     assert content(elsewhere) == before
+
+
+def test_a_tree_is_removed_while_threads_still_make_and_remove_files_in_it(tmp_path):
+    """As the merges of a dropped tantivy writer do."""
+    tree, end = tmp_path / "tree", threading.Event()
+
+    def write(thread):
+        for at in itertools.count():
+            with contextlib.suppress(OSError):
+                (tree / f"{thread}-{at}").write_bytes(b"x")
+                (tree / f"{thread}-{at - 5}").unlink()
+            if end.is_set():
+                return
+
+    threads = [threading.Thread(target=write, args=(at,)) for at in range(3)]
+    tree.mkdir()
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(20):
+            files.remove_tree(tree)
+            assert not tree.exists()
+            tree.mkdir()
+            time.sleep(0.01)
+    finally:
+        end.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_made_folders_are_private_and_there_may_be_one_already(tmp_path):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cortex.system.errors import Misconfigured
 from cortex.terms.ignores import GLOB_CHARS_MAX, GLOBS_MAX, Ignores, read_lines, read_setting
+from tests.drawn_examples import scaled
 
 PATHS = [
     "a.5", "a.x", "b/a.5", "b/c/a.x", "b/c/d", "x", "b/x", "name", "b/name", "build/x/y", "b/build/z", "Z/a b",
@@ -104,7 +105,7 @@ def test_a_glob_of_nothing_but_stars_takes_no_longer_than_another():
 LINE = st.text(st.sampled_from("ab/*?[]!-\\ #."), min_size=1, max_size=8)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(300), deadline=None)
 @given(lines=st.lists(LINE, min_size=1, max_size=4))
 def test_any_line_is_compiled_or_reported(lines):
     ignores = read_lines("\n".join(lines))

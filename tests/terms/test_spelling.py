@@ -16,6 +16,7 @@ from cortex.terms.spelling import (
     read_symbol,
     same_tags,
 )
+from tests.drawn_examples import scaled
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_every_language_is_known_by_its_name_and_the_nearest_is_named():
     assert canonical("klingon") == ""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(300), deadline=None)
 @given(st.text(max_size=80) | st.text("_ZNRE0123456789abcI<>()[]{}.:*$/\\#,-\"' \n", max_size=60))
 def test_any_text_is_read_without_an_error(text):
     assert all(isinstance(reading, str) for reading in read_symbol(text))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: score from which the best note counts as much as the best code; below it all notes count less.
-#: Measured by scripts/bench/code_notes.py, mean of 1 / rank: 0.505; one of each in turn 0.501, the
+#: Measured once, mean of 1 / rank: 0.505; one of each in turn 0.501, the
 #: shares alone 0.504, 0.8 0.476; a best note before the best code 0.486 at most
 STRONG = 0.5
 

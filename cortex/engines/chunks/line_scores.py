@@ -48,6 +48,9 @@ _REPEATED = np.array([0.0, *(1 + REPEAT_WORTH * math.log(count) for count in ran
 
 _NONE: frozenset[int] = frozenset()
 
+#: the letters of code, rare ones first
+_COMMON = "qjzxkvwybghmfupdclnoaisrte"
+
 #: stems longer than this may differ from their word in the last letter: "happi"
 STEM_CHARS_MIN = 2
 
@@ -278,25 +281,24 @@ def _lines_with_terms(question: Question, lines: Lines) -> dict[str, Array]:
     """Term of the question → the lines with it, ascending and unique. The order is
     deterministic.
     """
-    text, term_sets, letters = lines.text, question.term_sets, lines.letters()
+    text, term_sets, letters = lines.text, question.term_sets, lines.letters
     places = np.concatenate([_find_places(letters, begin) for begin in question.begins] or [letters[:0]])
     if not len(places):
         return {}
-    between = np.concatenate([[-1], np.flatnonzero(letters == ord(" ")), [len(letters)]])
-    word = np.searchsorted(between, places)
-    spans = map(slice, (between[word - 1] + 1).tolist(), between[word].tolist())
+    begins, ends = lines.word_edges
+    word = np.searchsorted(begins, places.astype(np.uint32), side="right") - 1
+    spans = map(slice, begins[word].tolist(), ends[word].tolist())
     which = np.fromiter(map(term_sets.__getitem__, map(text.__getitem__, spans)), np.int64, len(word))
     matched = np.flatnonzero(which)
     which, numbers = which[matched], lines.numbers_at(places[matched])
-    number_lists: dict[str, list[Array]] = {}
-    for set_number in set(which.tolist()):
-        for term in term_sets.sets[set_number]:
-            number_lists.setdefault(term, []).append(numbers[which == set_number])
-    return {
-        term: np.unique(np.concatenate(number_lists[term]))
-        for term in question.weights
-        if term in number_lists
-    }
+    lines_by_term: dict[str, Array] = {}
+    for term in question.weights:
+        with_term = numbers[np.array([term in terms for terms in term_sets.sets])[which]]
+        if len(with_term):
+            is_inside = np.zeros(lines.last - lines.first + 1, bool)
+            is_inside[with_term - lines.first] = True  # a fraction of the time of np.unique
+            lines_by_term[term] = np.flatnonzero(is_inside) + lines.first
+    return lines_by_term
 
 
 def _count_lines(lines_by_term: Mapping[str, Array], spans: Array) -> Array:
@@ -322,10 +324,11 @@ def _find_places(letters: Array, wanted: str) -> Array:
     count = len(letters) - len(wanted) + 1
     if count <= 0:
         return np.zeros(0, np.int64)
-    first, *others = (letters[at : at + count] == ord(letter) for at, letter in enumerate(wanted[:3]))
+    rare = sorted(range(len(wanted)), key=lambda at: _COMMON.find(wanted[at]))
+    first, *others = (letters[at : at + count] == ord(wanted[at]) for at in rare[:2])
     for other in others:
         first &= other
     places = np.flatnonzero(first)
-    for at, letter in enumerate(wanted[3:], 3):
-        places = places[letters[places + at] == ord(letter)]
+    for at in rare[2:]:
+        places = places[letters[places + at] == ord(wanted[at])]
     return places

@@ -6,6 +6,7 @@ functions, the lines between definitions, or a section of a document.
 
 from __future__ import annotations
 
+import functools
 import re
 from array import array
 from bisect import bisect_right
@@ -46,7 +47,7 @@ class Unit(NamedTuple):  # a fourth of a dataclass's time, and a file has hundre
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lines:
     """Text from the line `first` of a file on."""
 
@@ -54,8 +55,9 @@ class Lines:
     first: int
     #: offset in the text of each line, then the text's length + 1
     starts: array[int]
-    #: the text in lower case, letter by letter, with a space for each letter outside of words
-    words: str
+    #: the code points of the text in lower case, with a space for each letter outside of words: as
+    #: uint8 where these are ASCII, else uint32
+    letters: Array
 
     @classmethod
     def of(cls, text: str, first: int) -> Lines:
@@ -63,7 +65,7 @@ class Lines:
         lower = tokens.lowered(text)
         ends = np.flatnonzero(_letters(lower) == ord("\n")) + 1
         starts = array("q", np.concatenate([[0], ends, [len(text) + 1]]).tobytes())
-        return cls(text, first, starts, tokens.blank_between(lower))
+        return cls(text, first, starts, _letters(tokens.blank_between(lower)))
 
     @property
     def last(self) -> int:
@@ -92,9 +94,11 @@ class Lines:
         """The number of the line with the letter at `place`."""
         return self.first + bisect_right(self.starts, place) - 1
 
-    def letters(self) -> Array:
-        """The code points of `words`, as uint8 where the text is ASCII, else uint32."""
-        return _letters(self.words)
+    @functools.cached_property
+    def word_edges(self) -> Array:
+        """u32 [2, words]: the places where each word begins and ends."""
+        inside = np.concatenate([[False], self.letters != ord(" "), [False]])
+        return np.flatnonzero(inside[1:] != inside[:-1]).astype(np.uint32).reshape(-1, 2).T.copy()
 
     def numbers_at(self, places: Array) -> Array:
         """`number_at` of each of the places, i64."""

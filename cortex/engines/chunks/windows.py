@@ -33,7 +33,7 @@ ENTRY_BYTES = 130
 #: signature and short gaps: for the best function, and for all when the request has a limit
 WHOLE_LINES = 14
 #: a weaker function gets (its score / the best score) to this power of WHOLE_LINES, but at least
-#: LINES_MIN. Chosen by scripts/bench/shown_lines.py and agent.py: more functions for fewer tokens
+#: LINES_MIN. Chosen by measurement: more functions for fewer tokens
 LESS, LINES_MIN = 2.0, 2
 #: lines for all entries together when the request has a limit
 COUNTED_LINES = 56
@@ -345,7 +345,7 @@ def _line_values(question: Question, candidate: Candidate) -> dict[int, float]:
     words = {number: question.line_worth(terms, total) for number, terms in scored.lines().items()}
     for number in scored.literal:
         words[number] = words.get(number, 0.0) + LITERAL
-    lines = {number: scored.source.lines[number] for number in numbers}
+    lines = dict(zip(numbers, scored.source.lines.between(unit.start, unit.end).split("\n"), strict=False))
     return weigh_lines(lines, words, dict.fromkeys(candidate.cited, CITED))
 
 

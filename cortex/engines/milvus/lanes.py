@@ -19,9 +19,6 @@ from cortex.system.arrays import Array
 from cortex.terms import tokens
 from ipc.messages import Signals, TextSignals
 
-#: most chunks that define one name
-DEFINED_MAX = 1_000
-
 
 class LaneSnapshot:
     """The lanes of one generation. Frozen."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cortex.engines.milvus.removal import continuation_key
 from cortex.ranking.multi_project import KEY_BITS
 
 
@@ -52,11 +51,6 @@ class ProjectScope:
     def primary_keys(self, keys: Iterable[int]) -> list[str]:
         mask = (1 << KEY_BITS) - 1
         return [primary_key(self.projects[key >> KEY_BITS], key & mask) for key in keys]
-
-    def continuation_keys(self, key: int, parts: int) -> list[str]:
-        """The primary keys of the parts of a long chunk."""
-        project = self.projects[key >> KEY_BITS]
-        return [continuation_key(project, key & ((1 << KEY_BITS) - 1), at) for at in range(1, parts + 1)]
 
     def key_of(self, row: dict[str, Any]) -> int:
         """The key of a row, from its `key` and its `project`."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
+import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,10 @@ from cortex.front.agents.plan import BYTES_MAX, is_outdated, locate, places_of
 from cortex.front.agents.table import AGENTS, Agent, ServerEntry
 from cortex.system import files
 from cortex.system.errors import Misconfigured, Unavailable
+from cortex.system.git import search_path
 
+#: the program that `cortex install` enters, and its arguments, for a project or any
+PROGRAM, SERVES = "cortex", (("mcp",), ("mcp", "--for", "agent"), ("mcp", "--for", "program"))
 #: placeholders for the open folder that editors replace
 WORKSPACES = ("${workspaceFolder}", "${workspaceRoot}", "$PWD")
 #: the requested version of MCP; a server answers with one that it supports
@@ -31,11 +36,14 @@ LINE_BYTES_MAX = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One agent's entry: the file, and the command as the agent would run it for the project."""
+    """One agent's entry: the file, and the command as the agent would run it for the project.
+    `of_project`: the file is the project's, which may have come with a clone.
+    """
 
     agent: Agent
     path: Path
     command: tuple[str, ...]
+    of_project: bool
 
 
 def entries(root: Path) -> Iterator[Entry]:
@@ -50,7 +58,8 @@ def entries(root: Path) -> Iterator[Entry]:
             with contextlib.suppress(OSError, ValueError):
                 text = files.read_plain(path, BYTES_MAX).decode()
                 if command := _entry_command(_entry_value(text, scope.server)):
-                    yield Entry(agent, path, tuple(_expand_workspace(word, root) for word in command))
+                    words = tuple(_expand_workspace(word, root) for word in command)
+                    yield Entry(agent, path, words, scope is agent.project)
 
 
 def outdated(root: Path) -> str:
@@ -110,6 +119,24 @@ def _expand_workspace(word: str, root: Path) -> str:
     for name in WORKSPACES:
         word = word.replace(name, str(root))
     return word
+
+
+def trial_command(entry: Entry, root: Path) -> tuple[str, ...]:
+    """Return the command with which an entry is tried out; () for one in a project's file that is
+    not as `cortex install` writes it: a clone can name any program, and any server.
+    """
+    if not entry.of_project:
+        return entry.command
+    program, *arguments = entry.command
+    outside = search_path(root)
+    programs = (shutil.which(PROGRAM, path=path) for path in (outside, os.path.dirname(sys.executable)))
+    ours = {os.path.realpath(path): path for path in programs if path}
+    named = shutil.which(program, path=outside) if program == PROGRAM else program
+    our_program = ours.get(os.path.realpath(named or ""))
+    is_installed = any(
+        (*serve, *rest) == tuple(arguments) for serve in SERVES for rest in ((), ("--project", str(root)))
+    )
+    return (our_program, *arguments) if our_program and is_installed else ()
 
 
 def try_out(command: Sequence[str], root: Path) -> str:

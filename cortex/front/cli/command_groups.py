@@ -23,7 +23,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "Memory": "memory",
         "Server": "serve open token embed",
         "Upkeep": "doctor stats projects clean purge trust key upgrade",
-        "Help and shell": "help version manual completion complete",
+        "Help and shell": "help version completion complete",
     },
     "memory": {
         "Find and read": "recall search list show briefing timeline traverse history session stats",

@@ -37,5 +37,5 @@ def _aliases() -> dict[str, str]:
 #: command → its tool
 NAMES = {command_name(tool): tool for tool in (*TOOLS, *PEOPLE)}
 #: hidden alias → its tool. The spellings from before `cortex memory tool`, and the names of tools
-#: with underscores, work until 1.0; help, completion and the manual do not list them
+#: with underscores, work until 1.0; help and completion do not list them
 ALIASES = {alias: tool for alias, tool in _aliases().items() if alias not in NAMES}

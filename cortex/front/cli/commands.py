@@ -210,14 +210,6 @@ def version(_options: Namespace) -> int:
     return EXIT_OK
 
 
-def manual(_options: Namespace) -> int:
-    """Print the manual as troff: `cortex manual | man -l -`."""
-    from cortex.front.cli.manual import page
-
-    print(page(all_commands()), end="")
-    return EXIT_OK
-
-
 def completion(options: Namespace) -> int:
     """Print a script with all commands and options; it calls `cortex complete` for paths and
     symbols.
@@ -347,7 +339,6 @@ COMMANDS = (
     ),
     Command("version", "Print the version (also -v, --version).", version),
     Command("upgrade", "Show the command that upgrades this installation.", upgrade),
-    Command("manual", "Print the manual page: cortex manual | man -l -", manual),
     Command(
         "completion",
         "Print the completion script of a shell.",

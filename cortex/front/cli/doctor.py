@@ -107,19 +107,26 @@ def _agents(config: Config) -> tuple[State, str]:
     if not entries:
         return "fine", "none is connected; `cortex install` connects those that are there"
     tried: dict[tuple[str, ...], str] = {}
-    answering, wrong = [], []
+    answering, wrong, odd = [], [], []
     for entry in entries:
         label = f"{entry.agent.title} ({entry.path})"
         try:
-            version = tried.get(entry.command) or connections.try_out(entry.command, config.root)
+            command = connections.trial_command(entry, config.root)
+            if not command:
+                odd.append(
+                    f"{label} was not started, as its command is not the one of `cortex install`: read it, for it may "
+                    "have come with the project"
+                )
+                continue
+            version = tried.get(command) or connections.try_out(command, config.root)
         except CortexError as error:
             wrong.append(f"{label}: {error}; `cortex install {entry.agent.name}` writes it anew")
         else:
-            tried[entry.command] = version
+            tried[command] = version
             answering.append(f"{label} answers, version {version}")
-    older = connections.outdated(config.root)
-    state: State = "wrong" if wrong else "odd" if older else "fine"
-    return state, "; ".join([*wrong, *filter(None, [older]), *answering])
+    odd += filter(None, [connections.outdated(config.root)])
+    state: State = "wrong" if wrong else "odd" if odd else "fine"
+    return state, "; ".join([*wrong, *odd, *answering])
 
 
 def _python() -> Check:

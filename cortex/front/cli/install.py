@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cortex.front.agents import plan as planning
 from cortex.front.agents import record
+from cortex.front.agents.connections import PROGRAM
 from cortex.front.agents.table import AGENTS, BY_NAME, Agent, Scope
 from cortex.front.cli import columns, hooks
 from cortex.memory.transcripts import consent
@@ -22,7 +23,6 @@ from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 from cortex.system.terminal import escape_controls
 from cortex.terms.suggestions import hint_for
 
-PROGRAM = "cortex"
 #: the arguments with which an agent starts it
 SERVE = ("mcp", "--for", "agent")
 

@@ -13,7 +13,6 @@ from cortex.front.cli.parser import Parser
 from cortex.processes.names import HTTP
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.home import is_loopback
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, Unavailable
 from cortex.system.terminal import escape_controls
@@ -100,13 +99,12 @@ async def _post(url: str, token: str) -> tuple[httpx2.Response, Any]:
     """Request a link; return the reply and its JSON. Raises the errors of httpx2, of ServerCheck,
     and ValueError.
     """
-    import httpx2
-
     from cortex.front.http.server_proof import ServerCheck
+    from cortex.front.mcp.remote_server import make_client
 
     checked = ServerCheck(f"{url}/mcp", token, lambda _version: None)
     headers = {"Authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(timeout=ANSWER_S, trust_env=not is_loopback(url)) as client:
+    async with make_client(url, timeout=ANSWER_S) as client:
         reply = await client.post(
             f"{url}/enter", json={}, headers=headers, extensions={"trace": checked.on_connection}
         )

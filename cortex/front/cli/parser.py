@@ -70,10 +70,6 @@ class Parser(argparse.ArgumentParser):
         if kind:
             self.completions.append((action, kind))
 
-    def expanded(self, action: argparse.Action) -> str:
-        """Return an option's help as `--help` shows it."""
-        return self._get_formatter()._expand_help(action)  # noqa: SLF001 - argparse tells it nowhere else
-
     def add_commands(self, headings: dict[str, list[str]]) -> Any:
         """Return the group for the parsers of the commands; `headings` order the help."""
         self.headings = headings

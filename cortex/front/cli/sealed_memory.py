@@ -38,8 +38,8 @@ def encrypt(options: Namespace) -> int:
     """Seal memory from now on, and print a recovery key. Raises CortexError; the next start
     completes an interrupted run.
     """
-    from cortex.memory.driver import sqlcipher
-    from cortex.memory.sealed import seal_folder
+    from cortex.memory.store.driver import sqlcipher
+    from cortex.memory.store.sealed import seal_folder
 
     sqlcipher()
     data = _load_data(options, seals=True)
@@ -58,7 +58,7 @@ def encrypt(options: Namespace) -> int:
 
 def decrypt(options: Namespace) -> int:
     """Unseal memory. Raises Misconfigured where a setting asks for encryption, and CortexError."""
-    from cortex.memory.sealed import unseal_folder
+    from cortex.memory.store.sealed import unseal_folder
 
     data = _load_data(options)
     if data.is_sealed and data.seals:
@@ -101,7 +101,7 @@ def _show_recovery(data: DataFolder) -> None:
     place = data.sealing
     assert place
     print("Its recovery key is shown once and stored nowhere: keep it away from this machine.")
-    print(f"\n    {make_recovery(place.store, open_key(place.base))}\n")
+    print(f"\n    {make_recovery(place.store, open_key(place))}\n")
     print("With it `cortex key recover --memory` opens memory when the master key is lost.")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 
+from cortex.front.http.local_socket import port_of
 from cortex.front.http.origin_check import OriginCheck
 from cortex.front.http.replies import RequestRefused, error_response, is_page_visit
 from cortex.front.http.server_proof import CHALLENGE, PROOF, mark_of, prove, read_challenge
@@ -131,12 +132,12 @@ class Gate:
     def _prove(self, scope: Scope, headers: Headers, challenge: str) -> str:
         """Return the proof that this server knows the client's token. Raises RequestRefused."""
         nonce, mark = read_challenge(challenge)
-        port = (scope.get("server") or ("", 0))[1] or 0
+        address, port = scope.get("server") or ("", 0)
         try:
             digest = self._tokens.digest_with(mark, lambda digest: mark_of(digest, nonce))
         except WrongToken as wrong:
             raise self._refusal_of(wrong, scope) from wrong
-        return prove(digest, nonce, headers["host"], port)
+        return prove(digest, nonce, headers["host"], port_of(address) if port is None else port)
 
     def _refusal_of(self, wrong: WrongToken, scope: Scope) -> RequestRefused:
         """Count a wrong token, and return the refusal of its request."""

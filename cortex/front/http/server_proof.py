@@ -23,9 +23,11 @@ import orjson
 from cortex.front.http.tokens import digest_of
 from cortex.settings.home import is_loopback
 from cortex.system import hosts
-from cortex.system.ports import peer_uid, user_name
+from cortex.system.ports import peer_uid, socket_uid, user_name
 
 CHALLENGE, PROOF = "cortex-challenge", "cortex-proof"
+#: the ends of a connection without TLS, in httpx2's traces
+_CONNECTED = frozenset(("connection.connect_tcp.complete", "connection.connect_unix_socket.complete"))
 #: seconds for a server's proof
 PROOF_S = 10.0
 #: maximum of bytes of the answer with a proof, headers included
@@ -105,7 +107,7 @@ class ServerCheck:
     def _is_new(self, event: str, stream: Any) -> bool:
         """Whether `stream` is a finished connection to the server itself, not to a proxy."""
         if not self._is_tls:
-            return event == "connection.connect_tcp.complete"
+            return event in _CONNECTED
         if not event.endswith(".start_tls.complete"):
             return False
         tls = stream.get_extra_info("ssl_object")
@@ -153,7 +155,8 @@ class ServerCheck:
 
     def _check_owner(self, stream: Any) -> None:
         """Raise NotProven if the other end belongs to another user; root's counts as ours."""
-        uid = peer_uid(stream.get_extra_info("client_addr"), stream.get_extra_info("server_addr"))
+        ends = stream.get_extra_info("client_addr"), stream.get_extra_info("server_addr")
+        uid = socket_uid(stream.get_extra_info("socket")) if isinstance(ends[1], str) else peer_uid(*ends)
         if uid is not None and uid not in (0, hosts.user_id()):
             raise NotProven(
                 f"The server at {self._host} belongs to {user_name(uid)}, so your token was not sent to it; "

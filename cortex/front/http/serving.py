@@ -18,6 +18,7 @@ import uvicorn
 from cortex.front.http.app import make_app
 from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
 from cortex.front.http.gate import Gate
+from cortex.front.http.local_socket import HOSTS, listening
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.origin_check import ANY, OriginCheck
 from cortex.front.http.projects import Projects
@@ -82,6 +83,8 @@ def serve(configs: Sequence[Config], place: ServerAddress) -> int:
             f"cortex: serving {', '.join(str(config.root) for config in configs)} on {url}", file=sys.stderr
         )
         stack.enter_context(record_url(configs, place.url(main.getsockname()[1])))
+        if not place.cert and place.host in (*HOSTS, *ANY):
+            sockets += stack.enter_context(listening(main.getsockname()[1], BACKLOG))
         watch_life_line(lambda: signal.raise_signal(signal.SIGTERM))
         hosts.run(run(configs, place, token, sockets))
     return EXIT_OK

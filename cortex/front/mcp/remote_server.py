@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import orjson
 
+from cortex.front.http.local_socket import find_socket
 from cortex.front.http.server_proof import NoProof, NotProven, ServerCheck
 from cortex.front.mcp.errors import INTERNAL_ERROR, INVALID_PARAMS
 from cortex.settings.home import is_loopback
@@ -72,13 +73,8 @@ class RemoteServer:
         #: extensions of each request: the token goes over checked connections only
         self._checked = {"trace": ServerCheck(url, token, on_version).on_connection}
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        is_local = is_loopback(url)
-        self._http = httpx2.AsyncClient(
-            headers=headers,
-            timeout=httpx2.Timeout(SILENCE_S, connect=CONNECT_S, write=SEND_S),
-            verify=ssl.create_default_context(),
-            trust_env=not is_local,
-        )
+        timeout = httpx2.Timeout(SILENCE_S, connect=CONNECT_S, write=SEND_S)
+        self._http = make_client(url, headers=headers, timeout=timeout)
         #: for protocols of the handshake: the session, and the protocol version
         self.session = self.version = ""
         #: for a server without Streamable HTTP
@@ -194,6 +190,33 @@ class RemoteServer:
             raise Denied(TOO_LARGE) from error
         except (httpx2.HTTPError, orjson.JSONDecodeError) as error:
             raise ConnectionLost(f"The connection broke ({type(error).__name__}).", sent=True) from error
+
+
+def make_client(url: str, **options: Any) -> httpx2.AsyncClient:
+    """Return a client for requests to the server at `url` alone."""
+    secure, is_local = ssl.create_default_context(), is_loopback(url)
+    transport = _SocketFirst(url, secure) if is_local and url.startswith("http:") else None
+    return httpx2.AsyncClient(verify=secure, trust_env=not is_local, transport=transport, **options)
+
+
+class _SocketFirst(httpx2.AsyncBaseTransport):
+    """Connections to a server on this machine: by its Unix socket, else by its port."""
+
+    def __init__(self, url: str, secure: ssl.SSLContext) -> None:
+        self._url, self._secure = url, secure
+        self._by_port = httpx2.AsyncHTTPTransport(verify=secure)
+        self._by_socket: httpx2.AsyncHTTPTransport | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if path := find_socket(self._url):
+            self._by_socket = self._by_socket or httpx2.AsyncHTTPTransport(verify=self._secure, uds=path)
+            with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
+                return await self._by_socket.handle_async_request(request)
+        return await self._by_port.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        for transport in filter(None, (self._by_socket, self._by_port)):
+            await transport.aclose()
 
 
 class OlderTransport:

@@ -32,10 +32,6 @@ Projects = Annotated[
     tuple[str, ...],
     Meta(description='Several projects at once, by names and globs: "api-*".'),
 ]
-DetailLevel = Annotated[
-    Literal["full", "snippet", "location"],
-    Meta(description="Text of each result."),
-]
 Shape = Annotated[
     Literal["auto", "full", "snippet", "location"],
     Meta(description='"auto": the lines that answer.'),

@@ -8,15 +8,15 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from cortex.memory.bulk_import import take_in
 from cortex.memory.code_places.places import GIT
-from cortex.memory.exchange import Arriving
-from cortex.memory.forgotten import forgotten_hashes
+from cortex.memory.files.bulk_import import take_in
+from cortex.memory.files.exchange import Arriving
 from cortex.memory.library import Library
 from cortex.memory.note import PATH_CHARS_MAX, TITLE_CHARS_MAX, Note, Source, commit_id
-from cortex.memory.records import Records
-from cortex.memory.store import prepare_note
-from cortex.memory.tables import FORGOTTEN, NOTE
+from cortex.memory.store.forgotten import forgotten_hashes
+from cortex.memory.store.note_store import prepare_note
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import FORGOTTEN, NOTE
 from cortex.system.errors import BadRequest, TooLarge
 
 #: operation kind of commits: `undo` does not offer it

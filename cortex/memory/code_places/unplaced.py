@@ -12,11 +12,11 @@ import msgspec
 import numpy as np
 from sqlalchemy import String, cast, exists, or_, select
 
-from cortex.memory.catalog import Selection
 from cortex.memory.code_places.places import GIT
+from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Note, anchors_of, normalise_note, with_anchors
-from cortex.memory.tables import NOTE, NOTE_FILE
+from cortex.memory.store.tables import NOTE, NOTE_FILE
 from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
 from cortex.system.errors import BadRequest, TooLarge
 from cortex.terms.secrets import remove_secrets_in

@@ -14,8 +14,8 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection
 
-from cortex.memory.driver import Driver
-from cortex.memory.postgresql import Server, open_for_migration
+from cortex.memory.store.driver import Driver
+from cortex.memory.team.postgresql import Server, open_for_migration
 
 FOLDER = Path(__file__).parent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from cortex.memory.tables import METADATA
+from cortex.memory.store.tables import METADATA
 
 with context.config.attributes["connecting"]() as connection:
     context.configure(connection=connection, target_metadata=METADATA, render_as_batch=True)

@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy import func, select
 
 from cortex.memory.answers import visible_text
-from cortex.memory.catalog import Selection
+from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.observations.rows import type_of
@@ -24,8 +24,8 @@ from cortex.memory.observations.scoring import (
     quality_of,
 )
 from cortex.memory.observations.selection import browse
-from cortex.memory.store import STATES
-from cortex.memory.tables import LABEL, NOTE
+from cortex.memory.store.note_store import STATES
+from cortex.memory.store.tables import LABEL, NOTE
 from cortex.memory.times import format_moment
 
 Arguments = Mapping[str, Any]

@@ -12,7 +12,7 @@ from cortex.memory.answers import visible_text
 from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.observations.selection import next_page
-from cortex.memory.tables import EXCHANGE, SESSION
+from cortex.memory.store.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts import session_answers, sessions

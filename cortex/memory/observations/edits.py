@@ -12,13 +12,13 @@ import re2
 from sqlalchemy import or_, select
 
 from cortex.memory.answers import visible_text
-from cortex.memory.catalog import Selection
+from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Edge, Note, normalise_note, read_changes, read_labels
 from cortex.memory.observations.rows import record_of
-from cortex.memory.records import Records
-from cortex.memory.rows import edge_of
-from cortex.memory.tables import EDGE
+from cortex.memory.store.records import Records
+from cortex.memory.store.rows import edge_of
+from cortex.memory.store.tables import EDGE
 from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.observations import BULK_MAX
 from cortex.terms.secrets import remove_secrets

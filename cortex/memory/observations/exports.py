@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 import yaml
 
-from cortex.memory.exchange import HEADER, note_record
+from cortex.memory.files.exchange import HEADER, note_record
+from cortex.memory.find.timeline import notes_of
 from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.observations.rows import record_of, type_of
 from cortex.memory.observations.selection import choose
-from cortex.memory.timeline import notes_of
 from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest
 from cortex.terms.observations import TOKEN_BYTES

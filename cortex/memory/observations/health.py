@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, or_, select
 
-from cortex.memory.catalog import Selection
-from cortex.memory.copies import back_ups
-from cortex.memory.database import LOCK
+from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.observations.rows import type_of
-from cortex.memory.tables import CHANGE, EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_NOTE, SESSION, UPKEEP
+from cortex.memory.store.copies import back_ups
+from cortex.memory.store.database import LOCK
+from cortex.memory.store.tables import CHANGE, EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_NOTE, SESSION, UPKEEP
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts.intake import EXCHANGES
 from cortex.memory.upkeep.state import MERGED

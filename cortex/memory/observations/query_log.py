@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import case, delete, func, insert, select
 
-from cortex.memory.store import Store
-from cortex.memory.tables import QUERY_LOG
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.tables import QUERY_LOG
 from cortex.memory.times import format_moment
 from cortex.terms.secrets import remove_secrets
 

@@ -9,8 +9,8 @@ from sqlalchemy import insert
 
 from cortex.memory.answers import visible_text
 from cortex.memory.library import Library
-from cortex.memory.records import Records
-from cortex.memory.tables import FEEDBACK
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import FEEDBACK
 from cortex.system.errors import BadRequest
 
 #: a value's words

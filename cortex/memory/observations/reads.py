@@ -11,7 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from cortex.memory.answers import visible_text
-from cortex.memory.catalog import Selection
+from cortex.memory.find.catalog import Selection
+from cortex.memory.find.ranking import WEIGHTS
+from cortex.memory.find.timeline import around, between, notes_of
 from cortex.memory.library import Library
 from cortex.memory.note import Edge, Note, State
 from cortex.memory.observations.conversations import search_prompts, search_sessions, session_summaries
@@ -27,9 +29,7 @@ from cortex.memory.observations.selection import (
     of_types,
     split_values,
 )
-from cortex.memory.ranking import WEIGHTS
 from cortex.memory.text import question_words
-from cortex.memory.timeline import around, between, notes_of
 from cortex.memory.transcripts import session_answers
 from cortex.system.errors import BadQuery, BadRequest
 from cortex.terms import tokens

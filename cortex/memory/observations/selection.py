@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from sqlalchemy import and_, or_, select
 
-from cortex.memory.catalog import Selection
+from cortex.memory.find.catalog import Selection
+from cortex.memory.find.memory_query import INCLUDED
+from cortex.memory.find.recall import Memory
+from cortex.memory.find.timeline import notes_of
 from cortex.memory.library import Library
-from cortex.memory.memory_query import INCLUDED
 from cortex.memory.note import Note, State, read_labels
 from cortex.memory.observations.rows import TYPE_OF_KIND, row_of, type_of
-from cortex.memory.recall import Memory
-from cortex.memory.store import STATES
-from cortex.memory.tables import LABEL, NOTE, NOTE_FILE
-from cortex.memory.timeline import notes_of
+from cortex.memory.store.note_store import STATES
+from cortex.memory.store.tables import LABEL, NOTE, NOTE_FILE
 from cortex.memory.times import read_end, read_moment
 from cortex.system.errors import BadRequest
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from cortex.memory.forgotten import forgotten_id, stored_hashes
 from cortex.memory.note import FILES_MAX, Note, Source, normalise_note
-from cortex.memory.records import Records
+from cortex.memory.store.forgotten import forgotten_id, stored_hashes
+from cortex.memory.store.records import Records
 from cortex.memory.transcripts.intake import IncomingPortion
 from cortex.system import path_names
 

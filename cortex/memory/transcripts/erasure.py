@@ -11,10 +11,10 @@ from typing import Any
 
 from sqlalchemy import Row, delete, or_, select, update
 
-from cortex.memory.forgotten import exchange_hash, remember, session_hash
 from cortex.memory.note import Note
-from cortex.memory.records import Records
-from cortex.memory.tables import EXCHANGE, JOINED, NOTE, SESSION
+from cortex.memory.store.forgotten import exchange_hash, remember, session_hash
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import EXCHANGE, JOINED, NOTE, SESSION
 from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
 from cortex.memory.transcripts.handover import KIND as HANDOVER
 from cortex.memory.transcripts.intake import EXCHANGES, GOES_ON, NOWHERE

@@ -21,11 +21,11 @@ import tantivy
 from sqlalchemy import Row, select
 from tantivy import Occur, Query
 
-from cortex.memory.records import Point
-from cortex.memory.store import Store
-from cortex.memory.tables import CHANGE, EXCHANGE, SESSION
+from cortex.memory.find.word_index import open_index, reached
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.records import Point
+from cortex.memory.store.tables import CHANGE, EXCHANGE, SESSION
 from cortex.memory.transcripts.intake import EXCHANGES
-from cortex.memory.word_index import open_index, reached
 from cortex.system import files
 from cortex.terms import tokens
 

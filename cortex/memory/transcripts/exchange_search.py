@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
-from cortex.memory.store import Store
-from cortex.memory.tables import EXCHANGE, SESSION
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts.excerpts import Excerpt, mark

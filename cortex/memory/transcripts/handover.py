@@ -18,10 +18,10 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
-from cortex.memory.forgotten import forgotten_id, stored_hashes
 from cortex.memory.note import BRANCH, COMMIT, FILES_MAX, Note, Source, normalise_note
-from cortex.memory.records import Records
-from cortex.memory.tables import EXCHANGE, NOTE, SESSION
+from cortex.memory.store.forgotten import forgotten_id, stored_hashes
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import EXCHANGE, NOTE, SESSION
 from cortex.memory.text import cut
 from cortex.memory.transcripts.changed_files import CHANNEL, changed_inside
 from cortex.memory.transcripts.commands import orders_a_command

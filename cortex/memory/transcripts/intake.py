@@ -16,9 +16,9 @@ import uuid6
 from msgspec import Meta
 from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
-from cortex.memory.forgotten import exchange_hash, has_forgotten, session_hash, stored_hashes
-from cortex.memory.records import Records
-from cortex.memory.tables import EXCHANGE, SESSION
+from cortex.memory.store.forgotten import exchange_hash, has_forgotten, session_hash, stored_hashes
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import EXCHANGE, SESSION
 from cortex.memory.transcripts.exchanges import ExchangePart
 from cortex.memory.transcripts.plans import joined
 from cortex.memory.transcripts.reader import Position

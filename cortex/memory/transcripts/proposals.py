@@ -12,10 +12,10 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, exists, func, insert, select, update
 
-from cortex.memory.forgotten import forgotten_hashes, stored_hashes
 from cortex.memory.note import TITLE_CHARS_MAX, Note, Source, Trust, normalise_note
-from cortex.memory.records import Records
-from cortex.memory.tables import CANDIDATE, LABEL, NOTE, REVISION
+from cortex.memory.store.forgotten import forgotten_hashes, stored_hashes
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import CANDIDATE, LABEL, NOTE, REVISION
 from cortex.memory.text import cut
 from cortex.memory.upkeep.state import read_mark, write_mark
 

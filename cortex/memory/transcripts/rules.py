@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from cortex.memory.forgotten import forgotten_hashes, stored_hashes
 from cortex.memory.note import FILES_MAX, TITLE_CHARS_MAX, Note, Source, commit_id, normalise_note
-from cortex.memory.records import Records
-from cortex.memory.tables import SESSION
+from cortex.memory.store.forgotten import forgotten_hashes, stored_hashes
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import SESSION
 from cortex.memory.text import cut
 from cortex.memory.transcripts.changed_files import note_changes
 from cortex.memory.transcripts.intake import Commit, IncomingPortion

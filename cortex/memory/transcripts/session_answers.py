@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from cortex.memory.answers import visible_text
-from cortex.memory.store import Store
-from cortex.memory.tables import EXCHANGE, SESSION
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.tables import EXCHANGE, SESSION
 from cortex.memory.times import format_moment
 
 #: name of an exchange: its session's id, its number, and the part

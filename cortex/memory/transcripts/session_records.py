@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, tuple_, update
 
-from cortex.memory.forgotten import exchange_hash, has_forgotten, session_hash, stored_hashes
-from cortex.memory.records import Records
-from cortex.memory.tables import EXCHANGE, SESSION
+from cortex.memory.store.forgotten import exchange_hash, has_forgotten, session_hash, stored_hashes
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import EXCHANGE, SESSION
 from cortex.memory.transcripts.intake import EXCHANGES, REPLY_CHARS_MAX
 from cortex.system.errors import BadRequest
 

@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from cortex.memory.library import Library
-from cortex.memory.moved_projects import join_moved, mark_of
-from cortex.memory.store import Store
-from cortex.memory.tables import FOLLOWED, SESSION
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.tables import FOLLOWED, SESSION
+from cortex.memory.team.moved_projects import join_moved, mark_of
 from cortex.memory.transcripts import exchange_search, past_sessions
 from cortex.memory.transcripts.handover import hand_over
 from cortex.memory.transcripts.intake import read_incoming_portion, take
@@ -110,6 +110,10 @@ class FollowedProjects:
         self._marks: dict[str, str] = {}
         #: projects with the places that were looked at
         self._seen: set[tuple[str, str]] = set()
+
+    def folder_of(self, project: str) -> str:
+        """The folder of a project, "" if it is unknown."""
+        return self._folders.get(project, "")
 
     def remember(self, library: Library, project: str, place: str = "") -> None:
         """Store a project once, and again if its folder was unknown, is gone, or has another git

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, case, select, update
 
-from cortex.memory.tables import EDGE, NOTE
+from cortex.memory.store.tables import EDGE, NOTE
 from cortex.memory.upkeep.relations import AUTOMATIC
 from cortex.memory.upkeep.scores import days_between, remaining_share
 from cortex.memory.upkeep.state import EDGES, write_mark

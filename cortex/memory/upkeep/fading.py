@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, select, update
 
-from cortex.memory.links import STRENGTH_MIN
+from cortex.memory.find.links import STRENGTH_MIN
 from cortex.memory.note import Note, State
-from cortex.memory.records import Records
-from cortex.memory.tables import NOTE, QUERY_LOG
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import NOTE, QUERY_LOG
 from cortex.memory.upkeep.forgetting import (
     IMPORTANT,
     SUPERSEDED_DAYS,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from cortex.memory.note import Edge
-from cortex.memory.records import Records
-from cortex.memory.tables import NOTE_FILE
+from cortex.memory.store.records import Records
+from cortex.memory.store.tables import NOTE_FILE
 from cortex.memory.upkeep.conflicts import Conflict, judge
 from cortex.memory.upkeep.relations import (
     AUTOMATIC,

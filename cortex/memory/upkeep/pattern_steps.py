@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from cortex.memory.answers import visible_text
-from cortex.memory.tables import NOTE, PATTERN, PATTERN_NOTE
+from cortex.memory.store.tables import NOTE, PATTERN, PATTERN_NOTE
 from cortex.memory.times import format_moment
 from cortex.memory.upkeep.patterns import (
     MERGES,

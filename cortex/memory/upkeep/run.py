@@ -13,11 +13,11 @@ import numpy as np
 from sqlalchemy import select
 
 from cortex.memory.answers import title_rows
-from cortex.memory.catalog import Selection
+from cortex.memory.find.catalog import Selection
+from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library
-from cortex.memory.recall import Memory
-from cortex.memory.store import STATES
-from cortex.memory.tables import NOTE
+from cortex.memory.store.note_store import STATES
+from cortex.memory.store.tables import NOTE
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts.proposals import expire
 from cortex.memory.upkeep import fading

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from cortex.memory.tables import PATTERN, PATTERN_NOTE, UPKEEP
+from cortex.memory.store.tables import PATTERN, PATTERN_NOTE, UPKEEP
 from cortex.settings.table import Memory as Settings
 
 #: status of a pattern that was merged into another one

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
-from cortex.memory.catalog import Selection
-from cortex.memory.records import UPKEEP, Records
-from cortex.memory.tables import CHANGE
+from cortex.memory.find.catalog import Selection
+from cortex.memory.store.records import UPKEEP, Records
+from cortex.memory.store.tables import CHANGE
 from cortex.memory.upkeep.state import Mark, read_mark, write_mark
 from cortex.memory.upkeep.traits import Trait, trait_of
 from cortex.system.arrays import Array
 
 if TYPE_CHECKING:
-    from cortex.memory.recall import Memory
+    from cortex.memory.find.recall import Memory
 
 #: most notes and edges of a job in one run
 NOTES_MAX, EDGES_MAX = 500, 2_000

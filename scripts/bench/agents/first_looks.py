@@ -30,8 +30,19 @@ from gold import check_seal  # noqa: E402
 from records import KINDS, Named, Task, is_hit, read_tasks  # noqa: E402
 from report import add_json, begin, print_machine, print_table, write  # noqa: E402
 from shown import lines_of, shown_lines  # noqa: E402
-from tasks.shell import STOP_WORDS  # noqa: E402
 
+#: words of questions that say nothing about code
+STOP_WORDS = frozenset(
+    "about after again all also and another any are because been before being between both "
+    "but can cannot come could did does done each effect else every find fix fixes fixed "
+    "for from gets give given had has have here how instead into its just like made make "
+    "makes many more most much must name names need not now off one only onto option "
+    "options other over overview place places same say says should some such take takes "
+    "than that the their them then there these they this through turn turned two under "
+    "until use used uses using value values what when where whether which while who will "
+    "with without would yet you your allow allowing avoid change changes code cover "
+    "support tests introduce module handle handled implement look looks ".split()
+)
 #: words of a question that ripgrep is asked for, and printed lines
 WORDS, LINES_MAX = 3, 60
 #: share of a place's lines from which it counts as shown whole: blank lines and braces have no text

@@ -17,6 +17,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parents[1]
@@ -24,11 +25,11 @@ sys.path[:0] = [str(BENCH), str(BENCH / "agents")]
 
 from arms import ARMS, codegraph_command, cortex_environment, tree_of  # noqa: E402 - scripts are no package
 from records import faults, read_tasks  # noqa: E402
-from tasks.records import Repository  # noqa: E402
-from tasks.trees import check_out  # noqa: E402
 
 #: seconds for one index
 INDEX_S = 1200
+#: seconds for a git command
+GIT_S = 300
 CORTEX = Path(sys.executable).parent / "cortex"
 
 
@@ -50,11 +51,38 @@ def plant(mirror: Path, repo: str, revision: str, tree: Path) -> None:
         (tree / ".git" / "FETCH_HEAD").unlink(missing_ok=True)
         return
     plain = tree.with_name(f"{tree.name}.plain")
-    check_out(mirror, Repository(repo, "", repo, revision), plain)
+    check_out(mirror, revision, plain)
     shutil.copytree(plain, tree, dirs_exist_ok=True, symlinks=True)
     shutil.rmtree(plain)
     subprocess.run([*git, "add", "--all", "--force"], check=True)
     subprocess.run([*git, "commit", "--quiet", "--no-verify", "-m", f"{repo} at {revision}"], check=True)
+
+
+def check_out(mirror: Path, revision: str, folder: Path) -> Path:
+    """Write the files of a mirror's revision, once; return the folder.
+
+    Files whose objects the mirror lacks are left out.
+    """
+    if folder.exists():
+        return folder
+    making = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir(parents=True)
+    git = ["git", "--git-dir", _git_dir(mirror), "--work-tree", making, "-c", "core.bare=false"]
+    with tempfile.TemporaryDirectory(prefix="cortex-bench-") as scratch:
+        environment = os.environ | {"GIT_INDEX_FILE": str(Path(scratch, "index"))}
+        for arguments in (["read-tree", revision], ["checkout-index", "--all", "--force"]):
+            subprocess.run(
+                [*git, *arguments], check=False, capture_output=True, timeout=GIT_S, env=environment
+            )
+    if not any(making.iterdir()):
+        raise SystemExit(f"nothing could be checked out of {mirror} at {revision}")
+    making.rename(folder)
+    return folder
+
+
+def _git_dir(mirror: Path) -> Path:
+    return mirror / ".git" if (mirror / ".git").exists() else mirror
 
 
 def index(arm: str, tree: Path, work: Path) -> None:

@@ -25,9 +25,7 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(BENCH), str(BENCH / "agents")]
 
-from tasks.history import changed_lines, hunks_of, is_meaningful  # noqa: E402 - scripts are no package
-
-from records import Gold, Task, as_line  # isort: skip # noqa: E402
+from records import Gold, Task, as_line  # isort: skip # noqa: E402 - scripts are no package
 
 from cortex.indexer.syntax.parse import parse  # noqa: E402
 from cortex.indexer.syntax.source import Source, decode  # noqa: E402
@@ -59,6 +57,24 @@ REFUSED = re.compile(
 UNSHIPPED = re.compile(
     r"^(docs?|examples?|benchmarks?|demo|scripts)/|(^|/)(integration|changelog)(/|$)", re.IGNORECASE
 )
+#: letters and digits of a meaningful line
+LINE_LETTERS_MIN = 8
+#: the head of a hunk
+HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
+#: the beginning of a line without meaning for a machine
+COMMENT = re.compile(r"\s*(#(?!\s*(define|if|include))|//|/?\*|--|;|\"\"\"|''')")
+
+
+def changed_lines(diff: str) -> list[int]:
+    """Return the old lines that `git diff -U0` of one file replaces, or after which it adds
+    lines.
+    """
+    starts = [(int(start), int(count or 1)) for start, count in HUNK.findall(diff)]
+    return [line for start, count in starts for line in range(start, start + max(count, 1)) if line > 0]
+
+
+def is_meaningful(text: str) -> bool:
+    return len(re.findall(r"\w", text)) >= LINE_LETTERS_MIN and not COMMENT.match(text)
 
 
 def git(mirror: Path, *arguments: str) -> str:
@@ -97,7 +113,7 @@ def places(mirror: Path, commit: str) -> list[Gold]:
         outline = parse(source, sniff(path, source.lines))
         diff = git(mirror, "diff", "-U0", f"{commit}^", commit, "--", path)
         lines_of: dict[Symbol, list[int]] = {}
-        for line in changed_lines(hunks_of(diff)):
+        for line in changed_lines(diff):
             inside = [
                 symbol
                 for symbol in outline.symbols

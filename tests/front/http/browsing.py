@@ -42,7 +42,10 @@ class LinkWithMemory(CountingLink):
         self.calls.append((tool.name, caller))
         checked = tool.check(arguments)
         context = self.served.context()
-        context = replace(context, memory=self.memory)
+        memory = self.memory
+        if caller is not None and caller.channel == "cli":
+            memory.source = replace(memory.source, channel="cli", trust="user")
+        context = replace(context, memory=memory)
         return await tool.call(context, checked)
 
     @property

@@ -115,11 +115,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(served, place=None, configs=None, make=None) -> Iterator[Server]:
-    """A server on a free port; at the end it must end by itself."""
+def serving(served, place=None, configs=None, make=None, sockets=None) -> Iterator[Server]:
+    """A server on a free port, or on `sockets`; at the end it must end by itself."""
     place = place or ServerAddress(port=0)
     link = CountingLink(served)
-    sockets = [listen(place.host, place.port, 0)]
+    sockets = sockets or [listen(place.host, place.port, 0)]
     ready = threading.Event()
     running = {}
 

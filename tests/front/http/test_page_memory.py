@@ -156,6 +156,34 @@ def test_a_note_is_superseded_by_another_and_tells_its_relation(page, store, not
     page.shows("We deploy on Mondays", "#note-title")
 
 
+def test_two_notes_picked_in_the_list_are_merged_side_by_side(page, store, note):
+    first = store("Deploys run on Friday", body="At noon.", kind="pick", tags=["ops"])
+    second = store("Deployments run each Friday", body="By the bot.", kind="pick", tags=["bot"])
+    third = store("The lift is slow", kind="pick")
+    page.open("/memory?kind=pick")
+    page.find(f".pick[value='{first}']").send_keys(Keys.SPACE)
+    page.shows(f"#{first} is picked", "#picked")
+    page.find(f".pick[value='{second}']").click()
+    assert not page.find(f".pick[value='{third}']").is_enabled()
+    assert page.overflows() <= 0
+    page.find("#picked a").click()
+    page.shows("At noon.", ".merge")
+    page.shows("By the bot.", ".merge")
+    assert page.serious_faults() == []
+    page.find(f".merge [data-into='{second}']").click()
+    shows_done(page, f"Merged #{first} into #{second}")
+    page.shows("Deployments run each Friday", "#note-title")
+    assert not page.all(".merge")
+    assert note(first)["state"] == "superseded"
+    assert set(note(second)["concepts"]) == {"ops", "bot"}
+    page.open(f"/memory?merge={first},{first}")
+    page.shows("Pick two notes to merge.", "[role=alert]")
+    page.open(f"/memory?kind=pick&note={second}")
+    page.find("[data-opens=merge]").click()
+    offered = page.js("return [...document.querySelector('#others').options].map((one) => one.value)")
+    assert str(third) in offered
+
+
 def test_an_impossible_change_is_reported_and_changes_nothing(page, store, note):
     number = store("The mast is made of larch")
     page.open(f"/memory?note={number}")
@@ -235,6 +263,38 @@ def test_a_read_only_visitor_sees_no_buttons_and_cannot_change_notes(town, store
 def test_an_invalid_change_is_one_sentence(town, body):
     status, _, answer = town.server.ask("POST", "/page/memory/change", body)
     assert (status, answer["error"]["code"]) == (400, "bad_request")
+
+
+def test_candidates_are_listed_taken_and_dropped_by_click(page, town, note):
+    exchange = {"begins": True, "at": 1_772_459_200_000, "assistant": "Noted."}
+    sentences = ("We decided to ring the fog bell twice.", "Never paint the buoys on Sundays.")
+    session_fields = {"kind": "claude", "source_id": "session-2", "workstation": "here", "branch": "main"}
+    portion = {
+        "session": session_fields | {"started_at": exchange["at"], "last_at": exchange["at"]},
+        "start": 0,
+        "place": {"offset": 10, "size": 10, "tail": ""},
+        "parts": [exchange | {"user": text} for text in sentences],
+    }
+
+    async def take():
+        library = town.server.link.memory.library
+        reader = MemoryInProcess(library, channel="sessions", trust="user")
+        await reader.call("take_session", {"portion": portion}, writes=True)
+        library.memory.exchange_index.close()  # a worker does it periodically
+
+    asyncio.run_coroutine_threadsafe(take(), town.server.loop).result(BOUND_S)
+    page.open("/memory?tab=candidates")
+    page.shows("paint the buoys")
+    assert len(page.all(".operations > li")) == 2
+    page.find("button[data-change=take][aria-label*='fog bell']").click()
+    shows_done(page, "Noted as #")
+    number = page.text("#done-said").partition("#")[2].partition(":")[0]
+    assert "fog bell" in note(number)["title"]
+    page.find("button[data-change=drop]").click()
+    shows_done(page, "Dropped: it is not proposed again.")
+    page.shows("No candidates.", ".empty")
+    status, _, answer = town.server.ask("POST", "/page/memory/change", {"what": "take", "candidate": "99"})
+    assert (status, answer["error"]["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize(

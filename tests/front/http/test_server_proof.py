@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import orjson
 import psutil
 import pytest
 
 from cortex.front.cli.commands import run as cortex
+from cortex.front.http.local_socket import HOSTS, find_socket, listening
 from cortex.front.http.server_proof import mark_of, prove
 from cortex.front.http.tokens import WRONG_MAX, digest_of
 from cortex.system.errors import Unavailable
+from cortex.system.ports import socket_uid
 from tests.front.http.conftest import TOKEN, serving
 from tests.front.http.squatter import ANOTHER_UID, squatting
 from tests.front.http.test_bridge import bridged, call
 from tests.front.http.test_mcp_transports import INITIALIZE
-from tests.wait_until import BOUND_S
+from tests.wait_until import BOUND_S, until
 
 NONCE = "ab" * 32
 as_root = pytest.mark.skipif(
@@ -208,3 +213,102 @@ def endless(head, piece, health=None):
             thread.join()
             for line_thread in threads:
                 line_thread.join()
+
+
+@pytest.fixture
+def runtime(monkeypatch):
+    """A short runtime folder for this test; sockets' paths are bounded."""
+    with tempfile.TemporaryDirectory(prefix="cx-") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder, f"cortex-{os.getuid()}")
+
+
+def greet(url):
+    return bridged(url, lambda line: line.ask(INITIALIZE))
+
+
+def test_clients_on_this_machine_use_the_servers_unix_socket_first(sample, runtime, monkeypatch):
+    """The bridge and `cortex open` do not even ask the one who sits on the port."""
+    monkeypatch.setenv("CORTEX_TOKEN", TOKEN)
+    with squatting("lie") as squatter, listening(squatter.port, 16) as sockets:
+        path = runtime / "http" / f"{squatter.port}.sock"
+        assert [oct(place.lstat().st_mode & 0o777) for place in (path, path.parent)] == ["0o600", "0o700"]
+        with serving(sample, sockets=sockets):
+            for host in HOSTS:
+                assert greet(f"http://{host}:{squatter.port}")["result"]
+            cortex(["open", "--print", "--server", f"http://127.0.0.1:{squatter.port}"])
+        assert squatter.end() == []
+
+
+def test_the_server_at_the_socket_has_to_prove_the_token_too(sample, runtime):
+    with listening(1, 16) as sockets, serving(sample, sockets=sockets):
+        sentence = bridged("http://127.0.0.1:1", lambda line: line.ask(INITIALIZE), "another-token-of-a-test")
+        assert "The token is wrong" in sentence["error"]["message"]
+
+
+def dead(path):
+    path.parent.mkdir(mode=0o700, parents=True)
+    with socket.socket(socket.AF_UNIX) as line:
+        line.bind(str(path))
+
+
+def link_to_another(path):
+    """A link in place of the folder, to a hostile server's socket."""
+    elsewhere = path.parents[2] / "elsewhere"
+    dead(elsewhere / path.name)
+    path.parents[1].mkdir(mode=0o700)
+    path.parent.symlink_to(elsewhere)
+
+
+def a_file(path):
+    path.parent.mkdir(mode=0o700, parents=True)
+    path.write_text("no socket")
+
+
+@pytest.mark.parametrize("place", [dead, link_to_another, a_file])
+def test_without_a_socket_of_ours_the_port_is_used(server, runtime, place):
+    place(runtime / "http" / f"{server.port}.sock")
+    assert greet(server.url)["result"]
+
+
+@as_root
+def test_a_socket_in_another_users_folder_is_not_used(server, runtime):
+    path = runtime / "http" / f"{server.port}.sock"
+    dead(path)
+    os.chown(path.parent, ANOTHER_UID, ANOTHER_UID)
+    assert find_socket(server.url) == ""
+    assert greet(server.url)["result"]
+
+
+def test_a_killed_servers_socket_gives_way_and_a_running_ones_does_not(runtime):
+    dead(runtime / "http" / "1.sock")
+    with listening(1, 16) as first, listening(1, 16) as second:
+        assert (len(first), len(second)) == (1, 0)
+        assert find_socket("http://localhost:1") == str(runtime / "http" / "1.sock")
+        for other in ("http://[::1]:1", "https://127.0.0.1:1", "http://127.0.0.1:2", "http://example.org:1"):
+            assert find_socket(other) == ""
+    assert find_socket("http://localhost:1") == ""
+
+
+def test_the_command_serves_at_a_socket_of_its_port(sample, runtime, tmp_path):
+    environment = os.environ | {
+        "CORTEX_TOKEN": TOKEN,
+        "CORTEX_HOME": str(tmp_path),
+        "PYTHONPATH": os.getcwd(),
+    }
+    command = [sys.executable, "-m", "cortex", "serve", "--port", "0", "--sse-port", "0"]
+    with subprocess.Popen(
+        [*command, "--project", str(sample.config.root)], env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            port = int(process.stderr.readline().rpartition(":")[2])
+            path = runtime / "http" / f"{port}.sock"
+            until(path.exists, "the server listens at its socket")
+            line = socket.socket(socket.AF_UNIX)
+            until(lambda: line.connect_ex(str(path)) in (0, errno.EISCONN), "the server accepts")
+            with line:
+                assert socket_uid(line) == os.getuid()
+            assert greet(f"http://127.0.0.1:{port}")["result"]
+        finally:
+            process.terminate()
+    assert not path.exists()

@@ -5,12 +5,12 @@ import sqlite3
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.memory.database import NAME
+from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
-from cortex.memory.recall import Memory
 from cortex.memory.serving import MemoryWorker
+from cortex.memory.store.database import NAME
 from cortex.memory.upkeep.scores import DAY_MS
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory as Settings

@@ -4,9 +4,9 @@ import sqlite3
 
 import pytest
 
-from cortex.memory.database import NAME
 from cortex.memory.library import finish
 from cortex.memory.note import Source
+from cortex.memory.store.database import NAME
 from tests.memory.upkeep.test_upkeep_runs import Clock, edges, fill, open_library, patterns, run
 
 

@@ -53,11 +53,14 @@ class Visit:
     def may_write(self) -> bool:
         return self.bearer.has_right("write")
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer of a tool (of agents or of people) as plain values. Raises the tool's
-        errors, and Forbidden.
+    async def call(
+        self, tool: str, arguments: Mapping[str, Any], *, as_person: bool = False
+    ) -> dict[str, Any]:
+        """Return the answer of a tool (of agents or of people) as plain values. `as_person`: a
+        visitor on this machine asks as in a shell. Raises the tool's errors, and Forbidden.
         """
-        caller = Caller(agent=PAGE, session=self.bearer.name)
+        channel = "cli" if as_person and self.is_local else "mcp"
+        caller = Caller(agent=PAGE, session=self.bearer.name, channel=channel)
         entry = TOOLS[tool] if tool in TOOLS else PEOPLE[tool]
         answer = await self.hosted.call(entry, arguments, self.bearer, caller)
         plain: dict[str, Any] = orjson.loads(orjson.dumps(answer))

@@ -30,8 +30,10 @@ TABS = {
 }
 #: kinds of notes in the filter; the URL takes others as well
 KINDS = ("fact", "decision", "goal", "event", "pattern", "observation", "preference")
-#: notes, candidates, sessions and exchanges of a page, maximum of listed operations
-NOTES, CANDIDATES, SESSIONS, EXCHANGES, OPERATIONS = 50, 5, 30, 20, 50
+#: notes, sessions and exchanges of a page, maximum of listed operations
+NOTES, SESSIONS, EXCHANGES, OPERATIONS = 50, 30, 20, 50
+#: candidates of a page: for a visitor on this machine, and for others
+CANDIDATES, CANDIDATES_FAR = 20, 5
 #: maxima: notes with a rated quality, tokens of that answer, shown groups and patterns
 JUDGED, TOKENS, GROUPS, PATTERNS = 200, 40_000, 10, 10
 #: spans of trends in days; groupings → titles
@@ -49,15 +51,18 @@ async def show(visit: Visit) -> Fields:
     filters = {name: query.get(name, "") for name in ("q", "kind", "tag", "since", "until")}
     values: Fields = {"tab": tab, "tabs": TABS, "kinds": KINDS, "asked": filters, "found": {}, "fault": ""}
     values |= {"note": None, "states": _STATES, "what": WHAT, "there": "cortex_store" in visit.hosted.tools}
+    values["pair"] = ()
     if not values["there"]:
         return values
     try:
-        content, note = await asyncio.gather(
-            _TAB_CONTENTS[tab](visit, query), _note(visit, query.get("note", ""))
+        content, note, pair = await asyncio.gather(
+            _TAB_CONTENTS[tab](visit, query),
+            _note(visit, query.get("note", "")),
+            _pair(visit, query.get("merge", "")),
         )
     except CortexError as error:  # the other tabs, and the other views, may still answer
         return values | {"fault": str(error)}
-    return values | {"found": content, "note": note}
+    return values | {"found": content, "note": note, "pair": pair}
 
 
 #: state of a note → its explanation
@@ -120,6 +125,19 @@ async def _note(visit: Visit, number: str) -> Fields | None:
     )
 
 
+async def _pair(visit: Visit, numbers: str) -> list[Fields]:
+    """Return the two notes to merge, of "12,34"; [] for "". Raises BadRequest for one note."""
+    if not numbers:
+        return []
+    first, _, second = numbers.partition(",")
+    if first == second:
+        raise BadRequest("Pick two notes to merge.")
+    notes = await asyncio.gather(
+        *(visit.call("memory_show", {"node_id": number}) for number in (first, second))
+    )
+    return [note | {"body": unfenced(note["body"])} for note in notes]
+
+
 async def _is_readable(visit: Visit, session: str) -> bool:
     """Whether the exchanges of the session can be read."""
     if not session:
@@ -137,13 +155,13 @@ _UNSAID = dict.fromkeys(("flagged", "changed", "gone", "moved", "occurred_at", "
 
 async def _candidates(visit: Visit, query: Query) -> Fields:
     """Return {"rows", "withheld", "next", "previous"}: sentences of sessions."""
-    offset = _number(query.get("offset", ""))
-    answer = await visit.call("memory_candidates", {"offset": offset})
+    offset, limit = _number(query.get("offset", "")), CANDIDATES if visit.is_local else CANDIDATES_FAR
+    answer = await visit.call("memory_candidates", {"offset": offset, "limit": limit}, as_person=True)
     return {
         "rows": answer["candidates"],
         "withheld": answer.get("withheld", 0),
         "next": answer.get("next_offset"),
-        "previous": max(0, offset - CANDIDATES) if offset else None,
+        "previous": max(0, offset - limit) if offset else None,
     }
 
 
@@ -220,7 +238,7 @@ _TAB_CONTENTS = {
 
 
 async def change(visit: Visit, body: Fields) -> Fields:
-    """Change a note; return {"message", "undo": operation id, "" if it cannot be undone}.
+    """Change a note or a candidate; return {"message", "undo": operation id, "" if it is final}.
 
     `body`: {"what", "note", …}. Raises BadRequest, Forbidden for a token that may only read, and
     the tool's errors.
@@ -231,8 +249,10 @@ async def change(visit: Visit, body: Fields) -> Fields:
     tool, make, describe = _CHANGES[what]
     arguments = make(body)
     number = str(uuid.uuid4())
-    answer = await visit.call(tool, arguments if what == "undo" else arguments | {"operation_id": number})
-    return {"message": describe(answer), "undo": "" if what == "undo" else number}
+    is_final = what in _FINAL
+    arguments |= {} if is_final else {"operation_id": number}
+    answer = await visit.call(tool, arguments, as_person=tool == "memory_candidates")
+    return {"message": describe(answer), "undo": "" if is_final else number}
 
 
 def _edit(body: Fields) -> Fields:
@@ -293,7 +313,21 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Fields], Fields], Callable[[Fields],
     ),
     "supersede": ("bulk_mark_superseded", _supersede, lambda _answer: "Superseded."),
     "undo": ("memory_undo", lambda body: {"undone": _note_id(body, "operation")}, _describe_undo),
+    "take": (
+        "memory_candidates",
+        lambda body: {"take": [_note_id(body, "candidate")]},
+        lambda answer: (
+            "Noted as " + ", ".join(f"#{row['number']}: {row['title']}" for row in answer["taken"])
+        ),
+    ),
+    "drop": (
+        "memory_candidates",
+        lambda body: {"drop": [_note_id(body, "candidate")]},
+        lambda _answer: "Dropped: it is not proposed again.",
+    ),
 }
+#: changes without a button that takes them back
+_FINAL = frozenset(("undo", "take", "drop"))
 
 
 def _number(text: str) -> int:

@@ -1,0 +1,405 @@
+"""Search of notes: the indexes that follow the store, and queries over them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from cortex.embedders import Embedder
+from cortex.memory.find.catalog import Catalog, Selection
+from cortex.memory.find.changes import KINDS, arrange
+from cortex.memory.find.links import Links
+from cortex.memory.find.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
+from cortex.memory.find.vectors import Vectors
+from cortex.memory.find.words import Words
+from cortex.memory.note import Note
+from cortex.memory.observations.query_log import Queries
+from cortex.memory.store.driver import PLAIN, Driver
+from cortex.memory.store.erasure import Erased
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.records import Point
+from cortex.memory.store.rows import outline_of
+from cortex.memory.team.postgresql import Server
+from cortex.memory.team.projects import Projects
+from cortex.memory.text import asks_about_time, gist, question_words
+from cortex.memory.times import just_now
+from cortex.memory.transcripts.exchange_index import ExchangeIndex
+from cortex.memory.upkeep.state import Upkeep
+
+log = logging.getLogger(__name__)
+
+#: changes read from the log in one batch
+CHANGES = 1_000
+#: indexes that can be rebuilt from the store
+INDEXES = ("words", "vectors", "edges")
+#: candidates of the word lane for each requested hit, and at least
+PROPOSED, PROPOSED_MIN = 5, 200
+#: share of a superseded note's score that its heir gets; heirs of heirs that are followed
+HEIR_SHARE, HEIR_STEPS = 0.95, 10
+#: best hits that are compared with each other
+COMPARED = 10
+#: best hits by similarity from which the graph is walked
+ANCHORS = 5
+#: nearest notes of the best hit that are compared with it, too: a change in other words is no hit
+LATER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledNote:
+    """A hit; `parts`: the contributions to its score; `newer`: the number of the note that outdates
+    it, 0 for none; `disagrees`: numbers of older hits that it may disagree with.
+    """
+
+    note: Note
+    score: float
+    parts: dict[str, float]
+    newer: int = 0
+    disagrees: tuple[int, ...] = ()
+
+
+class Memory:
+    """The store with its indexes. Use it in one thread."""
+
+    def __init__(
+        self,
+        folder: Path,
+        embedder: Embedder,
+        now: Callable[[], int] = just_now,
+        *,
+        home: Path | None = None,
+        driver: Driver | Server = PLAIN,
+    ) -> None:
+        """`home`: the folder of the indexes, if that is not `folder`."""
+        self.store = Store(folder, now, driver)
+        try:
+            self._open(self.store.database.indexes(home or folder), embedder, now)
+        except BaseException:  # damaged page: a back-up must be able to replace the database
+            self.store.close()
+            raise
+
+    def _open(self, folder: Path, embedder: Embedder, now: Callable[[], int]) -> None:
+        self.projects = Projects(self.store)
+        self.queries = Queries(self.store)
+        self.now = now
+        self.upkeep = Upkeep()
+        #: project → number of sessions from before memory was used in it, which are not read
+        self.unread_sessions: dict[str, int] = {}
+        self.catalog, self.links = Catalog(), Links()
+        self._folder, self._embedder = folder, embedder
+        self.words = Words(self._folder / "words")
+        self.vectors = Vectors(self._folder / "vectors", embedder)
+        self._reached: Point | None = None
+        self._exchange_index: ExchangeIndex | None = None
+        self.follow()
+
+    def close(self) -> None:
+        try:
+            self.queries.write(self.now())
+            if self._exchange_index is not None:
+                self._exchange_index.close()
+            self.words.commit()
+        except (OSError, ValueError) as error:  # the next start rebuilds it
+            log.warning("the word index of memory was not saved: %s", error)
+        finally:
+            self.store.close()
+
+    @property
+    def exchange_index(self) -> ExchangeIndex:
+        """The index of exchanges in sessions, opened on first use."""
+        if self._exchange_index is None:
+            self._exchange_index = ExchangeIndex(self.store, self._folder / "sessions")
+        return self._exchange_index
+
+    @property
+    def reached(self) -> Point:
+        """The last change that was followed."""
+        return self._reached or Point()
+
+    def follow(self) -> None:
+        """Update the indexes with the changes of the store. A broken index is rebuilt."""
+        try:
+            with self.store.database.moment():
+                self._follow_changes()
+        except (OSError, ValueError) as error:  # from tantivy or the system, for broken files
+            log.warning("rebuilding the indexes of memory: %s", error)
+            for index in INDEXES:
+                for _ in self.rebuild(index):
+                    pass
+
+    def _follow_changes(self) -> None:
+        if self._reached is None:
+            for _ in self._load():
+                pass
+            for index in self._diverged_indexes():
+                for _ in self.rebuild(index):
+                    pass
+        reached, news = {self.reached, self.words.reached, self.vectors.reached}, self.store.news
+        newest = self.store.newest
+        if reached == {newest}:
+            return
+        if reached == {news.after} and news.reached == newest:
+            changed = [note for note in news.notes.values() if note]
+            self._take(news.reached, dict.fromkeys(news.notes, news.reached.number), news.edges, changed)
+            return
+        if any(self.store.point_at(point.number) != point for point in reached):
+            self._reached = None  # the store was restored, or another server has taken over
+            self._follow_changes()
+            return
+        for _ in self._take_in(min(reached).number):
+            pass
+
+    def _diverged_indexes(self) -> list[str]:
+        """The indexes that followed changes unknown to the store, which was restored, or lack a
+        note: a cut file ends at a whole row.
+        """
+        reached = {"words": self.words.reached, "vectors": self.vectors.reached}
+        diverged = [index for index, point in reached.items() if self.store.point_at(point.number) != point]
+        if "vectors" not in diverged and self.vectors.reached == self.reached:
+            lost = set(self.catalog.live()) - self.vectors.numbers()
+            return diverged + ["vectors"] * bool(lost)
+        return diverged
+
+    def _load(self) -> Iterator[None]:
+        """Fill the catalog and the links from the store; changes meanwhile are followed later."""
+        reached, catalog, links = self.store.newest, Catalog(), Links()
+        last = 0
+        while outlines := self.store.outlines(last, CHANGES):
+            catalog.take(outlines)
+            last = outlines[-1].number
+            yield
+        last = 0
+        while edges := self.store.edges_after(last, CHANGES):
+            links.take(edges)
+            last = edges[-1].number
+            yield
+        self.catalog, self.links, self._reached = catalog, links, reached
+
+    def _take_in(self, after: int) -> Iterator[None]:
+        while changes := self.store.changes_after(after, CHANGES):
+            after = changes[-1][0]
+            notes = {number: at for at, what, number in changes if what == "note"}
+            edges = {number for _, what, number in changes if what == "edge"}
+            reached = self.store.point_at(after) or Point()
+            self._take(reached, notes, edges, self.store.notes_by_number(sorted(notes)))
+            yield
+
+    def _take(
+        self, reached: Point, notes: Mapping[int, int], edges: set[int], present: Sequence[Note]
+    ) -> None:
+        """Update the indexes up to `reached`; `notes`: {number: its last change}, `edges`: numbers,
+        `present`: the changed notes that still exist.
+        """
+        if reached > self.reached:
+            self.catalog.take([outline_of(note) for note in present])
+            self.catalog.drop(notes.keys() - {note.number for note in present})
+            present_edges = self.store.edges_by_number(sorted(edges)) if edges else []
+            self.links.take(present_edges, edges - {edge.number for edge in present_edges})
+        live = [note for note in present if note.state != "deleted"]
+        gone = notes.keys() - {note.number for note in live}
+        if reached > self.words.reached:
+            new = [note for note in live if notes[note.number] > self.words.reached.number]
+            self.words.take(reached, new, gone)
+        if reached > self.vectors.reached:
+            new = [note for note in live if notes[note.number] > self.vectors.reached.number]
+            self.vectors.take(reached, new)
+        self._reached = max(reached, self.reached)
+
+    def rebuild(self, index: str) -> Iterator[None]:
+        """Rebuild "words", "vectors" or "edges" from the store, in slices."""
+        if index == "words":
+            self.words.delete()
+            self.words = Words(self._folder / "words")
+        elif index == "vectors":
+            self.vectors.delete()
+            self.vectors = Vectors(self._folder / "vectors", self._embedder)
+        else:
+            yield from self._load()
+        yield from self._take_in(min(self.reached, self.words.reached, self.vectors.reached).number)
+
+    def differences(self, live: Sequence[int]) -> dict[str, str]:
+        """{index: its fault, "" for none}; `live`: the numbers of the notes that it should hold."""
+        wanted = set(live)
+        words, vectors = self.words.numbers(), self.vectors.numbers()
+        catalog = set(self.catalog.live())
+        edges = set(self.store.edge_numbers())
+        return {
+            "words": _difference(wanted - words, words - wanted),
+            "vectors": _difference(wanted - vectors, set()),
+            "edges": _difference(edges - self.links.numbers(), self.links.numbers() - edges)
+            or _difference(wanted - catalog, catalog - wanted),
+        }
+
+    def erase(self, references: Sequence[str | int]) -> Generator[None, None, Erased]:
+        """Remove notes and exchanges for good from the store and every index, in slices."""
+        self.queries.write(self.now())
+        erased = self.store.erase(references)
+        self.vectors.drop([note.number for note in erased.notes])
+        self.follow()
+        if erased.notes:
+            yield from self.rebuild("words")
+        if erased.exchanges:
+            yield from self.exchange_index.make_anew()
+        return erased
+
+    def recall(
+        self, query: str, selection: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()
+    ) -> list[RecalledNote]:
+        """The notes that match the query, the best first, a newer note before those that it
+        outdates; with `as_of` as they were at that moment. The graph is walked from the best hits
+        and the `anchors`.
+        """
+        with self.store.database.moment():
+            self.follow()
+            past_notes = self.notes_at(selection.as_of)
+            wide = self._with_superseded(selection)
+            most = max(limit, COMPARED) * (2 if wide != selection else 1)
+            best = self.rank_notes(query, wide, most, alpha, anchors, past_notes, floor=True)
+            loaded = self.store.notes_by_number([hit.number for hit in best if hit.number not in past_notes])
+            notes = {note.number: note for note in loaded} | past_notes
+            hits = [
+                RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes
+            ]
+            if wide != selection:
+                hits = self._with_heirs(hits, selection)
+        first = hits[:COMPARED]
+        others = self._later(first, selection, past_notes)
+        compared = [*first, *others]
+
+        def rescore(text: str) -> dict[int, float]:
+            ranked = self.rank_notes(text, selection, most, 1.0, (), past_notes)
+            return {hit.number: hit.score for hit in ranked}
+
+        arrangement = arrange(
+            [hit.note for hit in compared],
+            [hit.score for hit in first] + [0.0] * len(others),
+            query,
+            rescore=rescore,
+            likeness=self.vectors.likenesses([hit.note.number for hit in compared]),
+            branches=selection.elsewhere[1],
+        )
+        arranged = [
+            replace(
+                compared[at],
+                newer=arrangement.newer.get(at, 0),
+                disagrees=tuple(arrangement.disagrees.get(at, ())),
+            )
+            for at in arrangement.order
+            if at < len(first) or at in arrangement.moved
+        ]
+        return [*arranged, *hits[COMPARED:]][:limit]
+
+    def _later(
+        self, hits: Sequence[RecalledNote], selection: Selection, past_notes: Mapping[int, Note]
+    ) -> list[RecalledNote]:
+        """The notes most like the best hit that can be outdated, without the hits."""
+        best = next((hit for hit in hits if hit.note.kind in KINDS), None)
+        if best is None:
+            return []
+        near = self.vectors.near(best.note.number, self.catalog.mask(selection, past_notes), LATER)
+        others = {hit.note.number for hit in hits} | past_notes.keys()
+        notes = self.store.notes_by_number([number for number, _ in near if number not in others])
+        score = best.score * HEIR_SHARE
+        return [RecalledNote(note, score, {"newer": score}) for note in notes]
+
+    def _with_superseded(self, selection: Selection) -> Selection:
+        """The selection with superseded notes, if there are any, unless it is of a past moment."""
+        has_any = not selection.as_of and self.catalog.count_of("superseded")
+        if not has_any or "superseded" in selection.states:
+            return selection
+        return replace(selection, states=(*selection.states, "superseded"))
+
+    def _with_heirs(self, hits: Sequence[RecalledNote], selection: Selection) -> list[RecalledNote]:
+        """The hits with the note that superseded it in the place of each superseded note: a
+        question in the old note's words finds the new one.
+        """
+        mask, rows = self.catalog.mask(selection), dict[int, RecalledNote]()
+        for hit in hits:
+            note, score, steps = hit.note, hit.score, 0
+            while not mask[note.number] and note.superseded_by and steps < HEIR_STEPS:
+                heirs = self.store.notes_by_number([note.superseded_by])
+                note, score, steps = (heirs or [note])[0], score * HEIR_SHARE, steps + 1
+            previous = rows.get(note.number)
+            if mask[note.number] and (previous is None or previous.score < score):
+                parts = hit.parts if note is hit.note else {"superseded": score}
+                rows[note.number] = RecalledNote(note, score, parts)
+        return sorted(rows.values(), key=lambda hit: -hit.score)
+
+    def rank_notes(  # noqa: PLR0917
+        self,
+        query: str,
+        selection: Selection,
+        limit: int,
+        alpha: float,
+        anchors: Sequence[int] = (),
+        past_notes: Mapping[int, Note] = MappingProxyType({}),
+        *,
+        floor: bool = False,
+    ) -> list[Ranked]:
+        """As `recall`, by number; `past_notes`: the notes that read otherwise at `as_of`. `floor`:
+        none, if no note is about the subject of the query.
+        """
+        mask = self.catalog.mask(selection, past_notes)
+        query_words = question_words(query)
+        speakers = self.catalog.speakers_in(query)
+        words = self.words.search(query_words, max(PROPOSED_MIN, PROPOSED * limit), past_notes)
+        lanes = Lanes(
+            words=words,
+            word_bits=self.words.word_bits(query_words, past_notes),
+            cosines=self.vectors.cosines(
+                (query, gist(query, speakers)), mask, with_neighbours(words, self.catalog), past_notes
+            ),
+            ideal=self.words.ideal(query_words),
+            speakers=tuple(speakers.values()),
+            when=asks_about_time(query),
+            elsewhere=self.catalog.is_on(*selection.elsewhere) if selection.elsewhere[1] else None,
+        )
+        now = self.now()
+        similar = similarities(lanes, self.catalog, mask, now)
+        if floor:
+            related = self.vectors.related(int(mask.sum()), self.words.known_share(query_words))
+            if not is_noted(lanes, similar, self.catalog, mask, related):
+                return []
+        best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
+        if alpha < 1:
+            starts = {hit.number: min(1.0, hit.score) for hit in best[:ANCHORS]}
+            reached = self._near(starts | dict.fromkeys(anchors, 1.0), selection, past_notes, now)
+            near = {number: worth for number, worth in reached.items() if mask[number]}
+            similarity = {hit.number: hit.similarity for hit in best[:ANCHORS]}
+            most = max(similarity.values(), default=0.0) or 1.0
+            near |= {number: max(near.get(number, 0.0), value / most) for number, value in similarity.items()}
+            best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
+        return best[:limit]
+
+    def _near(
+        self, starts: Mapping[int, float], selection: Selection, past_notes: Mapping[int, Note], now: int
+    ) -> dict[int, float]:
+        """{note: nearness in the graph}, over notes of any kind in the selection's project and
+        states.
+        """
+        wide = Selection(project=selection.project, states=selection.states)
+        return self.links.near(
+            starts,
+            selection.as_of or now,
+            lambda at: wide.takes(past_notes[at]) if at in past_notes else self.catalog.sees(at, wide),
+        )
+
+    def notes_at(self, moment: int) -> dict[int, Note]:
+        """The notes that read otherwise at the moment, as they were then; {} for moment 0."""
+        return {note.number: note for note in self.store.past_notes(moment)} if moment else {}
+
+    def count_use(self, numbers: Sequence[int], *, is_shown: bool = False) -> None:
+        """Count a use of notes, or that a briefing showed them."""
+        if numbers:
+            self.store.count_use(numbers, is_shown=is_shown)
+            self.catalog.count(numbers, "shown" if is_shown else "uses")
+
+
+def _difference(missing: set[int], needless: set[int]) -> str:
+    sentences = (
+        f"{len(missing)} are missing" if missing else "",
+        f"{len(needless)} are gone" if needless else "",
+    )
+    return ", ".join(sentence for sentence in sentences if sentence)

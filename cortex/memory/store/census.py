@@ -1,0 +1,38 @@
+"""Counts of notes and edges by kind and state, of all projects or of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, func, or_, select
+
+from cortex.memory.store.tables import EDGE, NOTE
+
+
+def count(connection: Connection, project: str) -> dict[str, Any]:
+    """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments}; project "": of
+    all.
+    """
+    in_scope = or_(NOTE.c.project == project, NOTE.c.scope == "global") if project else NOTE.c.number > 0
+    live = in_scope & (NOTE.c.state != "deleted")
+    kinds = connection.execute(select(NOTE.c.kind, func.count()).where(live).group_by(NOTE.c.kind)).all()
+    states = connection.execute(
+        select(NOTE.c.state, func.count()).where(in_scope).group_by(NOTE.c.state)
+    ).all()
+    span = connection.execute(
+        select(func.min(NOTE.c.created_at), func.max(NOTE.c.created_at)).where(live)
+    ).one()
+    ends = (NOTE.alias(), NOTE.alias())
+    joins = EDGE.join(ends[0], EDGE.c.source == ends[0].c.number)
+    joins = joins.join(ends[1], EDGE.c.target == ends[1].c.number)
+    between = select(func.count()).select_from(joins)
+    for end in ends if project else ():
+        between = between.where(or_(end.c.project == project, end.c.scope == "global"))
+    return {
+        "notes": sum(total for _, total in kinds),
+        "edges": connection.execute(between).scalar_one(),
+        "by_kind": dict(sorted((kind, total) for kind, total in kinds)),
+        "by_state": dict(sorted((state, total) for state, total in states)),
+        "oldest": span[0] or 0,
+        "newest": span[1] or 0,
+    }

@@ -1,0 +1,76 @@
+"""The hint that a folder without notes may be a clone of a project that has some. It only proposes
+a link: a stranger's archive can claim any origin.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+
+from cortex.memory import acceptance, candidates
+from cortex.memory.briefings import handovers
+from cortex.memory.briefings.briefing import TOKEN_CHARS, TOKENS
+from cortex.memory.closed_notes import closed_hint
+from cortex.memory.library import TOKENS_MIN, Library
+from cortex.memory.store.tables import FOLLOWED, NOTE
+from cortex.memory.team.moved_projects import folders_with_notes, moved_hint
+from cortex.settings.identity import origin_of
+
+#: projects whose repositories are compared, the latest first: 20 µs each
+LOOKED_AT = 200
+
+
+def briefing(
+    library: Library, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
+) -> dict[str, Any]:
+    """Return `Library.briefing` with the hand-over of the caller's work tree and branch, within the
+    tokens, followed by the hints for a person: a project that this one may be a clone of, notes
+    that upkeep closed, and candidates.
+    """
+    handed_over, is_old = handovers.latest(library)
+    chars = len(f"{handed_over}\n\n") if handed_over else 0
+    room = max(TOKENS_MIN, tokens - chars // TOKEN_CHARS) if tokens >= TOKENS_MIN else tokens
+    text = library.briefing(agent_id, compact=compact, tokens=room)["briefing"]
+    parts = (text, handed_over) if is_old else (handed_over, text)
+    return {"briefing": "\n\n".join(filter(None, (*parts, *hints(library))))}
+
+
+def hints(library: Library) -> list[str]:
+    """The hints below a briefing: no text of a note."""
+    return [
+        hint
+        for hint in (
+            proposal(library),
+            closed_hint(library),
+            candidates.hint(library),
+            acceptance.hint(library),
+        )
+        if hint
+    ]
+
+
+def proposal(library: Library) -> str:
+    """Return one sentence that names a project with notes and the same git origin as this project,
+    which has none, or a project whose folder was moved here; "" when there is neither.
+    """
+    project = library.project
+    if not project:
+        return ""
+    with library.memory.store.database.read() as connection:
+        if connection.execute(select(NOTE.c.number).where(NOTE.c.project == project).limit(1)).first():
+            return ""
+        path = connection.execute(select(FOLLOWED.c.path).where(FOLLOWED.c.project == project)).scalar()
+        origin = origin_of(Path(path)) if path else ""
+        if not origin:
+            return moved_hint(library, project)
+        others = connection.execute(folders_with_notes().limit(LOOKED_AT)).all()
+    sibling = next((other for other in others if origin_of(Path(other.path)) == origin), None)
+    if sibling is None:
+        return moved_hint(library, project)
+    return (
+        f"This folder has no notes, but {sibling.path} has {sibling.notes}, and both came from {origin}. If this is a clone "
+        f"of it, a person can make their notes one: `cortex memory link {shlex.quote(sibling.path)}`, in this folder."
+    )
