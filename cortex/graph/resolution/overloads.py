@@ -199,7 +199,9 @@ class Overloads:
         many = any(map(is_many, parameters))
         unused = max(0, len(parameters) - len(argument_types) - many)
         if self.rules.summed_fits:
-            return self._worst_fit(fitting, argument_types), 10 + sum(fitting, 0.0) - 0.05 * unused - 0.3 * many
+            return self._worst_fit(fitting, argument_types), 10 + sum(
+                fitting, 0.0
+            ) - 0.05 * unused - 0.3 * many
         # Variadic functions come last, before them those with more unused defaults.
         less = 0.9 * unused / (unused + 1) + many if self.rules.inherited_defaults else unused + 0.3 * many
         return self._worst_fit(fitting, argument_types), max(0.0, sum(fitting, 0.0) + 0.1 * len(fits) - less)
