@@ -46,7 +46,7 @@ def nodes_and_edges(texts, root="."):
 def routes_in(texts, root="."):
     """A line for each route: method, path, handlers, and what is unknown about it."""
     nodes, edges = nodes_and_edges(texts, root)
-    handlers = {}
+    handlers, ids = {}, {node["id"] for node in nodes}
     for edge in edges:
         if edge["type"] == "routes_to":
             handlers.setdefault(edge["from"], []).append(edge["to"])
@@ -57,7 +57,10 @@ def routes_in(texts, root="."):
                 (
                     route.method,
                     route.path,
-                    ",".join(handlers.get(route.id, ["-"])),
+                    ",".join(
+                        override if (override := route.override_of(handler)) in ids else handler
+                        for handler in handlers.get(route.id, ["-"])
+                    ),
                     "" if route.served else "UNSERVED",
                     route.computed,
                 ),
@@ -108,6 +111,34 @@ def test_an_application_has_the_routes_that_it_lists_itself(name):
         ),
         pytest.param(
             {
+                "config/routes.rb": 'Rails.application.routes.draw do\n  scope PREFIX do\n    get "/x", to: "a#b"\n'
+                '  end\n  get Paths.y, to: "a#b"\nend\n'
+            },
+            ["GET ? - config/routes.rb:3", "GET ? - config/routes.rb:5"],
+            id="Rails: computed paths",
+        ),
+        pytest.param(
+            {
+                "routes/web.php": "<?php\nRoute::prefix(config('x'))->group(function () {\n    Route::get('/x', fn () => 1);\n});\n"
+            },
+            ["GET ? - routes/web.php:3"],
+            id="Laravel: a computed prefix",
+        ),
+        pytest.param(
+            {
+                "A.java": "import org.springframework.web.bind.annotation.*;\n@RestController\n@RequestMapping(Paths.A)\n"
+                'class A {\n  @GetMapping("/x")\n  void x() {}\n}\n'
+            },
+            ["GET /x A:A.x A.java:2"],
+            id="Spring: a computed prefix",
+        ),
+        pytest.param(
+            {"pages/a.tsx": "export default function A() { return null }\n"},
+            [],
+            id="pages outside of an application",
+        ),
+        pytest.param(
+            {
                 "a.py": "from flask import Blueprint\na = Blueprint('a', 'a')\na.register_blueprint(a)\n@a.get('/x')\ndef f(): ...\n"
             },
             ["GET /x a:f UNSERVED"],
@@ -134,6 +165,15 @@ def test_deep_nesting_and_many_routes_are_bounded():
         f"app.add_url_rule('/{n}', view_func=f)\n" for n in range(3_000)
     )
     assert len(routes_in({"a.py": many})) == 3_000
+
+
+def test_blocks_and_lists_that_repeat_one_another_are_bounded():
+    twice = "concern :a do\n" + "  concerns :a\n" * 8 + "  get :x, to: 'a#b'\nend\nconcerns :a\n"
+    routes = routes_in({"config/routes.rb": f"Rails.application.routes.draw do\n{twice}end\n"})
+    assert 0 < len(routes) <= 20_000
+    lists = "".join(f"const a{n} = [...a{n + 1}, ...a{n + 1}];\n" for n in range(40))
+    text = f"import {{ Module }} from '@nestjs/common';\n{lists}@Module({{ imports: a0 }})\nexport class A {{}}\n"
+    assert routes_in({"a.ts": text}) == []
 
 
 def test_a_new_prefix_changes_the_nodes_of_one_file():
@@ -166,20 +206,49 @@ def test_a_question_finds_the_most_exact_route():
     assert read_asked("orders") is None
 
 
-@pytest.fixture
-def worker(tmp_path):
-    config = Config(root=tmp_path / "project")
+def serve(folder, texts):
+    config = Config(root=folder / "project")
     config.root.mkdir()
     config.chunks_dir.mkdir(parents=True)
-    for path, text in FLASK.items():
+    for path, text in texts.items():
         (config.root / path).write_text(text)
-    body = {"id": "x", "chunk_type": "code", "text": "x", "metadata": {"file_path": "app.py"}}
+    body = {"id": "x", "chunk_type": "code", "text": "x", "metadata": {"file_path": min(texts)}}
     (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": [body]}))
-    write_graph(config, tuple(FLASK))
+    write_graph(config, tuple(texts))
     publish(config)
     served = EngineWorker("graph", config)
     served.reload()
     return served
+
+
+@pytest.fixture
+def worker(tmp_path):
+    return serve(tmp_path, FLASK)
+
+
+def test_a_route_of_an_interface_means_the_method_of_the_class_that_serves_it(tmp_path):
+    texts = {
+        name: (GOLDEN / "spring/src/shop" / name).read_text()
+        for name in ("PetApi.java", "PetController.java")
+    }
+    worker = serve(tmp_path, texts)
+    assert ask(worker, "callees", "GET /pets/7")[0].target == "PetController:PetController.pet"
+    _, rows = ask(worker, "callers", "PetController.pet")
+    assert [(row["edge"], row["node"]["route"]) for row in rows] == [("routes_to", "GET /pets/{id}")]
+
+
+def test_a_change_of_a_global_prefix_changes_the_nodes_of_one_file():
+    folder = GOLDEN / "nest"
+    texts = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.ts")}
+    before, _ = nodes_and_edges(texts)
+    main = texts["src/main.ts"].replace("'api'", "'rest'")
+    after, _ = nodes_and_edges(texts | {"src/main.ts": main})
+    changed = {old["file"] for old, new in zip(before, after, strict=True) if old != new}
+    assert changed == {"src/main.ts"}
+    assert {route.path.split("/")[1] for route in join_routes(after) if not route.computed} == {
+        "rest",
+        "lost",
+    }
 
 
 def test_a_route_means_its_handler(worker):

@@ -98,12 +98,20 @@ class Routes:
         return replace(hits, summary=hits.summary | entries)
 
     def handlers(self, route: FullRoute) -> list[int]:
-        """The numbers of a route's handlers; of a handler without a name, that of the route."""
+        """The numbers of a route's handlers; of a handler without a name, that of the route.
+
+        A class that inherits a route may override its handler.
+        """
         graph = self._graph
         number = graph.names.number(route.id)
         edges = graph.edges[graph.outgoing.of(np.array([number]))]
         ends = edges[edges[:, 2] == _ROUTES_TO, 1].tolist()
-        return [end for end in ends if graph.node_of[end] >= 0] or [number]
+        ends = [end for end in ends if graph.node_of[end] >= 0]
+        overrides = [graph.names.number(route.override_of(graph.names[end])) for end in ends]
+        return [
+            override if override >= 0 and graph.node_of[override] >= 0 else end
+            for end, override in zip(ends, overrides, strict=True)
+        ] or [number]
 
 
 def describe_route(route: FullRoute) -> str:

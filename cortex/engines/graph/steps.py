@@ -29,7 +29,7 @@ STEP_NAMES = ("", "constructs", "dispatch")
 #: bool [edge types]: edges between types
 _IS_A = np.array([kind in IS_A for kind in EDGE_TYPES])
 #: bool [edge types]: edges of a constructor or of an overridden method that reach others
-_RUNS = np.array([kind in ("calls", "references") for kind in EDGE_TYPES])
+_RUNS = np.array([kind in ("calls", "references", "routes_to") for kind in EDGE_TYPES])
 _CALLS, _EMBEDS = EDGE_TYPES.index("calls"), EDGE_TYPES.index("embeds")
 #: kinds of types without method bodies: implementations cannot call those of their base
 _BODILESS = ("interface", "trait")

@@ -64,6 +64,42 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Views:
+    """A call that declares the routes of a class by its methods (views.py)."""
+
+    path: Places = (0,)
+    target: Places = (1,)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A call that changes a router: its prefix, the mark of versions in paths, or its serving."""
+
+    prefix: Places = ()
+    versions: bool = False
+    serves: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """Attributes, annotations or decorators of classes and their methods.
+
+    `controllers` mark a class that serves routes, `prefixes` have its prefix at a place, `methods`
+    declare a route to the method. A class with one of `clients` calls its routes. `modules` list
+    classes that a class mounts, in these keywords. `version` is the attribute of a version.
+    """
+
+    controllers: frozenset[str]
+    prefixes: Mapping[str, Places]
+    methods: Mapping[str, Route]
+    clients: frozenset[str] = frozenset()
+    modules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    version: str = ""
+    #: paths have `[controller]` and `[action]`; a class named `…Controller` is one
+    tokens: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Framework:
     """`modules` are imports that recognise a file. `routers` are calls by their name in these
     modules, "" for the module itself; `members` are calls on a router, `functions` calls of the
@@ -73,7 +109,7 @@ class Framework:
     name: str
     modules: tuple[str, ...]
     routers: Mapping[str, Router] = field(default_factory=dict)
-    members: Mapping[str, Route | Mount | Group] = field(default_factory=dict)
+    members: Mapping[str, Route | Mount | Group | Setting | Views] = field(default_factory=dict)
     functions: Mapping[str, Route | Mount] = field(default_factory=dict)
     #: its functions add to a router that the modules hold
     is_router: bool = False
@@ -83,3 +119,12 @@ class Framework:
     root: str = ""
     #: methods of a route are those of a class as its target
     class_methods: bool = False
+    attributes: Attributes | None = None
+    #: ends the names of the project's own routers, and the attribute that lists a router's routes
+    suffix: str = ""
+    listed: str = ""
+    #: types of routers that a file may use without an import; other calls on them return them
+    types: frozenset[str] = frozenset()
+    #: text of every file with its calls; paths of files that may be of it without an import
+    holds: bytes = b""
+    files: str = ""

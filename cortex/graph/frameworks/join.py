@@ -11,20 +11,34 @@ from cortex.graph.frameworks.framework import ANY, METHODS
 
 #: paths of one router, and mounts between it and its root
 PATHS_MAX, MOUNTS_MAX = 64, 16
+#: ASP.NET's parts of a path that name the class or the method
+_TOKEN = re.compile(r"\[(\w+)\]")
 #: a method with a path in a question, and a parameter in a segment
 _QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
 _PARAMETER = re.compile(r"[:*{<$(\[]")
 
 
+#: ends the router of a class's routes, which heirs mount
+ROUTES = "(routes)"
+#: ends the router of a class's further routes, mounted where a router registers the class
+ACTIONS = "(actions)"
+#: a version that is in no path
+NEUTRAL = "-"
+
+
 @dataclass(frozen=True, slots=True)
 class Prefix:
     """A router's path from a root. `computed`: the place of a part that has no literal text; the
-    path begins behind it, and `base` its name. `served`: the root is an application.
+    path begins behind it, and `base` its name. `served`: the root is an application. `owner`: the
+    class that serves a router of routes that it may inherit. `versions`: the mark of versions that
+    the root reads from paths, and the default version; None if it reads none.
     """
 
     text: str = ""
     computed: str = ""
     served: bool = True
+    owner: str = ""
+    versions: tuple[str, str] | None = None
     base: str = ""
     root: str = ""
 
@@ -40,12 +54,17 @@ class FullRoute:
     line: int
     computed: str = ""
     served: bool = True
+    owner: str = ""
     base: str = ""
     root: str = ""
 
     @property
     def name(self) -> str:
         return f"{self.method} {self.path}"
+
+    def override_of(self, handler: str) -> str:
+        """Return the id that a method has if the route's class overrides it; "" without a class."""
+        return f"{self.owner}.{handler.rpartition('.')[2]}" if self.owner else ""
 
 
 def join_path(prefix: str, path: str) -> str:
@@ -65,6 +84,11 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                 place = f"{node['file']}:{node['start_line']}"
                 computed = place if node.get("computed") else prefix.computed
                 path = join_path(prefix.text, str(node["path"])) or "/"
+                if "action" in node:
+                    if path == "/" and not prefix.computed:
+                        continue  # a controller without routes of its own
+                    controller = prefix.owner.rpartition(":")[2].rpartition(".")[2].removesuffix("Controller")
+                    path = _fill(path, {"controller": controller, "action": str(node["action"])})
                 if node.get("computed"):
                     path = "?"
                 elif not path.startswith("/"):
@@ -77,12 +101,17 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                         str(node["file"]),
                         int(node["start_line"]),
                         computed,
-                        prefix.served,
+                        prefix.served or bool(node.get("app")),
+                        prefix.owner,
                         prefix.base,
                         prefix.root,
                     )
                 )
     return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
+
+
+def _fill(path: str, tokens: Mapping[str, str]) -> str:
+    return _TOKEN.sub(lambda match: tokens.get(match[1].lower()) or match[0], path)
 
 
 def canonical_routers(nodes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -132,15 +161,32 @@ class _Prefixes:
                 for mount in mounts
                 for outer in self.of(str(mount["router"]), depth + 1)
             ]
+        if any(prefix.served for prefix in prefixes):  # another root is a part of a test or script
+            prefixes = [prefix for prefix in prefixes if prefix.served]
         self._cache[router] = list(dict.fromkeys(prefixes))[:PATHS_MAX]
         return self._cache[router]
 
 
 def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
+    served, owner = prefix.served, prefix.owner
+    if node.get("kind") == "mount":
+        served = served or bool(node.get("app"))
+        owner = owner or str(node.get("owner", ""))
+        if not owner and str(node["mounted"]).endswith(ROUTES):
+            owner = str(node["router"])
+    text, versions = prefix.text, prefix.versions
+    if "versions" in node:
+        versions = (str(node["versions"]), str(node.get("default", "")))
+    if versions is not None and (version := node.get("version") or ("version" in node and versions[1])):
+        text = text if version == NEUTRAL else join_path(text, f"{versions[0]}{version}")
     if node.get("computed"):
         place = f"{node['file']}:{node['start_line']}"
-        return replace(prefix, text="", computed=place, base=str(node.get("prefix", "")))
-    return replace(prefix, text=join_path(prefix.text, str(node.get("prefix", ""))))
+        base = str(node.get("prefix", ""))
+        return replace(
+            prefix, text="", computed=place, base=base, served=served, owner=owner, versions=versions
+        )
+    path = join_path(text, str(node.get("prefix", "")))
+    return replace(prefix, text=path, served=served, owner=owner, versions=versions)
 
 
 def read_asked(text: str) -> tuple[str, str] | None:

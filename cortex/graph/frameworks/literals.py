@@ -15,6 +15,8 @@ _QUOTES = re.compile(r"^[A-Za-z]*(?:\"\"\"|'''|[\"'`])|(?:\"\"\"|'''|[\"'`])$")
 #: `http.MethodGet` and `GET` in lists of methods
 _METHOD = re.compile(r"(?:Method)?([A-Za-z]+)$")
 _DEPTH_MAX = 20
+#: `Orders.BASE`
+_MEMBERS = frozenset("field_access member_access_expression navigation_expression member_expression".split())
 
 
 class Literals:
@@ -47,12 +49,12 @@ class Literals:
                 return _QUOTES.sub("", text_of(node))
             contents = [child for child in children if not child.type.endswith(("_start", "_end"))]
             return self._join(contents, depth)
-        if kind == "identifier":
+        if kind == "identifier" or kind in _MEMBERS:
             return self._values.get(text_of(node))
         if kind.startswith("binary_"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = node.child_by_field_name("operator")
-            if left is None or right is None or operator is None or text_of(operator) != "+":
+            if left is None or right is None or operator is None or text_of(operator) not in "+.":
                 return None
             return self._join([left, right], depth)
         if kind == "parenthesized_expression" and len(children) == 1:
@@ -83,7 +85,7 @@ def names_in_list(node: Node) -> Iterator[str]:
         name = _QUOTES.sub("", text_of(node)).upper()
         if name.isalpha():
             yield name
-    elif node.type in ("list", "array", "tuple", "set"):
+    elif node.type in ("list", "tuple", "set") or "array" in node.type or "initializer" in node.type:
         for child in node.named_children:
             yield from names_in_list(child)
     elif (match := _METHOD.search(text_of(node))) and match[0].startswith("Method"):

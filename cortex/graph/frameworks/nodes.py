@@ -8,9 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from cortex.graph.facts.facts import Fragment, Import
+from cortex.graph.frameworks.files import path_of
 from cortex.graph.frameworks.framework import ANY, METHODS
 from cortex.graph.frameworks.scopes import frameworks_of
+from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.fixtures import fixture_of
@@ -19,7 +23,7 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: modules between a router's name and its definition
 _HOPS_MAX = 6
-_HANDLERS = CALLABLE_KINDS | TYPE_KINDS
+_HANDLERS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}  # `const list = wrap(async () => …)`
 
 
 def routes_of(
@@ -42,6 +46,7 @@ class _Nodes:
         self.nodes: list[dict[str, Any]] = []
         self.edges: list[Edge] = []
         self._routers = _Routers(project, evaluator)
+        self._views = Views(project, evaluator)
         self._project, self._evaluator, self._path = project, evaluator, path
         self._facts = project.index(path).facts
         self._stem = project.module_id(path)
@@ -55,7 +60,10 @@ class _Nodes:
 
     def add(self, fragment: Fragment) -> None:
         router = self._routers.find(self._path, fragment.router, fragment.scope)
-        flags = dict.fromkeys(fragment.flags, True)
+        flags: dict[str, Any] = {}
+        for flag in fragment.flags:
+            name, marks, text = flag.partition("=")
+            flags[name] = text if marks else True
         if fragment.kind == "route":
             self._add_route(fragment, router, flags)
             return
@@ -74,11 +82,22 @@ class _Nodes:
     def _add_route(self, fragment: Fragment, router: str, flags: dict[str, Any]) -> None:
         if not router and not fragment.router.startswith(("=", "?")) and not fragment.target.startswith("#"):
             return  # a call on something else: `client.get("/orders", done)`
+        template = "?" if "computed" in flags else fragment.template
+        if flags.pop("place", False):
+            path = path_of(self._path, self._project.files)
+            if path is None:
+                return
+            template = path
+        if flags.pop("views", False):
+            self._add_views(fragment, router, template, flags)
+            return
         handlers = self._handlers(fragment)
         methods = fragment.methods
         if self._class_methods and "methods" not in flags:
             methods = next(filter(None, map(self._methods_of, handlers)), methods)
-        template = "?" if "computed" in flags else fragment.template
+        elif fragment.target.endswith(".as_view()"):
+            views = self._evaluator.types_of(fragment.target[:-10], self._path, fragment.scope)
+            methods = next(filter(None, map(self._views.methods, views)), methods)
         for method in methods or (ANY,):
             node = self._add_node(
                 fragment,
@@ -88,6 +107,22 @@ class _Nodes:
             for handler, confidence in handlers.items():
                 place = Location(self._path, fragment.line, fragment.column)
                 self.edges.append(Edge(node, handler, "routes_to", place, confidence))
+
+    def _add_views(self, fragment: Fragment, router: str, template: str, flags: dict[str, Any]) -> None:
+        """Add the routes of a class that a router registers."""
+        slash = "" if flags.pop("bare", False) else "/"
+        place = Location(self._path, fragment.line, fragment.column)
+        for view in self._evaluator.types_of(fragment.target, self._path, fragment.scope):
+            for method, parameter, handler in self._views.actions(view):
+                path = template if template == "?" else f"{template}{parameter}{slash}"
+                fields = {"method": method, "path": path, "router": router, **flags}
+                node = self._add_node(fragment, f"{method} {path}", fields)
+                self.edges.append(Edge(node, handler, "routes_to", place, "import"))
+            owner = self._project.id_of(view)
+            for mounted in self._views.routers(view):
+                fields = {"router": router, "prefix": template, "mounted": mounted, "owner": owner, **flags}
+                mount = msgspec.structs.replace(fragment, kind="mount")
+                self._add_node(mount, f"mount {mounted}", fields)
 
     def _add_client(self, fragment: Fragment, client: str, flags: dict[str, Any]) -> None:
         """Add a client, or a request and the edge from its function."""
@@ -154,6 +189,15 @@ class _Nodes:
             return {self._project.id_of((self._path, int(fragment.target[1:]))): "exact"}
         if not fragment.target:
             return {}
+        owner, hash_mark, member = fragment.target.partition("#")
+        if hash_mark:
+            around, _, owner = owner.rpartition("/")
+            outer = around.split(".") if around else []
+            for count in range(len(outer), -1, -1):  # an engine's name space may be a part of its name
+                chain = ".".join([*outer[:count], owner])
+                if views := self._evaluator.types_of(chain, self._path, fragment.scope):
+                    return {self._views.member(view, member): "import" for view in views}
+            return {}
         edges_inside = list(self._edges_within(fragment))
         passed = [edge for edge in edges_inside if edge.type == "references"] or edges_inside
         if passed:
@@ -183,7 +227,7 @@ class _Routers:
     """Finds the id of a router that a key or chain means: `app/orders:router`."""
 
     def __init__(self, project: Project, evaluator: Evaluator) -> None:
-        self._project = project
+        self._project, self._evaluator = project, evaluator
         self._exports = evaluator.scopes.exports
 
     def find(self, path: str, chain: str, scope: int) -> str:
@@ -191,10 +235,22 @@ class _Routers:
             return f"{self._project.module_id(path)}:{chain[1:]}"
         if not chain or chain.startswith("?"):
             return ""
+        if chain.startswith("/"):  # a file of routes
+            return f"{self._project.module_id(chain[1:])}:app" if chain[1:] in self._project.files else ""
         if chain.startswith("'"):
             module, _, rest = chain[1:].rpartition("'")
             return self._in_module(self._project.find_module(module, path), rest.lstrip("."), 0)
-        return self._by_name(path, chain, scope, 0)
+        return self._by_name(path, chain, scope, 0) or self._of_type(path, chain, scope)
+
+    def _of_type(self, path: str, chain: str, scope: int) -> str:
+        """Return the router of a class that the file sees without an import of its own."""
+        name, bracket, mark = chain.partition("(")
+        refs = self._evaluator.types_of(name, path, scope) if name[:1].isupper() else []
+        for file, index in refs:
+            definition = self._project.definition((file, index))
+            if router_id := self._in_file(file, f"{definition.qualified}{bracket}{mark}"):
+                return router_id
+        return ""
 
     def _by_name(self, path: str, chain: str, scope: int, hops: int) -> str:
         if hops > _HOPS_MAX:

@@ -8,76 +8,61 @@ one that it returns.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import child_of, required_module, text_of
+from cortex.graph.facts.chains import child_of, required_module, text_of, unwrap_node
 from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.framework import Framework, Group, Mount, Places, Route, Router
+from cortex.graph.frameworks.attributes import AttributeReader
+from cortex.graph.frameworks.files import ROUTE_FILE, read_file
+from cortex.graph.frameworks.framework import Framework, Group, Mount, Route, Router, Setting, Views
+from cortex.graph.frameworks.laravel import LaravelReader
 from cortex.graph.frameworks.literals import names_in_list
-from cortex.graph.frameworks.scopes import Frame, Scopes, frameworks_of, span_of
+from cortex.graph.frameworks.rails import RailsReader
+from cortex.graph.frameworks.rows import Call, Rows, read_call
+from cortex.graph.frameworks.scopes import (
+    FRAGMENTS_MAX,
+    Frame,
+    Scopes,
+    recognise,
+    span_of,
+    with_attributes,
+    with_calls,
+)
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
 DEPTH_MAX = 220
-#: fragments of one file
-FRAGMENTS_MAX = 20_000
 _LISTS = frozenset({"list", "array", "tuple"})
 #: names of untyped parameters that may hold a router
 _USUAL = frozenset("app router server api blueprint".split())
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
+#: readers of files that draw all routes
+_DRAWN = {"rails": RailsReader, "laravel": LaravelReader}
+
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
-    frameworks = frameworks_of(facts.imports)
+    placed = tuple(read_file(root, facts)) if ROUTE_FILE.search(facts.path) else ()
+    frameworks = recognise(facts, root)
     if not frameworks:
-        return ()
-    reader = _Reader(facts, grammar, frameworks)
-    reader.visit(root)
-    return tuple(reader.fragments[:FRAGMENTS_MAX])
+        return placed
+    readers: list[Scopes] = []
+    text = root.text or b""
+    if called := with_calls(frameworks, text):
+        readers.append(reader := _Reader(facts, grammar, called))
+        reader.visit(root)
+    if attributed := with_attributes(frameworks, text):
+        readers.append(attributes := AttributeReader(facts, grammar, attributed))
+        attributes.read(root)
+    for drawing in (_DRAWN[framework.name] for framework in frameworks if framework.name in _DRAWN):
+        readers.append(drawn := drawing(facts, grammar, frameworks))
+        drawn.read(root)
+    return (*placed, *(fragment for reader in readers for fragment in reader.fragments[:FRAGMENTS_MAX]))
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call with its arguments. `holder`: the variable that gets its value; `depth`: nesting."""
-
-    node: Node
-    holder: str
-    depth: int
-    positional: list[Node]
-    keywords: dict[str, Node]
-
-    @property
-    def decorator(self) -> Node | None:
-        """The decorator that the call is."""
-        parent = self.node.parent
-        return parent if parent is not None and parent.type == "decorator" else None
-
-    def at(self, places: Places) -> Node | None:
-        for place in places:
-            if isinstance(place, str):
-                if (node := self.keywords.get(place)) is not None:
-                    return node
-            elif -len(self.positional) <= place < len(self.positional):
-                return self.positional[place]
-        return None
-
-
-def read_call(node: Node, holder: str, depth: int) -> Call:
-    listed = node.child_by_field_name("arguments")
-    arguments = Call(node, holder, depth, [], {})
-    for child in listed.named_children if listed is not None else ():
-        name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
-        if child.type == "keyword_argument" and name is not None and value is not None:
-            arguments.keywords[text_of(name)] = value
-        elif not child.is_extra:
-            arguments.positional.append(child)
-    return arguments
-
-
-class _Reader(Scopes):
+class _Reader(Rows):
     def visit(self, node: Node, holder: str = "", depth: int = 0) -> str:
         """Read a node; return the key or chain of the router that is its value, "" for none.
 
@@ -102,6 +87,8 @@ class _Reader(Scopes):
             return self._function(node, holder, depth + 1)
         left = node.child_by_field_name("left") or node.child_by_field_name("name")
         right = node.child_by_field_name("right") or node.child_by_field_name("value")
+        if kind == "variable_declarator" and right is None and node.named_child_count > 1:
+            right = node.named_children[-1]
         if left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children
@@ -111,7 +98,10 @@ class _Reader(Scopes):
                 self.add("mount", f"={self.frames[-1].name}()", node, target=key, flags=("same",))
             return ""
         values = [self.visit(child, holder, depth + 1) for child in children]
-        return values[0] if len(values) == 1 else ""
+        keys = [key for key in values if key in self.known_routers] if "binary" in kind else []
+        for key in keys[1:]:  # a list with the routes of a router: `[…] + router.urls`
+            self.add("mount", keys[0], node, target=key)
+        return values[0] if len(values) == 1 else keys[0] if keys else ""
 
     def _read_list(self, node: Node, holder: str, depth: int) -> str:
         """Read a list of routes: the key of the list, "" without routes."""
@@ -145,8 +135,10 @@ class _Reader(Scopes):
             self.literals.add(name, right)
             if key or name in frame.routers:
                 frame.routers[name] = key
-            if key in self.known_routers and not frame.name and key != f"={name}":
-                self.add("mount", f"={name}", left, target=key, flags=("same",))
+            if (key in self.known_routers or (key and self._is_listed(right))) and not frame.name:
+                augmented = left.parent is not None and left.parent.type.startswith("augmented")
+                if key != f"={name}":
+                    self.add("mount", f"={name}", left, target=key, flags=() if augmented else ("same",))
         elif key:
             self.attributes[name.rpartition(".")[2]] = key
             if name.startswith(("module.exports", "exports.")) and key != f"={name}":
@@ -187,6 +179,7 @@ class _Reader(Scopes):
         callee = child_of(node, self.syntax.calls[node.type])
         if callee is None:
             return ""
+        callee = unwrap_node(callee, self.syntax)
         call = read_call(node, holder, depth)
         chain = self.called_name(callee)
         framework, member = self.imported_member(chain)
@@ -201,6 +194,11 @@ class _Reader(Scopes):
                 return self._include(framework, call)
             if member == "StripPrefix" and len(call.positional) == 2:
                 return self.visit(call.positional[1], "", depth)
+        for candidate in self.frameworks:
+            if candidate.suffix and chain.endswith(candidate.suffix):
+                return self._own_router(call, candidate)
+            if member == "action" and candidate is framework and call.decorator is not None:
+                return self._action(call, call.decorator)
         receiver, name = self._receiver(callee, depth)
         decorates = call.decorator is not None
         if receiver or decorates:
@@ -209,10 +207,23 @@ class _Reader(Scopes):
                     key = receiver or f"?{self.dotted(callee).rpartition('.')[0]}"
                     if isinstance(row, Group):
                         return self._group(call, row, key)
+                    if isinstance(row, Views):
+                        return self._views(call, row, key)
+                    if isinstance(row, Setting):
+                        self._set(call, row, key)
+                        return key
                     if isinstance(row, Mount) or decorates or row.target:
                         return self._declare(call, row, key)
+        if receiver in self.known_routers and self._is_fluent(receiver):
+            if name.startswith("Map"):  # an extension method gets the router
+                self.add("mount", receiver, callee, target=f"{chain or name}(0)", span=span_of(callee))
+            self._pass(callee, "", call)
+            return receiver
         self._pass(callee, chain, call)
         return f"{chain}()" if chain and not framework else ""
+
+    def _is_fluent(self, key: str) -> bool:
+        return any(framework.types for framework in self.frameworks_of(key))
 
     def _receiver(self, callee: Node, depth: int) -> tuple[str, str]:
         fields = self.syntax.members.get(callee.type)
@@ -234,13 +245,6 @@ class _Reader(Scopes):
         routes = call.at(router.routes)
         if routes is not None and (inner := self.visit(routes, "", call.depth)):
             self.add("mount", key, node, target=inner, span=span_of(routes))
-        return key
-
-    def _default_router(self, framework: Framework, node: Node) -> str:
-        key = f"={framework.name}"
-        if key not in self.known_routers:
-            self.known_routers[key] = framework
-            self.add("router", key, node, flags=("app",))
         return key
 
     def _include(self, framework: Framework, call: Call) -> str:
@@ -337,47 +341,28 @@ class _Reader(Scopes):
             return
         assert target is not None
         router = self.visit(target, "", call.depth)
-        if router in self.known_routers or (router and self._is_include(target)):
+        is_included = self._is_include(target) or self._is_listed(target)
+        if router in self.known_routers or (router and is_included):
             prefix = template.rstrip("/") if "StripPrefix" in text_of(target)[:40] else template
             prefix = "" if row.template_has_method and prefix == template else prefix
             self.add("mount", key, node, template=prefix, target=router, span=span_of(target), flags=flags)
             return
-        self.add(
-            "route",
-            key,
-            node,
-            template=template,
-            methods=methods,
-            target=self._handler(target),
-            span=span_of(target),
-            flags=flags,
-        )
-
-    def _is_include(self, target: Node) -> bool:
-        place = self.syntax.calls.get(target.type)
-        callee = child_of(target, place) if place is not None else None
-        framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
-        return framework is not None and member == framework.includes[0]
-
-    def _decorated(self, decorator: Node) -> str | None:
-        """Return the definition that a decorator is above, `#3`; "" if the facts lack it."""
-        around = decorator.parent
-        definition = around.child_by_field_name("definition") if around is not None else None
-        if definition is None:
-            return None
-        name = definition.child_by_field_name("name")
-        at = self.definition_at(name.start_byte) if name is not None else -1
-        return f"#{at}" if at >= 0 else ""
-
-    def _handler(self, target: Node) -> str:
-        """Return the chain of a handler; "" for a function without a name."""
-        if target.child_by_field_name("body") is not None:
-            return ""
-        if target.type in self.syntax.calls:
-            callee = child_of(target, self.syntax.calls[target.type])
-            chain = self.dotted(callee) if callee is not None else ""
-            return f"{chain}()"
-        return self.dotted(target) or "?"
+        handler = self._handler(target)
+        handlers = [(methods, handler)]
+        if (members := dict(self._members(target))) and handler.endswith(".as_view()"):
+            view = handler.removesuffix(".as_view()")
+            handlers = [((method.upper(),), f"{view}#{member}") for method, member in members.items()]
+        for listed_methods, chain in handlers:
+            self.add(
+                "route",
+                key,
+                node,
+                template=template,
+                methods=listed_methods,
+                target=chain,
+                span=span_of(target),
+                flags=flags,
+            )
 
     def _pass(self, callee: Node, chain: str, call: Call) -> None:
         """Read the arguments of any call: a function may get a router."""

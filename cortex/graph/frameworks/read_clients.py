@@ -17,7 +17,8 @@ from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.clients import CLIENTS, IN_PROCESS, TEST_CLIENT, Client, Form, Maker
 from cortex.graph.frameworks.framework import METHODS, Places
 from cortex.graph.frameworks.literals import names_in_list
-from cortex.graph.frameworks.read import FRAGMENTS_MAX, Call, read_call
+from cortex.graph.frameworks.rows import Call, read_call
+from cortex.graph.frameworks.scopes import FRAGMENTS_MAX
 from cortex.graph.frameworks.templates import Templates
 from cortex.terms.kinds import CALLABLE_KINDS
 from cortex.terms.paths import is_test

@@ -12,13 +12,18 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.framework import Framework
+from cortex.graph.frameworks.framework import Attributes, Framework
 from cortex.graph.frameworks.literals import Literals
 from cortex.graph.frameworks.table import FRAMEWORKS
+
+#: steps of a file's reader, and fragments: blocks that name one another multiply
+STEPS_MAX, FRAGMENTS_MAX = 100_000, 20_000
 
 _MODULE = re.compile(
     rf"(?:{'|'.join(re.escape(name) for framework in FRAMEWORKS for name in framework.modules)})(?:[./]|$)"
 )
+
+_PLACED = tuple(framework for framework in FRAMEWORKS if framework.files)
 
 
 def frameworks_of(imports: Sequence[Import]) -> tuple[Framework, ...]:
@@ -27,6 +32,49 @@ def frameworks_of(imports: Sequence[Import]) -> tuple[Framework, ...]:
     if not modules:
         return ()
     return tuple(framework for framework in FRAMEWORKS if any(is_of(module, framework) for module in modules))
+
+
+def recognise(facts: Facts, root: Node) -> tuple[Framework, ...]:
+    """Return the frameworks of a file, by its imports, or by its path and text."""
+    imported = frameworks_of(facts.imports)
+    placed = [framework for framework in _PLACED if re.search(framework.files, facts.path)]
+    return imported + tuple(
+        framework
+        for framework in placed
+        if framework not in imported and re.search(framework.holds, root.text or b"")
+    )
+
+
+def with_calls(frameworks: Sequence[Framework], text: bytes) -> tuple[Framework, ...]:
+    """Return the frameworks whose calls a file may have."""
+    return tuple(
+        framework
+        for framework in frameworks
+        if (framework.members or framework.functions) and re.search(framework.holds, text)
+    )
+
+
+def with_attributes(frameworks: Sequence[Framework], text: bytes) -> tuple[Framework, ...]:
+    """Return the frameworks whose attributes a file may have."""
+    return tuple(
+        framework
+        for framework in frameworks
+        if framework.name in _ATTRIBUTES and _ATTRIBUTES[framework.name].search(text)
+    )
+
+
+def _attributes_of(row: Attributes) -> re.Pattern[bytes]:
+    names = {*row.controllers, *row.prefixes, *row.methods, *row.modules}
+    ends = rb"|Controller\b" if row.tokens else b""
+    return re.compile(rb"[@\[,.:]\s*(?:" + "|".join(sorted(names)).encode() + rb")\b" + ends)
+
+
+#: framework → text of every file with its attributes
+_ATTRIBUTES = {
+    framework.name: _attributes_of(framework.attributes)
+    for framework in FRAMEWORKS
+    if framework.attributes is not None
+}
 
 
 def is_of(module: str, framework: Framework) -> bool:
@@ -66,6 +114,7 @@ class Scopes:
                 self.names.setdefault(statement.name, (framework, member))
             else:
                 self.imported.add(statement.name)
+        self.names |= {name: (framework, "") for framework in frameworks for name in framework.types}
         self.begins = [definition.begin for definition in facts.definitions]
         #: router's key → its framework, None for a list
         self.known_routers: dict[str, Framework | None] = {}
@@ -75,9 +124,17 @@ class Scopes:
         self.blocks: dict[int, str] = {}
         #: groups whose routes have no path: `router.route("/orders").get(list)`
         self.complete: set[str] = set()
+        self.listed = tuple({f".{framework.listed}" for framework in frameworks if framework.listed})
+        #: routers whose paths end without a slash
+        self.bare: set[str] = set()
         #: the list around the reader
         self.list = ""
-        self.count = 0
+        self.count = self.steps = 0
+
+    def go_on(self) -> bool:
+        """Count a step; return False after too many."""
+        self.steps += 1
+        return self.steps < STEPS_MAX and len(self.fragments) < FRAGMENTS_MAX
 
     def dotted(self, node: Node) -> str:
         """Return `a.b.c` or `a.b()`, "" for other expressions."""
@@ -90,6 +147,8 @@ class Scopes:
         return ""
 
     def look_up(self, chain: str) -> str:
+        if chain.endswith(self.listed):
+            chain = chain.rpartition(".")[0]
         root, _, rest = chain.partition(".")
         if not root:
             return ""
@@ -196,6 +255,11 @@ class Scopes:
                 flags,
             )
         )
+
+
+def last_of(node: Node) -> Node:
+    """Return the last child with a name; the node itself without one."""
+    return node.named_children[-1] if node.named_children else node
 
 
 def span_of(node: Node) -> tuple[int, int, int, int]:

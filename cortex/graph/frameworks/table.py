@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from cortex.graph.frameworks.framework import METHODS, Framework, Group, Mount, Route, Router
+from cortex.graph.frameworks.framework import (
+    METHODS,
+    Attributes,
+    Framework,
+    Group,
+    Mount,
+    Route,
+    Router,
+    Setting,
+    Views,
+)
 
 _LOWER = {method.lower(): Route((method,)) for method in METHODS}
 _DECORATORS = {name: Route(route.methods, (0, "path", "rule"), target=()) for name, route in _LOWER.items()}
@@ -58,6 +68,17 @@ DJANGO = Framework(
     },
     includes=("include", "urlpatterns"),
     root="urlpatterns",
+    holds=rb"\b(?:path|url|include)\(|urlpatterns",
+    listed="urls",
+)
+REST = Framework(
+    "rest framework",
+    ("rest_framework",),
+    members={"register": Views((0, "prefix"), (1, "viewset"))},
+    suffix="Router",
+    listed="urls",
+    files=r"(?:url|route|/api).*\.py$",
+    holds=rb"Router\(|\.register\(|@action",
 )
 EXPRESS = Framework(
     "express",
@@ -112,5 +133,97 @@ NET_HTTP = Framework(
     functions={"Handle": _HANDLE, "HandleFunc": _HANDLE},
     is_router=True,
 )
+_VALUE = (0, "value", "path")
+SPRING = Framework(
+    "spring",
+    ("org.springframework.web.bind.annotation", "org.springframework.stereotype"),
+    attributes=Attributes(
+        frozenset({"RestController", "Controller"}),
+        {"RequestMapping": _VALUE},
+        {
+            "RequestMapping": Route(path=_VALUE, methods_at=("method",)),
+            **{
+                f"{method.title()}Mapping": Route((method,), _VALUE)
+                for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+            },
+        },
+        clients=frozenset({"FeignClient"}),
+    ),
+)
+NEST = Framework(
+    "nest",
+    ("@nestjs/common", "@nestjs/core"),
+    routers={"create": Router(routes=(0,))},
+    members={
+        "setGlobalPrefix": Setting(prefix=(0,)),
+        "enableVersioning": Setting(versions=True),
+        "listen": Setting(serves=True),
+        "init": Setting(serves=True),
+    },
+    holds=rb"NestFactory|setGlobalPrefix|enableVersioning",
+    attributes=Attributes(
+        frozenset(),
+        {"Controller": (0, "path")},
+        {"All": Route(path=(0,)), "Sse": Route(("GET",))}
+        | {method.title(): Route((method,)) for method in METHODS},
+        modules={"Module": ("controllers", "imports")},
+        version="Version",
+    ),
+)
+RAILS = Framework("rails", (), files=r"(?:^|/)config/routes(?:/.*)?\.rb$")
+LARAVEL = Framework(
+    "laravel",
+    (),
+    files=r"(?:^|/)(?:routes/.*|bootstrap/app|.*(?:ServiceProvider|[Rr]outes?))\.php$",
+    holds=rb"\bRoute::|\$router->|->withRouting\(",
+)
+_TEMPLATE = (0, "template", "pattern")
+_MAPPED = Route(path=_TEMPLATE, target=(1, "handler", "requestDelegate"))
+ASPNET = Framework(
+    "asp.net",
+    ("Microsoft.AspNetCore",),
+    routers={"Create": Router(app=True), "CreateBuilder": Router(app=True)},
+    members={
+        **{
+            f"Map{method.title()}": Route((method,), _MAPPED.path, _MAPPED.target)
+            for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        },
+        "Map": _MAPPED,
+        "MapMethods": Route(path=_TEMPLATE, target=(2, "handler"), methods_at=(1, "httpMethods")),
+        "MapGroup": Group((0, "prefix")),
+        "UseEndpoints": Group(()),
+    },
+    attributes=Attributes(
+        frozenset({"ApiController"}),
+        {"Route": _TEMPLATE},
+        {
+            "Route": Route(path=_TEMPLATE),
+            "AcceptVerbs": Route(path=("Route",), methods_at=(0,)),
+            **{
+                f"Http{method.title()}": Route((method,), _TEMPLATE)
+                for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+            },
+        },
+        tokens=True,
+    ),
+    types=frozenset({"WebApplication", "IApplicationBuilder", "IEndpointRouteBuilder", "RouteGroupBuilder"}),
+    files=r"\.cs$",
+    holds=rb"\.Map(?:Get|Post|Put|Patch|Delete|Group|Methods)\(",
+)
 
-FRAMEWORKS = (FLASK, FASTAPI, DJANGO, EXPRESS, GIN, ECHO, CHI, NET_HTTP)
+FRAMEWORKS = (
+    FLASK,
+    FASTAPI,
+    DJANGO,
+    REST,
+    EXPRESS,
+    GIN,
+    ECHO,
+    CHI,
+    NET_HTTP,
+    SPRING,
+    NEST,
+    RAILS,
+    LARAVEL,
+    ASPNET,
+)

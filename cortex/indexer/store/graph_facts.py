@@ -7,9 +7,11 @@ import logging
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from tree_sitter import Node
 
 from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.facts import Definition, Facts
+from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.kotlin_lines import join_broken_lines
 from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
@@ -69,16 +71,23 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         else:
             tree = syntax_tree(source, language)[1]
         facts = extract(tree, source.path, grammar, sha256)
-        fragments = read_fragments(tree.root_node, facts, grammar)
-        fragments += read_requests(tree.root_node, facts, grammar)
-        if fragments:
-            facts = msgspec.structs.replace(facts, fragments=fragments)
+        facts = _add_fragments(facts, tree.root_node, grammar)
         return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it
         return None
     except Exception:  # the file's chunks are indexed anyway
         log.exception("%s has no graph", source.path)
         return None
+
+
+def _add_fragments(facts: Facts, root: Node, grammar: Grammar) -> Facts:
+    """Return the facts with the file's routes; without them if their reading fails."""
+    try:
+        fragments = (*read_fragments(root, facts, grammar), *read_requests(root, facts, grammar))
+    except Exception:
+        log.exception("%s has no routes in the graph", facts.path)
+        return facts
+    return msgspec.structs.replace(facts, fragments=fragments) if fragments else facts
 
 
 def may_have_facts(path: str) -> bool:

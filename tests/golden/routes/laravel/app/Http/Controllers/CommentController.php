@@ -1,0 +1,8 @@
+<?php
+
+namespace App\Http\Controllers;
+
+class CommentController
+{
+    public function index() {}
+}

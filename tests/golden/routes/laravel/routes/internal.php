@@ -1,0 +1,5 @@
+<?php
+
+use App\Http\Controllers\PageController;
+
+Route::get('ping', [PageController::class, 'home']);

@@ -1,0 +1,2 @@
+function Cart() { return <main />; }
+export default withUser(Cart);

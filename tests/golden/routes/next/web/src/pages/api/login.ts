@@ -1,0 +1,1 @@
+export default async function login(request, response) { response.end(); }

@@ -1,0 +1,2 @@
+const Blog = () => <main />;
+export default Blog;

@@ -1,0 +1,7 @@
+class Admin::OrdersController < ApplicationController
+  def index
+  end
+
+  def destroy
+  end
+end

@@ -1,0 +1,11 @@
+module Api
+  module V1
+    class OrdersController < ApplicationController
+      def index
+      end
+
+      def import
+      end
+    end
+  end
+end

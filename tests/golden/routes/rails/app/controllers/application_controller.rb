@@ -1,0 +1,4 @@
+class ApplicationController < ActionController::Base
+  def help
+  end
+end

@@ -1,0 +1,1 @@
+get "extra", to: "pages#extra"

@@ -1,0 +1,4 @@
+SECRET_KEY = "x"
+ROOT_URLCONF = "proj.urls"
+INSTALLED_APPS = ["rest_framework"]
+REST_FRAMEWORK = {"UNAUTHENTICATED_USER": None}

@@ -1,0 +1,5 @@
+from rest_framework import routers
+
+
+class ShopRouter(routers.SimpleRouter):
+    pass
