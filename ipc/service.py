@@ -235,7 +235,7 @@ def _stop_signals() -> tuple[threading.Event, Socket]:
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
-        with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):  # broken: the loop has ended
             write.send(b"x")
 
     # Python calls a handler between two instructions: for a signal that comes just before the wait

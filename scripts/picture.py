@@ -32,6 +32,7 @@ COMMANDS = (
     "cortex graph callers read_plain -k 3",
     "cortex exact INDEX_FORMAT -k 2",
 )
+LABEL = "A session of the shell: cortex search, cortex graph callers, cortex exact"
 #: at most: characters of a line, lines of one answer, bytes of the picture
 COLUMNS, LINES, BYTES_MAX = 100, 11, 150_000
 #: pixels of a character and of a line
@@ -98,16 +99,16 @@ def _run(command: str, project: Path, env: dict[str, str]) -> list[str]:
     return lines if len(lines) <= LINES else [*lines[: LINES - 1], "…"]
 
 
-def draw(recorded: list[tuple[str, list[str]]]) -> str:
+def draw(recorded: list[tuple[str, list[str]]], *, label: str = LABEL, prompt: str = "$") -> str:
     """Return the SVG."""
-    lines = list(_with_times(recorded))
+    lines = list(_with_times(recorded, prompt))
     high = HEIGHT * (len(lines) + 2)
     body = "\n".join(
         f'<text y="{HEIGHT * (row + 2)}" x="14" style="animation-delay:{at:.2f}s">{spans}</text>'
         for row, (at, spans) in enumerate(lines)
     )
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH * COLUMNS + 28:.0f} {high}" role="img"
- aria-label="A session of the shell: cortex search, cortex graph callers, cortex exact">
+ aria-label="{html.escape(label)}">
 <style>
 text {{ font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: {INK}; white-space: pre;
  opacity: 0; animation: show 1ms forwards }}
@@ -120,11 +121,11 @@ text {{ font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fil
 """
 
 
-def _with_times(recorded: list[tuple[str, list[str]]]) -> Iterator[tuple[float, str]]:
+def _with_times(recorded: list[tuple[str, list[str]]], prompt: str) -> Iterator[tuple[float, str]]:
     """Yield (seconds, spans) of each line."""
     at = 0.5
     for command, answer in recorded:
-        yield at, f'<tspan fill="{PROMPT}">$</tspan> {html.escape(command)}'
+        yield at, f'<tspan fill="{PROMPT}">{prompt}</tspan> {html.escape(command)}'
         at += TYPE_S * len(command) + THINK_S
         for line in answer:
             yield at, _spans(line)

@@ -1,7 +1,7 @@
-"""A program that makes docs/page.png, the README's picture of the page, from the demo's project.
+"""A program that makes the pictures of the page's views in docs/pictures.
 
-Serves a scratch copy of this repository, as scripts/demo does, enters a question in a Chromium
-without a window, and ends every process again. Needs the packages chromium and chromium-driver.
+Serves a copy of two folders of this repository, opens each view in a Chromium without a window,
+and ends every process again. Needs the packages chromium and chromium-driver.
 """
 
 from __future__ import annotations
@@ -17,18 +17,28 @@ import time
 from pathlib import Path
 from urllib.parse import urlencode
 
-from demo import CORTEX, scratch_copy
+from demo import CORTEX
+from picture import FOLDERS
 from selenium import webdriver
 from selenium.webdriver.support.wait import WebDriverWait
 
 ROOT = Path(__file__).resolve().parent.parent
-#: the question in the picture, as a person would write it
-QUESTION = "where are search results ranked"
-WIDTH, HEIGHT = 1280, 800
-#: bytes of the largest picture that fits a README
-BYTES_MAX = 300_000
+#: picture → path of the page, and the element that it waits for
+VIEWS = {
+    "search": ("/search?" + urlencode({"q": "where is the configuration read and checked"}), ".found"),
+    "file": ("/files?path=cortex/settings/trust.py#L30-L34", ".files .code"),
+    "graph": ("/graph?" + urlencode({"of": "cortex/settings/trust.py"}), "canvas"),
+    "memory": ("/memory?merge=1,2", ".merge"),
+}
+#: titles of notes for the picture of memory
+TITLES = ("Retries back off", "Retries use back-off with jitter", "Refunds are booked at night")
+WIDTH, HEIGHT = 1080, 600
+#: bytes of the largest picture that fits the documents
+BYTES_MAX = 150_000
 #: seconds until a copy is served, and until an element is shown
 SERVED_S, SHOWN_S = 180.0, 60.0
+#: seconds until a graph is laid out
+SETTLE_S = 2.0
 
 
 def run(*arguments: str) -> str:
@@ -61,37 +71,38 @@ def chromium() -> webdriver.Chrome:
     return webdriver.Chrome(options, webdriver.ChromeService(driver))
 
 
-def picture(link: str, place: str, *, dark: bool) -> bytes:
-    """Return a PNG of `place` once the page has loaded."""
+def picture(browser: webdriver.Chrome, address: str, awaited: str) -> bytes:
+    """Return a PNG of `address` once the page has loaded."""
+    browser.get(address)
+    wait = WebDriverWait(browser, SHOWN_S)
+    for selector in (awaited, "#fresh[data-state=fine]"):
+        wait.until(lambda driver, selector=selector: driver.find_elements("css selector", selector))
+    time.sleep(SETTLE_S)  # a picture of the graph is laid out after its element exists
+    browser.execute_script("document.activeElement?.blur()")
+    return browser.get_screenshot_as_png()
+
+
+def pictures(link: str, names: list[str]) -> dict[str, bytes]:
     browser = chromium()
     try:
         metrics = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        light = {"name": "prefers-color-scheme", "value": "light"}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [light]})
         browser.get(link)
-        wait = WebDriverWait(browser, SHOWN_S)
-        wait.until(lambda driver: driver.find_elements("css selector", "main.search"))
-        browser.get(link.partition("/enter")[0] + place)
-        wait.until(
-            lambda driver: driver.find_elements(
-                "css selector", ".found, .map, .plot canvas, #results .notice"
-            )
+        WebDriverWait(browser, SHOWN_S).until(
+            lambda driver: driver.find_elements("css selector", "main.search")
         )
-        wait.until(lambda driver: driver.find_elements("css selector", "#fresh[data-state=fine]"))
-        browser.execute_script("document.activeElement?.blur()")
-        return browser.get_screenshot_as_png()
+        server = link.partition("/enter")[0]
+        return {name: picture(browser, server + VIEWS[name][0], VIEWS[name][1]) for name in names}
     finally:
         browser.quit()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "page.png")
-    parser.add_argument(
-        "--place", default="/search?" + urlencode({"q": QUESTION}), help="path of the page to show"
-    )
-    parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "pictures")
+    parser.add_argument("views", nargs="*", default=list(VIEWS), help=", ".join(VIEWS))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cortex-page-") as folder:
         project = Path(folder).resolve() / "demo"
@@ -102,17 +113,23 @@ def main() -> int:
             ("XDG_CONFIG_HOME", "config"),
         ):  # keeps out of the user's settings and memory
             os.environ[variable] = str(Path(folder).resolve() / name)
-        scratch_copy(ROOT, project)
+        for name in FOLDERS:
+            shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+        (project / ".git").mkdir()
         try:
             run("index", "--project", str(project))
-            raw = picture(link_of(project), options.place, dark=options.dark)
+            for title in TITLES:
+                run("memory", "store", title, "--kind", "decision", "--project", str(project))
+            images = pictures(link_of(project), options.views)
         finally:
             run("down", "--project", str(project))
             run("memory", "down")
-    if len(raw) > BYTES_MAX:
-        sys.exit(f"The picture has {len(raw)} bytes, more than {BYTES_MAX}; nothing was written.")
-    options.out.write_bytes(raw)
-    print(f"{options.out}: {len(raw)} bytes, {WIDTH} × {HEIGHT}")
+    options.out.mkdir(exist_ok=True)
+    for name, raw in images.items():
+        if len(raw) > BYTES_MAX:
+            sys.exit(f"{name} has {len(raw)} bytes, more than {BYTES_MAX}.")
+        (options.out / f"{name}.png").write_bytes(raw)
+        print(f"{options.out / name}.png: {len(raw)} bytes, {WIDTH} × {HEIGHT}")
     return 0
 
 

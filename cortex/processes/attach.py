@@ -41,6 +41,9 @@ from ipc.locks import holder_of
 
 #: seconds that a set may take to answer after its start, with the end of a stopping set before it
 ATTACH_S = 15.0
+#: seconds to wait for the end of a set of another version or configuration, which ends once a front
+#: waits and none uses it: so the first question after an upgrade is answered
+TAKE_OVER_S = 5.0
 #: seconds for one line from a supervisor that has accepted the connection
 REPLY_S = 2.0
 #: seconds that a whole set may take to stop: three stages, each with a bound, and a margin
@@ -94,7 +97,22 @@ class Attachment:
         Raises Misconfigured and Unavailable.
         """
         await self._connect(first=True)
+        if self.problem not in ("", RESTART) and self._start and self._reader is not None:
+            await self._take_over(self._reader)
         self._task = asyncio.create_task(self._follow())
+
+    async def _take_over(self, reader: asyncio.StreamReader) -> None:
+        """Wait for the end of another version's set if nothing else uses it, then start ours."""
+        folder = other_protocol(self.owner) or self.owner.runtime_dir
+        status = await asyncio.to_thread(_ask_supervisor, folder, "status")  # None: it ends already
+        if status and (status.get("fronts") or status.get("idle_exit_s") is None):
+            return
+        with contextlib.suppress(OSError, ValueError, TimeoutError):
+            async with asyncio.timeout(TAKE_OVER_S):
+                while await reader.readline():
+                    pass
+            await self._hang_up()
+            await self._connect(first=True)
 
     async def keep(self) -> None:
         """Let the set run on without fronts (`cortex up --detach`); return when its supervisor has

@@ -52,6 +52,8 @@ LOCK_S = 20.0
 GRACE_S = 5.0
 #: bytes of one command line
 LINE_BYTES_MAX = 65_536
+#: option of a set that runs on without fronts, when it begins anew
+RUNS_ON = "--again"
 #: the reason in the log when a set begins anew
 UPGRADED = "an upgrade has replaced the modules of this process"
 #: connections at the same time: one for each window of an agent
@@ -118,6 +120,7 @@ class Supervisor:
         """
         if not self._take_lock(lock_s):
             # Another supervisor was quicker: the set runs, as requested.
+            self._hand_over()
             return EXIT_OK
         wake, listener = self._wake_up(), self._listen()
         self._hold_plain()
@@ -319,6 +322,22 @@ class Supervisor:
             elif now - self._idle_since >= self._idle_limit_s:
                 self._stop(f"no front for {now - self._idle_since:.0f} s")
 
+    def keep(self) -> None:
+        """Run on without fronts."""
+        self._idle_exit_s = None
+
+    def _hand_over(self) -> None:
+        """Have the set that took the place of a kept one run on without fronts, too."""
+        if self._idle_exit_s is None:
+            with (
+                contextlib.suppress(OSError, ValueError, KeyError),
+                sockets.open_socket(socket_path(self.spec.runtime_dir), LOCK_S) as link,
+                link.makefile("rb") as lines,
+            ):
+                if lines.readline(LINE_BYTES_MAX):
+                    link.sendall(b'{"command": "keep"}\n')
+                    lines.readline(LINE_BYTES_MAX)
+
     def _accept(self, listener: socket.socket) -> None:
         try:
             connection, _ = listener.accept()
@@ -409,7 +428,7 @@ class Supervisor:
         elif command == "wait":
             self._waiting.add(connection)
         elif command == "keep" and not self._reason:  # a stopping supervisor cannot confirm it
-            self._idle_exit_s = None
+            self.keep()
             self._send(connection, {"kept": True})
         elif command == "refused" and isinstance(lines, int):
             self._refused += lines
@@ -507,8 +526,15 @@ def main(arguments: list[str]) -> int:
     """
     spec = SetSpec.load(arguments[-1])
     try:
-        code = Supervisor(spec).run()
-        return re_exec.begin(UPGRADED) if code == ANEW else code
+        supervisor = Supervisor(spec)
+        if RUNS_ON in arguments:
+            supervisor.keep()
+        code = supervisor.run()
+        if code != ANEW:
+            return code
+        if RUNS_ON not in arguments:
+            sys.orig_argv.insert(-1, RUNS_ON)
+        return re_exec.begin(UPGRADED)
     except Misconfigured as error:
         say(str(error))
         return EXIT_USAGE

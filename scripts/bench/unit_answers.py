@@ -28,7 +28,7 @@ from typing import Any
 import orjson
 from product import connect, isolated_environment
 from report import add_json, begin, print_machine, write
-from unit_signals import Engines, Units, has_lines, lines_of
+from unit_signals import Engines, Units, has_lines, index_once, lines_of
 from unit_weights import mean, rank_in
 
 from cortex.ask.questions import Search
@@ -124,18 +124,6 @@ async def ask_program(
     return outcomes
 
 
-def prepare(root: Path, command: Sequence[str]) -> None:
-    (root / ".git").mkdir(exist_ok=True)
-    for verb in ("index", "down"):
-        subprocess.run(
-            [*command, verb, "--project", root],
-            check=verb == "index",
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=600,
-        )
-
-
 def ask(name: str, options: argparse.Namespace) -> dict[str, list[tuple[Outcome, str]]]:
     """Return the outcomes of the questions about a repository: of this checkout, of the program."""
     work = options.work.resolve()
@@ -144,7 +132,7 @@ def ask(name: str, options: argparse.Namespace) -> dict[str, list[tuple[Outcome,
     rows = [row for row in spec["questions"] if row["kind"] == "fix"]
     began = time.monotonic()
     with isolated_environment(work / "home"):
-        prepare(root, [sys.executable, "-P", "-m", "cortex"])
+        index_once(root, [sys.executable, "-P", "-m", "cortex"])
         engines = Engines(root)
         paths = [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]
         judge = Judge(Units(engines, root, paths))
@@ -152,7 +140,7 @@ def ask(name: str, options: argparse.Namespace) -> dict[str, list[tuple[Outcome,
         outcomes = {"agent": asyncio.run(ask_agent(engines, judge, rows))}
     if options.program:
         with isolated_environment(work / "program"):
-            prepare(root, [options.program])
+            index_once(root, [options.program])
             outcomes["program"] = asyncio.run(ask_program(root, options.program, judge, rows))
             subprocess.run(
                 [options.program, "down", "--project", root], check=False, stdout=subprocess.DEVNULL

@@ -259,10 +259,22 @@ def without_answer(name: str, work: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def index_once(root: Path, command: Sequence[str]) -> None:
+    """Index a tree with a `cortex`, and end its processes."""
+    (root / ".git").mkdir(exist_ok=True)
+    for verb in ("index", "down"):
+        subprocess.run(
+            [*command, verb, "--project", root],
+            check=verb == "index",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=600,
+        )
+
+
 def ask(name: str, work: Path, sample: int) -> None:
     """Index a tree, and write the signals of its questions."""
     root = work / "trees" / name
-    (root / ".git").mkdir(exist_ok=True)
     (root / ".cortex").mkdir(exist_ok=True)
     (root / ".cortex" / "config.yml").touch()
     spec = json.loads((work / "questions" / f"{name}.json").read_text())
@@ -270,15 +282,7 @@ def ask(name: str, work: Path, sample: int) -> None:
     for row in [*spec["questions"], *without_answer(name, work)]:
         kinds[row["kind"]].append(row)
     with isolated_environment(work / "home"):
-        command = [sys.executable, "-P", "-m", "cortex"]
-        for verb in ("index", "down"):
-            subprocess.run(
-                [*command, verb, "--project", root],
-                check=verb == "index",
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=600,
-            )
+        index_once(root, [sys.executable, "-P", "-m", "cortex"])
         engines = Engines(root)
         paths = [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]
         units = Units(engines, root, paths)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from cortex import __version__
 from cortex.system.loaded_code import PACKAGES, RESTART
 from tests.e2e.conftest import CALL_S, Project
 from tests.wait_until import BOUND_S, until
@@ -91,7 +92,7 @@ def test_a_set_whose_files_an_upgrade_replaces_begins_anew_and_answers_say_what_
 def test_a_set_without_fronts_begins_anew_after_an_upgrade(project, site):
     done = project.run("up", "--detach")
     assert done.returncode == 0, done.stderr
-    before = project.status()["pid"]
+    before = project.status()
     upgrade(site)
 
     async def talk():
@@ -99,8 +100,22 @@ def test_a_set_without_fronts_begins_anew_after_an_upgrade(project, site):
             await front.until_found("check_password", "auth/login.py")
 
     asyncio.run(asyncio.wait_for(talk(), CALL_S + BOUND_S))
-    # the old set may answer first
-    log = project.config.run_dir / "supervisor.log"
+    # the old set may answer first; a front that waits may start the new set before it begins anew
+    assert before["idle_exit_s"] is None
+    expected = (__version__, None)
     until(
-        lambda: project.status()["pid"] != before or "begins anew" in log.read_text(), "the set begins anew"
+        lambda: tuple(map(project.status().get, ("version", "idle_exit_s"), ("", 0))) == expected,
+        "a new set runs until `cortex down`",
     )
+
+
+def test_the_first_question_after_an_upgrade_is_answered_by_a_new_set(project, site):
+    project.environment["CORTEX_SERVER_IDLE_EXIT_S"] = "60"
+    assert project.run("search", "check_password").returncode == 0
+    before = project.status()
+    assert before["version"] == "0.0.1"
+    # as an upgrade whose files the set has not checked yet
+    project.environment["PYTHONPATH"] = str(ROOT)
+    done = project.run("search", "check_password")
+    assert (done.returncode, "auth/login.py" in done.stdout) == (0, True), done.stderr
+    assert project.status()["pid"] != before["pid"]

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 
 import orjson
 import psutil
@@ -19,6 +20,7 @@ from cortex.sealing.streams import MAGIC
 from cortex.settings import config as configuration
 from cortex.system.errors import Misconfigured
 from tests.e2e.conftest import BIN, SOURCES
+from tests.front.http.browsing import Page, driving
 from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
@@ -250,6 +252,53 @@ def test_a_sealed_project_is_listed_as_sealed_and_never_removed_as_abandoned(sea
     assert orjson.loads(sealed.run("clean", "--older-than", "1h", "--json").stdout) == []
     stats = orjson.loads(sealed.run("stats", "--json").stdout)
     assert {usage["tool"] for usage in stats["tools"]} >= {"cortex_search", "cortex_exact"}
+
+
+def test_the_page_of_a_sealed_project_leaves_no_text_in_an_address_or_in_stats(sealed):
+    words = "how is a password compared"
+    done = sealed.run("up", "--detach", "--http")
+    assert done.returncode == 0, done.stderr
+    try:
+
+        def link() -> str:
+            return sealed.run("open", "--print").stdout.strip()
+
+        with driving() as driver:
+            page = Page(driver, None)
+            driver.get(until(link, "the page is served"))
+            page.find("#fresh[data-state=fine]")
+            page.type("#query", words)
+            page.shows("check_password", ".found")
+            time.sleep(1.2)  # a settled question is an entry of its own
+            page.type("#query", "nothing-of-this-kind path:auth/**")
+            page.shows("1", "#results")
+            until(lambda: page.js("return history.state?.q") == "nothing-of-this-kind path:auth/**", "asked")
+            driver.back()
+            until(lambda: page.js("return document.querySelector('#query').value") == words, "Back")
+            page.shows("check_password", ".found")
+            page.js("document.querySelector('.found a.open').click()")
+            page.shows("def check_password", ".files .code")
+            driver.back()
+            page.shows("check_password", ".found")
+            logged = [orjson.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+            navigations = driver.execute_cdp_cmd("Page.getNavigationHistory", {})["entries"]
+            urls = [entry["url"] for entry in navigations]
+        for message in logged:
+            if message["method"] == "Network.requestWillBeSent":
+                urls.append(message["params"]["request"]["url"])
+            elif message["method"] == "Network.responseReceived" and "/static/" not in str(message):
+                headers = {
+                    name.lower(): value for name, value in message["params"]["response"]["headers"].items()
+                }
+                assert headers["cache-control"] == "no-store", message
+        assert any("/files?" in url for url in urls)
+        assert not [url for url in urls if "compared" in url or "nothing-of" in url or "q=" in url]
+        assert "check_password" not in "".join(urls)
+        stats = sealed.run("stats", "--json").stdout
+        assert "compared" not in stats
+        assert "nothing-of" not in stats
+    finally:
+        sealed.run("down")
 
 
 def test_a_rotated_key_keeps_the_index_and_a_forgotten_key_removes_it(sealed, tmp_path):

@@ -266,6 +266,19 @@ def test_of_500_implementations_a_walk_reaches_the_callers_of_the_one(config):
     assert not ids(worker, "path", "j8:alone", to="J7.run")
 
 
+def test_a_base_in_the_impact_shows_its_other_overloads_to_those_who_override_it(config):
+    file = "a.java"
+    nodes = [("a:Base", "class", file), ("a:Heir", "class", file), ("a:Heir.set", "method", file)]
+    nodes += [(f"a:Base.set{end}", "method", file) for end in ("", "~2")]
+    nodes += [(f"a:{name}", "function", file) for name in ("save", "near", "far")]
+    edges = [("a:Heir", "a:Base", "extends")]
+    edges += [(f"a:{name}.set", "a:save", "calls") for name in ("Base", "Heir")]
+    edges += [("a:near", "a:Base.set", "calls"), ("a:far", "a:Base.set~2", "calls")]
+    assert set(ids(serve_graph(config, nodes, edges), "impact", "a:save", depth=2)) == {
+        *("a:Base.set", "a:Heir.set", "a:near", "a:far")
+    }
+
+
 def test_what_only_imports_stands_behind_all_others(config):
     nodes = [("a:hub", "function", "a.py"), ("b:near", "function", "b.py"), ("b:far", "function", "b.py")]
     nodes += [("c", "module", "c.py"), ("d", "module", "d.py")]
@@ -296,7 +309,9 @@ def test_impact_callers_and_paths_agree_in_any_graph(tmp_path_factory, suffix, s
     for at in range(draw.randint(1, 8)):
         kind = draw.choice(["class", "class", "interface", "struct"])
         nodes.append((f"m:C{at}", kind, f"m{suffix}"))
-        members = (member for member in ("run", "go", constructor or f"C{at}") if draw.random() < 0.6)
+        members = (
+            member for member in ("run", "run~2", "go", constructor or f"C{at}") if draw.random() < 0.6
+        )
         nodes += [(f"m:C{at}.{member}", "method", f"m{suffix}") for member in members]
     nodes += [(f"m:f{at}", "function", f"m{suffix}") for at in range(draw.randint(1, 8))]
     names = [name for name, *_ in nodes]

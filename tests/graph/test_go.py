@@ -206,3 +206,16 @@ def test_functions_that_are_called_once_and_functions_in_fields_give_their_resul
         ("once:Field", "once:Engine.Start", "receiver"),
         ("once:Field", "once:Engine.Stop", "receiver"),
     }
+
+
+def test_a_test_package_hides_no_names_of_its_folder():
+    files = {
+        "disk/a_test.go": 'package disk_test\n\nimport "shop/disk"\n\nfunc check() { disk.Save() }\n',
+        "disk/disk.go": "package disk\n\nfunc Save() {}\n",
+        "main.go": 'package main\n\nimport "shop/disk"\n\nfunc main() { disk.Save() }\n',
+    }
+    project = project_of(files)
+    for path, source in (("main.go", "main:main"), ("disk/a_test.go", "disk/a_test:check")):
+        edges = edges_of(project, Evaluator(project), path)
+        calls = [(edge.source, edge.target) for edge in edges if edge.type == "calls"]
+        assert calls == [(source, "disk/disk:Save")]

@@ -100,3 +100,78 @@ shop.begin(5)
     first = text.split("\n").index("shop.disk_on(1)") + 1
     lines = {line - first for line, name in calls({"a.rb": text}, "a.rb") if name == "Disk.on"}
     assert lines & {*range(5)} == {0, 1, 2, 3}
+
+
+def test_a_reader_is_a_method_and_hides_no_instance_variable():
+    text = (
+        _SHOP
+        + """class Shop
+  attr_reader :disk
+  attr_accessor 'size'
+  attr_writer :late
+  def initialize(tape)
+    @disk = Disk.new
+    @tape = tape
+  end
+  def tape
+    @tape
+  end
+  def fill
+    @tape = Tape.new
+    @disk.on 1
+    disk.on 2
+    tape.on 3
+    size
+    late
+  end
+end
+shop = Shop.new(1)
+shop.disk.on 4
+shop.size = 5
+shop.late = shop.size
+shop.disk = shop.late
+"""
+    )
+    first = text.split("\n").index("    @disk.on 1") + 1
+    assert [(line - first, name) for line, name in calls({"a.rb": text}, "a.rb") if line >= first] == [
+        (0, "Disk.on"),
+        (1, "Disk.on"),
+        (1, "Shop.disk"),
+        (2, "Shop.tape"),
+        (2, "Tape.on"),
+        (3, "Shop.size"),
+        (7, "Shop"),
+        (8, "Disk.on"),
+        (8, "Shop.disk"),
+        (9, "Shop.size="),
+        (10, "Shop.late="),
+        (10, "Shop.size"),
+    ]
+
+
+def test_a_struct_is_a_class():
+    text = (
+        _SHOP
+        + """Point = Struct.new(:x, :y) do
+  def long
+    short
+  end
+  def short
+    x
+  end
+end
+Point.new(1, 2).long
+"""
+    )
+    assert calls({"a.rb": text}, "a.rb") == [(11, "Point.short"), (17, "Point"), (17, "Point.long")]
+
+
+def test_a_module_extends_itself_by_one_inside():
+    shop = "module Shop\n  module Base\n    def pack(x)\n    end\n  end\n  extend Base\nend\n"
+    texts = {
+        "lib/shop.rb": shop,
+        "lib/base.rb": "module Base\n  def pack(x)\n  end\nend\n",
+        "lib/disk.rb": "module Shop\n  class Disk\n  end\nend\n",
+        "use.rb": "Shop.pack(1)\n",
+    }
+    assert calls(texts, "use.rb") == [(1, "Shop.Base.pack")]

@@ -31,8 +31,13 @@ ALL = sorted(path for path in PROJECTS.rglob("*") if path.is_file() and path.nam
 
 @pytest.fixture
 def config(tmp_path):
-    shutil.copytree(PROJECTS, tmp_path / "tree", ignore=shutil.ignore_patterns("EDGES"))
-    return Config(root=tmp_path / "tree")
+    return plant(tmp_path)
+
+
+def plant(place, project=""):
+    """Copy one golden project, "" for all, into a tree; return its settings."""
+    shutil.copytree(PROJECTS / project, place / "tree" / project, ignore=shutil.ignore_patterns("EDGES"))
+    return Config(root=place / "tree")
 
 
 def entries(root):
@@ -87,11 +92,12 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_gives_the_graph_of_a_fresh_reading(config, edit, tmp_path):
+def test_an_edit_gives_the_graph_of_a_fresh_reading(edit, tmp_path):
+    name, old, new = EDITS[edit]
+    config = plant(tmp_path, name.partition("/")[0])
     store = GraphStore(config)
     store.update(entries(config.root), {})
     before = graph(config)
-    name, old, new = EDITS[edit]
     path = config.root / name
     text = path.read_text()
     assert old in text
@@ -103,10 +109,8 @@ def test_an_edit_gives_the_graph_of_a_fresh_reading(config, edit, tmp_path):
 
 @pytest.mark.parametrize("project", sorted(path.name for path in PROJECTS.iterdir()))
 def test_a_file_that_goes_and_comes_back_leaves_no_trace(tmp_path, project):
-    tree = tmp_path / "tree"
-    shutil.copytree(PROJECTS / project, tree / project, ignore=shutil.ignore_patterns("EDGES"))
-    config = Config(root=tree)
-    store = GraphStore(config)
+    config = plant(tmp_path, project)
+    store, tree = GraphStore(config), config.root
     store.update(entries(tree), {})
     before = graph(config)
     for number, path in enumerate(path for path in ALL if path.is_relative_to(PROJECTS / project)):
@@ -210,6 +214,24 @@ def test_an_edit_inside_a_function_concerns_no_other_file():
     )
     assert project.update({"a.py": facts("a.py", "def f():\n    print(2)\n    return 1\n")}) == {"a.py"}
     assert project.update({"a.py": facts("a.py", "def f(x):\n    return 1\n")}) == {"a.py", "b.py"}
+
+
+def test_a_lost_re_export_concerns_the_users_of_its_names_through_any_number_of_barrels():
+    project = Project(LANGUAGES)
+    project.update(
+        {
+            "lib/base.ts": facts("lib/base.ts", "export class Base {}\n"),
+            "lib/index.ts": facts("lib/index.ts", "export * from './base';\n"),
+            "outer.ts": facts("outer.ts", "export * from './lib';\n"),
+            "page.ts": facts("page.ts", "import { Base } from './outer';\nnew Base();\n"),
+            "pkg/__init__.py": facts("pkg/__init__.py", "from .deep import *\n"),
+            "pkg/deep.py": facts("pkg/deep.py", "def dig(): ...\n"),
+            "pkg/use.py": facts("pkg/use.py", "from . import dig\n\ndig()\n"),
+        }
+    )
+    without = {"lib/index.ts": "export const other = 1;\n", "pkg/__init__.py": "OTHER = 1\n"}
+    concerned = project.update({name: facts(name, text) for name, text in without.items()})
+    assert concerned >= {"page.ts", "pkg/use.py"}
 
 
 @pytest.mark.parametrize("member", ["[name: string]: Disk;", "[K in Names]: Disk;"])

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from cortex.graph.facts import function_values
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.reaching_bindings import Meanings
 from cortex.graph.facts.tables import FileIndex, Packed
@@ -18,6 +19,7 @@ from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import Recursion
+from cortex.graph.sweep import references
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_shards import State
@@ -260,3 +262,13 @@ def test_files_with_common_dependencies_are_resolved_while_those_are_unpacked(mo
     assert unpacked.total() <= 1.5 * len(texts), unpacked.total()
     _, edges, _ = bodies.build_body(["h/p0.java"], {})["h/p0.java"]
     assert "a/p0:C0.go" in {edge["to"] for edge in edges}
+
+
+def test_surroundings_of_rubys_names_are_read_only_where_they_decide(monkeypatch: pytest.MonkeyPatch):
+    """A look at a node's parent walks down from the root."""
+    looks: list[str] = []
+    for module, name in ((function_values, "_names_method"), (references, "is_assigned")):
+        monkeypatch.setattr(module, name, lambda _, name=name: bool(looks.append(name)))
+    calls = "  save item\n  disk.save item\n  item = disk\n  item\n  disk\n" * FUNCTIONS
+    read_all({"a.rb": f"def all(disk, item)\n{calls}  store\n  disk.size\nend\n"})
+    assert looks == ["is_assigned", "_names_method"]

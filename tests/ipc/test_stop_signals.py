@@ -37,3 +37,28 @@ def test_a_stop_signal_ends_a_wait_whose_handler_has_not_run_yet():
             stdin=subprocess.DEVNULL,
         )
         assert ended.returncode == 0, (name, ended.stderr)
+
+
+#: a lifeline that ends while this process already leaves its loop
+LEAVING = """
+import threading
+from ipc.service import _stop_signals
+
+stop, wake = _stop_signals()
+wake.close()
+print("left", flush=True)
+stop.wait(60)
+next(thread for thread in threading.enumerate() if thread.name == "life-line").join(0.3)
+"""
+
+
+def test_a_lifeline_that_ends_after_the_loop_writes_no_traceback():
+    process = subprocess.Popen(
+        [sys.executable, "-c", LEAVING],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "left\n"
+    assert process.communicate(timeout=60) == ("", "")

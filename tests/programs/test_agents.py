@@ -1,7 +1,7 @@
 """`cortex install` and `uninstall` with the agents' own programs: they list our entry, and rewrite
 their files.
 
-    cd tests/programs && npm install --no-package-lock
+    cd tests/programs && npm ci
     TEST_PROGRAMS=$PWD/node_modules/.bin python -m pytest test_agents.py
 """
 

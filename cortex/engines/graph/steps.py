@@ -220,7 +220,8 @@ class StepFinder:
         methods, owners = methods[owners >= 0], owners[owners >= 0]
         pairs = [self._twins(methods, owners)]
         marks = methods.astype("<u8") if each else self._lasts[graph.node_of[methods]]
-        seen_keys = [self._mix(owners, marks)]
+        # A base of some of `numbers` may own others, and has further overloads of their name.
+        seen_keys = [self._mix(owners, marks)] if each else []
         while len(owners):
             at, rows = graph.outgoing.pairs(owners)
             is_a = _IS_A[graph.edges[rows, 2]]

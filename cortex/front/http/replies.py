@@ -51,8 +51,8 @@ class RequestRefused(CortexError):  # noqa: N818 - errors name the condition
 
 
 def json_response(value: Any) -> Response:
-    """Return `value` as JSON; chunks in it are raw fragments."""
-    return Response(orjson.dumps(value), media_type=JSON)
+    """Return `value` as JSON that no cache keeps; chunks in it are raw fragments."""
+    return Response(orjson.dumps(value), media_type=JSON, headers={"cache-control": "no-store"})
 
 
 def status_of(error: CortexError) -> int:

@@ -55,6 +55,8 @@ _CALLED = re.compile(r"\(_?\d*\)$")
 _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
 #: nodes with a call's arguments as their named children
 _HOLD_ARGUMENTS = frozenset({"argument_list", "arguments", "value_arguments"})
+#: node of Python's and Ruby's calls, which have their arguments in a field
+_PLAIN_CALL = "call"
 #: node places that are a number, not a field
 _NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}
 
@@ -99,10 +101,12 @@ def child_of(node: Node, place: str) -> Node | None:
 
 
 def name_of(node: Node) -> str:
-    r"""Return a name as chains have it: Ruby's `@x` is `self.x`, PHP's `A\B` is `A.B`."""
+    r"""Return a name as chains have it: Ruby's `@x` is `self.@x`, which no method has as its name;
+    PHP's `A\B` is `A.B`.
+    """
     text = text_of(node)
     if text[:1] == "@" and node.type == "instance_variable":
-        return f"self.{text[1:]}"
+        return f"self.{text}"
     return dotted_name(text) if "\\" in text else text
 
 
@@ -449,7 +453,7 @@ def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
     The arguments are None if they cannot be read.
     """
     argument_list, closures = call.child_by_field_name("arguments"), 0
-    if argument_list is None:
+    if argument_list is None and call.type != _PLAIN_CALL:
         around = call.named_children
         behind = next((child for child in around if child.type == "call_suffix"), None)
         if behind is not None:

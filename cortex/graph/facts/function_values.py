@@ -21,8 +21,6 @@ from cortex.graph.facts.tokens import is_passed, path_before
 
 #: links of the longest chain that may be a function: `app.views.index`
 LINKS_MAX = 3
-#: nodes whose names are no calls
-_METHOD_NAMES = frozenset({"method", "singleton_method", "alias", "undef", "setter"})
 #: a string that names a function: `save`, `App\save`, `App\Disk::save`
 _CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
@@ -45,7 +43,11 @@ def value_references(
     if not (nodes := [*nodes, *tokens]) and not bare_names:
         return
     file, scopes, last_start = _FileNames(facts, rules), _Scopes(spans), -1
-    yield from _bare_calls(bare_names, file, _Scopes(spans))
+    if bare_names:
+        called_at = {reference.at for reference in facts.references}
+        starts = [(name.start_byte, name) for name in bare_names]
+        names = [pair for pair in starts if pair[0] not in called_at]
+        yield from _bare_calls(sorted(names), file, _Scopes(spans))
     for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
         if node.start_byte == last_start:
             continue  # two patterns matched it, or it begins the last one
@@ -63,22 +65,19 @@ def value_references(
             yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=type_count)
 
 
-def _bare_calls(nodes: Sequence[Node], file: _FileNames, scopes: _Scopes) -> Iterator[Reference]:
-    """Yield the calls among bare names, which may be variables."""
-    for node in sorted(nodes, key=lambda name: name.start_byte):
-        name, at = text_of(node), node.start_byte
-        scope = scopes.around(at)
+def _bare_calls(names: Sequence[tuple[int, Node]], file: _FileNames, scopes: _Scopes) -> Iterator[Reference]:
+    """Yield the calls among bare names and their first bytes; others are variables."""
+    for at, node in names:
+        name, scope = text_of(node), scopes.around(at)
         if not (file.is_variable(name, scope, at) or _names_method(node)):
             row, column = node.start_point
             yield Reference("call", name, scope, row + 1, column, at, 0)
 
 
 def _names_method(node: Node) -> bool:
-    """Return True for the name in Ruby's `def save`, `disk.save`, `save 1`, `alias save store`."""
+    """Return True for the name in Ruby's `save 1`."""
     around = node.parent
-    if around is None or around.type != "call":
-        return around is not None and around.type in _METHOD_NAMES
-    return around.child_by_field_name("method") == node
+    return around is not None and around.type == "call" and around.child_by_field_name("method") == node
 
 
 def _mentioned_chain(node: Node, syntax: Syntax) -> tuple[str, Node]:

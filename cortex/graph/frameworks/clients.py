@@ -35,14 +35,12 @@ class Maker:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """`family` are languages. `modules` are imports that recognise its names, `globals` names
-    without an import; `calls` are calls by their name in these, "" for the name itself; `makers`
-    make an object with the calls `members`. `local`: it calls the application in its own process;
-    `served_by`: a request without a host counts only in files with such a call, for others pass it
-    to a handler.
+    """`modules` are imports that recognise its names, `globals` a script's names without an import.
+    `calls` are calls by their name in these, "" for the name itself; `makers` make an object with
+    the calls `members`. `local`: it calls the application in its own process; `served_by`: a
+    request without a host counts only in files with such a call, for others pass it to a handler.
     """
 
-    family: str
     modules: tuple[str, ...] = ()
     globals: tuple[str, ...] = ()
     calls: Mapping[str, Form] = field(default_factory=dict)
@@ -51,8 +49,13 @@ class Client:
     local: bool = False
     served_by: str = ""
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of calls that may send a request or make a client."""
+        last = (name.rpartition(".")[2] for name in self.globals)
+        return frozenset((*self.calls, *self.members, *self.makers, *last))
 
-_SCRIPT, _PYTHON, _GO = "script", "python", "go"
+
 _LOWER = {method.lower(): Form(method) for method in METHODS}
 _SENDS = {name: _LOWER[name] for name in ("get", "post", "put", "patch", "delete", "head", "options")}
 _OPTIONS = Form(options=(1,))
@@ -74,18 +77,16 @@ _GO_REQUEST = Form(url=(1,), method_at=(0,))
 _GO_IN_CONTEXT = Form(url=(2,), method_at=(1,))
 
 #: Flask's, and a fixture or field of tests with such a name
-TEST_CLIENT = Client(_PYTHON, makers={"test_client": Maker(app=("",))}, members=_PYTHON_LOCAL, local=True)
+TEST_CLIENT = Client(makers={"test_client": Maker(app=("",))}, members=_PYTHON_LOCAL, local=True)
 #: keywords of a client of httpx that calls an application without a network
 IN_PROCESS = ("app", "transport")
 CLIENTS = (
     Client(
-        _SCRIPT,
         ("node-fetch", "cross-fetch", "undici", "ofetch"),
         ("fetch", "window.fetch", "globalThis.fetch", "$fetch"),
         {"": _OPTIONS, "default": _OPTIONS, "fetch": _OPTIONS, "ofetch": _OPTIONS},
     ),
     Client(
-        _SCRIPT,
         ("axios",),
         ("axios", "window.axios"),
         _AXIOS,
@@ -93,7 +94,6 @@ CLIENTS = (
         _AXIOS,
     ),
     Client(
-        _SCRIPT,
         ("ky",),
         (),
         _KY,
@@ -101,20 +101,17 @@ CLIENTS = (
         _KY,
     ),
     Client(
-        _SCRIPT,
         ("openapi-fetch",),
         makers={name: Maker(("baseUrl",)) for name in ("", "default")},
         members={method: Form(method) for method in METHODS},
     ),
     Client(
-        _SCRIPT,
         ("supertest", "supertest-as-promised", "chai"),
         makers={name: Maker(app=(0,)) for name in ("", "default", "agent", "request")},
         members={**_SENDS, "del": Form("DELETE")},
         local=True,
     ),
     Client(
-        _PYTHON,
         ("requests", "httpx"),
         (),
         _PYTHON_SENDS,
@@ -122,7 +119,6 @@ CLIENTS = (
         _PYTHON_SENDS,
     ),
     Client(
-        _PYTHON,
         (
             "fastapi.testclient",
             "starlette.testclient",
@@ -141,7 +137,6 @@ CLIENTS = (
     ),
     TEST_CLIENT,
     Client(
-        _GO,
         ("net/http",),
         calls={
             "NewRequest": _GO_REQUEST,
@@ -154,7 +149,6 @@ CLIENTS = (
         served_by="ServeHTTP",
     ),
     Client(
-        _GO,
         ("net/http/httptest",),
         calls={"NewRequest": _GO_REQUEST, "NewRequestWithContext": _GO_IN_CONTEXT},
         local=True,

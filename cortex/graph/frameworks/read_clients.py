@@ -22,22 +22,7 @@ from cortex.graph.frameworks.templates import Templates
 from cortex.terms.kinds import CALLABLE_KINDS
 from cortex.terms.paths import is_test
 
-#: names of calls that may send a request or make a client, by family
-_NAMES = {
-    family: {
-        name
-        for client in CLIENTS
-        if client.family == family
-        for name in (
-            *client.calls,
-            *client.members,
-            *client.makers,
-            *(name.rpartition(".")[2] for name in client.globals),
-        )
-    }
-    for family in {client.family for client in CLIENTS}
-}
-_BY_FAMILY = {family: [row for row in CLIENTS if row.family == family] for family in _NAMES}
+_NAMES = {id(client): client.names for client in CLIENTS}
 #: names of clients in tests, without those of other services
 _TEST_NAME = re.compile(
     r"(?:(?:self|cls)\.)?(?!\w*(?:redis|s3|cache|mqtt|docker|kafka|blob))(?:\w*client\w*|ac)"
@@ -52,10 +37,17 @@ _FIELDS = ("self.", "this.", "cls.")
 
 
 def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
-    family = grammar.rules.family
-    names = _NAMES.get(family)
-    if names is None:
+    modules = {entry.module for entry in facts.imports}
+    rows = [
+        client
+        for client in CLIENTS
+        if not modules.isdisjoint(client.modules)
+        or (client.globals and grammar.rules.scripts)
+        or (client is TEST_CLIENT and grammar.rules.fixtures)
+    ]
+    if not rows:
         return ()
+    names = frozenset[str]().union(*(_NAMES[id(client)] for client in rows)) | _VERBS
     local = {entry.name for entry in facts.imports if entry.name}
     calls = [
         reference
@@ -63,13 +55,13 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
         if reference.kind == "call"
         and (reference.chain.rpartition(".")[2] in names or reference.chain in local)
     ]
-    return _Reader(root, facts, grammar).read(calls) if calls else ()
+    return _Reader(root, facts, grammar, rows).read(calls) if calls else ()
 
 
 class _Reader:
-    def __init__(self, root: Node, facts: Facts, grammar: Grammar) -> None:
+    def __init__(self, root: Node, facts: Facts, grammar: Grammar, rows: list[Client]) -> None:
         self._root, self._facts, self._syntax = root, facts, grammar.syntax
-        self._rows = _BY_FAMILY[grammar.rules.family]
+        self._rows = rows
         self._is_test = is_test(facts.path)
         self._templates = Templates()
         #: names of calls that take a request and its recorder
@@ -86,7 +78,7 @@ class _Reader:
                 self._names.setdefault(entry.name, (row, entry.member))
         bound = {definition.name for definition in facts.definitions} | self._imported
         for row in self._rows:
-            for name in row.globals:
+            for name in row.globals if grammar.rules.scripts else ():
                 if name.partition(".")[0] not in bound:
                     self._names.setdefault(name, (row, ""))
         #: (scope, name), and the names of fields → key of the client and its description

@@ -10,10 +10,12 @@ from cortex.graph.resolution.values import Value
 
 
 def take_method_past_locals(calls: Calls, callee: Callee) -> None:
-    """Take a method of that name if no function has it: a variable does not hide one."""
+    """Take a method of that name, or an imported one: a variable or field does not hide them."""
     if not calls.targets.callable_refs(callee.values, -1):
         callee.values = calls.methods_past_locals(callee.name, callee.reference.scope)
         callee.confidence = "receiver"
+        if not callee.values:
+            callee.values, callee.confidence = calls.evaluator.scopes.lookup(callee.name, calls.path, -1)
 
 
 def take_block_member(calls: Calls, callee: Callee) -> None:

@@ -32,6 +32,8 @@ class Files(Protocol):
 
     def rules_of(self, language: str) -> Rules: ...
 
+    def find_module(self, module: str, importer: str) -> str: ...
+
     def members_of(self, home: str, scope: str) -> Mapping[str, list[Ref]]: ...
 
     def types_named(self, home: str, qualified: str) -> Iterator[Ref]: ...
@@ -54,6 +56,8 @@ class Change:
         self._touched, moved = _touched_names(files, changes)
         self._owners, self._before = _types_with_members(files, changes), _listed_members(files, changes)
         self._read = _includes_before(files, changes)
+        #: file whose re-exports of whole modules change → the names that it passes on
+        self._passed_on = {path: _passed_on(files, path) for path in _changed_barrels(files, changes)}
         #: whether files are added or removed
         self.moved = moved
 
@@ -74,6 +78,8 @@ class Change:
                 for path in present_paths
                 for definition in files.index(path).facts.definitions
             }
+        for path, names in self._passed_on.items():
+            touched |= names ^ _passed_on(files, path)
         for path, packed in changes.items():
             for key in _surface(files, head_of(packed)) if packed is not None else ():
                 if set(WORD.findall(key.partition(" ")[2])) & touched:
@@ -105,6 +111,37 @@ def _touched_names(files: Files, changes: Mapping[str, Packed | None]) -> tuple[
             touched |= set(WORD.findall(path.rpartition("/")[2].partition(".")[0]))
             touched |= set(WORD.findall(folder_of(path).rpartition("/")[2]))
     return touched, moved
+
+
+def _barrel_modules(facts: Facts | None) -> set[str]:
+    """Return the modules of which a file passes on every name: `export * from`, `pub use m::*`."""
+    imports = () if facts is None else facts.imports
+    return {imported.module for imported in imports if imported.member == "*" and imported.exported}
+
+
+def _changed_barrels(files: Files, changes: Mapping[str, Packed | None]) -> list[str]:
+    """Return the files that pass on the names of other modules than before."""
+    return [
+        path
+        for path, packed in changes.items()
+        if _barrel_modules(files.index(path).facts if path in files.packed else None)
+        != _barrel_modules(head_of(packed) if packed is not None else None)
+    ]
+
+
+def _passed_on(files: Files, path: str) -> set[str]:
+    """Return the public names of the modules that a file re-exports, and of theirs."""
+    names, visited, waiting = set[str](), {path}, [path]
+    while waiting:
+        barrel = waiting.pop()
+        for module in _barrel_modules(files.index(barrel).facts if barrel in files.packed else None):
+            target = files.find_module(module, barrel).partition("|")[0]
+            if target in files.packed and target not in visited:
+                visited.add(target)
+                waiting.append(target)
+                for key in _surface(files, files.index(target).facts):
+                    names |= set(WORD.findall(key.partition(" ")[2]))
+    return names
 
 
 def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from cortex.graph.facts.builds import TESTS
 from cortex.graph.facts.facts import OBJECT, Import
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.commonjs import HOPS_MAX, ChainEvaluator, CommonJs
@@ -123,8 +124,10 @@ class Exports:
         if not paths:
             child = self._project.python.child(key, name)
             return (Value("mod", child),) if child else ()
-        beyond, _ = self._names.beyond(name, paths[0], ANYWHERE)
-        return beyond or (self._names.local(name, paths[0], -1, ANYWHERE) or ((),))[0]
+        # A test may be in a package of its own, which does not show the names of the folder's.
+        path = next((path for path in paths if not path.endswith(TESTS)), paths[0])
+        beyond, _ = self._names.beyond(name, path, ANYWHERE)
+        return beyond or (self._names.local(name, path, -1, ANYWHERE) or ((),))[0]
 
     def _from_scope(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
         """Return a name of `@package|scope` or `file|scope`."""

@@ -199,10 +199,10 @@ class Overloads:
         many = any(map(is_many, parameters))
         unused = max(0, len(parameters) - len(argument_types) - many)
         if self.rules.summed_fits:
-            return self._worst_fit(fitting, argument_types), 10 + sum(fitting) - 0.05 * unused - 0.3 * many
+            return self._worst_fit(fitting, argument_types), 10 + sum(fitting, 0.0) - 0.05 * unused - 0.3 * many
         # Variadic functions come last, before them those with more unused defaults.
         less = 0.9 * unused / (unused + 1) + many if self.rules.inherited_defaults else unused + 0.3 * many
-        return self._worst_fit(fitting, argument_types), max(0.0, sum(fitting) + 0.1 * len(fits) - less)
+        return self._worst_fit(fitting, argument_types), max(0.0, sum(fitting, 0.0) + 0.1 * len(fits) - less)
 
     def _score_of_java(self, ref: Ref, argument_types: Sequence[str]) -> tuple[float, float] | None:
         types = [parameter.type for parameter in self.project.definition(ref).parameters]
@@ -214,7 +214,7 @@ class Overloads:
             ]
             fitting = [fit for fit in fits if fit is not None]
             if len(fitting) == len(fits):
-                return self._worst_fit(fitting, argument_types), sum(fitting) + 0.1 * len(fits)
+                return self._worst_fit(fitting, argument_types), sum(fitting, 0.0) + 0.1 * len(fits)
         if not rest_type or len(argument_types) < len(types) - 1:
             return None
         wanted = [*types[:-1], *[rest_type] * (len(argument_types) - len(types) + 1)]
@@ -224,7 +224,7 @@ class Overloads:
         ]
         fitting = [fit for fit in fits if fit is not None]
         return (
-            (self._worst_fit(fitting, argument_types), sum(fitting) - 100)
+            (self._worst_fit(fitting, argument_types), sum(fitting, 0.0) - 100)
             if len(fitting) == len(fits)
             else None
         )

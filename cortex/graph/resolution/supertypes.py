@@ -5,6 +5,7 @@ includes.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import ALIAS, Base
@@ -175,8 +176,19 @@ class Supertypes:
 
     def base(self, owner: Ref, chain: str) -> tuple[Ref, ...]:
         """Return the project's types that a base of `owner` names."""
-        refs = self._types.types_of(chain, *self._base_site(owner))
+        refs = tuple(self._nested_mixins(owner, chain)) or self._types.types_of(
+            chain, *self._base_site(owner)
+        )
         return tuple(ref for ref in refs if ref != owner and self._project.definition(ref).makes_instances)
+
+    def _nested_mixins(self, owner: Ref, chain: str) -> Iterator[Ref]:
+        """Yield the module inside a Ruby module or class that its body includes: `extend Base`."""
+        definition = self._project.definition(owner)
+        if self._project.rules(owner[0]).included_hook and any(
+            base.chain == chain and base.relation == "embeds" for base in definition.bases
+        ):
+            home = self._project.home(owner[0])
+            yield from self._project.types_named(home, f"{definition.qualified}.{chain}")
 
     def _base_site(self, owner: Ref) -> tuple[str, int, int]:
         """Return (path, scope, byte) of a type's bases."""

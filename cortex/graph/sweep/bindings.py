@@ -133,4 +133,4 @@ def bind_delegate(sweep: Sweep, node: Node, to: Node) -> None:
     name, holder = text_of(node).lstrip(":"), text_of(to).lstrip(":")
     called = delegate_name(node, holder) if sweep.stack[-1].kind in TYPE_KINDS else ""
     for ending in ("", "()") if called else ():  # the holder may be `attr_reader :store` or `def store`
-        sweep.add_binding(called, f"self.{holder.lstrip('@')}{ending}.{name}", node)
+        sweep.add_binding(called, f"self.{holder}{ending}.{name}", node)

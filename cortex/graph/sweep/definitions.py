@@ -68,6 +68,9 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
     if kind == "anonymous":
         _define_unnamed(sweep, node, captures)
         return
+    if kind == "attribute":
+        _define_attribute(sweep, name_node, text_of(captures["_attr"][0]))
+        return
     name = CALLED if _has_no_name(kind, node) else text_of(name_node).strip("\"'`")
     if name_node.type == "simple_symbol":  # Ruby's `define_method(:save) do`
         name = name.lstrip(":")
@@ -92,6 +95,29 @@ def _define_unnamed(sweep: Sweep, body: Node, captures: Captures) -> None:
     place = _DefinitionSite(name, f"{frame.qualified}.{holder}".strip("."), frame.index, frame)
     _open_definition(sweep, "anonymous", place, body, captures)
     read_unnamed_bases(sweep, body, frame)
+
+
+def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
+    """Define the reader and writer of Ruby's `attr_accessor :size`."""
+    frame, name = sweep.stack[-1], text_of(node).strip("'\":")
+    call = node.parent.parent if node.parent is not None else None
+    if frame.kind not in TYPE_KINDS or call is None:
+        return
+    flags = flags_of(call, sweep.syntax)
+    for ending in ("",) * (maker != "attr_writer") + ("=",) * (maker != "attr_reader"):
+        returns = "" if ending else f"self.@{name}"
+        sweep.keep(
+            OpenDefinition(
+                name + ending,
+                "method",
+                frame.qualified,
+                frame.index,
+                node,
+                node,
+                returns=returns,
+                flags=flags,
+            )
+        )
 
 
 def _is_definition(kind: str, node: Node, frame: Frame) -> bool:

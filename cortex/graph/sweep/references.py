@@ -66,9 +66,9 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
-    if syntax.setters and is_assigned(node):
-        chain += "="
     arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads)
+    if syntax.setters and arguments.arguments < 0 and "." in chain and is_assigned(node):
+        chain += "="
     if written in _CONSTRUCTIONS:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
     sweep.add_reference("call", chain, member, arguments)

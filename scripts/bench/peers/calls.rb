@@ -5,12 +5,17 @@
 calls = {}
 root = "#{File.realpath(ENV.fetch("CALLS_ROOT"))}/"
 made = ->(name) { name == :initialize ? :new : name }
-TracePoint.new(:call, :c_call) do |point|
-  if point.event == :c_call
+classes = {}.compare_by_identity
+# Of methods that are written in C those of `attr_reader` have a place.
+places = Hash.new { |known, (type, name)| known[[type, name]] = type.instance_method(name).source_location }
+TracePoint.new(:call, :c_call, :class) do |point|
+  if point.event == :class
+    classes[point.self] ||= [point.path, point.lineno]
+  elsif point.event == :c_call
     from, line = point.path, point.lineno
     next if point.method_id == :new || !from.start_with?(root)
 
-    calls[[from, line, point.method_id, "-", 0, point.method_id]] = true
+    calls[[from, line, point.method_id, *(places[[point.defined_class, point.method_id]] || ["-", 0]), point.method_id]] = true
   else
     # A method that is written in C has its caller's line, as `new` does.
     place = caller_locations(2, 1)&.first
@@ -19,6 +24,10 @@ TracePoint.new(:call, :c_call) do |point|
 
     names = [point.callee_id, point.method_id].map(&made)
     calls[[from, place.lineno, names[0], point.path, point.lineno, names[1]]] = true
+    # The constructor may be that of a base: the class that is made is a target, too.
+    next unless names[0] == :new && (opened = classes[point.self.class])
+
+    calls[[from, place.lineno, :new, *opened, point.self.class.name.split("::").last]] = true
   end
 end.enable
 at_exit do

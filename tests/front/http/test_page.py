@@ -6,7 +6,9 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from cortex.front.http.page.views import VIEWS
-from tests.front.http.browsing import HOSTILE, HOSTILE_NAME
+from tests.conftest import open_project
+from tests.front.http.browsing import HOSTILE, HOSTILE_NAME, Page, Town
+from tests.front.http.conftest import serving
 from tests.wait_until import until
 
 NAMES = [view.name for view in VIEWS]
@@ -114,6 +116,45 @@ def test_the_machinery_shows_calls_checks_and_logs(page, town):
     assert page.find("#times canvas")
     page.shows("python", "#checks")
     page.shows("Nothing was logged by supervisor.", "#log")
+
+
+def test_a_thousand_results_and_long_names_fit_every_width(driver, tmp_path):
+    name, rest = "a_function_with_a_very_long_name_" * 6, "    pass\n" * 30
+    for number in range(120):
+        path = (
+            tmp_path
+            / "many"
+            / f"{'folder_with_a_long_name_' * 8}{number // 40}"
+            / f"{'file' * 20}{number}.py"
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"def {name}{at}():\n    repeated_word = {at}\n{rest}\n" for at in range(26)))
+    served = open_project(tmp_path / "many")
+    with serving(served) as server:
+        page = Page(driver, Town(served, server)).open(server.ask("POST", "/enter", {})[2]["path"])
+        page.find("#asked")
+        page.open("/search?way=words&q=repeated_word")
+        page.shows("20 of 1\N{NARROW NO-BREAK SPACE}080 results", "#results")
+        page.find("#more").click()
+        page.shows("100 of 1", "#results")
+        assert len(page.all("#results .result")) == 100
+        assert page.js("return document.activeElement === document.querySelectorAll('a.open')[20]")
+        assert not page.all("#more")
+        path = page.find("#results a.open").get_attribute("data-file")
+        for place, element in (
+            ("/search?way=words&q=repeated_word", ".found"),
+            (f"/files?path={path}", ".code"),
+            (f"/graph?of={path}", ".map, .notice, table"),
+            ("/project", "#tiles"),
+        ):
+            page.open(place)
+            page.find(element)
+            for width in (390, 768, 1280):
+                page.size(width)
+                assert page.overflows() <= 0, (place, width)
+        page.size(390)
+        assert page.serious_faults() == []
+        assert page.faults() == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -156,6 +156,34 @@ def test_a_note_is_superseded_by_another_and_tells_its_relation(page, store, not
     page.shows("We deploy on Mondays", "#note-title")
 
 
+def test_two_notes_picked_in_the_list_are_merged_side_by_side(page, store, note):
+    first = store("Deploys run on Friday", body="At noon.", kind="pick", tags=["ops"])
+    second = store("Deployments run each Friday", body="By the bot.", kind="pick", tags=["bot"])
+    third = store("The lift is slow", kind="pick")
+    page.open("/memory?kind=pick")
+    page.find(f".pick[value='{first}']").send_keys(Keys.SPACE)
+    page.shows(f"#{first} is picked", "#picked")
+    page.find(f".pick[value='{second}']").click()
+    assert not page.find(f".pick[value='{third}']").is_enabled()
+    assert page.overflows() <= 0
+    page.find("#picked a").click()
+    page.shows("At noon.", ".merge")
+    page.shows("By the bot.", ".merge")
+    assert page.serious_faults() == []
+    page.find(f".merge [data-into='{second}']").click()
+    shows_done(page, f"Merged #{first} into #{second}")
+    page.shows("Deployments run each Friday", "#note-title")
+    assert not page.all(".merge")
+    assert note(first)["state"] == "superseded"
+    assert set(note(second)["concepts"]) == {"ops", "bot"}
+    page.open(f"/memory?merge={first},{first}")
+    page.shows("Pick two notes to merge.", "[role=alert]")
+    page.open(f"/memory?kind=pick&note={second}")
+    page.find("[data-opens=merge]").click()
+    offered = page.js("return [...document.querySelector('#others').options].map((one) => one.value)")
+    assert str(third) in offered
+
+
 def test_an_impossible_change_is_reported_and_changes_nothing(page, store, note):
     number = store("The mast is made of larch")
     page.open(f"/memory?note={number}")

@@ -51,15 +51,18 @@ async def show(visit: Visit) -> Fields:
     filters = {name: query.get(name, "") for name in ("q", "kind", "tag", "since", "until")}
     values: Fields = {"tab": tab, "tabs": TABS, "kinds": KINDS, "asked": filters, "found": {}, "fault": ""}
     values |= {"note": None, "states": _STATES, "what": WHAT, "there": "cortex_store" in visit.hosted.tools}
+    values["pair"] = ()
     if not values["there"]:
         return values
     try:
-        content, note = await asyncio.gather(
-            _TAB_CONTENTS[tab](visit, query), _note(visit, query.get("note", ""))
+        content, note, pair = await asyncio.gather(
+            _TAB_CONTENTS[tab](visit, query),
+            _note(visit, query.get("note", "")),
+            _pair(visit, query.get("merge", "")),
         )
     except CortexError as error:  # the other tabs, and the other views, may still answer
         return values | {"fault": str(error)}
-    return values | {"found": content, "note": note}
+    return values | {"found": content, "note": note, "pair": pair}
 
 
 #: state of a note → its explanation
@@ -120,6 +123,19 @@ async def _note(visit: Visit, number: str) -> Fields | None:
             "quality": quality,
         }
     )
+
+
+async def _pair(visit: Visit, numbers: str) -> list[Fields]:
+    """Return the two notes to merge, of "12,34"; [] for "". Raises BadRequest for one note."""
+    if not numbers:
+        return []
+    first, _, second = numbers.partition(",")
+    if first == second:
+        raise BadRequest("Pick two notes to merge.")
+    notes = await asyncio.gather(
+        *(visit.call("memory_show", {"node_id": number}) for number in (first, second))
+    )
+    return [note | {"body": unfenced(note["body"])} for note in notes]
 
 
 async def _is_readable(visit: Visit, session: str) -> bool:

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cortex.ask.questions import TOKENS_MAX
 from cortex.front.http.page import code, sources
 from cortex.front.http.page.frame import Action, View, Visit, text_of
 from cortex.front.http.page.query_filters import KINDS, FilteredQuery, complete, read_filters
 from cortex.system.errors import BadRequest
 
-#: maximum of shown results: one page
-RESULTS_MAX = 20
+#: maxima of shown results: at first, and after "Show more"
+RESULTS_MAX, MORE_MAX = 20, 100
 #: query type → an example
 WAYS = {
     "meaning": "how are expired sessions removed",
@@ -76,6 +77,7 @@ async def show(visit: Visit) -> dict[str, Any]:
         "kinds": KINDS,
         "languages": await sources.languages(visit.hosted.config),
         "root": str(visit.hosted.config.root) if visit.is_local else "",
+        "sealed": visit.hosted.config.sealing is not None,
     }
 
 
@@ -87,14 +89,16 @@ _NOTHING: dict[str, Any] = {
     "suggestion": "",
     "fault": "",
     "filtered": False,
+    "more": False,
 }
 
 
 async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"query", "found", "total", "took_ms", "suggestion", "fault", "filtered"}.
+    """Return {"query", "found", "total", "took_ms", "suggestion", "fault", "filtered", "more"}.
 
-    "fault" explains an invalid query: a person is still typing it, so it is no error. Raises
-    BadRequest, and the tools' errors.
+    `body["more"]` asks for MORE_MAX results; "more": there may be further ones. "fault" explains an
+    invalid query: a person is still typing it, so it is no error. Raises BadRequest, and the tools'
+    errors.
     """
     way, query = text_of(body, "way", "meaning"), text_of(body, "query").strip()
     if way not in WAYS:
@@ -123,6 +127,7 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
         "total": answer.get("total_found", len(results)),
         "took_ms": answer.get("metadata", {}).get("took_ms", 0),
         "suggestion": answer.get("suggestion", ""),
+        "more": len(results) == arguments["limit"] < MORE_MAX,
     }
 
 
@@ -141,12 +146,13 @@ def _question(way: str, filtered: FilteredQuery, body: Mapping[str, Any]) -> tup
     language, path, kind = (text_of(body, name).strip() for name in ("language", "path", "kind"))
     language, kind, query = filtered.language or language, filtered.kind or kind, filtered.text
     wanted = filtered.paths or ((path,) if path else ())
-    paths = {"paths": wanted} if wanted else {}
+    paths: dict[str, Any] = {"paths": wanted} if wanted else {}
     if filtered.exclude_paths:
         paths["exclude_paths"] = filtered.exclude_paths
+    common = paths | {"limit": MORE_MAX if body.get("more") is True else RESULTS_MAX}
     if way == "structure":
-        return "cortex_pattern", {"pattern": query, "language": language, "limit": RESULTS_MAX} | paths
-    arguments: dict[str, Any] = {"query": query, "limit": RESULTS_MAX, "detail": "snippet"} | paths
+        return "cortex_pattern", {"pattern": query, "language": language} | common
+    arguments: dict[str, Any] = {"query": query, "detail": "snippet", "max_tokens": TOKENS_MAX} | common
     if language:
         arguments["tags"] = [language]
     if kind:

@@ -4,13 +4,13 @@
 (enum_declaration name: (_) @name) @def.class
 (interface_declaration name: (_) @name) @def.interface
 (annotation_type_declaration name: (_) @name) @def.interface
-(method_declaration name: (_) @name) @def.method
+([(method_declaration name: (_) @name) (annotation_type_element_declaration name: (_) @name)] @def.method)
 (constructor_declaration name: (_) @name) @def.method
 
 (superclass (_) @base.extends)
 (super_interfaces (type_list (_) @base.implements))
 (extends_interfaces (type_list (_) @base.extends))
-(method_declaration type: (_) @returns)
+([(method_declaration type: (_) @returns) (annotation_type_element_declaration type: (_) @returns)])
 (formal_parameter type: (_) @param.type name: (_) @param.name)
 (spread_parameter (_) @param.item . (variable_declarator name: (_) @param.name))
 (type_parameter (type_identifier) @bound.name (type_bound (_) @bound.type))

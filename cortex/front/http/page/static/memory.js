@@ -5,12 +5,13 @@ import { ask, byId, on, say } from "./page.js";
 const DONE = "cortex-done";
 
 /** Do it, and show the page as it is then, with what was done and how to take it back. */
-async function change(asked, button) {
+async function change(asked, button, then) {
   if (button) button.disabled = true;
   try {
     const done = await ask("change", asked);
     sessionStorage.setItem(DONE, JSON.stringify(done));
-    location.reload();
+    if (then) location.href = then;
+    else location.reload();
   } catch (error) {
     say(error.message, "wrong");
     if (button) button.disabled = false;
@@ -57,9 +58,26 @@ for (const form of document.querySelectorAll("form[data-change]")) {
 }
 
 for (const button of document.querySelectorAll("button[data-change]")) {
-  const { change: what, ...asked } = button.dataset;
-  button.addEventListener("click", () => change({ ...asked, what }, button));
+  const { change: what, then, ...asked } = button.dataset;
+  button.addEventListener("click", () => change({ ...asked, what }, button, then));
 }
+
+// Two notes picked in the list are merged in their own view.
+const picked = byId("picked");
+const picks = [...document.querySelectorAll("input.pick")];
+function showPicked() {
+  const numbers = picks.filter((one) => one.checked).map((one) => one.value);
+  for (const one of picks) one.disabled = numbers.length === 2 && !one.checked;
+  picked.hidden = !numbers.length;
+  picked.textContent = numbers.length === 1 ? `#${numbers[0]} is picked; pick a second note to merge it with.` : "";
+  if (numbers.length !== 2) return;
+  const link = document.createElement("a");
+  link.href = `${picked.dataset.place}&merge=${numbers}`;
+  link.textContent = `Merge #${numbers[0]} and #${numbers[1]} …`;
+  picked.append(link);
+}
+for (const one of picks) one.addEventListener("change", showPicked);
+if (picks.some((one) => one.checked)) showPicked(); // Back keeps them
 
 function open(id, shown) {
   for (const button of document.querySelectorAll("[data-opens]")) {

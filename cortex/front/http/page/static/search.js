@@ -12,6 +12,8 @@ const form = byId("asked");
 const query = byId("query");
 const results = byId("results");
 const kept = ["way", "language", "path", "kind"];
+/** Fields with text. */
+const hidden = ["q", "path"];
 let asking = new AbortController();
 
 function asked() {
@@ -23,23 +25,28 @@ function asked() {
 let settled = true;
 const settle = later(() => { settled = true; }, SETTLED);
 
-/** What is asked stands in the address: it can be kept, and is there again after a reload. */
+/** What is asked stands in the address: it can be kept, and is there again after a reload. History
+ *  keeps addresses for months, so texts about a sealed project stay with the tab. */
 function note({ query: text, ...rest }) {
   const here = new URL(location.href);
-  for (const [name, value] of Object.entries({ q: text, ...rest })) {
+  const told = { q: text, ...rest };
+  for (const [name, value] of Object.entries(told)) {
     const usual = value === "" || (name === "way" && value === "meaning");
-    if (usual) here.searchParams.delete(name);
+    if (usual || (form.dataset.sealed !== undefined && hidden.includes(name))) here.searchParams.delete(name);
     else here.searchParams.set(name, value);
   }
-  if (here.href === location.href) return;
-  if (settled && location.search.includes("q=")) history.pushState(null, "", here);
-  else history.replaceState(null, "", here);
+  const before = present();
+  if (here.href === location.href && hidden.every((name) => told[name] === (before.get(name) ?? ""))) return;
+  history[settled && before.get("q") ? "pushState" : "replaceState"](told, "", here);
   settled = false;
   settle();
 }
 
+/** What was asked at this entry of the history. */
+const present = () => new URLSearchParams(history.state ?? location.search);
+
 function restore() {
-  const told = new URLSearchParams(location.search);
+  const told = present();
   form.reset();
   query.value = told.get("q") ?? "";
   for (const name of kept) {
@@ -65,14 +72,14 @@ function hint() {
   byId("kind").disabled = way === "structure";
 }
 
-async function find() {
+async function find({ more = false } = {}) {
   asking.abort();
   const own = (asking = new AbortController());
   const body = asked();
   note(body);
   results.setAttribute("aria-busy", "true");
   try {
-    const found = await ask("find", body, { signal: own.signal });
+    const found = await ask("find", { ...body, more }, { signal: own.signal });
     if (own.signal.aborted) return;
     fill(results, found);
     say("");
@@ -96,7 +103,13 @@ form.addEventListener("keydown", (event) => {
   find();
   settled = true;
 });
-results.addEventListener("click", () => { settled = true; });
+results.addEventListener("click", async (event) => {
+  settled = true;
+  if (event.target.id !== "more") return;
+  const before = results.querySelectorAll("a.open").length;
+  await find({ more: true });
+  results.querySelectorAll("a.open")[before]?.focus();
+});
 addEventListener("popstate", () => {
   restore();
   hint();

@@ -2,4 +2,4 @@
 (block_argument (simple_symbol) @value)
 (pair value: (simple_symbol) @value)
 ; names that may call a method (function_values.py)
-(identifier) @bare
+(_variable/identifier) @bare
