@@ -22,9 +22,13 @@ from ipc.messages import ExactHits, ExactSearch, Filters
 #: lines that are searched for a name, their bytes, and the files that are read for it
 LINES_MAX, LINES_BYTES, FILES_MAX = 5_000, 2_000_000, 500
 #: lines that are searched for other lines, and lines that a definition begins with
-OTHERS_SEARCHED, HEAD_LINES = 300, 12
+OTHERS_SEARCHED, HEAD_LINES = 2_000, 12
 #: share of the bytes that are left for other lines, and the bytes that they need
 OTHERS_SHARE, OTHERS_BYTES_MIN = 0.5, 200
+#: names that a language calls itself: lines with them are about other types
+_CALLED_BY_LANGUAGE = re.compile(r"__\w+__|constructor")
+#: a string that is the name, or a path that ends with it: `"pkg.mod:name"`
+_QUOTED = r"[\"'`.:/#]{}[\"'`]"
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)"
 )
@@ -47,9 +51,11 @@ class WordLines(NamedTuple):
 async def find_lines(
     turn: Turn, word: str, most: int = OTHERS_SEARCHED, types: tuple[str, ...] = ("code", "documentation")
 ) -> WordLines | None:
-    """Return the lines with a word; None for no word and without an answer."""
+    """Return the lines with a word; None for no word, for one that stands for a call of the
+    language, and without an answer.
+    """
     word = word.strip("!?$")
-    if not word.isidentifier():
+    if not word.isidentifier() or _CALLED_BY_LANGUAGE.fullmatch(word):
         return None
     request = ExactSearch(
         word,
@@ -74,20 +80,24 @@ def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, _Line]]:
                 yield (hit.path, int(number)), _Line(entry["metadata"]["kind"], text)
 
 
-def list_others(word: str, holding: WordLines, uses: Collection[Place], max_bytes: int) -> dict[str, Any]:
+def list_others(
+    word: str, holding: WordLines, uses: Collection[Place], heads: Collection[Place], max_bytes: int
+) -> dict[str, Any]:
     """Return the lines with a word that are none of the `uses`, within `max_bytes`, and how
-    many are in tests, in comments and documents.
+    many are in tests, in comments, other strings and documents. `heads`: where the definitions
+    begin.
     """
     plain = word.strip("!?$")
+    quoted = re.compile(_QUOTED.format(re.escape(plain)))
     code: list[Site] = []
     texts = 0
     for (path, number), line in holding.lines.items():
         if not word_pattern(plain).search(line.text):  # other case, or a part of a longer name
             continue
-        if (path, number) in uses or (line.kind == "definition" and _is_head(path, number, uses)):
+        if (path, number) in uses or (line.kind == "definition" and _is_in_head(path, number, heads)):
             continue
         is_code = language_of(path).kind == "code" and line.kind != "comment"
-        if is_code and names_in_code(path, line.text, plain, as_function=False):
+        if is_code and (names_in_code(path, line.text, plain, as_function=False) or quoted.search(line.text)):
             code.append(Site(path, number, "", cut(line.text)))
         else:
             texts += 1
@@ -97,9 +107,9 @@ def list_others(word: str, holding: WordLines, uses: Collection[Place], max_byte
     return others | ({"at_least": True} if holding.truncated else {})
 
 
-def _is_head(path: str, number: int, uses: Collection[Place]) -> bool:
-    """Whether the definition begins at the line or a few lines above it."""
-    return any((path, number - above) in uses for above in range(HEAD_LINES))
+def _is_in_head(path: str, number: int, heads: Collection[Place]) -> bool:
+    """Whether a definition begins at the line or a few lines above it."""
+    return any((path, number - above) in heads for above in range(HEAD_LINES))
 
 
 async def search_text(

@@ -130,6 +130,38 @@ def test_every_line_of_code_with_the_name_is_in_the_answer(served, name):
     assert f"{word} on " in render("cortex_uses", answer)
 
 
+#: lines with the name `total`, which the graph lists as no use, and one with `tall` alone
+OTHERS = {
+    "shop/sum.py": "def total(rows):\n    return sum(rows)\n",
+    "shop/use.py": (
+        "from shop.sum import total\n\n\n"
+        "def run(rows, shop):\n    return total(rows)\n\n\n"
+        'BY_NAME = {"total": "shop.sum:total"}\n\n\n'
+        "class Bill:\n    def total(self):\n        return getattr(shop, 'total')\n\n\n"
+        "def make():\n    # the total\n    return Bill(total=1, note='in total, none')\n"
+    ),
+}
+
+
+def test_definitions_strings_and_arguments_of_the_name_are_other_lines(tmp_path_factory, serve):
+    others = ask(serve_files(tmp_path_factory, serve, OTHERS), "shop.sum.total")["elsewhere"]
+    assert sites(others) == [f"shop/use.py:{number}" for number in (8, 12, 13, 18)]
+    assert (others["texts"], others["total"]) == (1, 4)
+
+
+def test_lines_with_a_name_that_the_language_calls_are_not_listed(tmp_path_factory, serve):
+    types = "".join(f"class T{at}:\n    def __init__(self):\n        pass\n\n\n" for at in range(3))
+    served = serve_files(tmp_path_factory, serve, {"a.py": f"{types}T0()\n"})
+    assert "elsewhere" not in ask(served, "T0.__init__")
+
+
+def test_a_name_with_many_uses_has_all_its_other_lines(tmp_path_factory, serve):
+    uses_of_go = "".join(f"def f{at}():\n" + "    go()\n" * 50 for at in range(8))
+    files = {"a.py": f"def go():\n    return 1\n\n\n{uses_of_go}", "z.py": "ORDERS = ['go']\n"}
+    others = ask(serve_files(tmp_path_factory, serve, files), "a.py:1", max_tokens=20_000)["elsewhere"]
+    assert (sites(others), others["total"], "at_least" in others) == (["z.py:1"], 1, False)
+
+
 def test_other_lines_that_do_not_fit_are_numbers(tmp_path_factory, serve):
     files = {"a.py": "def go():\n    return 1\n"} | {
         f"more/m{at}.py": "def f(x):\n" + "    x.go(1)\n    x.y = x.go\n" * 20 for at in range(40)
