@@ -286,6 +286,21 @@ def test_a_use_in_generated_code_is_at_the_line_of_its_source_and_a_prototype_is
     assert sorted(sites(block)) == ["src/other.c:5", "src/parser.y:4"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    ['#line 99999999999999999999 "a.c"', "//line a.c:99999999999999999999", '#line 999999999 "a.c"']
+    + ['#line 1 "/etc/passwd"', '#line 1 "../../../../../etc/passwd"', '#line 0 "a.c"'],
+)
+def test_a_line_directive_that_leads_nowhere_changes_no_place(tmp_path_factory, serve, line):
+    files = {
+        "a.h": "int go(int);\n",
+        "a.c": '#include "a.h"\nint go(int n) { return n; }\n',
+        "b.c": f'#include "a.h"\nint run() {{\n{line}\n  return go(1);\n}}\n',
+    }
+    (block,) = ask(serve_files(tmp_path_factory, serve, files), "go")["sites"]
+    assert sites(block) == ["b.c:4"]
+
+
 @pytest.fixture(scope="module")
 def overloads(tmp_path_factory, serve):
     body = (
