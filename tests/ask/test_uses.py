@@ -288,8 +288,14 @@ def test_a_use_in_generated_code_is_at_the_line_of_its_source_and_a_prototype_is
 
 @pytest.mark.parametrize(
     "line",
-    ['#line 99999999999999999999 "a.c"', "//line a.c:99999999999999999999", '#line 999999999 "a.c"']
-    + ['#line 1 "/etc/passwd"', '#line 1 "../../../../../etc/passwd"', '#line 0 "a.c"'],
+    [
+        '#line 99999999999999999999 "a.c"',
+        "//line a.c:99999999999999999999",
+        '#line 999999999 "a.c"',
+        '#line 1 "/etc/passwd"',
+        '#line 1 "../../../../../etc/passwd"',
+        '#line 0 "a.c"',
+    ],
 )
 def test_a_line_directive_that_leads_nowhere_changes_no_place(tmp_path_factory, serve, line):
     files = {
