@@ -177,7 +177,7 @@ async def find_uses_of(
     words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
     word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
-    (blocks, places, heads, remarks), lines = await asyncio.gather(
+    (blocks, places, definitions, remarks), lines = await asyncio.gather(
         _list_uses(turn, meanings, (direction, depth), offset, max_bytes), find_lines(turn, word)
     )
     answer: dict[str, Any] = {"sites": blocks}
@@ -186,7 +186,7 @@ async def find_uses_of(
         block["next_offset"] = min(following)
     if lines is not None and not following:
         left = max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
-        answer["elsewhere"] = list_others(word, lines, places, heads, left)
+        answer["elsewhere"] = list_others(word, lines, places, definitions, left)
     return answer | {"notes": list(dict.fromkeys(filter(None, remarks)))}
 
 
@@ -198,7 +198,7 @@ async def _list_uses(
     blocks: list[dict[str, Any]] = []
     unresolved: list[dict[str, Any]] = []
     remarks = [meaning.remark for meaning in meanings]
-    places, heads = set[Place](), set[Place]()
+    places, definitions = set[Place](), set[Place]()
     for meaning in meanings:
         overloads = await find_overloads(turn, meaning)
         selected = choose_overload(meaning, overloads)
@@ -212,7 +212,7 @@ async def _list_uses(
             "at": (selected or overloads[0]).place,
             "direction": direction,
         }
-        heads.update((overload.file, overload.start) for overload in overloads)
+        definitions.update((overload.file, overload.start) for overload in overloads)
         places.update(site.place for site in usage.sites)  # with those of other overloads
         if len(overloads) > 1 and direction == "callers":
             head |= _split_by_overload(usage, overloads, selected)
@@ -222,7 +222,7 @@ async def _list_uses(
         await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
         places.update(usage.places)
         blocks.append(render(usage, offset, max_bytes, head))
-    return blocks, places, heads, remarks
+    return blocks, places, definitions, remarks
 
 
 def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:

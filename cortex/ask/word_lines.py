@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -81,21 +81,24 @@ def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, _Line]]:
 
 
 def list_others(
-    word: str, holding: WordLines, uses: Collection[Place], heads: Collection[Place], max_bytes: int
+    word: str,
+    holding: WordLines,
+    uses: Collection[Place],
+    definitions: Collection[Place],
+    max_bytes: int,
 ) -> dict[str, Any]:
-    """Return the lines with a word that are none of the `uses`, within `max_bytes`, and how
-    many are in tests, in comments, other strings and documents. `heads`: where the definitions
+    """Return the lines with a word that neither define it nor are `uses`, within `max_bytes`, and
+    how many are in tests, in comments, other strings and documents. `definitions`: where they
     begin.
     """
     plain = word.strip("!?$")
-    quoted = re.compile(_QUOTED.format(re.escape(plain)))
+    whole_word, quoted = word_pattern(plain), re.compile(_QUOTED.format(re.escape(plain)))
+    # others have it in another case, or as a part of a longer name
+    lines = {place: line for place, line in holding.lines.items() if whole_word.search(line.text)}
     code: list[Site] = []
     texts = 0
-    for (path, number), line in holding.lines.items():
-        if not word_pattern(plain).search(line.text):  # other case, or a part of a longer name
-            continue
-        if (path, number) in uses or (line.kind == "definition" and _is_in_head(path, number, heads)):
-            continue
+    for path, number in lines.keys() - uses - _naming_lines(lines, definitions):
+        line = lines[path, number]
         is_code = language_of(path).kind == "code" and line.kind != "comment"
         if is_code and (names_in_code(path, line.text, plain, as_function=False) or quoted.search(line.text)):
             code.append(Site(path, number, "", cut(line.text)))
@@ -107,9 +110,14 @@ def list_others(
     return others | ({"at_least": True} if holding.truncated else {})
 
 
-def _is_in_head(path: str, number: int, heads: Collection[Place]) -> bool:
-    """Whether a definition begins at the line or a few lines above it."""
-    return any((path, number - above) in heads for above in range(HEAD_LINES))
+def _naming_lines(lines: Mapping[Place, _Line], definitions: Iterable[Place]) -> set[Place]:
+    """Return the line of each definition that names it: the first one, a few lines below others."""
+    naming: set[Place] = set()
+    for file, start in definitions:
+        below = [(file, number) for number in range(start, start + HEAD_LINES) if (file, number) in lines]
+        named = [place for place in below if lines[place].kind in ("definition", "test")]
+        naming.update(sorted(named, key=lambda place: lines[place].kind)[:1])
+    return naming
 
 
 async def search_text(

@@ -132,7 +132,10 @@ def test_every_line_of_code_with_the_name_is_in_the_answer(served, name):
 
 #: lines with the name `total`, which the graph lists as no use, and one with `tall` alone
 OTHERS = {
-    "shop/sum.py": "def total(rows):\n    return sum(rows)\n",
+    "shop/sum.py": (
+        "@cache\ndef total(rows):\n    return sum(rows)\n\n\nclass Sums:\n    def total(self):\n        pass\n"
+    ),
+    "tests/test_sum.py": "def total_of(rows):\n    return 1\n\n\ndef test_it():\n    assert total_of([])\n",
     "shop/use.py": (
         "from shop.sum import total\n\n\n"
         "def run(rows, shop):\n    return total(rows)\n\n\n"
@@ -145,8 +148,13 @@ OTHERS = {
 
 def test_definitions_strings_and_arguments_of_the_name_are_other_lines(tmp_path_factory, serve):
     others = ask(serve_files(tmp_path_factory, serve, OTHERS), "shop.sum.total")["elsewhere"]
-    assert sites(others) == [f"shop/use.py:{number}" for number in (8, 12, 13, 18)]
-    assert (others["texts"], others["total"]) == (1, 4)
+    assert sites(others) == ["shop/sum.py:7", *(f"shop/use.py:{number}" for number in (8, 12, 13, 18))]
+    assert (others["texts"], others["total"], others["tests"]) == (1, 5, 0)
+
+
+def test_the_definition_of_a_test_is_none_of_its_other_lines(tmp_path_factory, serve):
+    others = ask(serve_files(tmp_path_factory, serve, OTHERS), "total_of")["elsewhere"]
+    assert (others["total"], others["tests"]) == (0, 0)
 
 
 def test_lines_with_a_name_that_the_language_calls_are_not_listed(tmp_path_factory, serve):
