@@ -48,6 +48,8 @@ TOKENS, TOKENS_MIN, TOKENS_MAX, DEPTH_MAX = 1_200, 200, 20_000, 3
 SITE_BYTES = 25
 #: results of one request to the graph, and requests for one operation
 PAGE, PAGES_MAX = 500, 8
+#: names of functions that a language calls itself: lines with them are about other types
+_CALLED_BY_LANGUAGE = re.compile(r"__\w+__|constructor")
 _PROPERTY = re.compile(r"\s*@(?:[\w.]*property|reify)\b")
 
 
@@ -174,8 +176,10 @@ async def find_uses_of(
     """Return the uses of each of the meanings as `sites`, the other lines with their name as
     `elsewhere`, and `notes`. Raises NotReady.
     """
-    words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
-    word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
+    kinds = {meaning.name.rpartition(".")[2]: meaning.kind for meaning in meanings}
+    word, kind = kinds.popitem() if len(kinds) == 1 and direction == "callers" and not offset else ("", "")
+    if kind in WHOLE_KINDS or (kind in CALLABLE_KINDS and _CALLED_BY_LANGUAGE.fullmatch(word)):
+        word = ""
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
     (blocks, places, definitions, remarks), lines = await asyncio.gather(
         _list_uses(turn, meanings, (direction, depth), offset, max_bytes), find_lines(turn, word)
@@ -186,7 +190,7 @@ async def find_uses_of(
         block["next_offset"] = min(following)
     if lines is not None and not following:
         left = max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
-        answer["elsewhere"] = list_others(word, lines, places, definitions, left)
+        answer["elsewhere"] = await asyncio.to_thread(list_others, word, lines, places, definitions, left)
     return answer | {"notes": list(dict.fromkeys(filter(None, remarks)))}
 
 

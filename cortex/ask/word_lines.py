@@ -21,12 +21,10 @@ from ipc.messages import ExactHits, ExactSearch, Filters
 
 #: lines that are searched for a name, their bytes, and the files that are read for it
 LINES_MAX, LINES_BYTES, FILES_MAX = 5_000, 2_000_000, 500
-#: lines that are searched for other lines, and lines that a definition begins with
-OTHERS_SEARCHED, HEAD_LINES = 2_000, 12
+#: lines that a definition begins with
+HEAD_LINES = 12
 #: share of the bytes that are left for other lines, and the bytes that they need
 OTHERS_SHARE, OTHERS_BYTES_MIN = 0.5, 200
-#: names that a language calls itself: lines with them are about other types
-_CALLED_BY_LANGUAGE = re.compile(r"__\w+__|constructor")
 #: a string that is the name, or a path that ends with it: `"pkg.mod:name"`
 _QUOTED = r"[\"'`.:/#]{}[\"'`]"
 _IMPORT = re.compile(
@@ -49,23 +47,21 @@ class WordLines(NamedTuple):
 
 
 async def find_lines(
-    turn: Turn, word: str, most: int = OTHERS_SEARCHED, types: tuple[str, ...] = ("code", "documentation")
+    turn: Turn, word: str, types: tuple[str, ...] = ("code", "documentation")
 ) -> WordLines | None:
-    """Return the lines with a word; None for no word, for one that stands for a call of the
-    language, and without an answer.
-    """
+    """Return the lines with a word; None for no word and without an answer."""
     word = word.strip("!?$")
-    if not word.isidentifier() or _CALLED_BY_LANGUAGE.fullmatch(word):
+    if not word.isidentifier():
         return None
     request = ExactSearch(
         word,
         "exact",
-        limit=most,
+        limit=LINES_MAX,
         filters=turn.context.scope_filters(Filters(chunk_types=types)),
         detail="location",
         max_bytes=LINES_BYTES,
         generation=turn.generation.number,
-        lines=most,
+        lines=LINES_MAX,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
     return None if hits is None else WordLines(dict(_lines_of(hits)), hits.truncated)
@@ -127,7 +123,7 @@ async def search_text(
     places in `excluded`; accesses of an attribute first.
     """
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
-    holding = await find_lines(turn, word, LINES_MAX, ("code",))
+    holding = await find_lines(turn, word, ("code",))
     if holding is None:
         return Uses()
     lines, truncated = holding

@@ -159,8 +159,11 @@ def test_the_definition_of_a_test_is_none_of_its_other_lines(tmp_path_factory, s
 
 def test_lines_with_a_name_that_the_language_calls_are_not_listed(tmp_path_factory, serve):
     types = "".join(f"class T{at}:\n    def __init__(self):\n        pass\n\n\n" for at in range(3))
-    served = serve_files(tmp_path_factory, serve, {"a.py": f"{types}T0()\n"})
+    constant = "import a\n\n__version__ = '1'\n\n\ndef show():\n    return __version__\n"
+    served = serve_files(tmp_path_factory, serve, {"a.py": f"{types}T0()\n", "b.py": constant})
     assert "elsewhere" not in ask(served, "T0.__init__")
+    answer = ask(served, "b.__version__")
+    assert "b.py:7" in sites(answer["sites"][0])
 
 
 def test_a_name_with_many_uses_has_all_its_other_lines(tmp_path_factory, serve):
