@@ -176,9 +176,9 @@ async def find_uses_of(
     """Return the uses of each of the meanings as `sites`, the other lines with their name as
     `elsewhere`, and `notes`. Raises NotReady.
     """
-    kinds = {meaning.name.rpartition(".")[2]: meaning.kind for meaning in meanings}
-    word, kind = kinds.popitem() if len(kinds) == 1 and direction == "callers" and not offset else ("", "")
-    if kind in WHOLE_KINDS or (kind in CALLABLE_KINDS and _CALLED_BY_LANGUAGE.fullmatch(word)):
+    words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
+    word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
+    if _CALLED_BY_LANGUAGE.fullmatch(word):
         word = ""
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
     (blocks, places, definitions, remarks), lines = await asyncio.gather(
