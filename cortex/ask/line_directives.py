@@ -14,7 +14,9 @@ from cortex.terms.languages import language_of
 #: lines above a use in which its generator names the source (`#line 661 "parser.y"`), and the
 #: languages with such lines
 ABOVE_LINES, DIRECTIVES = 12, frozenset({"c", "cpp", "go"})
-_LINE_DIRECTIVE = re.compile(r'\s*#\s*(?:line\s+)?(\d+)\s+"([^"\n]+)"|\s*//line\s+([^\n:]+):(\d+)')
+_LINE_DIRECTIVE = re.compile(
+    r'\s*#\s*(?:line\s+)?(\d{1,9})\s+"([^"\n]+)"|\s*//line\s+([^\n:]+):(\d{1,9})(?!\d)'
+)
 
 
 async def point_at_sources(turn: Turn, sites: Sequence[Site], name: str) -> list[Site]:

@@ -229,9 +229,11 @@ def _count_worth_code(sites: Sequence[Site]) -> int:
 
 
 def _group(sites: Sequence[Site], with_code: int, with_place: int) -> list[dict[str, Any]]:
-    """Return the sites by file, in their order."""
+    """Return the sites by file, in their order; those without code once for each file."""
     files: list[dict[str, Any]] = []
-    numbered = enumerate(sites[:with_place])
+    numbered = list(enumerate(sites[:with_place]))
+    first = {site.group: at for at, site in reversed(numbered[with_code:])}
+    numbered[with_code:] = sorted(numbered[with_code:], key=lambda item: (first[item[1].group], item[1].line))
     for (file, is_test, unsure), group in groupby(numbered, key=lambda item: item[1].group):
         rows = [site.render(with_code=at < with_code) for at, site in group]
         marks = ({"test": True} if is_test else {}) | ({"unsure": True} if unsure else {})

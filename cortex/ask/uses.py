@@ -48,6 +48,8 @@ TOKENS, TOKENS_MIN, TOKENS_MAX, DEPTH_MAX = 1_200, 200, 20_000, 3
 SITE_BYTES = 25
 #: results of one request to the graph, and requests for one operation
 PAGE, PAGES_MAX = 500, 8
+#: names of functions that a language calls itself: lines with them are about other types
+_CALLED_BY_LANGUAGE = re.compile(r"__\w+__|constructor")
 _PROPERTY = re.compile(r"\s*@(?:[\w.]*property|reify)\b")
 
 
@@ -176,8 +178,10 @@ async def find_uses_of(
     """
     words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
     word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
+    if _CALLED_BY_LANGUAGE.fullmatch(word):
+        word = ""
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
-    (blocks, places, remarks), lines = await asyncio.gather(
+    (blocks, places, definitions, remarks), lines = await asyncio.gather(
         _list_uses(turn, meanings, (direction, depth), offset, max_bytes), find_lines(turn, word)
     )
     answer: dict[str, Any] = {"sites": blocks}
@@ -186,19 +190,19 @@ async def find_uses_of(
         block["next_offset"] = min(following)
     if lines is not None and not following:
         left = max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
-        answer["elsewhere"] = list_others(word, lines, places, left)
+        answer["elsewhere"] = await asyncio.to_thread(list_others, word, lines, places, definitions, left)
     return answer | {"notes": list(dict.fromkeys(filter(None, remarks)))}
 
 
 async def _list_uses(
     turn: Turn, meanings: Sequence[Meaning], step: tuple[Direction, int], offset: int, max_bytes: int
-) -> tuple[list[dict[str, Any]], set[Place], list[str]]:
-    """Return (the uses of each meaning, their places and those of the definitions, remarks)."""
+) -> tuple[list[dict[str, Any]], set[Place], set[Place], list[str]]:
+    """Return (the uses of each meaning, their places, those of the definitions, remarks)."""
     direction, depth = step
     blocks: list[dict[str, Any]] = []
     unresolved: list[dict[str, Any]] = []
     remarks = [meaning.remark for meaning in meanings]
-    places: set[Place] = set()
+    places, definitions = set[Place](), set[Place]()
     for meaning in meanings:
         overloads = await find_overloads(turn, meaning)
         selected = choose_overload(meaning, overloads)
@@ -212,7 +216,8 @@ async def _list_uses(
             "at": (selected or overloads[0]).place,
             "direction": direction,
         }
-        places.update(usage.places, ((overload.file, overload.start) for overload in overloads))
+        definitions.update((overload.file, overload.start) for overload in overloads)
+        places.update(site.place for site in usage.sites)  # with those of other overloads
         if len(overloads) > 1 and direction == "callers":
             head |= _split_by_overload(usage, overloads, selected)
         if usage.unresolved in unresolved or offset:  # another meaning has the same name
@@ -221,7 +226,7 @@ async def _list_uses(
         await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
         places.update(usage.places)
         blocks.append(render(usage, offset, max_bytes, head))
-    return blocks, places, remarks
+    return blocks, places, definitions, remarks
 
 
 def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -21,10 +21,12 @@ from ipc.messages import ExactHits, ExactSearch, Filters
 
 #: lines that are searched for a name, their bytes, and the files that are read for it
 LINES_MAX, LINES_BYTES, FILES_MAX = 5_000, 2_000_000, 500
-#: lines that are searched for other lines, and lines that a definition begins with
-OTHERS_SEARCHED, HEAD_LINES = 300, 12
+#: lines that a definition begins with
+HEAD_LINES = 12
 #: share of the bytes that are left for other lines, and the bytes that they need
 OTHERS_SHARE, OTHERS_BYTES_MIN = 0.5, 200
+#: a string that is the name, or a path that ends with it: `"pkg.mod:name"`
+_QUOTED = r"[\"'`.:/#]{}[\"'`]"
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)"
 )
@@ -45,7 +47,7 @@ class WordLines(NamedTuple):
 
 
 async def find_lines(
-    turn: Turn, word: str, most: int = OTHERS_SEARCHED, types: tuple[str, ...] = ("code", "documentation")
+    turn: Turn, word: str, types: tuple[str, ...] = ("code", "documentation")
 ) -> WordLines | None:
     """Return the lines with a word; None for no word and without an answer."""
     word = word.strip("!?$")
@@ -54,12 +56,12 @@ async def find_lines(
     request = ExactSearch(
         word,
         "exact",
-        limit=most,
+        limit=LINES_MAX,
         filters=turn.context.scope_filters(Filters(chunk_types=types)),
         detail="location",
         max_bytes=LINES_BYTES,
         generation=turn.generation.number,
-        lines=most,
+        lines=LINES_MAX,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
     return None if hits is None else WordLines(dict(_lines_of(hits)), hits.truncated)
@@ -74,20 +76,27 @@ def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, _Line]]:
                 yield (hit.path, int(number)), _Line(entry["metadata"]["kind"], text)
 
 
-def list_others(word: str, holding: WordLines, uses: Collection[Place], max_bytes: int) -> dict[str, Any]:
-    """Return the lines with a word that are none of the `uses`, within `max_bytes`, and how
-    many are in tests, in comments and documents.
+def list_others(
+    word: str,
+    holding: WordLines,
+    uses: Collection[Place],
+    definitions: Collection[Place],
+    max_bytes: int,
+) -> dict[str, Any]:
+    """Return the lines with a word that neither define it nor are `uses`, within `max_bytes`, and
+    how many are in tests, in comments, other strings and documents. `definitions`: where they
+    begin.
     """
     plain = word.strip("!?$")
+    whole_word, quoted = word_pattern(plain), re.compile(_QUOTED.format(re.escape(plain)))
+    # others have it in another case, or as a part of a longer name
+    lines = {place: line for place, line in holding.lines.items() if whole_word.search(line.text)}
     code: list[Site] = []
     texts = 0
-    for (path, number), line in holding.lines.items():
-        if not word_pattern(plain).search(line.text):  # other case, or a part of a longer name
-            continue
-        if (path, number) in uses or (line.kind == "definition" and _is_head(path, number, uses)):
-            continue
+    for path, number in lines.keys() - uses - _naming_lines(lines, definitions):
+        line = lines[path, number]
         is_code = language_of(path).kind == "code" and line.kind != "comment"
-        if is_code and names_in_code(path, line.text, plain, as_function=False):
+        if is_code and (names_in_code(path, line.text, plain, as_function=False) or quoted.search(line.text)):
             code.append(Site(path, number, "", cut(line.text)))
         else:
             texts += 1
@@ -97,9 +106,14 @@ def list_others(word: str, holding: WordLines, uses: Collection[Place], max_byte
     return others | ({"at_least": True} if holding.truncated else {})
 
 
-def _is_head(path: str, number: int, uses: Collection[Place]) -> bool:
-    """Whether the definition begins at the line or a few lines above it."""
-    return any((path, number - above) in uses for above in range(HEAD_LINES))
+def _naming_lines(lines: Mapping[Place, _Line], definitions: Iterable[Place]) -> set[Place]:
+    """Return the line of each definition that names it: the first one, a few lines below others."""
+    naming: set[Place] = set()
+    for file, start in definitions:
+        below = [(file, number) for number in range(start, start + HEAD_LINES) if (file, number) in lines]
+        named = [place for place in below if lines[place].kind in ("definition", "test")]
+        naming.update(sorted(named, key=lambda place: lines[place].kind)[:1])
+    return naming
 
 
 async def search_text(
@@ -109,7 +123,7 @@ async def search_text(
     places in `excluded`; accesses of an attribute first.
     """
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
-    holding = await find_lines(turn, word, LINES_MAX, ("code",))
+    holding = await find_lines(turn, word, ("code",))
     if holding is None:
         return Uses()
     lines, truncated = holding

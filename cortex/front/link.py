@@ -143,11 +143,6 @@ class Link:
             return self._caller
         return replace(caller, project=self._caller.project, place=self._caller.place)
 
-    @property
-    def keeps_commits(self) -> bool:
-        """Whether a call to memory also imports new commits."""
-        return self._history is not None
-
     def count_refused(self) -> None:
         """Count a line of the client that was no message; the set shows them in `cortex status`."""
         self._refused += 1

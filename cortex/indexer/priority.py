@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cortex.indexer.import_counts import most_referred
-from cortex.settings.identity import is_own_history
-from cortex.system import git
+from cortex.settings.own_commits import ask_history
 from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import EMPTY_STEMS, is_built, is_example, is_foreign, is_test
 
@@ -55,8 +54,7 @@ def group_by_priority(root: Path, paths: Iterable[str], first: int) -> list[set[
 def recently_changed(root: Path) -> dict[str, int]:
     """Return path below `root` → count of files with later changes, from git within GIT_S."""
     ranks: dict[str, int] = {}
-    log = git.ask(root, _LOG, GIT_S, LOG_BYTES_MAX) if is_own_history(root) else b""
-    for raw in log.split(b"\0"):
+    for raw in ask_history(root, _LOG, GIT_S, LOG_BYTES_MAX).split(b"\0"):
         if path := os.fsdecode(raw.strip(b"\n")):
             ranks.setdefault(path, len(ranks))
     return ranks

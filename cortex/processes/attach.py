@@ -107,12 +107,15 @@ class Attachment:
         status = await asyncio.to_thread(_ask_supervisor, folder, "status")  # None: it ends already
         if status and (status.get("fronts") or status.get("idle_exit_s") is None):
             return
-        with contextlib.suppress(OSError, ValueError, TimeoutError):
+        try:
             async with asyncio.timeout(TAKE_OVER_S):
-                while await reader.readline():
-                    pass
-            await self._hang_up()
-            await self._connect(first=True)
+                with contextlib.suppress(ConnectionError, ValueError):
+                    while await reader.readline():
+                        pass
+        except TimeoutError:
+            return
+        await self._hang_up()
+        await self._connect(first=True)
 
     async def keep(self) -> None:
         """Let the set run on without fronts (`cortex up --detach`); return when its supervisor has

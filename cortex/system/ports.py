@@ -18,7 +18,7 @@ PROCESSES = Path("/proc")
 #: state of a listening socket in those tables
 LISTENS = "0A"
 #: process, user and group of the other end of a Unix socket (Linux)
-_CREDENTIALS = struct.Struct("3i")
+_CREDENTIALS = struct.Struct("i2I")
 #: maximum of looks for a connection
 LOOKS = 3
 

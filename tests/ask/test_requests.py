@@ -51,3 +51,20 @@ def test_the_outline_of_a_project_begins_with_its_entry_points(served):
     assert lines[:2] == ["Entry points", "  POST /orders → create  shop/main.py:6"]
     for path in ("web", "shop/main.py"):
         assert "entry_points" not in asyncio.run(outline(served.context(), Outline(path)))
+
+
+def test_a_go_package_has_its_entry_points_within_the_budget_of_its_outline(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("go")
+    (root / "cmd" / "shop").mkdir(parents=True)
+    (root / "go.mod").write_text("module example.com/shop\n")
+    paths = [f"/orders/by/{at}" for at in range(40)]
+    handles = "".join(f'\tmux.HandleFunc("{path}", show{at})\n' for at, path in enumerate(paths))
+    shows = "".join(f"func show{at}(w http.ResponseWriter, r *http.Request) {{}}\n" for at in range(40))
+    head = 'package main\n\nimport "net/http"\n\nfunc routes(mux *http.ServeMux) {\n'
+    (root / "cmd" / "shop" / "main.go").write_text(f"{head}{handles}}}\n\n{shows}")
+    served = serve(root)
+    for path in ("", "cmd/shop"):
+        answer = asyncio.run(outline(served.context(), Outline(path, max_tokens=400)))
+        assert answer["entry_points_total"] == len(paths)
+        parts = {key: answer[key] for key in ("entry_points", "results")}
+        assert len(orjson.dumps(parts)) < 400 * 4 + 100

@@ -52,6 +52,13 @@ def test_pages_list_each_site_once(max_bytes):
     assert listed == [site.place for site in SITES]
 
 
+def test_a_file_has_its_places_without_code_on_one_line():
+    places = [Site("tests/a.py", n, "", "go()", accessed=n % 2 == 0) for n in range(1, 21)]
+    block = render(Uses(sites=sorted(places, key=lambda site: site.order), textual=True), 0, 9_000)
+    assert text_of(block).count("tests/a.py") == 1
+    assert [row["line"] for file in block["files"] for row in file["sites"]] == list(range(1, 21))
+
+
 @pytest.mark.parametrize("count", [1, 3, 40, 90, 250])
 @pytest.mark.parametrize("max_bytes", [1_000, 2_400, 4_800, 9_000])
 def test_an_answer_keeps_within_its_bytes(count, max_bytes):

@@ -130,6 +130,49 @@ def test_every_line_of_code_with_the_name_is_in_the_answer(served, name):
     assert f"{word} on " in render("cortex_uses", answer)
 
 
+#: lines with the name `total`, which the graph lists as no use, and one with `tall` alone
+OTHERS = {
+    "shop/sum.py": (
+        "@cache\ndef total(rows):\n    return sum(rows)\n\n\nclass Sums:\n    def total(self):\n        pass\n"
+    ),
+    "tests/test_sum.py": "def total_of(rows):\n    return 1\n\n\ndef test_it():\n    assert total_of([])\n",
+    "shop/use.py": (
+        "from shop.sum import total\n\n\n"
+        "def run(rows, shop):\n    return total(rows)\n\n\n"
+        'BY_NAME = {"total": "shop.sum:total"}\n\n\n'
+        "class Bill:\n    def total(self):\n        return getattr(shop, 'total')\n\n\n"
+        "def make():\n    # the total\n    return Bill(total=1, note='in total, none')\n"
+    ),
+}
+
+
+def test_definitions_strings_and_arguments_of_the_name_are_other_lines(tmp_path_factory, serve):
+    others = ask(serve_files(tmp_path_factory, serve, OTHERS), "shop.sum.total")["elsewhere"]
+    assert sites(others) == ["shop/sum.py:7", *(f"shop/use.py:{number}" for number in (8, 12, 13, 18))]
+    assert (others["texts"], others["total"], others["tests"]) == (1, 5, 0)
+
+
+def test_the_definition_of_a_test_is_none_of_its_other_lines(tmp_path_factory, serve):
+    others = ask(serve_files(tmp_path_factory, serve, OTHERS), "total_of")["elsewhere"]
+    assert (others["total"], others["tests"]) == (0, 0)
+
+
+def test_lines_with_a_name_that_the_language_calls_are_not_listed(tmp_path_factory, serve):
+    types = "".join(f"class T{at}:\n    def __init__(self):\n        pass\n\n\n" for at in range(3))
+    constant = "import a\n\n__version__ = '1'\n\n\ndef show():\n    return __version__\n"
+    served = serve_files(tmp_path_factory, serve, {"a.py": f"{types}T0()\n", "b.py": constant})
+    assert "elsewhere" not in ask(served, "T0.__init__")
+    answer = ask(served, "b.__version__")
+    assert "b.py:7" in sites(answer["sites"][0])
+
+
+def test_a_name_with_many_uses_has_all_its_other_lines(tmp_path_factory, serve):
+    uses_of_go = "".join(f"def f{at}():\n" + "    go()\n" * 50 for at in range(8))
+    files = {"a.py": f"def go():\n    return 1\n\n\n{uses_of_go}", "z.py": "ORDERS = ['go']\n"}
+    others = ask(serve_files(tmp_path_factory, serve, files), "a.py:1", max_tokens=20_000)["elsewhere"]
+    assert (sites(others), others["total"], "at_least" in others) == (["z.py:1"], 1, False)
+
+
 def test_other_lines_that_do_not_fit_are_numbers(tmp_path_factory, serve):
     files = {"a.py": "def go():\n    return 1\n"} | {
         f"more/m{at}.py": "def f(x):\n" + "    x.go(1)\n    x.y = x.go\n" * 20 for at in range(40)
@@ -252,6 +295,27 @@ def test_a_use_in_generated_code_is_at_the_line_of_its_source_and_a_prototype_is
     (block,) = ask(serve_files(tmp_path_factory, serve, files), "gen_reduce")["sites"]
     assert "overloads" not in block
     assert sorted(sites(block)) == ["src/other.c:5", "src/parser.y:4"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#line 99999999999999999999 "a.c"',
+        "//line a.c:99999999999999999999",
+        '#line 999999999 "a.c"',
+        '#line 1 "/etc/passwd"',
+        '#line 1 "../../../../../etc/passwd"',
+        '#line 0 "a.c"',
+    ],
+)
+def test_a_line_directive_that_leads_nowhere_changes_no_place(tmp_path_factory, serve, line):
+    files = {
+        "a.h": "int go(int);\n",
+        "a.c": '#include "a.h"\nint go(int n) { return n; }\n',
+        "b.c": f'#include "a.h"\nint run() {{\n{line}\n  return go(1);\n}}\n',
+    }
+    (block,) = ask(serve_files(tmp_path_factory, serve, files), "go")["sites"]
+    assert sites(block) == ["b.c:4"]
 
 
 @pytest.fixture(scope="module")

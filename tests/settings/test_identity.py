@@ -1,11 +1,13 @@
 """The project of a folder, for memory: its repository, and only if the folder belongs to it."""
 
+import asyncio
 import shutil
 import subprocess
 
 import pytest
 
 from cortex.ask.code_notes.blame import Commits
+from cortex.ask.code_notes.commit_notes import CommitHistory
 from cortex.indexer.priority import recently_changed
 from cortex.memory.transcripts import session_commits
 from cortex.settings.identity import identity_of, is_own_history, origin_of
@@ -182,6 +184,10 @@ def lead_by_linked_refs(evil, repository):
         (evil / ".git" / name).symlink_to(repository / ".git" / name)
 
 
+async def tell_nothing(*call):
+    raise AssertionError(call)
+
+
 @pytest.mark.parametrize(
     "forge",
     [*FORGERIES, lead_by_plain_pointer, lead_by_commondir, lead_by_linked_refs],
@@ -198,6 +204,7 @@ def test_no_commit_of_another_repository_is_shown_by_a_forged_git(repository, tm
     (evil / "a.py").write_text("a = 1\n")
     assert recently_changed(evil) == {}
     assert session_commits.commits(evil, [{"commits": ["HEAD"]}]) == []
+    assert asyncio.run(CommitHistory(evil).import_new(tell_nothing)) == 0
     blames = Commits(evil)
     blames._wanted = ["a.py"]
     blames._read_wanted(())

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.settings.encodings import Encodings
-from cortex.settings.identity import is_own_history
+from cortex.settings.own_commits import ask_history
 from cortex.system import git
 
 #: files of one answer that are blamed, and files with remembered results
@@ -140,7 +140,7 @@ class Commits:
             head = self._head
         if not head:
             command = ("rev-parse", "--is-shallow-repository", "HEAD")
-            output = git.ask(self._root, command, self._answer_s) if is_own_history(self._root) else b""
+            output = ask_history(self._root, command, self._answer_s)
             shallow, _, head = output.decode(errors="replace").strip().partition("\n")
             with self._lock:
                 self._head, self._shallow, self._mark = head, shallow == "true", mark
@@ -188,7 +188,7 @@ class Commits:
         Blames HEAD, so that no file of the work tree is read: reading one may run a filter.
         """
         command = ("blame", "--no-textconv", "--porcelain", head, "--", path)
-        output = git.ask(self._root, command, max(0.0, answer_s), FILE_BYTES_MAX)
+        output = ask_history(self._root, command, max(0.0, answer_s), FILE_BYTES_MAX)
         if not output or len(output) >= FILE_BYTES_MAX:
             return None
         try:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cortex.system import git
+from cortex.settings.own_commits import ask_history
 from cortex.system.errors import CortexError
 
 log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class CommitHistory:
         return list(_parse_commits(answer))
 
     async def _run_git(self, *command: str) -> str:
-        raw = await asyncio.to_thread(git.ask, self._root, command, ANSWER_S, SLICE_BYTES_MAX)
+        raw = await asyncio.to_thread(ask_history, self._root, command, ANSWER_S, SLICE_BYTES_MAX)
         return os.fsdecode(raw).encode("utf-8", "replace").decode()
 
 

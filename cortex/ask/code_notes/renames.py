@@ -10,8 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cortex.settings.identity import is_own_history
-from cortex.system import git
+from cortex.settings.own_commits import ask_history
 
 #: commits that are read
 COMMITS = 1_000
@@ -75,7 +74,7 @@ class Renames:
         self._after = self._committed | dict(_pairs(staged))
 
     def _run_git(self, *command: str) -> bytes:
-        return git.ask(self._root, command, ANSWER_S) if is_own_history(self._root) else b""
+        return ask_history(self._root, command, ANSWER_S)
 
 
 def _pairs(answer: bytes) -> Iterator[tuple[str, str]]:

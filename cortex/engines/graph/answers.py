@@ -220,7 +220,11 @@ class GraphSnapshot:
         """The outline of a file or folder; the last ones are cached, because requests repeat."""
         hits = self._outlines.pop(request, None)
         if hits is None:
-            hits = self._targets.routes.with_entry_points(self._outline(request), request.max_bytes)
+            hits = self._outline(request)
+            if entries := self._targets.routes.entry_points(hits.target, request.max_bytes):
+                left = request.max_bytes - len(orjson.dumps(entries))
+                hits = self._outline(replace(request, max_bytes=left))
+                hits = replace(hits, summary=hits.summary | entries)
         self._outlines[request] = hits  # the most recently used one goes last
         if len(self._outlines) > OUTLINES_KEPT:
             del self._outlines[next(iter(self._outlines))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +15,6 @@ from cortex.graph.frameworks.join import FullRoute, find_routes, join_routes, re
 from cortex.terms.ids import split_id
 from cortex.terms.kinds import ROUTE_KINDS
 from cortex.terms.paths import is_example, is_test
-from ipc.messages import GraphHits
 
 #: share of an outline for its entry points
 ENTRIES_SHARE = 0.2
@@ -73,29 +71,27 @@ class Routes:
         names = ", ".join(name for route in ids for name in self._by_id.get(route, [route]))
         return {"requests": names} | ({"test": True} if is_test(file) else {})
 
-    def with_entry_points(self, hits: GraphHits, max_bytes: int) -> GraphHits:
-        """An outline; that of a folder with its first routes and their handlers, without those of
-        tests and examples, and the number of all.
+    def entry_points(self, folder: str, max_bytes: int) -> dict[str, Any]:
+        """The first routes of a folder with their handlers, without those of tests and examples, as
+        many as fit into their share of an outline of `max_bytes`, and the number of all; {} without
+        routes, as for a file.
         """
-        if hits.target and self._graph.names.number(hits.target) >= 0:
-            return hits
-        prefix = f"{hits.target}/" if hits.target else ""
+        prefix = f"{folder}/" if folder else ""
         served = [
             route
             for route in self.every
             if route.file.startswith(prefix) and not (is_test(route.file) or is_example(route.file))
         ]
-        left, listed = ENTRIES_SHARE * max_bytes, []
+        left, listed = ENTRIES_SHARE * max_bytes, list[dict[str, str]]()
         for route in served:
-            row = {"route": route.name, "at": f"{route.file}:{route.line}"}
             names = [self._graph.names[number] for number in self.handlers(route)]
-            row |= {"handler": ", ".join(split_id(name)[-1] for name in names if name != route.id)}
+            handler = ", ".join(split_id(name)[-1] for name in names if name != route.id)
+            row = {"route": route.name, "at": f"{route.file}:{route.line}", "handler": handler}
             left -= len(orjson.dumps(row))
             if left < 0:
                 break
             listed.append(row)
-        entries = {"entry_points": listed, "entry_points_total": len(served)} if served else {}
-        return replace(hits, summary=hits.summary | entries)
+        return {"entry_points": listed, "entry_points_total": len(served)} if served else {}
 
     def handlers(self, route: FullRoute) -> list[int]:
         """The numbers of a route's handlers; of a handler without a name, that of the route.

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
+from tree_sitter import Node
 
-from cortex.graph.facts.facts import OBJECT, Binding, Definition, Facts, Import, Reference
+from cortex.graph.facts.facts import OBJECT, Binding, Definition, Facts, Fragment, Import, Reference
+from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.read_clients import read_requests
 from cortex.graph.languages.scripts.components import Component
 from cortex.graph.languages.table import LANGUAGES
@@ -19,6 +22,8 @@ from cortex.indexer.syntax.parse import syntax_tree
 from cortex.indexer.syntax.source import Source
 from cortex.terms import languages
 from cortex.terms.components import component_name, is_component
+
+log = logging.getLogger(__name__)
 
 _ROWS = {language.name: language for language in languages.LANGUAGES}
 #: language of templates
@@ -43,9 +48,19 @@ def _extract(source: Source, text: bytes, language: str, sha256: str) -> Facts:
     lines = text.decode("utf-8", "surrogatepass").removesuffix("\n").split("\n")
     view = dataclasses.replace(source, lines=tuple(lines))
     tree, grammar = syntax_tree(view, _ROWS[language])[1], LANGUAGES[language]
-    facts = extract(tree, source.path, grammar, sha256)
-    requests = read_requests(tree.root_node, facts, grammar)
-    return msgspec.structs.replace(facts, fragments=requests) if requests else facts
+    return add_fragments(extract(tree, source.path, grammar, sha256), tree.root_node, grammar, read_requests)
+
+
+def add_fragments(
+    facts: Facts, root: Node, grammar: Grammar, *readers: Callable[[Node, Facts, Grammar], Iterable[Fragment]]
+) -> Facts:
+    """Return the facts with the file's routes and requests; without them if their reading fails."""
+    try:
+        fragments = tuple(fragment for read in readers for fragment in read(root, facts, grammar))
+    except Exception:
+        log.exception("%s has no routes in the graph", facts.path)
+        return facts
+    return msgspec.structs.replace(facts, fragments=fragments) if fragments else facts
 
 
 def _loaded_modules(source: Source, component: Component) -> Iterator[Import]:

@@ -7,11 +7,9 @@ import logging
 from collections.abc import Iterable, Sequence
 
 import msgspec
-from tree_sitter import Node
 
 from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.facts import Definition, Facts
-from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.kotlin_lines import join_broken_lines
 from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
@@ -22,7 +20,7 @@ from cortex.graph.frameworks.read_clients import read_requests
 from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
-from cortex.indexer.store.component_facts import component_facts
+from cortex.indexer.store.component_facts import add_fragments, component_facts
 from cortex.indexer.syntax.parse import NoGrammar, parse, repaired, syntax_tree
 from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import Source
@@ -71,23 +69,13 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         else:
             tree = syntax_tree(source, language)[1]
         facts = extract(tree, source.path, grammar, sha256)
-        facts = _add_fragments(facts, tree.root_node, grammar)
+        facts = add_fragments(facts, tree.root_node, grammar, read_fragments, read_requests)
         return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
     except NoGrammar:  # the remark of its chunks reports it
         return None
     except Exception:  # the file's chunks are indexed anyway
         log.exception("%s has no graph", source.path)
         return None
-
-
-def _add_fragments(facts: Facts, root: Node, grammar: Grammar) -> Facts:
-    """Return the facts with the file's routes; without them if their reading fails."""
-    try:
-        fragments = (*read_fragments(root, facts, grammar), *read_requests(root, facts, grammar))
-    except Exception:
-        log.exception("%s has no routes in the graph", facts.path)
-        return facts
-    return msgspec.structs.replace(facts, fragments=fragments) if fragments else facts
 
 
 def may_have_facts(path: str) -> bool:

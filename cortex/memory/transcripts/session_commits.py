@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cortex.settings.identity import is_own_history
-from cortex.system import git
+from cortex.settings.own_commits import ask_history
 from cortex.terms.secrets import remove_secrets_in
 
 #: git's format: hash, seconds since the epoch, first line, rest; then the files
@@ -21,13 +20,15 @@ ANSWER_S, ANSWER_BYTES_MAX, COMMITS_MAX = 2.0, 200_000, 20
 def commits(folder: Path, parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The commits named in the parts of a session that exist in the repository of `folder`."""
     names = [name for piece in parts for name in piece["commits"]][:COMMITS_MAX]
-    answers = [_commit(folder, name) for name in dict.fromkeys(names)] if is_own_history(folder) else []
+    answers = [_commit(folder, name) for name in dict.fromkeys(names)]
     clean: list[dict[str, Any]] = remove_secrets_in([answer for answer in answers if answer])[0]
     return clean
 
 
 def _commit(folder: Path, name: str) -> dict[str, Any]:
-    output = git.ask(folder, ["log", "-1", _FORMAT, "--name-only", name, "--"], ANSWER_S, ANSWER_BYTES_MAX)
+    output = ask_history(
+        folder, ["log", "-1", _FORMAT, "--name-only", name, "--"], ANSWER_S, ANSWER_BYTES_MAX
+    )
     fields = output.decode(errors="replace").split("\0")
     if len(fields) < 5 or not fields[0].startswith(name) or not fields[2].strip():
         return {}
