@@ -77,7 +77,6 @@ async def show(visit: Visit) -> dict[str, Any]:
         "kinds": KINDS,
         "languages": await sources.languages(visit.hosted.config),
         "root": str(visit.hosted.config.root) if visit.is_local else "",
-        "sealed": visit.hosted.config.sealing is not None,
     }
 
 

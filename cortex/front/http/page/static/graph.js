@@ -149,7 +149,7 @@ function listGrown(node, fresh, edges) {
     const item = document.createElement("li");
     const link = document.createElement("a");
     link.className = "mono";
-    link.href = `/graph?${new URLSearchParams({ project: document.body.dataset.project, of: one.data("id") })}`;
+    link.href = one.data("address");
     link.textContent = one.data("name");
     const told = document.createElement("span");
     told.className = "quiet";
