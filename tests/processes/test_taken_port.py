@@ -1,4 +1,4 @@
-"""The HTTP server of a set whose port is taken: its holder is named, and no restart follows."""
+"""The HTTP server of a set without its port: the holder is named, and no restart follows."""
 
 from __future__ import annotations
 
