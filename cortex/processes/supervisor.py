@@ -440,15 +440,15 @@ class Supervisor:
             self._send(connection, self.status())
 
     def _add(self, name: object) -> bool:
-        """Start the process `name` if it does not run; return False if the name is unknown or the
-        set is stopping.
+        """Start the process `name` if it does not run, again if it has failed; return False if the
+        name is unknown or the set is stopping.
         """
         process = next(
             (candidate for candidate in self.spec.of_kind.processes if candidate.name == name), None
         )
         if process is None or self._reason:
             return False
-        if process.name not in self._children:
+        if process.name not in self._children or self._children[process.name].state == "failed":
             arguments = self.spec.of_kind.command_line(process, self.spec.root)
             self._children[process.name] = self._child(process.name, arguments)
         return True

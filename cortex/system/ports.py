@@ -96,7 +96,7 @@ def _holds(folder: Path, wanted: set[str]) -> bool:
 
 def _command(place: Path) -> str:
     try:
-        words = place.read_bytes().decode("utf-8", "replace").split("\0")
+        words = place.read_bytes().decode("utf-8", "replace").replace("\0", " ").split()
     except OSError:
         return ""
-    return f" ({' '.join(words).strip()[:120]})" if words else ""
+    return f" ({' '.join(words)[:120]})" if words else ""

@@ -4,12 +4,14 @@ changes.
 
 import base64
 import json
+import re
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from cortex.front.cli.status import join_size_faults
 from cortex.generation.contract import Folder, pack
 from cortex.publish import chunk_file_reader, chunk_files
 from cortex.publish.chunk_file_reader import read_chunk_file
@@ -138,6 +140,22 @@ def test_a_fault_names_file_chunk_and_field(tmp_path, content, sentence):
     with pytest.raises(Damaged, match=sentence) as caught:
         read_chunk_file(tmp_path / "a.json", DIMENSIONS)
     assert "\n" not in str(caught.value)
+
+
+def test_the_status_counts_chunk_files_with_vectors_of_one_wrong_size_in_one_line(tmp_path):
+    served = ServedState(tmp_path)
+    for number in range(5):
+        (tmp_path / f"all{number}.json").write_text('{"_metadata": {"dimensions": 768}, "chunks": []}')
+        write(tmp_path, f"one{number}.json", [chunk(f"{number}: x", embedding=[1, 2])])
+    (tmp_path / "other.json").write_text("3")
+    served.refresh()
+    warnings = served.manager.warnings()
+    assert len(warnings) == 11
+    lines = sorted(join_size_faults((*warnings, "Another: its end.", *warnings[3:])))
+    assert len(lines) == 4
+    assert re.fullmatch(r"all\d\.json and 4 more: its vectors have 768 dimensions, .* has 4\.", lines[1])
+    assert re.fullmatch(r"one\d\.json and 4 more: its embedding has 2 dimensions, .* has 4\.", lines[2])
+    assert join_size_faults(warnings[:1]) == [warnings[0]]
 
 
 def test_a_damaged_chunk_file_keeps_its_old_chunks_and_others_are_updated(tmp_path):

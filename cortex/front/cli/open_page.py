@@ -45,8 +45,12 @@ def run(options: Namespace) -> int:
         config = configuration.load(options.project)
         url = served_at(config) or _wait_started(config)
         if not url:
+            from cortex.front.http.serving import PORT, say_holder
+
+            holder = say_holder(PORT)
+            taken = f" Port {PORT} is taken{holder}: `cortex serve --port` takes another." if holder else ""
             raise Unavailable(
-                f"No server shows {config.root}; start one: `cortex serve`, or `cortex up --detach --http`."
+                f"No server shows {config.root}; start one: `cortex serve`, or `cortex up --detach --http`.{taken}"
             )
     link = invite(url, own_token())
     print(escape_controls(link))
@@ -59,14 +63,20 @@ def run(options: Namespace) -> int:
 
 
 def _wait_started(config: Config) -> str:
-    """Wait for the server that the running workers are starting; return its URL, or "" for none."""
+    """Wait for the server that the running workers are starting; return its URL, or "" for none.
+
+    Raises Unavailable with the last error of a server that ended.
+    """
     from cortex.front.http.server_records import served_at
     from cortex.processes import attach
 
     until = time.monotonic() + START_S
-    while any(process["name"] == HTTP for process in attach.set_status(config).get("processes", ())):
+    while server := next((it for it in attach.set_status(config)["processes"] if it["name"] == HTTP), None):
         if (url := served_at(config)) or time.monotonic() >= until:
             return url
+        if server["state"] == "failed":
+            why = server["last_error"].removeprefix("cortex: ")
+            raise Unavailable(f"The server of {config.root} has ended: {why}")
         time.sleep(LOOK_S)  # the server writes its URL to a file and notifies nobody
     return ""
 

@@ -94,6 +94,8 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
         from cortex.processes import sandbox
 
         sandbox.check(owner, http=True)
+    if http:
+        _check_port(owner)
     if not detach:
         return attach.run_supervisor(owner, idle_exit=False, http=http)
 
@@ -116,6 +118,15 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
     )
     print(escape_controls(problem or f"{workers} until {ended}.{opens}"))
     return EXIT_UNAVAILABLE if problem else EXIT_OK
+
+
+def _check_port(owner: Owner) -> None:
+    """Raise Misconfigured if the port of the HTTP server is taken, unless by the owner's set."""
+    from cortex.front.http.serving import HOST, PORT, listen
+
+    members = attach.set_status(owner)["processes"]
+    if not any(member["name"] == HTTP and member["state"] == "running" for member in members):
+        listen(HOST, None, PORT).close()
 
 
 def stop(owner: Owner) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,10 @@ from ipc.messages import GetStatus, Status
 
 #: seconds that a worker has to report
 ANSWER_S = 2.0
+#: warning about vectors of another size in a chunk file: its name, and the fault
+_SIZE_FAULT = re.compile(
+    r"(.+?): (?:chunk .*: )?(its (?:vectors have|embedding has) .* dimensions.*)", re.DOTALL
+)
 
 
 async def collect(config: Config) -> dict[str, Any]:
@@ -124,18 +129,31 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
 def _warnings(config: Config, generation: Generation, workers: dict[str, dict[str, Any]]) -> list[str]:
     """Return each warning once: on settings, agents, the published index and unreadable files."""
     unread = workers.get("watcher", {}).get("info", {}).get("warnings", ())
-    return list(
-        dict.fromkeys(
-            (
-                *_ignored(config),
-                *_sealed(config),
-                *_outdated_agents(config),
-                *generation.warnings,
-                *unread,
-                *_faults(workers),
-            )
+    return join_size_faults(
+        (
+            *_ignored(config),
+            *_sealed(config),
+            *_outdated_agents(config),
+            *generation.warnings,
+            *unread,
+            *_faults(workers),
         )
     )
+
+
+def join_size_faults(warnings: Iterable[str]) -> list[str]:
+    """Return each warning once; for chunk files with vectors of one wrong size, the first file and
+    the number of the others.
+    """
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for warning in dict.fromkeys(warnings):
+        match = _SIZE_FAULT.fullmatch(warning)
+        name, fault = match.groups() if match else ("", warning)
+        groups.setdefault(fault, []).append((name, warning))
+    return [
+        some[0][1] if len(some) == 1 else f"{some[0][0]} and {len(some) - 1} more: {fault}"
+        for fault, some in groups.items()
+    ]
 
 
 def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generation) -> list[str]:

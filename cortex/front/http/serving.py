@@ -27,7 +27,7 @@ from cortex.front.http.tokens import Tokens, own_token
 from cortex.settings.config import Config
 from cortex.settings.home import SSE_PORT, is_loopback
 from cortex.system import hosts
-from cortex.system.errors import EXIT_OK, Misconfigured, Unavailable
+from cortex.system.errors import EXIT_OK, Misconfigured
 from cortex.system.ports import holder_of
 from ipc.lifeline import watch_life_line
 
@@ -72,7 +72,7 @@ class ServerAddress:
 
 
 def serve(configs: Sequence[Config], place: ServerAddress) -> int:
-    """Serve until a signal arrives; return the exit code. Raises Misconfigured and Unavailable."""
+    """Serve until a signal arrives; return the exit code. Raises Misconfigured."""
     check(place)
     token = own_token(make=True)
     with contextlib.ExitStack() as stack:
@@ -106,12 +106,14 @@ def listen(host: str, port: int | None, usual: int) -> socket.socket:
     """Return a listening socket on `port`, None: on the port `usual`. Another port would leave the
     clients of the usual one to its holder.
 
-    Raises Unavailable with the holder of a taken port, and Misconfigured.
+    Raises Misconfigured, for a taken port with its holder: a supervisor does not try again.
     """
     wanted = usual if port is None else port
     if (listener := _bind(host, wanted)) is not None:
         return listener
-    raise Unavailable(f"Port {wanted} of {host} is taken{_say_holder(wanted)}; choose another with --port.")
+    raise Misconfigured(
+        f"Port {wanted} of {host} is taken{say_holder(wanted)}; choose another with `cortex serve --port`."
+    )
 
 
 def _bind(host: str, port: int) -> socket.socket | None:
@@ -138,7 +140,8 @@ def _bind(host: str, port: int) -> socket.socket | None:
     return bound
 
 
-def _say_holder(port: int) -> str:
+def say_holder(port: int) -> str:
+    """Return ` by ` and the holder of a port, "" if unknown."""
     holder = holder_of(port)
     return f" by {holder}" if holder else ""
 
@@ -147,17 +150,17 @@ def _sse_socket(place: ServerAddress, stack: contextlib.ExitStack) -> list[socke
     """Return the socket of the older transport's port.
 
     If the default port is taken, print that and return none: the main port serves it too. Raises
-    Unavailable if a given one is taken.
+    Misconfigured if a given one is taken.
     """
     port = place.sse_port if place.sse_port is not None else _sse_port()
     listener = _bind(place.host, SSE if port is None else port)
     if listener is None and port is not None:
-        raise Unavailable(
-            f"Port {port} of {place.host} is taken{_say_holder(port)}; set {SSE_PORT} to another."
+        raise Misconfigured(
+            f"Port {port} of {place.host} is taken{say_holder(port)}; set {SSE_PORT} to another."
         )
     if listener is None:
         print(
-            f"cortex: port {SSE} is taken{_say_holder(SSE)}; /sse is on the main port alone", file=sys.stderr
+            f"cortex: port {SSE} is taken{say_holder(SSE)}; /sse is on the main port alone", file=sys.stderr
         )
         return []
     return [stack.enter_context(contextlib.closing(listener))]

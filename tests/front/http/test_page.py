@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 from selenium.webdriver.common.keys import Keys
 
@@ -138,6 +140,10 @@ def test_a_thousand_results_and_long_names_fit_every_width(driver, tmp_path):
         page.find("#more").click()
         page.shows("100 of 1", "#results")
         assert len(page.all("#results .result")) == 100
+        files = page.js("return [...document.querySelectorAll('a.open')].map((a) => a.dataset.file)")
+        for shown in (files[:20], files[20:]):
+            assert len([file for file, _ in groupby(shown)]) == len(set(shown)) < len(shown)
+        assert len(page.all("#results .result:not(.joined)")) <= len(set(files[:20])) + len(set(files[20:]))
         assert page.js("return document.activeElement === document.querySelectorAll('a.open')[20]")
         assert not page.all("#more")
         path = page.find("#results a.open").get_attribute("data-file")

@@ -141,15 +141,28 @@ def test_sentences_for_agents_are_not_shown_to_people(sentence, shown):
 
 @pytest.fixture
 def wide(driver, tmp_path):
-    """The page of a project where 90 functions in 30 files of 15 folders call one function."""
+    """The page of a project where 90 functions in 30 files of 15 folders call `base` and `hub`.
+
+    `hub` calls 30 functions.
+    """
     root = tmp_path / "wide"
     (root / "core").mkdir(parents=True)
     (root / "core" / "base.py").write_text("def base():\n    return 1\n")
     for number in range(30):
         folder = root / f"folder_{number // 2}_{'with_a_long_name_' * 3}"
         folder.mkdir(exist_ok=True)
-        users = "".join(f"def user_{number}_{at}():\n    return base()\n\n\n" for at in range(3))
-        (folder / f"users_{number}.py").write_text(f"from core.base import base\n\n\n{users}")
+        users = "".join(f"def user_{number}_{at}():\n    return base(hub())\n\n\n" for at in range(3))
+        imports = "from core.base import base\nfrom core.hub import hub\n\n\n"
+        (folder / f"users_{number}.py").write_text(f"{imports}{users}")
+        parts = root / f"a_folder_of_parts_{number}_{'of_a_long_name_' * 2}"
+        parts.mkdir()
+        (parts / f"part_{number}.py").write_text(f"def part_{number}():\n    return {number}\n")
+    imports = "".join(
+        f"from {folder.name}.part_{folder.name.split('_')[4]} import part_{folder.name.split('_')[4]}\n"
+        for folder in root.glob("a_folder_of_parts_*")
+    )
+    calls = ", ".join(f"part_{number}()" for number in range(30))
+    (root / "core" / "hub.py").write_text(f"{imports}\n\ndef hub():\n    return [{calls}]\n")
     served = open_project(root)
     with serving(served) as server:
         window = Page(driver, Town(served, server))
@@ -182,6 +195,21 @@ def test_a_large_picture_begins_with_few_groups_that_open(wide, way):
         wide.dark(dark)
         assert wide.overflows() <= 0
         assert wide.serious_faults() == []
+
+
+#: script for the parts of a picture that are outside of its window, in pixels
+CUT = """const cy = document.getElementById("drawing")._cyreg.cy;
+  const { x1, x2, y1, y2 } = cy.elements().renderedBoundingBox();
+  return [-x1, x2 - cy.width(), -y1, y2 - cy.height()].map((cut) => Math.max(0, Math.round(cut)))"""
+
+
+@pytest.mark.parametrize("of", ["base", "hub"])
+@pytest.mark.parametrize("width", [1024, 1280])
+def test_nothing_of_a_large_picture_is_cut_at_first(wide, of, width):
+    wide.size(width)
+    wide.open(f"/graph?of={of}")
+    assert drawn(wide) >= 4
+    assert wide.js(CUT) == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("way", ["around", "impact", "path"])

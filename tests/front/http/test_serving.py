@@ -17,7 +17,7 @@ from cortex.front.http.origin_check import OriginCheck
 from cortex.front.http.serving import ServerAddress, check, listen
 from cortex.front.http.tokens import Tokens, WrongToken
 from cortex.system import ports
-from cortex.system.errors import BadRequest, Misconfigured, Unavailable
+from cortex.system.errors import BadRequest, Misconfigured
 from tests.front.http.conftest import serving
 
 
@@ -31,12 +31,12 @@ def taken():
 
 
 def test_a_given_port_in_use_is_an_error_with_its_process(taken):
-    with pytest.raises(Unavailable, match=rf"Port {taken} .* by process {os.getpid()} .*--port"):
+    with pytest.raises(Misconfigured, match=rf"Port {taken} .* by process {os.getpid()} .*--port"):
         listen("127.0.0.1", taken, 0)
 
 
 def test_a_default_port_in_use_is_an_error_and_never_the_next_port(taken):
-    with pytest.raises(Unavailable, match=rf"Port {taken} .* by process {os.getpid()} .*--port"):
+    with pytest.raises(Misconfigured, match=rf"Port {taken} .* by process {os.getpid()} .*--port"):
         listen("127.0.0.1", None, taken)
 
 
@@ -65,7 +65,7 @@ def test_a_taken_port_of_the_older_transport_is_reported(taken, capsys, monkeypa
         assert serving_module._sse_socket(ServerAddress(), stack) == []
         assert f"port {taken} is taken by process {os.getpid()}" in capsys.readouterr().err
         monkeypatch.setenv("CORTEX_MCP_SSE_PORT", str(taken))
-        with pytest.raises(Unavailable, match=rf"Port {taken} .*CORTEX_MCP_SSE_PORT"):
+        with pytest.raises(Misconfigured, match=rf"Port {taken} .*CORTEX_MCP_SSE_PORT"):
             serving_module._sse_socket(ServerAddress(), stack)
         monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
         [listener] = serving_module._sse_socket(ServerAddress(), stack)
@@ -73,6 +73,11 @@ def test_a_taken_port_of_the_older_transport_is_reported(taken, capsys, monkeypa
         monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "http")
         with pytest.raises(Misconfigured, match="set it to a port"):
             serving_module._sse_socket(ServerAddress(), stack)
+
+
+def test_a_holder_is_one_line(tmp_path):
+    (tmp_path / "cmdline").write_bytes(b"python\0-c\0import os\nprint(os)\0")
+    assert ports._command(tmp_path / "cmdline") == " (python -c import os print(os))"
 
 
 def test_a_free_port_has_no_holder(taken):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cortex.front.http.page.frame import View, Visit
+from cortex.front.http.page.frame import View, Visit, form_address
 
 #: routes on the page
 ROUTES_MAX = 500
@@ -39,4 +39,4 @@ def _row(result: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-VIEW = View("entries", "Entry points", show, {})
+VIEW = View("entries", "Entry points", show, {"address": form_address("entries")})

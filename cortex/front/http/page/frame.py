@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse
 
 from cortex import __version__
 from cortex.ask.memory import Caller
+from cortex.front.http.page.hidden_texts import HiddenTexts
 from cortex.front.http.projects import Hosted
 from cortex.front.http.tokens import Bearer
 from cortex.front.tools import PEOPLE, TOOLS
@@ -37,10 +38,16 @@ HEADERS = {
 }
 
 
+#: parameters of URLs with a text or a question, by view or "" for all; `path` of /files is a file's
+#: name, and stays
+_TEXTS = frozenset((("", "q"), ("", "tag"), ("", "of"), ("", "to"), ("entries", "path")))
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One request of the page: project and token. `projects`: names that the token opens;
-    `is_local`: the visitor is on this machine, and may see paths; `query`: parameters of the URL.
+    `is_local`: the visitor is on this machine, and may see paths; `query`: parameters of the URL;
+    `texts`: those behind keys in the URLs of a sealed project, None for others.
     """
 
     hosted: Hosted
@@ -48,6 +55,20 @@ class Visit:
     projects: tuple[str, ...]
     is_local: bool
     query: Mapping[str, str]
+    texts: HiddenTexts | None = None
+
+    @property
+    def form_method(self) -> str:
+        """The method of forms with texts: `dialog` sends nothing, and page.js asks for the URL."""
+        return "get" if self.texts is None else "dialog"
+
+    def address(self, place: str, /, **query: object) -> str:
+        """Return a URL as `address` does, with keys in place of texts about a sealed project."""
+        if self.texts is not None:
+            for name, value in query.items():
+                if value and not _TEXTS.isdisjoint((("", name), (place, name))):
+                    query[name] = self.texts.key(str(value))
+        return address(place, **query)
 
     @property
     def may_write(self) -> bool:
@@ -120,7 +141,16 @@ def page(template: str, values: Mapping[str, Any], status: int = 200) -> HTMLRes
     return HTMLResponse(render(template, values), status, HEADERS)
 
 
-def address(place: str, **query: object) -> str:
+def form_address(view: str) -> Action:
+    """Return the action that makes {"address"} of a view's form, for a sealed project."""
+
+    async def make_address(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
+        return {"address": visit.address(view, **{name: text_of(body, name) for name in body})}
+
+    return Action(make_address)
+
+
+def address(place: str, /, **query: object) -> str:
     """Return a local URL: `place` below /, with the parameters in `query` that are not empty."""
     query_text = urlencode({name: value for name, value in query.items() if value not in ("", None)})
     return f"/{quote(place)}" + (f"?{query_text}" if query_text else "")

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.http.page.frame import Action, View, Visit, text_of
+from cortex.front.http.page.frame import Action, View, Visit, form_address, text_of
 from cortex.system.errors import BadRequest
 from cortex.terms.ambiguous_candidates import candidates_of
 
@@ -184,6 +184,8 @@ async def grow(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     if "picture" not in answer:
         raise BadRequest(" ".join(answer["said"]) or f"There is no {of!r} in the graph.")
     picture: dict[str, Any] = answer["picture"]
+    for node in picture["nodes"]:
+        node["address"] = visit.address("graph", project=visit.hosted.name, of=node["id"])
     return picture | {"more": answer["more"]}
 
 
@@ -266,4 +268,6 @@ def _picture(layout: str, center: Row, nodes: Iterable[Row], edges: Sequence[Row
     return {"layout": layout, "center": center["id"], "nodes": list(once.values()), "edges": edges}
 
 
-VIEW = View("graph", "Graph", show, {"grow": Action(grow)}, styles=("graph.css",))
+VIEW = View(
+    "graph", "Graph", show, {"grow": Action(grow), "address": form_address("graph")}, styles=("graph.css",)
+)

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.http.page.frame import Action, View, Visit, text_of
+from cortex.front.http.page.frame import Action, View, Visit, form_address, text_of
 from cortex.front.tools.memory.fence import unfenced
 from cortex.system.errors import BadRequest, CortexError, NotFound
 
@@ -339,6 +339,6 @@ VIEW = View(
     "memory",
     "Memory",
     show,
-    {"change": Action(change)},
+    {"change": Action(change), "address": form_address("memory")},
     styles=("memory.css", "vendor/uPlot.min.css"),
 )

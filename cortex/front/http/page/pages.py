@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from cortex.front.http.gate import STATIC
 from cortex.front.http.page.frame import HEADERS, Action, View, Visit, address, page, render
+from cortex.front.http.page.hidden_texts import HiddenTexts
 from cortex.front.http.page.views import VIEWS
 from cortex.front.http.projects import Projects
 from cortex.front.http.replies import RETRY_S, RequestRefused, json_response, status_of
@@ -31,6 +32,7 @@ class Pages:
 
     def __init__(self, projects: Projects, visits: Visits, scheme: str) -> None:
         self._projects, self._visits, self._scheme = projects, visits, scheme
+        self._texts = HiddenTexts()
 
     def all(self) -> list[BaseRoute]:
         return [
@@ -86,7 +88,7 @@ class Pages:
     def _render_answer(self, action: Action, visit: Visit, answer: dict[str, Any]) -> Response:
         if not action.template:
             return json_response(answer)
-        return HTMLResponse(render(action.template, answer | {"visit": visit}), headers=HEADERS)
+        return HTMLResponse(render(action.template, answer | _visit_values(visit)), headers=HEADERS)
 
     def _view_handler(self, view: View) -> Any:
         async def show(request: Request) -> Response:
@@ -113,7 +115,11 @@ class Pages:
         names = tuple(self._projects.names(bearer))
         client = request.client.host if request.client is not None else ""
         is_local = bearer.has_right("admin") and self._scheme == "http" and is_loopback(_url(client))
-        return Visit(hosted, bearer, names, is_local, dict(request.query_params))
+        texts = self._texts if hosted.config.sealing is not None else None
+        query = dict(request.query_params)
+        if texts is not None:
+            query = {name: texts.text(value) for name, value in query.items()}
+        return Visit(hosted, bearer, names, is_local, query, texts)
 
 
 class Files(StaticFiles):
@@ -145,7 +151,11 @@ def failure_page(error: CortexError) -> Response:
 
 def _frame_values(view: View, visit: Visit) -> dict[str, Any]:
     """Return the values for the frame around every view."""
-    return {"views": VIEWS, "view": view, "visit": visit}
+    return {"views": VIEWS, "view": view} | _visit_values(visit)
+
+
+def _visit_values(visit: Visit) -> dict[str, Any]:
+    return {"visit": visit, "address": visit.address}
 
 
 def _url(host: str) -> str:

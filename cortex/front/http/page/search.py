@@ -77,7 +77,6 @@ async def show(visit: Visit) -> dict[str, Any]:
         "kinds": KINDS,
         "languages": await sources.languages(visit.hosted.config),
         "root": str(visit.hosted.config.root) if visit.is_local else "",
-        "sealed": visit.hosted.config.sealing is not None,
     }
 
 
@@ -123,7 +122,7 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     rows = answer["results"]
     results = _structure_rows(rows, arguments["language"]) if way == "structure" else _chunk_rows(rows, query)
     return nothing | {
-        "found": results,
+        "found": _group_by_file(results),
         "total": answer.get("total_found", len(results)),
         "took_ms": answer.get("metadata", {}).get("took_ms", 0),
         "suggestion": answer.get("suggestion", ""),
@@ -160,6 +159,16 @@ def _question(way: str, filtered: FilteredQuery, body: Mapping[str, Any]) -> tup
     if way == "meaning":
         return "cortex_search", arguments | {"explain": True}
     return "cortex_exact", arguments | ({"match_type": "regex"} if way == "expression" else {})
+
+
+def _group_by_file(rows: list[ResultRow]) -> list[ResultRow]:
+    """Return the rows with those of one file after its best; rows of "Show more" stay behind the
+    first ones.
+    """
+    groups: dict[tuple[bool, str], list[ResultRow]] = {}
+    for at, row in enumerate(rows):
+        groups.setdefault((at >= RESULTS_MAX, row.file), []).append(row)
+    return [row for group in groups.values() for row in group]
 
 
 def _chunk_rows(rows: list[dict[str, Any]], query: str) -> list[ResultRow]:

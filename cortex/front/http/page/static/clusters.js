@@ -1,7 +1,7 @@
 // Groups the nodes of a large picture by folder and file, so that few are drawn at first.
 
-/** Nodes that a picture begins with, at most. */
-const NODES_MAX = 24;
+/** Nodes that a picture begins with, at most: fewer where their names are too long for the window. */
+export const NODES_MAX = [24, 16, 8];
 /** Severities of edges, the highest first. */
 const ORDER = ["high", "medium", "low", ""];
 /** The group of the smallest groups, where there are too many at the top. */
@@ -24,21 +24,21 @@ function groupsOf(picture, opened) {
   return groups;
 }
 
-/** The groups, of more than one node each, the largest first. */
-const largest = (groups) => [...groups].filter(([, nodes]) => nodes.length > 1).sort(([, a], [, b]) => b.length - a.length);
+/** The groups, the largest first. */
+const bySize = (groups) => [...groups].sort(([, a], [, b]) => b.length - a.length);
 
 /** What is open at first: the largest groups, as long as few nodes are drawn; null where no group is needed. */
-export function openAtFirst(picture) {
-  if (picture.nodes.length <= NODES_MAX) return null;
+export function openAtFirst(picture, most) {
+  if (picture.nodes.length <= NODES_MAX[0]) return null;
   const opened = new Set();
   for (let tried = new Set(); ;) {
-    const next = largest(groupsOf(picture, opened)).find(([key]) => !tried.has(key));
+    const next = bySize(groupsOf(picture, opened)).find(([key, nodes]) => nodes.length > 1 && !tried.has(key));
     if (!next) {
-      picture.crowded = !opened.size;
+      picture.most = opened.size ? Infinity : most;
       return opened;
     }
     tried.add(next[0]);
-    if (groupsOf(picture, new Set([...opened, next[0]])).size <= NODES_MAX) opened.add(next[0]);
+    if (groupsOf(picture, new Set([...opened, next[0]])).size <= most) opened.add(next[0]);
   }
 }
 
@@ -56,7 +56,8 @@ export function open(picture, opened, key) {
 export function grouped(picture, opened) {
   if (!opened) return picture;
   const groups = groupsOf(picture, opened);
-  const rest = picture.crowded && !opened.has(OTHERS) ? largest(groups).slice(NODES_MAX) : [];
+  const may_rest = ([key]) => key !== picture.center && !picture.nodes.some((node) => node.alone && node.id === key);
+  const rest = opened.has(OTHERS) ? [] : bySize(groups).filter(may_rest).slice(picture.most);
   for (const [key] of rest) groups.delete(key);
   if (rest.length) groups.set(OTHERS, rest.flatMap(([, nodes]) => nodes));
   const drawn = new Map();

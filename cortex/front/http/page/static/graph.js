@@ -4,7 +4,7 @@
 import cytoscape from "./vendor/cytoscape.esm.min.mjs";
 import { ask, byId, say } from "./page.js";
 import { chosen, follow } from "./editor.js";
-import { grouped, open, openAtFirst } from "./clusters.js";
+import { NODES_MAX, grouped, open, openAtFirst } from "./clusters.js";
 
 const drawing = byId("drawing");
 const DASHES = { exact: [1, 0], import: [1, 0], receiver: [8, 4], name: [2, 4], dispatch: [8, 3, 2, 3], unsure: [1, 6] };
@@ -109,6 +109,12 @@ function divided(ids, most) {
   return Array.from({ length: Math.ceil(ids.length / most) }, (_, at) => ids.slice(at * most, (at + 1) * most));
 }
 
+/** How far to move what reaches from `low` to `high`, so that it leaves no margin in a window that is too small. */
+function shift(low, high, window) {
+  if (high - low <= window) return (window - high - low) / 2;
+  return low > 0 ? -low : Math.max(0, window - high);
+}
+
 /** Whether a node stands where another one would be drawn. */
 function taken(node, position, others) {
   return others.some((one) => {
@@ -149,7 +155,7 @@ function listGrown(node, fresh, edges) {
     const item = document.createElement("li");
     const link = document.createElement("a");
     link.className = "mono";
-    link.href = `/graph?${new URLSearchParams({ project: document.body.dataset.project, of: one.data("id") })}`;
+    link.href = one.data("address");
     link.textContent = one.data("name");
     const told = document.createElement("span");
     told.className = "quiet";
@@ -191,23 +197,32 @@ async function grow(graph, node, whole) {
 
 function draw() {
   const picture = JSON.parse(drawing.dataset.picture);
-  const opened = openAtFirst(picture);
-  const first = grouped(picture, opened);
   const graph = cytoscape({
-    container: drawing, elements: elements(first), style: style(), layout: { name: "null" },
+    container: drawing, style: style(), layout: { name: "null" },
     minZoom: 0.1, maxZoom: 2.5, wheelSensitivity: 0.3, boxSelectionEnabled: false,
   });
   const whole = () => { graph.fit(undefined, 24); if (graph.zoom() > 1.1) { graph.zoom(1.1); graph.center(); } };
-  /** Show all, unless its names would be too small to read: then what was asked about, with its surroundings. */
+  /** Show all, unless its names would be too small to read: then one node with its surroundings, and no margin
+   *  while something is cut. Whether all is shown. */
   const place = (shown, around) => {
+    graph.elements().remove();
+    graph.add(elements(shown));
     const positions = placed(shown, graph, drawing);
     graph.nodes().forEach((node) => { node.position(positions[node.id()] ?? { x: 0, y: 0 }); });
     whole();
-    if (graph.zoom() >= READABLE) return;
+    if (graph.zoom() >= READABLE) return true;
     graph.zoom(READABLE);
     graph.center(graph.getElementById(around));
+    const { x1, x2, y1, y2 } = graph.elements().renderedBoundingBox();
+    graph.panBy({ x: shift(x1, x2, graph.width()), y: shift(y1, y2, graph.height()) });
+    return false;
   };
-  place(first, picture.center);
+  let opened, first;
+  NODES_MAX.some((most) => {
+    opened = openAtFirst(picture, most);
+    first = grouped(picture, opened);
+    return place(first, picture.center) || !opened;
+  });
   if (first.nodes.length < picture.nodes.length) {
     byId("drawn-said").textContent = "Click a group to see what is in it; the list has the same data.";
   }
@@ -215,8 +230,6 @@ function draw() {
     open(picture, opened, target.data("key"));
     const shown = grouped(picture, opened);
     const members = shown.nodes.filter((node) => !graph.getElementById(node.id).length);
-    graph.elements().remove();
-    graph.add(elements(shown));
     place(shown, members[0]?.id ?? picture.center);
     byId("drawn-said").textContent = `${target.data("key")}: ${members.length} ${members.length === 1 ? "entry" : "entries"}.`;
   });

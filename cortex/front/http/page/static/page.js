@@ -94,6 +94,17 @@ byId("projects")?.addEventListener("change", (event) => {
   location.search = new URLSearchParams({ project: event.target.value });
 });
 
+// A form about a sealed project: the server makes the address, with keys in place of texts.
+document.addEventListener("submit", async (event) => {
+  if (event.target.method !== "dialog") return;
+  event.preventDefault();
+  try {
+    location.assign((await ask("address", Object.fromEntries(new FormData(event.target)))).address);
+  } catch (error) {
+    say(error.message, "wrong");
+  }
+});
+
 // "/" goes to the view's first field, as people are used to.
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
