@@ -1,4 +1,4 @@
-"""The TCP port of the HTTP server, without the server: for `cortex up` and `cortex open` as well."""
+"""The TCP port of the HTTP server, without the server: for `cortex up` and `cortex open` too."""
 
 from __future__ import annotations
 
