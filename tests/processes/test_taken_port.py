@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from cortex.front.cli.commands import run as cortex
-from cortex.front.http import serving
+from cortex.front.http import tcp_port
 from cortex.processes import attach, starting
 from cortex.settings.config import Config
 from cortex.system.errors import Misconfigured, Unavailable
@@ -37,7 +37,7 @@ def taken() -> Iterator[int]:
 def test_up_names_the_holder_of_a_taken_port_and_starts_nothing(
     config: Config, taken: int, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
-    monkeypatch.setattr(serving, "PORT", taken)
+    monkeypatch.setattr(tcp_port, "PORT", taken)
     with pytest.raises(Misconfigured, match=rf"Port {taken} .* by process {os.getpid()} "):
         cortex(["up", "--http", *options, "--project", str(config.root)])
     assert not attach.set_status(config)["running"]

@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
         config = configuration.load(options.project)
         url = served_at(config) or _wait_started(config)
         if not url:
-            from cortex.front.http.serving import PORT, say_holder
+            from cortex.front.http.tcp_port import PORT, say_holder
 
             holder = say_holder(PORT)
             taken = f" Port {PORT} is taken{holder}: `cortex serve --port` takes another." if holder else ""

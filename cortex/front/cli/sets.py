@@ -122,7 +122,7 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
 
 def _check_port(owner: Owner) -> None:
     """Raise Misconfigured if the port of the HTTP server is taken, unless by the owner's set."""
-    from cortex.front.http.serving import HOST, PORT, listen
+    from cortex.front.http.tcp_port import HOST, PORT, listen
 
     members = attach.set_status(owner)["processes"]
     if not any(member["name"] == HTTP and member["state"] == "running" for member in members):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import os
 import signal
 import socket
@@ -23,22 +22,20 @@ from cortex.front.http.metrics import Metrics
 from cortex.front.http.origin_check import ANY, OriginCheck
 from cortex.front.http.projects import Projects
 from cortex.front.http.server_records import record_url
+from cortex.front.http.tcp_port import BACKLOG, HOST, PORT, bind, listen, say_holder
 from cortex.front.http.tokens import Tokens, own_token
 from cortex.settings.config import Config
 from cortex.settings.home import SSE_PORT, is_loopback
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, Misconfigured
-from cortex.system.ports import holder_of
 from ipc.lifeline import watch_life_line
 
-HOST, PORT, SSE = "127.0.0.1", 37777, 37778
+SSE = 37778
 #: maximum of seconds to answer running requests when the server ends
 ANSWER_S = 4
 #: maximum of connections: more than the gate admits requests and streams of one token; half of
 #: the open files where the system permits fewer
 CONNECTIONS_MAX = 1024
-#: connections that the system queues until they are accepted
-BACKLOG = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,50 +99,6 @@ def check(place: ServerAddress) -> None:
     )
 
 
-def listen(host: str, port: int | None, usual: int) -> socket.socket:
-    """Return a listening socket on `port`, None: on the port `usual`. Another port would leave the
-    clients of the usual one to its holder.
-
-    Raises Misconfigured, for a taken port with its holder: a supervisor does not try again.
-    """
-    wanted = usual if port is None else port
-    if (listener := _bind(host, wanted)) is not None:
-        return listener
-    raise Misconfigured(
-        f"Port {wanted} of {host} is taken{say_holder(wanted)}; choose another with `cortex serve --port`."
-    )
-
-
-def _bind(host: str, port: int) -> socket.socket | None:
-    """Return a listening socket, None if the port is taken. Raises Misconfigured for an unusable
-    address.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio switches Nagle's algorithm off only if the protocol is given: otherwise each answer
-    # waits for the client's delayed acknowledgement, 40 ms.
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-        bound.listen(BACKLOG)
-    except (OSError, OverflowError) as error:
-        bound.close()
-        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-            return None
-        why = getattr(error, "strerror", None) or error
-        raise Misconfigured(
-            f"Cannot listen on {host}:{port}: {why}; choose another address or port."
-        ) from error
-    bound.setblocking(False)
-    return bound
-
-
-def say_holder(port: int) -> str:
-    """Return ` by ` and the holder of a port, "" if unknown."""
-    holder = holder_of(port)
-    return f" by {holder}" if holder else ""
-
-
 def _sse_socket(place: ServerAddress, stack: contextlib.ExitStack) -> list[socket.socket]:
     """Return the socket of the older transport's port.
 
@@ -153,7 +106,7 @@ def _sse_socket(place: ServerAddress, stack: contextlib.ExitStack) -> list[socke
     Misconfigured if a given one is taken.
     """
     port = place.sse_port if place.sse_port is not None else _sse_port()
-    listener = _bind(place.host, SSE if port is None else port)
+    listener = bind(place.host, SSE if port is None else port)
     if listener is None and port is not None:
         raise Misconfigured(
             f"Port {port} of {place.host} is taken{say_holder(port)}; set {SSE_PORT} to another."

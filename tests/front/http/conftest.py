@@ -13,7 +13,8 @@ import orjson
 import psutil
 import pytest
 
-from cortex.front.http.serving import ServerAddress, listen, run
+from cortex.front.http.serving import ServerAddress, run
+from cortex.front.http.tcp_port import listen
 from cortex.front.tools import choose
 from cortex.settings.table import Server as Settings
 from tests.front.test_mcp import Twin
