@@ -235,6 +235,18 @@ class Fragment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     flags: tuple[str, ...] = ()
 
 
+class Member(msgspec.Struct, frozen=True, array_like=True):
+    """A member of a type that is a node of the graph and to resolution a binding of the type: a
+    property, an alias of a method.
+    """
+
+    name: str
+    kind: str
+    scope: str
+    start_line: int
+    end_line: int
+
+
 class Facts(msgspec.Struct, frozen=True, array_like=True):
     """The facts of one file.
 
@@ -255,3 +267,4 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     extensions: tuple[Extension, ...] = ()
     builds: str = ""
     fragments: tuple[Fragment, ...] = ()
+    members: tuple[Member, ...] = ()
