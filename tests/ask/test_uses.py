@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from cortex.ask.questions import Graph
+from cortex.ask.read import Read, read
 from cortex.ask.structure import graph
 from cortex.ask.uses import UsesQuestion, uses
 from cortex.front.text import render
@@ -464,3 +465,46 @@ def test_an_impact_and_uses_at_depth_keep_to_their_budget(tmp_path_factory, serv
     assert len(render("cortex_uses", used)) / 4 <= 1_500
     programs = asyncio.run(graph(serve(root).context(), Graph("impact", "hub", depth=3)))
     assert programs["total_returned"] == 100
+
+
+LINES_CS = {
+    "Line.cs": (
+        "namespace Shop;\npublic class Line : ISized\n{\n    public string Text { get; set; }\n"
+        "    public bool IsBlank => Text.Length == 0;\n    public int Width\n    {\n        get { return Text.Length; }\n    }\n"
+        "    int ISized.Size => 1;\n    public int Size { get; private set; } = 4;\n    public event System.Action Changed;\n}\n"
+        "public interface ISized { int Size { get; } }\n"
+    ),
+    "Page.cs": (
+        "namespace Shop;\npublic class Page\n{\n    private readonly Line line = new Line();\n"
+        '    public bool Empty() { return line.IsBlank && line.Text == ""; }\n'
+        "    public int Wide() { line.Changed += null; return line.Width + line.Size; }\n}\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def properties(tmp_path_factory, serve):
+    return serve_files(tmp_path_factory, serve, LINES_CS)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "used"),
+    [
+        ("IsBlank", (5, 5), ["Page.cs:5"]),
+        ("Line.Text", (4, 4), ["Line.cs:5", "Line.cs:8", "Page.cs:5"]),
+        ("Width", (6, 9), ["Page.cs:6"]),
+        ("Changed", (12, 12), ["Page.cs:6"]),
+    ],
+)
+def test_a_property_is_a_definition_with_uses(properties, name, lines, used):
+    (block,) = ask(properties, name)["sites"]
+    assert block["at"] == f"Line.cs:{lines[0]}"
+    assert sorted(sites(block)) == used
+    (code,) = asyncio.run(read(properties.context(), Read((name,))))["code"]
+    assert (code["file"], code["start"], code["end"]) == ("Line.cs", *lines)
+
+
+def test_properties_of_one_name_are_apart(properties):
+    assert "Line.cs:14" in [block["at"] for block in ask(properties, "Size")["sites"]]
+    answer = asyncio.run(read(properties.context(), Read(("Line.Size",))))
+    assert [entry["start"] for entry in answer["code"]] == [10]

@@ -347,3 +347,37 @@ def test_macros_before_definitions_and_fixtures_of_tests_leave_their_types():
         ("Fix.starts", "Fix.start"),
         ("Fix.Brief", "cmd.Command.brief"),
     }
+
+
+@pytest.mark.parametrize(
+    "prototype",
+    [
+        "void SHOP_PRINTF(1, 2) note(char const *format, ...);",
+        "static unsigned long SHOP_PRINTF(1, 2)\n    note(char const *format, ...);",
+        "extern __printf(1, 2) void note(char const *format, ...);",
+        "struct disk printf_like(1, 2) note(char const *format, ...);",
+        "SHOPAPI(void) SHOPCALL\nnote(char const *format, ...);",
+        "extern SHOPAPI(const char *) note(char const *format, ...);",
+        "void note(char const *format, ...) SHOP_NONNULL(1);",
+    ],
+)
+@pytest.mark.parametrize("header", ["mark.h", "mark.hpp"])
+def test_a_macro_beside_a_prototype_loses_nothing_of_its_header(header, prototype):
+    text = (
+        f"{prototype}\n#define FAIL(text) fail(text)\ntypedef struct disk disk_t;\n"
+        "struct disk {\n  int free;\n};\nvoid fail(char const *text) { note(text); }\n"
+    )
+    user = f'#include "{header}"\nint main(void) {{\n  FAIL("full");\n  return 0;\n}}\n'
+    files = {header: text, f"main.{'c' if header == 'mark.h' else 'cpp'}": user}
+    project = project_of(files)
+    assert {"FAIL", "disk_t", "disk", "fail"} <= {
+        definition.name for definition in project.files[header].facts.definitions
+    }
+    evaluator = Evaluator(project)
+    calls = {
+        (edge.source.rpartition(":")[2], edge.target.rpartition(":")[2])
+        for path in files
+        for edge in edges_of(project, evaluator, path)
+        if edge.type == "calls" and edge.target
+    }
+    assert {("main", "FAIL"), ("FAIL", "fail")} <= calls

@@ -12,7 +12,7 @@ from tests.drawn_examples import scaled
 #: parts of marks and of the text around them
 PARTS = (
     "class|struct|final|SHOP_API|_API|A_|FOO(|(x)|ABSL_FLAG(bool, a, true)|;|{|}|:|inline|static|int f(|X GUARDED_BY(mu)"
-    "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|[[x]]|INL|API(f(x))|disk_export|void|Disk::Disk(|Disk::~Disk(|return|\u00e9| |\n|\t| \n "
+    "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|[[x]]|INL|API(f(x))|disk_export|void|void PRINTF_LIKE(1, 2) |static API(int) |note(|__printf(1, 2) |else|Disk::Disk(|Disk::~Disk(|return|\u00e9| |\n|\t| \n "
 ).split("|")
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).flatmap(
     lambda parts: st.sampled_from(("", " ")).map(lambda gap: gap.join(parts))
@@ -91,6 +91,12 @@ def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
         ('class SHOP_DEPRECATED("use (other)") Disk : Base {', "class Disk : Base {"),
         ("struct shop_export Disk {", "struct Disk {"),
         ("struct gsl_Owner Disk final {", "struct Disk final {"),
+        ("void PRINTF_LIKE(1, 2) note(char *s, ...);", "void note(char *s, ...);"),
+        ("extern const char *SHOP_FMT(1, 2)\n note(char *s);", "extern const char *\n note(char *s);"),
+        ("static __printf(1, 2) void note(char *s) {", "static void note(char *s) {"),
+        ("Disk printf_like(printf, 1, 2) note(char *s);", "Disk note(char *s);"),
+        ("static SHOP_API(struct disk *) note(char *s) {", "static struct disk * note(char *s) {"),
+        ("void note(char *s) NONNULL(1) {", "void note(char *s) {"),
         (
             'TEST_CASE_METHOD(Fix, "Saves it: twice", "[a][b]") {',
             "TEST_CASE_METHOD(Fix, _Saves_it__twice ) {",
@@ -118,6 +124,14 @@ def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) ->
         "struct stat buffer{};",
         "#define INL_ALL INL void turn() {",
         'CHECK_METHOD("a", "b");',
+        "SHOP_API(void) note(char *s) {",
+        "  FOREACH(disk, disks) note(disk);",
+        "  else FOREACH(disk, disks) note(disk);",
+        "void note(a) int (*a)(); {",
+        "#define SHOP_NOTE static void SHOP_FMT(1, 2) note(",
+        "void __attribute__((noreturn)) note(int n);",
+        "void *__shop_note(int n) SHOP_ALIAS(note);",
+        "inline SHOP_RESULT(random, int) random(int n) {",
     ],
 )
 def test_types_and_statements_in_capitals_stay(text: str) -> None:

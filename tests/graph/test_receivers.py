@@ -66,10 +66,15 @@ CASES = {
         "a.rb",
         (
             "class Store\n  def save(x)\n  end\n  def drop(x)\n  end\nend\nclass Other\n  def save(x)\n  end\n  def drop(x)\n  end\nend\n"
-            "class Repo\n  delegate :save, to: :store\n  def_delegators :@store, :drop\n  def initialize\n    @store = Store.new\n"
+            "class Repo\n  attr_reader :store; delegate :save, to: :store\n  def_delegators :@store, :drop\n  def initialize\n    @store = Store.new\n"
             "  end\n  def run\n    save(1)\n  end\nend\nclass App\n  def go\n    repo = Repo.new\n    repo.save(1)\n    repo.drop(2)\n  end\nend\n"
         ),
-        {(20, "a:Store.save"), (26, "a:Store.save"), (27, "a:Store.drop")},
+        {
+            (14, "a:Repo.store, a value"),
+            (20, "a:Store.save"),
+            (26, "a:Store.save"),
+            (27, "a:Store.drop"),
+        },
     ),
     "methods that a Ruby class delegates to its method's result": (
         "a.rb",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.graph.small_graphs import calls_in, project_of
+from tests.graph.test_routes import nodes_and_edges
 
 _SHOP = """class Disk
   def on(x)
@@ -83,7 +84,7 @@ def test_a_delegated_method_has_its_declared_name():
   delegate :on, to: :disk, prefix: true
   delegate :on, to: :disk, prefix: :hard
   def_delegator :@disk, :on, :start
-  def_delegator :@disk, :on, "begin_it"
+  def_delegator "@disk", "on", "begin_it"
   def initialize
     @disk = Disk.new
   end
@@ -100,6 +101,53 @@ shop.begin(5)
     first = text.split("\n").index("shop.disk_on(1)") + 1
     lines = {line - first for line, name in calls({"a.rb": text}, "a.rb") if name == "Disk.on"}
     assert lines & {*range(5)} == {0, 1, 2, 3}
+
+
+_ALIASES = """class Disk
+  def on(x)
+  end
+  alias start on
+  alias_method :begin, :on
+  alias_method "run", "on"
+  alias == equal?
+  class << self
+    def make
+    end
+    alias build make
+  end
+end
+class Fast < Disk
+  alias :go :run
+end
+alias $old $new
+disk = Disk.new
+disk.start(1)
+disk.begin(2)
+disk.run(3)
+Disk.build
+Fast.new.go(4)
+disk.stop(5)
+"""
+
+
+def test_a_call_by_an_alias_is_one_of_the_method():
+    edges = calls({"a.rb": _ALIASES}, "a.rb")
+    assert [edge for edge in edges if edge[0] > 18] == [
+        *((line, "Disk.on") for line in (19, 20, 21)),
+        (22, "Disk.make"),
+        (23, "Disk.on"),
+        (23, "Fast"),
+    ]
+
+
+def test_an_alias_is_a_node_at_its_own_line():
+    nodes, _ = nodes_and_edges({"a.rb": _ALIASES})
+    aliases = {node["name"]: (node["kind"], node["start_line"]) for node in nodes}
+    names = {"Disk.start": 4, "Disk.begin": 5, "Disk.run": 6, "Disk.build": 11, "Fast.go": 15}
+    assert {name: aliases.get(name) for name in names} == {
+        name: ("method", line) for name, line in names.items()
+    }
+    assert not {"Disk.==", "$old"} & aliases.keys()
 
 
 def test_a_reader_is_a_method_and_hides_no_instance_variable():

@@ -376,6 +376,8 @@ class GraphSnapshot:
         graph, edge = self.graph, self.graph.edges[row]
         mates = graph.edges[graph.outgoing.of(edge[:1].astype("<i8"))]
         mates = mates[(mates[:, 2:7] == edge[2:7]).all(axis=1) & (mates[:, 7] == 0)]
+        if len(mates) < 2:
+            return len(mates)
         ends = {int(end) for end in mates[:, 1] if not graph.file_of(int(end)).endswith(_DECLARATIONS)}
         names = [self._last_name(end) for end in (int(edge[1]), *ends)]
         return names.count(names[0]) - 1

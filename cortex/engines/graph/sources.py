@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from cortex.settings.encodings import Encodings
 from cortex.system import files, path_names
 
-#: bytes of a readable file, and files in the cache
+#: bytes of a readable file, and files in the cache and of a query
 FILE_BYTES_MAX = 2 * 1024 * 1024
 FILES_KEPT = 128
 #: characters of one context line
@@ -35,12 +35,15 @@ class Sources:
         self._cache: dict[str, tuple[tuple[int, ...], list[str]]] = {}
         #: folder by name → its real path
         self._folders: dict[str, str] = {}
+        #: path → lines, of this query
+        self._texts: dict[str, list[str]] = {}
 
     def begin(self) -> None:
-        """Call before each query: real paths of folders are resolved, and the encodings that the
-        project names are read, once per query.
+        """Call before each query: files are read, real paths of folders are resolved, and the
+        encodings that the project names are read, once per query.
         """
         self._folders.clear()
+        self._texts.clear()
         self._encodings = Encodings(self._root)
 
     def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
@@ -56,6 +59,13 @@ class Sources:
         return "\n".join(self._read_lines(path))
 
     def _read_lines(self, path: str) -> list[str]:
+        if path not in self._texts:
+            if len(self._texts) >= FILES_KEPT:
+                self._texts.clear()
+            self._texts[path] = self._read_file(path)
+        return self._texts[path]
+
+    def _read_file(self, path: str) -> list[str]:
         folder, name = os.path.split(os.path.join(self._root, path))
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)

@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 60
+FACTS_VERSION = 61
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -235,6 +235,18 @@ class Fragment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     flags: tuple[str, ...] = ()
 
 
+class Member(msgspec.Struct, frozen=True, array_like=True):
+    """A member of a type that is a node of the graph and to resolution a binding of the type: a
+    property, an alias of a method.
+    """
+
+    name: str
+    kind: str
+    scope: str
+    start_line: int
+    end_line: int
+
+
 class Facts(msgspec.Struct, frozen=True, array_like=True):
     """The facts of one file.
 
@@ -255,3 +267,4 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     extensions: tuple[Extension, ...] = ()
     builds: str = ""
     fragments: tuple[Fragment, ...] = ()
+    members: tuple[Member, ...] = ()

@@ -55,7 +55,7 @@ _MARK = rf"(?:(?:[A-Z][A-Z0-9_]+|{_EXPORTS})(?:{_ARGUMENTS})?{_GAP}|\[\[[^\]\n]*
 #: also name a function and so need arguments, and words that need none
 _ANNOTATION = (
     r"(?:\b(?=[A-Z0-9_]{1,64}\b)(?:[A-Z_]*(?:GUARDED_BY|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
-    r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|FORMAT|PRINTF)(?:_[A-Z0-9_]+)?\([^()\n]*\)"
+    r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|FORMAT|PRINTF|NONNULL)(?:_[A-Z0-9_]+)?\([^()\n]*\)"
     r"|[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
     r"(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?))"
 )
@@ -80,9 +80,17 @@ _FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
 _RESULT = r"[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[\w:]*(?:[ \t*&]+|[ \t*&]*\n[ \t]*[*&]*)"
 #: words that are no type before a name: a word in capitals before them may be a type
 _NO_RESULT = r"(?:[A-Z0-9_]+|const|volatile|static|inline|constexpr|operator|extern|return|else|new|delete|case|goto|throw)\b"
+#: a macro with arguments after a result or storage class, `void PRINTF_LIKE(1, 2) note(`: the
+#: grammar takes it for an old definition, and the rest of the file for its parameters' types
+_AFTER_RESULT = r"(?:(?<=[\w>][ \t])|(?<=[\w> ][*&])|(?<=[*&][ \t]))(?<!\belse )(?<!\bdo )(?<!\breturn )"
+_BETWEEN = (
+    rf"(?:[A-Z][A-Z0-9_]+{_ARGUMENTS}|__(?!attribute|declspec|typeof|asm|extension)\w+{_ARGUMENTS}"
+    r"|[A-Za-z_]\w*\((?:\w+,[ \t]*)?\d+,[ \t]*\d+\))"
+)
+_TO_NAME = r"\s+(?:[A-Za-z_]\w*(?:[ \t]+[*&]*|[*&]+[ \t]*)){0,4}(?!__|[A-Z0-9_]+\b)[A-Za-z_]\w*[ \t]*\("
 #: positions of marks: between `class` and the type's name; before a word that begins a declaration;
 #: before a type and a function's name; before a name with its types; alone on a line; a macro's
-#: arguments at the top; before a block, `SHOP_TRY {`
+#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACROS})(?={_BEGINS})"
@@ -92,6 +100,7 @@ _MARKS = re.compile(
     rf"|\b(?P<held>{_MACROS})(?=(?:{_OF_TYPE})+{_FUNCTION_NAME})"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
+    rf"|{_AFTER_RESULT}(?P<between>\b{_BETWEEN})(?={_TO_NAME})"
     rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|:[^:]|override\b|final\b)"
 )
@@ -103,17 +112,25 @@ _TEST = re.compile(
 )
 
 #: fast searches, by first characters, for the places of marks: `type`; the line of `first`, `alone`
-#: and `given`; `before`, `held` and `block`; one word of each annotation in `after`
+#: and `given`; `before`, `held` and `block`; the end of `between`, then itself in that line; one
+#: word of each annotation in `after`
 _TYPES = re.compile(rf"(?:class|struct|union){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
 _LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|[ \t]*$)")
 _BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}))")
+_BETWEEN_END = re.compile(rf"\){_TO_NAME}")
+_BETWEEN_LINE = re.compile(rf"{_AFTER_RESULT}\b{_BETWEEN}")
 _ANNOTATING = (
-    "GUARDED_ LOCK REQUIRE EXCLUDES ACQUIRE RELEASE FORMAT PRINTF _ANALYSIS NOEXCEPT NOTHROW OVERRIDE _FINAL UNUSED"
+    "GUARDED_ LOCK REQUIRE EXCLUDES ACQUIRE RELEASE FORMAT PRINTF NONNULL _ANALYSIS NOEXCEPT NOTHROW OVERRIDE _FINAL UNUSED"
     " DEPRECATED ATTRIBUTE LIFETIME_BOUND"
 ).split()
 _UPPER = f"{string.ascii_uppercase}{string.digits}_"
 _UPPER_WORDS = f"{_UPPER} \t"
 
+#: words after which a macro before the function's name is its result, and a macro with a type as
+#: its argument: `static SHOP_API(int) note(`
+_NO_TYPE = re.compile(r"\b(?:static|extern|inline|const|constexpr)[ \t]+$")
+_NAME_NEXT = re.compile(r"\s+\w+[ \t]*\(")
+_TYPE_INSIDE = re.compile(r"\w+\(([A-Za-z_][^,()]*)\)")
 #: characters before a statement
 _ENDS = (";", "{", "}")
 #: begins the macros of tests with the fixture behind the name
@@ -156,6 +173,10 @@ def _mark_starts(text: str) -> Iterator[int]:
     for match in _BEFORE.finditer(text):
         first = _scan_back(text, match.start(), _UPPER_WORDS)
         yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))
+    for match in _BETWEEN_END.finditer(text):
+        end = match.start() + 1
+        for macro in _BETWEEN_LINE.finditer(text, text.rfind("\n", 0, end) + 1, end):
+            yield macro.start()
     for word in _ANNOTATING:
         at, last = text.find(word), 0
         while at >= 0:
@@ -185,6 +206,9 @@ def _blank_mark(match: re.Match[str]) -> str:
         return match[0]
     if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
         return match[0]
+    if kind == "between" and _NO_TYPE.search(text, begin, first) and _NAME_NEXT.match(text, last):
+        inside = _TYPE_INSIDE.fullmatch(match[0])
+        return f"{' ' * inside.start(1)}{inside[1]} " if inside else match[0]
     return match[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + match[0][last - start :]
 
 

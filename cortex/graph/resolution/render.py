@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from cortex.graph.facts.facts import DEFAULT, LATER, Definition
@@ -12,7 +13,7 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 
 def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, Any]]:
-    """Return the file's node, and then its definitions' nodes in order.
+    """Return the file's node, and then those of its definitions and its further members, in order.
 
     The first file of a package adds the package's node.
     """
@@ -38,6 +39,13 @@ def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, An
         elif definition.kind in TYPE_KINDS:
             node |= _type_members(project, sets, (path, index))
         nodes.append(node)
+    counts = Counter(definition.qualified for definition in facts.definitions)
+    for member in facts.members:
+        name = f"{member.scope}.{member.name}"
+        counts[name] += 1
+        number = f"~{counts[name]}" if counts[name] > 1 else ""
+        lines = member.start_line, member.end_line
+        nodes.append(_node(f"{module}:{name}{number}", name, member.kind, path, lines))
     return nodes
 
 

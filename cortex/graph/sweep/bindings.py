@@ -130,7 +130,7 @@ def bind_index_signature(sweep: Sweep, node: Node) -> None:
 
 def bind_delegate(sweep: Sweep, node: Node, to: Node) -> None:
     """Bind the method of Ruby's `delegate :save, to: :store` to the same method of the holder."""
-    name, holder = text_of(node).lstrip(":"), text_of(to).lstrip(":")
+    name, holder = (text_of(symbol).strip("'\":") for symbol in (node, to))
     called = delegate_name(node, holder) if sweep.stack[-1].kind in TYPE_KINDS else ""
     for ending in ("", "()") if called else ():  # the holder may be `attr_reader :store` or `def store`
         sweep.add_binding(called, f"self.{holder}{ending}.{name}", node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from tree_sitter import Node
@@ -18,6 +19,7 @@ from cortex.graph.facts.facts import (
     TESTED,
     Base,
     Definition,
+    Member,
 )
 from cortex.graph.facts.flags import fixture_name, flags_of
 from cortex.graph.facts.scripts import is_type_part
@@ -38,6 +40,8 @@ _KINDS = {
     **dict.fromkeys(("macro", "variant", "declared"), "function"),
     **dict.fromkeys(("part", "called", "computed"), "method"),
 }
+#: a method's name in an alias: no operator, no global variable
+_METHOD = re.compile(r"[A-Za-z_]\w*[?!=]?")
 
 
 @dataclass(slots=True)
@@ -81,6 +85,10 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
     elif kind == "constant":
         if _is_constant(sweep, name, name_node):
             sweep.keep(OpenDefinition(name, kind, "", -1, node, name_node))
+    elif kind == "property":
+        _define_member(sweep, name, kind, node)
+    elif kind == "alias":
+        _define_alias(sweep, name, captures["alias.of"][0], node)
     elif node.type == "type_item" and is_in_impl(node):  # Rust's `type Err = Error;`
         type_node = node.child_by_field_name("type")
         frame.associated[f"Self::{name}"] = text_of(type_node) if type_node is not None else name
@@ -118,6 +126,19 @@ def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
                 flags=flags,
             )
         )
+
+
+def _define_member(sweep: Sweep, name: str, kind: str, node: Node) -> None:
+    lines = node.start_point[0] + 1, node.end_point[0] + 1
+    sweep.members.append(Member(name, kind, sweep.stack[-1].qualified, *lines))
+
+
+def _define_alias(sweep: Sweep, name: str, of: Node, node: Node) -> None:
+    """Define another name of one of the type's methods: Ruby's `alias store save`."""
+    name, original = name.lstrip(":"), text_of(of).strip("'\":")
+    if sweep.stack[-1].kind in TYPE_KINDS and _METHOD.fullmatch(name) and _METHOD.fullmatch(original):
+        _define_member(sweep, name, "method", node)
+        sweep.add_binding(name, f"self.{original}", node)
 
 
 def _is_definition(kind: str, node: Node, frame: Frame) -> bool:

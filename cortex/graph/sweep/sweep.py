@@ -11,7 +11,7 @@ from tree_sitter import Node
 from cortex.graph.facts.arguments import CallArguments
 from cortex.graph.facts.chains import LITERAL, UNKNOWN
 from cortex.graph.facts.comments import Comments
-from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Reference
+from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Member, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.imports import enclosing_module, is_rare, path_from_file
 from cortex.graph.facts.jsdoc import doc_above
@@ -39,6 +39,7 @@ class Sweep:
         self.imports: list[Import] = []
         self.exports: dict[str, str] = {}
         self.extensions: list[Extension] = []
+        self.members: list[Member] = []
         self.package, self.package_bytes = "", 0
         self.comments = Comments()
         #: methods that only comments declare
@@ -65,6 +66,7 @@ class Sweep:
             self.exports,
             tuple(self.extensions),
             builds,
+            members=tuple(self.members),
         )
 
     def enter(self, definition: OpenDefinition) -> None:

@@ -9,6 +9,8 @@
 (method_declaration name: (_) @name) @def.method
 (constructor_declaration name: (_) @name) @def.method
 (local_function_statement name: (_) @name) @def.function
+(property_declaration name: (_) @name) @def.property
+(event_field_declaration (variable_declaration (variable_declarator name: (_) @name))) @def.property
 
 (base_list [(identifier) (generic_name) (qualified_name)] @base.extends)
 (base_list (primary_constructor_base_type type: (_) @base.extends))

@@ -5,6 +5,8 @@
 (call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_) (#any-of? @_define "define_method" "define_singleton_method")) @def.function
 (call method: (identifier) @_attr arguments: (argument_list [(simple_symbol) (string)] @def.attribute @name) (#any-of? @_attr "attr_reader" "attr_writer" "attr_accessor"))
 (assignment left: (constant) @name right: (call receiver: (constant) @_maker method: (identifier) @_new) (#eq? @_maker "Struct") (#eq? @_new "new")) @def.class
+(alias name: (_) @name alias: (_) @alias.of) @def.alias
+(call method: (identifier) @_alias arguments: (argument_list . [(simple_symbol) (string)] @def.alias @name . [(simple_symbol) (string)] @alias.of .) (#eq? @_alias "alias_method"))
 
 (superclass (_) @base.extends)
 (call method: (identifier) @include arguments: (argument_list [(constant) (scope_resolution)] @base.embeds) (#any-of? @include "include" "extend" "prepend"))
@@ -30,6 +32,6 @@
 (call) @call @callee
 (super) @call @callee
 (call method: (identifier) @require (#any-of? @require "require" "require_relative" "require_dependency" "require_all")) @import
-(call method: (identifier) @_delegate arguments: (argument_list (simple_symbol) @delegated (pair key: (hash_key_symbol) @_to value: (simple_symbol) @delegated.to)) (#eq? @_delegate "delegate") (#eq? @_to "to"))
-(call method: (identifier) @_delegate arguments: (argument_list . (simple_symbol) @delegated.to (simple_symbol) @delegated) (#any-of? @_delegate "def_delegator" "def_delegators" "def_instance_delegator" "def_instance_delegators"))
+(call method: (identifier) @_delegate arguments: (argument_list [(simple_symbol) (string)] @delegated (pair key: (hash_key_symbol) @_to value: [(simple_symbol) (string)] @delegated.to)) (#eq? @_delegate "delegate") (#eq? @_to "to"))
+(call method: (identifier) @_delegate arguments: (argument_list . [(simple_symbol) (string)] @delegated.to [(simple_symbol) (string)] @delegated) (#any-of? @_delegate "def_delegator" "def_delegators" "def_instance_delegator" "def_instance_delegators"))
 ([(binary) (element_reference)] @operator)
