@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 60
+FACTS_VERSION = 61
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -239,7 +239,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     """The facts of one file.
 
     `exports` maps an exported name to the local name where they differ. `builds` is the condition
-    of the builds that contain the file (Go), "" for all.
+    of the builds that contain the file (Go), "" for all. `texts` maps constants that may be parts
+    of paths to their text (frameworks/constants.py).
     """
 
     path: str
@@ -255,3 +256,4 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     extensions: tuple[Extension, ...] = ()
     builds: str = ""
     fragments: tuple[Fragment, ...] = ()
+    texts: dict[str, str] = {}

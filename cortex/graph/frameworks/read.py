@@ -89,7 +89,9 @@ class _Reader(Rows):
         right = node.child_by_field_name("right") or node.child_by_field_name("value")
         if kind == "variable_declarator" and right is None and node.named_child_count > 1:
             right = node.named_children[-1]
-        if left is not None and right is not None and "operator" not in kind and "binary" not in kind:
+        if kind.startswith("for") and left is not None:
+            self.literals.forget(text_of(left)[:200])
+        elif left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children
         if kind == "return_statement":

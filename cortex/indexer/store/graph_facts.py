@@ -17,6 +17,7 @@ from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
+from cortex.graph.frameworks.constants import read_constants
 from cortex.graph.frameworks.read import read_fragments
 from cortex.graph.frameworks.read_clients import read_requests
 from cortex.graph.languages.scripts.components import read_component
@@ -84,10 +85,11 @@ def _add_fragments(facts: Facts, root: Node, grammar: Grammar) -> Facts:
     """Return the facts with the file's routes; without them if their reading fails."""
     try:
         fragments = (*read_fragments(root, facts, grammar), *read_requests(root, facts, grammar))
+        texts = read_constants(root, facts, grammar)
     except Exception:
         log.exception("%s has no routes in the graph", facts.path)
         return facts
-    return msgspec.structs.replace(facts, fragments=fragments) if fragments else facts
+    return msgspec.structs.replace(facts, fragments=fragments, texts=texts) if fragments or texts else facts
 
 
 def may_have_facts(path: str) -> bool:
