@@ -74,9 +74,11 @@ SPRING = "import org.springframework.web.bind.annotation.*;\n"
             {
                 "p.js": "const A = '/a';\nmodule.exports = { A, B: '/b' };\n",
                 "app.js": "const app = require('express')();\nconst p = require('./p');\nconst { B } = require('./p');\n"
-                "app.get(p.A, f);\napp.post(B, f);\napp.put(p.C, f);\nfunction f() {}\n",
+                "app.get(p.A, f);\napp.post(B, f);\napp.put(p.C, f);\nfunction f() {}\n"
+                "const e = require('./e');\nconst r = require('express').Router();\nr.get('/x', f);\napp.use(e.E, r);\n",
+                "e.js": "exports.E = '/e';\n",
             },
-            ["GET /a app:f", "POST /b app:f", "PUT ? app:f app.js:6"],
+            ["GET /a app:f", "POST /b app:f", "GET /e/x app:f", "PUT ? app:f app.js:6"],
             id="JavaScript: required files",
         ),
         pytest.param(

@@ -25,6 +25,7 @@ _OBJECT = re.compile(
     re.MULTILINE,
 )
 _CHANGED = re.compile(rb"([\w$]+)\s*\+=")
+_EXPORTED = re.compile(rb"^(?:module\.)?exports\.([\w$]+)\s*=\s*()[\"'`]", re.MULTILINE)
 #: text that may be a part of a path
 _PART = re.compile(rf"[/\w.:{{}}<>*$~^()?|{HOLE}-]{{0,200}}")
 
@@ -52,11 +53,11 @@ def read_constants(root: Node, facts: Facts, grammar: Grammar) -> dict[str, str]
     return constants
 
 
-def _qualified(name: str, constant: str, known: Container[str]) -> str:
+def _qualified(name: str, constant: str, names: Container[str]) -> str:
     """Return the qualified name that another constant's value means by a name of its types."""
     around = constant
     while around := around.rpartition(".")[0]:
-        if f"{around}.{name}" in known:
+        if f"{around}.{name}" in names:
             return f"{around}.{name}"
     return name
 
@@ -76,6 +77,8 @@ def _values(root: Node, text: bytes, facts: Facts, grammar: Grammar) -> Iterator
         match = _VALUE.match(text, at)
         yield name, _node_at(root, match.start(1), match.end()) if match else None
     if grammar.rules.scripts:
+        for match in _EXPORTED.finditer(text):
+            yield match[1].decode(), _node_at(root, match.start(2), match.end())
         for match in _OBJECT.finditer(text):
             name = next(filter(None, match.groups())).decode()
             node = _node_at(root, match.end() - 1, match.end())

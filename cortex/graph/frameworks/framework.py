@@ -45,12 +45,13 @@ class Route:
 @dataclass(frozen=True, slots=True)
 class Mount:
     """A call that mounts routers under a prefix; -1: every further argument. `replaces`: the prefix
-    takes the place of the router's own.
+    takes the place of the router's own. `is_sure`: it mounts nothing else, such as middleware.
     """
 
     path: Places = ()
     routers: Places = (0,)
     replaces: bool = False
+    is_sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,8 +125,9 @@ class Texts(Routers):
             return fragment
         text = fill(fragment.template, lambda name: self._text(path, name, fragment.scope, 0))
         if text is not None:
-            flags = tuple(flag for flag in fragment.flags if flag != "computed")
-            return msgspec.structs.replace(fragment, template=text, flags=flags)
+            return _with_text(fragment, text)
+        if "maybe" in fragment.flags:
+            return _with_text(fragment, "")
         is_name = len(names) == 1 and len(fragment.template) == len(names[0]) + 2
         return msgspec.structs.replace(fragment, template=names[0] if is_name else "")
 
@@ -138,16 +139,16 @@ class Texts(Routers):
 
         def text(match: re.Match[str]) -> str:
             name = match[1]
-            known = name.partition(".")[0] in imported or name[:1].isupper()
-            return (self._text(path, name, fragment.scope, 0) if known else None) or match[0]
+            is_constant = name.partition(".")[0] in imported or name[:1].isupper()
+            return (self._text(path, name, fragment.scope, 0) if is_constant else None) or match[0]
 
         return msgspec.structs.replace(fragment, template=_NAME.sub(text, fragment.template))
 
     def _text(self, path: str, chain: str, scope: int, steps: int) -> str | None:
         if steps > _STEPS_MAX:
             return None
-        found = "" if self._is_variable(path, chain, scope) else self._found(path, chain, scope)
-        file, mark, template = found.partition("=")
+        entry = "" if self._is_variable(path, chain, scope) else self._find_text(path, chain, scope)
+        file, mark, template = entry.partition("=")
         return fill(template, lambda name: self._text(file, name, -1, steps + 1)) if mark else None
 
     def _is_variable(self, path: str, chain: str, scope: int) -> bool:
@@ -164,32 +165,32 @@ class Texts(Routers):
             scope = definition.parent
         return False
 
-    def _found(self, path: str, chain: str, scope: int) -> str:
+    def _find_text(self, path: str, chain: str, scope: int) -> str:
         """Return the file and the template of a constant, with `=` between; "" for none."""
-        if found := self._by_name(path, chain, scope, 0):
-            return found
+        if entry := self._by_name(path, chain, scope, 0):
+            return entry
         owner, _, name = chain.rpartition(".")
         if owner:
             return self._member(path, owner, name, scope)
         for statement in self._project.index(path).facts.imports:  # of a class, or of a package
             if statement.member in (chain, "*"):
                 package = self._project.find_module(statement.module, path).strip("@|")
-                founds = (self._in_file(file, chain) for file in self._project.homes.get(package, ()))
-                if found := next(filter(None, founds), "") or self._member(
+                entries = (self._in_file(file, chain) for file in self._project.homes.get(package, ()))
+                if entry := next(filter(None, entries), "") or self._member(
                     path, statement.module, chain, scope
                 ):
-                    return found
+                    return entry
         return ""
 
     def _member(self, path: str, owner: str, name: str, scope: int) -> str:
         for value in self._evaluator.evaluate(owner, path, scope):
-            if value.tag == "mod" and (found := self._in_module(value.path, name, 0)):
-                return found
+            if value.tag == "mod" and (entry := self._in_module(value.path, name, 0)):
+                return entry
             if value.tag in ("def", "inst"):
                 for file, index in (value.ref, *self._evaluator.supertypes.of(value.ref).types):
                     qualified = self._project.definition((file, index)).qualified
-                    if found := self._in_file(file, f"{qualified}.{name}"):
-                        return found
+                    if entry := self._in_file(file, f"{qualified}.{name}"):
+                        return entry
         return ""
 
     def _in_file(self, path: str, chain: str) -> str:
@@ -197,7 +198,13 @@ class Texts(Routers):
             return ""
         facts = self._project.index(path).facts
         base, dot, rest = chain.partition(".")
-        for name in (f"{facts.exports.get(base, base)}{dot}{rest}", chain, f"module.exports.{chain}"):
+        local = f"{facts.exports.get(base, base)}{dot}{rest}"
+        for name in (local, chain, f"module.exports.{chain}"):
             if (text := facts.texts.get(name)) is not None:
                 return f"{path}={text}"
         return ""
+
+
+def _with_text(fragment: Fragment, text: str) -> Fragment:
+    flags = tuple(flag for flag in fragment.flags if flag not in ("computed", "maybe"))
+    return msgspec.structs.replace(fragment, template=text, flags=flags)

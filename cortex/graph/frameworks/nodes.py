@@ -75,7 +75,7 @@ class _Nodes:
         fields = {"router": router, "prefix": fragment.template, **flags}
         if fragment.kind == "mount":
             mounted = self._mounted(fragment)
-            if not (router and mounted) or router == mounted:
+            if not router or not (mounted or "open" in flags) or router == mounted:
                 return
             fields["mounted"] = mounted
         name = f"{fragment.kind} {' '.join(filter(None, (fragment.router, fragment.target)))}"
