@@ -213,7 +213,8 @@ class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class Fragment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A router, route or mount that a file declares in a web framework (frameworks/read.py), or a
-    client or request (frameworks/read_clients.py).
+    client or request (frameworks/read_clients.py). `injects`: `target` is called for the alias or
+    handler `router`.
 
     `router` and `target` are routers' keys or chains; of a mount the outer and the mounted one, of
     a route `target` is the handler's chain, or its definition: `#3`. `template` is the path or

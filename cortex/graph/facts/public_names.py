@@ -39,6 +39,9 @@ def derived_names(facts: Facts, rules: Rules) -> Iterator[tuple[str, str]]:
     for constant, text in facts.texts.items():
         if "\0" in text:
             yield from ((word, constant.rpartition(".")[2]) for word in WORD.findall(text))
+    for fragment in facts.fragments:
+        if fragment.kind == "injects":
+            yield from ((word, fragment.router[1:]) for word in WORD.findall(fragment.target))
     for imported in facts.imports:
         if imported.scope < 0 and imported.member != imported.name:
             yield imported.member, imported.name
@@ -81,6 +84,10 @@ def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
     for constant, text in facts.texts.items():
         name = f"text {constant.rpartition('.')[2]}"
         entries[name] = (entries.get(name), text)
+    for fragment in facts.fragments:
+        if fragment.kind == "injects":
+            name = f"inject {fragment.router[1:]}"
+            entries[name] = (entries.get(name), fragment.target)
     entries[f"package {facts.package}"] = True
     return entries
 

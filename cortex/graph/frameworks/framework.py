@@ -118,6 +118,9 @@ class Framework:
     includes: tuple[str, str] = ("", "")
     #: a list of this name serves its routes even if nothing mounts it
     root: str = ""
+    #: functions whose first argument is called for a parameter, and the keyword of a route's list
+    injects: frozenset[str] = frozenset()
+    injected: str = ""
     #: methods of a route are those of a class as its target
     class_methods: bool = False
     attributes: Attributes | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 
@@ -203,6 +204,35 @@ class Texts(Routers):
             if (text := facts.texts.get(name)) is not None:
                 return f"{path}={text}"
         return ""
+
+
+class Injected(Routers):
+    """Finds the functions that a framework calls for a parameter whose type is an alias:
+    `Annotated[Session, Depends(session)]`.
+    """
+
+    def __init__(self, project: Project, evaluator: Evaluator) -> None:
+        super().__init__(project, evaluator)
+        self._targets: dict[str, dict[str, str]] = {}
+
+    def find_targets(self, path: str, name: str) -> dict[str, str]:
+        """Return id → confidence of the functions for a type in a file."""
+        if name not in self._targets:
+            self._targets[name] = dict(self._find_targets(path, name))
+        return self._targets[name]
+
+    def _find_targets(self, path: str, name: str) -> Iterator[tuple[str, str]]:
+        file, mark, alias = self._by_name(path, name, -1, 0).partition("=")
+        for fragment in self._project.index(file).facts.fragments if mark else ():
+            if fragment.kind == "injects" and fragment.router == f"={alias}":
+                for value in self._evaluator.evaluate(fragment.target.removesuffix("()"), file, -1):
+                    if value.tag == "def":
+                        yield self._project.id_of(value.ref), "import"
+
+    def _in_file(self, path: str, chain: str) -> str:
+        fragments = self._project.index(path).facts.fragments if path in self._project.files else ()
+        is_alias = any(entry.kind == "injects" and entry.router == f"={chain}" for entry in fragments)
+        return f"{path}={chain}" if is_alias else ""
 
 
 def _with_text(fragment: Fragment, text: str) -> Fragment:

@@ -4,8 +4,9 @@ full paths.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ import msgspec
 from cortex.graph.facts.facts import Fragment
 from cortex.graph.frameworks.files import path_of
 from cortex.graph.frameworks.framework import ANY, METHODS
-from cortex.graph.frameworks.names import Routers, Texts
+from cortex.graph.frameworks.names import Injected, Routers, Texts
 from cortex.graph.frameworks.scopes import frameworks_of
 from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.edges import Edge, Location
@@ -22,6 +23,8 @@ from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
+#: names in the type of a parameter
+_TYPE = re.compile(r"[A-Za-z_][\w.]*")
 _HANDLERS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}  # `const list = wrap(async () => …)`
 
 
@@ -37,6 +40,7 @@ def routes_of(
     builder = _Nodes(project, evaluator, path, edges)
     for fragment in fragments:
         builder.add(fragment)
+    builder.inject()
     return builder.nodes, builder.edges
 
 
@@ -45,7 +49,7 @@ class _Nodes:
         self.nodes: list[dict[str, Any]] = []
         self.edges: list[Edge] = []
         self._routers = Routers(project, evaluator)
-        self._texts = Texts(project, evaluator)
+        self._texts, self._injected = Texts(project, evaluator), Injected(project, evaluator)
         self._views = Views(project, evaluator)
         self._project, self._evaluator, self._path = project, evaluator, path
         self._facts = project.index(path).facts
@@ -61,6 +65,10 @@ class _Nodes:
     def add(self, fragment: Fragment) -> None:
         if "computed" in fragment.flags:
             fragment = self._texts.fill(self._path, fragment)
+        if fragment.kind == "injects":
+            if fragment.router.startswith("#"):
+                self._add_injected(int(fragment.router[1:]), self._handlers(fragment))
+            return
         router = self._routers.find(self._path, fragment.router, fragment.scope)
         flags: dict[str, Any] = {}
         for flag in fragment.flags:
@@ -80,6 +88,21 @@ class _Nodes:
             fields["mounted"] = mounted
         name = f"{fragment.kind} {' '.join(filter(None, (fragment.router, fragment.target)))}"
         self._add_node(fragment, name, fields)
+
+    def inject(self) -> None:
+        """Add edges from functions to those that are called for the types of their parameters."""
+        if not any(framework.injects for framework in frameworks_of(self._facts.imports)):
+            return
+        for at, definition in enumerate(self._facts.definitions):
+            for parameter in definition.parameters if definition.kind in CALLABLE_KINDS else ():
+                for name in _TYPE.findall(parameter.type):
+                    self._add_injected(at, self._injected.find_targets(self._path, name))
+
+    def _add_injected(self, at: int, targets: Mapping[str, str]) -> None:
+        definition, source = self._facts.definitions[at], self._project.ids(self._path)[at]
+        place = Location(self._path, definition.line, definition.column)
+        for target, confidence in targets.items():
+            self.edges.append(Edge(source, target, "references", place, confidence))
 
     def _add_route(self, fragment: Fragment, router: str, flags: dict[str, Any]) -> None:
         if not router and not fragment.router.startswith(("=", "?")) and not fragment.target.startswith("#"):

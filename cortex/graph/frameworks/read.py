@@ -135,6 +135,8 @@ class _Reader(Rows):
             return ""
         if "." not in name:
             self.literals.add(name, right)
+            if not frame.name and "[" in text_of(right)[:40]:  # `Annotated[Session, Depends(session)]`
+                self._inject(right, f"={name}")
             if key or name in frame.routers:
                 frame.routers[name] = key
             if (key in self.known_routers or (key and self._is_listed(right))) and not frame.name:
@@ -356,6 +358,9 @@ class _Reader(Rows):
                 self.visit(argument, "", call.depth)
         if decorator is not None:
             if (target_name := self._decorated(decorator)) is not None:
+                for listed in (call.keywords.get(framework.injected) for framework in self.frameworks):
+                    if listed is not None and target_name:
+                        self._inject(listed, target_name)
                 self.add(
                     "route", key, node, template=template, methods=methods, target=target_name, flags=flags
                 )

@@ -59,6 +59,8 @@ FASTAPI = Framework(
         "Mount": Mount((0, "path"), (1, "app", "routes")),
     },
     class_methods=True,
+    injects=frozenset({"Depends", "Security"}),
+    injected="dependencies",
 )
 DJANGO = Framework(
     "django",
