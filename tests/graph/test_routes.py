@@ -205,6 +205,18 @@ def test_a_path_is_never_guessed(texts, expected):
             ["ANY /p/… - main.go:7"],
             id="chi",
         ),
+        pytest.param(
+            {
+                "config/routes.rb": "Rails.application.routes.draw do\n  mount Jobs::Web => '/jobs'\n  namespace :admin do\n"
+                "    mount Mail::Engine, at: 'mail'\n  end\n  mount Blog::Engine, at: Blog.path\nend\n"
+            },
+            [
+                "ANY /admin/mail/… - config/routes.rb:4",
+                "ANY /jobs/… - config/routes.rb:2",
+                "ANY /… - config/routes.rb:6",
+            ],
+            id="Rails",
+        ),
     ],
 )
 def test_a_mount_whose_routes_are_unknown_is_announced(texts, expected):
