@@ -10,13 +10,13 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.facts.tables import is_visible_outside
 from cortex.graph.frameworks.literals import HOLE, Literals, holes
+from cortex.terms.kinds import TYPE_KINDS
 
 #: constants of one file, entries of one object, and objects around a constant
 CONSTANTS_MAX, ENTRIES_MAX, DEPTH_MAX = 2_000, 300, 3
 _VALUE = re.compile(
-    rb"(?!(?:export\s+)?let\s)[^=;{}\n\"'`]{1,120}?=\s*()(?:[\w.$]{1,60}\s*[+.]\s*)?[fru$@]{0,2}[\"'`]"
+    rb"(?!(?:export\s+)?let\s)[^=;{}\n\"'`]{1,120}+=\s*()(?:[\w.$]{1,60}\s*[+.]\s*)?[fru$@]{0,2}[\"'`]"
 )
 #: objects and enumerations of a script
 _OBJECT = re.compile(
@@ -24,7 +24,7 @@ _OBJECT = re.compile(
     rb"|(module\.exports)\s*=\s*|(default)\s+)\{",
     re.MULTILINE,
 )
-_CHANGED = re.compile(rb"([\w$]+)\s*\+=")
+_CHANGED = re.compile(rb"[\w$]+(?=\s*\Z)")
 _EXPORTED = re.compile(rb"^(?:module\.)?exports\.([\w$]+)\s*=\s*()[\"'`]", re.MULTILINE)
 #: text that may be a part of a path
 _PART = re.compile(rf"[/\w.:{{}}<>*$~^()?|{HOLE}-]{{0,200}}")
@@ -48,7 +48,8 @@ def read_constants(root: Node, facts: Facts, grammar: Grammar) -> dict[str, str]
             full = f"{HOLE}{_qualified(inner, name, values)}{HOLE}"
             constants[name] = constants[name].replace(f"{HOLE}{inner}{HOLE}", full)
     if constants and b"+=" in text:
-        changed = {name.decode() for name in _CHANGED.findall(text)}
+        before = (_CHANGED.search(part[-80:]) for part in text.split(b"+=")[:-1])
+        changed = {match[0].decode() for match in before if match}
         constants = {name: value for name, value in constants.items() if name not in changed}
     return constants
 
@@ -69,8 +70,9 @@ def _values(root: Node, text: bytes, facts: Facts, grammar: Grammar) -> Iterator
         for definition in facts.definitions
         if definition.kind == "constant"
     ]
+    types = {at for at, definition in enumerate(facts.definitions) if definition.kind in TYPE_KINDS} | {-1}
     for binding in facts.bindings:
-        if "." not in binding.name and is_visible_outside(facts, binding, grammar.rules):
+        if binding.scope in types and "." not in binding.name:
             around = f"{facts.definitions[binding.scope].qualified}." if binding.scope >= 0 else ""
             places.append((around + binding.name, binding.at))
     for name, at in places:
