@@ -158,8 +158,8 @@ class RailsReader(Drawing):
             case "mount":
                 named = [node for name, node in call.options.items() if name == "at" or name[:1].isupper()]
                 below = place.below(self.symbol(call.pair[1] if call.pair else next(iter(named), None)))
-                flags = ("computed", "open") if below.computed else ("open",)
-                self.add("mount", APP, call.node, template=below.path, flags=flags)
+                marks = ("computed", "open") if below.computed else ("open",)
+                self.add("mount", APP, call.node, template=below.path, flags=marks)
             case "root":
                 target = self._target(place, call.options.get("to", first))
                 self.draw(place, ("GET",), "", target, call.node)
