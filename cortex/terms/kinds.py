@@ -15,6 +15,8 @@ FUNCTION_KINDS = CALLABLE_KINDS | {"macro"}
 DATA_KINDS = frozenset(("constant", "variable", "enum"))
 #: kinds that implement an interface by an object literal in them: its place is shown
 LITERAL_HOLDERS = frozenset(("function", "module"))
+#: ends the path of a mount whose routes no file declares in text
+OPEN_END = "…"
 #: kinds of nodes that frameworks declare: no definitions
 ROUTE_KINDS = frozenset(("route", "router", "mount", "client", "request"))
 #: kinds that are a whole file or folder, not a definition inside

@@ -14,7 +14,7 @@ from tests.engines.small_graph import ask, publish, write_graph
 from tests.graph.test_routes import nodes_and_edges
 
 FASTAPI = {
-    "app/config.py": "class Settings:\n    API = '/api'\n\n\nsettings = Settings()\n",
+    "app/config.py": "class Settings:\n    API = os.environ['API']\n\n\nsettings = Settings()\n",
     "app/main.py": (
         "from fastapi import APIRouter, FastAPI\nfrom app.config import settings\napp = FastAPI()\n"
         "users = APIRouter(prefix='/users')\n\n\n@users.get('/me')\ndef me(): ...\n\n\n@users.get('/{user}')\ndef show(user): ...\n\n\n"

@@ -158,6 +158,73 @@ def test_a_path_is_never_guessed(texts, expected):
     assert routes_in(texts) == expected
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        pytest.param(
+            {
+                "util.py": "def urls_of(model):\n    return [path(c['path'], c['view']) for c in registry[model]]\n",
+                "proj/urls.py": "from django.urls import include, path\nfrom util import urls_of\n"
+                "urlpatterns = [\n    path('sites/', include(urls_of('site'))),\n    path('x/', include(MODULES[0])),\n"
+                "    path('auth/', include('django.contrib.auth.urls')),\n    path('api/', include(('api.urls', 'api'))),\n]\n",
+                "api/urls.py": "from django.urls import path\nurlpatterns = [path('a', f)]\n",
+            },
+            ["ANY /api/a -", "ANY /sites/… - proj/urls.py:4", "ANY /x/… - proj/urls.py:5"],
+            id="Django",
+        ),
+        pytest.param(
+            {
+                "main.py": "from fastapi import APIRouter, FastAPI\nfrom lib import users\napp = FastAPI()\n"
+                "for r in ROUTERS:\n    app.include_router(r, prefix='/r')\napp.include_router(users.make(), prefix='/u')\n"
+                "app.include_router(APIRouter(), prefix='/empty')\n"
+            },
+            ["ANY /r/… - main.py:5", "ANY /u/… - main.py:6"],
+            id="FastAPI",
+        ),
+        pytest.param(
+            {
+                "main.py": "from flask import Flask\napp = Flask('a')\napp.register_blueprint(plugins[0], url_prefix='/b')\n"
+            },
+            ["ANY /b/… - main.py:3"],
+            id="Flask",
+        ),
+        pytest.param(
+            {
+                "app.js": "const app = require('express')();\napp.use('/x', require(name));\napp.use('/l', limiter);\n"
+                "files.forEach((f) => app.use('/z', require(`./r/${f}`)));\n"
+                "for (const r of entries) { app.use(r.path, r.route); }\n"
+            },
+            ["ANY /x/… - app.js:2", "ANY /z/… - app.js:4", "ANY /… - app.js:5"],
+            id="Express",
+        ),
+        pytest.param(
+            {
+                "main.go": 'package main\n\nimport "github.com/go-chi/chi"\n\nfunc main() {\n\tr := chi.NewRouter()\n'
+                '\tr.Mount("/p", plugins["a"])\n}\n'
+            },
+            ["ANY /p/… - main.go:7"],
+            id="chi",
+        ),
+        pytest.param(
+            {
+                "config/routes.rb": "Rails.application.routes.draw do\n  mount Jobs::Web => '/jobs'\n  namespace :admin do\n"
+                "    mount Mail::Engine, at: 'mail'\n  end\n  mount Blog::Engine, at: Blog.path\nend\n"
+            },
+            [
+                "ANY /admin/mail/… - config/routes.rb:4",
+                "ANY /jobs/… - config/routes.rb:2",
+                "ANY /… - config/routes.rb:6",
+            ],
+            id="Rails",
+        ),
+    ],
+)
+def test_a_mount_whose_routes_are_unknown_is_announced(texts, expected):
+    assert routes_in(texts) == expected
+    routes = join_routes(nodes_and_edges(texts)[0])
+    assert not find_routes([route for route in routes if route.is_open], "GET", "/x")
+
+
 def test_deep_nesting_and_many_routes_are_bounded():
     deep = "from flask import Flask\napp = Flask('a')\nx = " + "f(" * 400 + ")" * 400 + "\n"
     assert routes_in({"a.py": deep}) == []
@@ -277,6 +344,14 @@ def test_all_routes_are_listed_and_filtered_by_path(worker):
     assert ask(worker, "routes", "", max_results=1)[0].next_offset == 1
     assert ask(worker, "routes", "nothing")[0].suggestion == "No route has a path with 'nothing'."
     assert hits.total_found == 2
+
+
+def test_an_unknown_route_names_the_mounts_that_may_serve_it(tmp_path):
+    app = FLASK["app.py"] + "app.register_blueprint(plugins[0], url_prefix='/plug')\n"
+    hits, _ = ask(serve(tmp_path, FLASK | {"app.py": app}), "callees", "GET /plug/x")
+    assert hits.suggestion == (
+        "There is no route 'GET /plug/x'. cortex_graph routes lists all. Paths below /plug/ are computed at app.py:5."
+    )
 
 
 def test_routes_are_no_symbols(worker):

@@ -13,7 +13,7 @@ from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
 from cortex.graph.frameworks.join import FullRoute, find_routes, join_routes, read_asked
 from cortex.terms.ids import split_id
-from cortex.terms.kinds import ROUTE_KINDS
+from cortex.terms.kinds import OPEN_END, ROUTE_KINDS
 from cortex.terms.paths import is_example, is_test
 
 #: share of an outline for its entry points
@@ -55,6 +55,15 @@ class Routes:
     def is_route(self, target: str) -> bool:
         """Whether a target names a method and a path, in a project with routes."""
         return bool((read_asked(target) or ("", ""))[0] and self.every)
+
+    def around(self, target: str) -> list[FullRoute]:
+        """The mounts without known routes that may serve a target."""
+        _, path = read_asked(target) or ("", "")
+        return [
+            route
+            for route in self.every
+            if route.path.endswith(OPEN_END) and path.startswith(route.path.removesuffix(OPEN_END))
+        ]
 
     def filtered(self, text: str) -> list[FullRoute]:
         """The routes of a path, or of all paths that contain it; all for ""."""
@@ -112,6 +121,8 @@ class Routes:
 
 def describe_route(route: FullRoute) -> str:
     """The sentence on a route whose full path is unknown."""
+    if route.path.endswith(OPEN_END):
+        return f"Paths below {route.path.removesuffix(OPEN_END)} are computed at {route.computed}."
     prefix = f", behind a prefix that is computed at {route.computed}" if route.computed else ""
     mounted = "" if route.served else ", on a router that nothing mounts"
     return (

@@ -11,7 +11,7 @@ from cortex.front.text.lines import FAINT, STALE, STRONG, Page, place
 from cortex.front.text.parts import UNSURE, Spot, draw_spots
 from cortex.front.text.values import Answer
 from cortex.terms.ambiguous_candidates import candidates_of
-from cortex.terms.kinds import LITERAL_HOLDERS
+from cortex.terms.kinds import LITERAL_HOLDERS, OPEN_END
 from cortex.terms.paths import is_test
 
 _NUMBERED = re.compile(r"(\d+): ?(.*)")
@@ -174,7 +174,9 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
     if handlers := result.get("handlers"):
         yield f"→ {', '.join(handlers)}"
     if place := result.get("computed"):
-        yield f"the path goes on before it: computed at {place}"
+        is_open = str(result.get("path", "")).endswith(OPEN_END)
+        part = "further paths begin with it" if is_open else "the path goes on before it"
+        yield f"{part}: computed at {place}"
     if result.get("mounted") is False:
         yield "nothing mounts its router"
     if "defined" in result:

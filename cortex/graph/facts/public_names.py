@@ -36,6 +36,12 @@ def derived_names(facts: Facts, rules: Rules) -> Iterator[tuple[str, str]]:
         if is_visible_outside(facts, binding, rules):
             name = binding.name.rpartition(".")[2]
             yield from ((word, name) for word in WORD.findall(binding.value))
+    for constant, text in facts.texts.items():
+        if "\0" in text:
+            yield from ((word, constant.rpartition(".")[2]) for word in WORD.findall(text))
+    for fragment in facts.fragments:
+        if fragment.kind == "injects":
+            yield from ((word, fragment.router[1:]) for word in WORD.findall(fragment.target))
     for imported in facts.imports:
         if imported.scope < 0 and imported.member != imported.name:
             yield imported.member, imported.name
@@ -75,6 +81,13 @@ def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
         entries[f"extension {extension.type} {extension.base.chain}"] = True
     for exported, local in facts.exports.items():
         entries[f"export {exported} {local}"] = True
+    for constant, text in facts.texts.items():
+        name = f"text {constant.rpartition('.')[2]}"
+        entries[name] = (entries.get(name), text)
+    for fragment in facts.fragments:
+        if fragment.kind == "injects":
+            name = f"inject {fragment.router[1:]}"
+            entries[name] = (entries.get(name), fragment.target)
     entries[f"package {facts.package}"] = True
     return entries
 

@@ -465,6 +465,9 @@ def _mentioned_texts(facts: Facts, rules: Rules) -> Iterator[str]:
         yield from (extension.type, extension.base.chain)
     for fragment in facts.fragments:
         yield from (fragment.router, fragment.target)
+        if "computed" in fragment.flags or fragment.kind in ("client", "request"):
+            yield fragment.template
+    yield from (text for text in facts.texts.values() if "\0" in text)
     for definition in facts.definitions:
         yield definition.returns
         yield from (base.chain for base in definition.bases)

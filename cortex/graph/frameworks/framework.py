@@ -45,12 +45,13 @@ class Route:
 @dataclass(frozen=True, slots=True)
 class Mount:
     """A call that mounts routers under a prefix; -1: every further argument. `replaces`: the prefix
-    takes the place of the router's own.
+    takes the place of the router's own. `is_sure`: it mounts nothing else, such as middleware.
     """
 
     path: Places = ()
     routers: Places = (0,)
     replaces: bool = False
+    is_sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,9 @@ class Framework:
     includes: tuple[str, str] = ("", "")
     #: a list of this name serves its routes even if nothing mounts it
     root: str = ""
+    #: functions whose first argument is called for a parameter, and the keyword of a route's list
+    injects: frozenset[str] = frozenset()
+    injected: str = ""
     #: methods of a route are those of a class as its target
     class_methods: bool = False
     attributes: Attributes | None = None

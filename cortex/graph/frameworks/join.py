@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from cortex.graph.frameworks.framework import ANY, METHODS
+from cortex.terms.kinds import OPEN_END
 
 #: paths of one router, and mounts between it and its root
 PATHS_MAX, MOUNTS_MAX = 64, 16
@@ -59,6 +60,11 @@ class FullRoute:
     root: str = ""
 
     @property
+    def is_open(self) -> bool:
+        """True if its path is unknown, or only its beginning: that of a mount without routes."""
+        return self.path == "?" or self.path.endswith(OPEN_END)
+
+    @property
     def name(self) -> str:
         return f"{self.method} {self.path}"
 
@@ -77,7 +83,7 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
     """Return the routes of nodes of the kinds route, router and mount, by path and method."""
     every = list(nodes)
     prefixes = _Prefixes(every)
-    routes = []
+    routes = [route for node in every if node.get("open") for route in _behind(node, prefixes)]
     for node in every:
         if node.get("kind") == "route":
             for prefix in prefixes.of(str(node.get("router", ""))):
@@ -110,6 +116,25 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
     return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
 
 
+def _behind(mount: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[FullRoute]:
+    """Yield a boundary for each path of a mount whose routes are unknown."""
+    if prefixes.is_known(str(mount["mounted"])):
+        return
+    for outer in prefixes.of(str(mount["router"])):
+        prefix, line = _with_own(outer, mount), int(mount["start_line"])
+        path = join_path(prefix.text or "/", OPEN_END)
+        yield FullRoute(
+            ANY,
+            path if path.startswith("/") else f"/{path}",
+            str(mount["id"]),
+            str(mount["file"]),
+            line,
+            f"{mount['file']}:{line}",
+            prefix.served,
+            root=prefix.root,
+        )
+
+
 def _fill(path: str, tokens: Mapping[str, str]) -> str:
     return _TOKEN.sub(lambda match: tokens.get(match[1].lower()) or match[0], path)
 
@@ -133,7 +158,8 @@ def root_of(router: str, same: Mapping[str, str]) -> str:
 
 class _Prefixes:
     def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
-        others = [node for node in nodes if node.get("kind") in ("router", "mount")]
+        every = list(nodes)
+        others = [node for node in every if node.get("kind") in ("router", "mount")]
         self._same = canonical_routers(others)
         self._definitions: dict[str, Mapping[str, Any]] = {}
         self._mounts: dict[str, list[Mapping[str, Any]]] = {}
@@ -143,6 +169,13 @@ class _Prefixes:
                 self._definitions.setdefault(root_of(str(node["router"]), self._same), node)
             elif not node.get("same"):
                 self._mounts.setdefault(root_of(str(node["mounted"]), self._same), []).append(node)
+
+        named = (str(node["router"]) for node in every if node.get("kind") in ("route", "router", "mount"))
+        self._declared = {root_of(router, self._same) for router in named}
+
+    def is_known(self, router: str) -> bool:
+        """Return True for a router that some file makes, or adds to."""
+        return root_of(router, self._same) in self._declared
 
     def of(self, router: str, depth: int = 0) -> list[Prefix]:
         router = root_of(router, self._same)
@@ -207,7 +240,7 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
             continue
         parts = _segments(route.path)
         tail = segments[-len(parts) :] if route.computed and parts else segments
-        if route.path == "?" or (route.computed and not parts):
+        if route.is_open or (route.computed and not parts):
             continue
         loose = _compare(parts, tail)
         if loose < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
@@ -15,8 +15,18 @@ _QUOTES = re.compile(r"^[A-Za-z]*(?:\"\"\"|'''|[\"'`])|(?:\"\"\"|'''|[\"'`])$")
 #: `http.MethodGet` and `GET` in lists of methods
 _METHOD = re.compile(r"(?:Method)?([A-Za-z]+)$")
 _DEPTH_MAX = 20
+#: around the name of an unknown constant in a template
+HOLE = "\0"
+_HOLES = re.compile(f"{HOLE}([^{HOLE}]+){HOLE}")
+_NAMES = re.compile(r"[\w$]+")
+_CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
+_WRAPS = frozenset({"expression_list", "parenthesized_expression"})
+_CASTS = frozenset({"as_expression", "satisfies_expression"})
 #: `Orders.BASE`
-_MEMBERS = frozenset("field_access member_access_expression navigation_expression member_expression".split())
+_MEMBERS = frozenset(
+    "attribute field_access member_access_expression navigation_expression member_expression "
+    "selector_expression".split()
+)
 
 
 class Literals:
@@ -24,16 +34,29 @@ class Literals:
 
     def __init__(self) -> None:
         self._values: dict[str, str | None] = {}
+        self._with_holes = False
 
     def add(self, name: str, value: Node) -> None:
-        while value.named_child_count == 1 and value.type == "expression_list":
-            value = value.named_children[0]
         text = self.text(value) if self.is_text(value) else None
         self._values[name] = text if self._values.get(name, text) == text else None
+
+    def forget(self, names: str) -> None:
+        """Note that the names in a text have no single value: variables of a loop."""
+        self._values |= dict.fromkeys(_NAMES.findall(names))
 
     def is_text(self, node: Node) -> bool:
         """True for a string, and for a concatenation or a constant of text."""
         return "string" in node.type or self.text(node) is not None
+
+    def template(self, node: Node) -> str | None:
+        """Return the text of an expression with the names of constants of other files between
+        `HOLE`s; None if something else is computed.
+        """
+        self._with_holes = True
+        try:
+            return Literals.text(self, node)
+        finally:
+            self._with_holes = False
 
     def text(self, node: Node, depth: int = 0) -> str | None:
         """Return the text of an expression; None if it is computed."""
@@ -50,16 +73,21 @@ class Literals:
             contents = [child for child in children if not child.type.endswith(("_start", "_end"))]
             return self._join(contents, depth)
         if kind == "identifier" or kind in _MEMBERS:
-            return self._values.get(text_of(node))
+            return self._constant(text_of(node))
         if kind.startswith("binary_"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = node.child_by_field_name("operator")
             if left is None or right is None or operator is None or text_of(operator) not in "+.":
                 return None
             return self._join([left, right], depth)
-        if kind == "parenthesized_expression" and len(children) == 1:
+        if kind in _CASTS or (kind in _WRAPS and len(children) == 1):
             return self.text(children[0], depth + 1)
         return None
+
+    def _constant(self, name: str) -> str | None:
+        text = self._values.get(name)
+        is_open = self._with_holes and name not in self._values
+        return f"{HOLE}{name}{HOLE}" if is_open and _CHAIN.fullmatch(name) else text
 
     def _join(self, nodes: list[Node], depth: int) -> str | None:
         parts: list[str] = []
@@ -77,6 +105,23 @@ class Literals:
 
     def _interpolated(self, node: Node, depth: int) -> str | None:
         return self.text(node.named_children[0], depth + 1) if node.named_child_count == 1 else None
+
+
+def holes(template: str) -> list[str]:
+    """Return the names of constants in a template."""
+    return _HOLES.findall(template) if HOLE in template else []
+
+
+def fill(template: str, find: Callable[[str], str | None]) -> str | None:
+    """Return a template with the text of each name; None if `find` returns None for one."""
+    parts = _HOLES.split(template)
+    for at in range(1, len(parts), 2):
+        text = find(parts[at])
+        if text is None:
+            return None
+        parts[at] = text
+    text = "".join(parts)
+    return text if len(text) <= TEXT_CHARS_MAX else None
 
 
 def names_in_list(node: Node) -> Iterator[str]:

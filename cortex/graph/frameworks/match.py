@@ -133,7 +133,7 @@ class _Routes:
         self._files = files
         #: place of an unknown prefix → its segments
         self._learned: dict[str, tuple[str, ...]] = {}
-        self.every = [route for route in routes if route.path != "?"]
+        self.every = [route for route in routes if not route.is_open]
         self._by_text: dict[str, list[tuple[FullRoute, list[str]]]] = {}
         for route in self.every:
             parts = [part for part in route.path.split("/") if part]

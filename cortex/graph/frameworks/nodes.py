@@ -4,15 +4,17 @@ full paths.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from cortex.graph.facts.facts import Fragment, Import
+from cortex.graph.facts.facts import Fragment
 from cortex.graph.frameworks.files import path_of
 from cortex.graph.frameworks.framework import ANY, METHODS
+from cortex.graph.frameworks.names import Injected, Routers, Texts
 from cortex.graph.frameworks.scopes import frameworks_of
 from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.edges import Edge, Location
@@ -21,8 +23,8 @@ from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: modules between a router's name and its definition
-_HOPS_MAX = 6
+#: names in the type of a parameter
+_TYPE = re.compile(r"[A-Za-z_][\w.]*")
 _HANDLERS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}  # `const list = wrap(async () => …)`
 
 
@@ -38,6 +40,7 @@ def routes_of(
     builder = _Nodes(project, evaluator, path, edges)
     for fragment in fragments:
         builder.add(fragment)
+    builder.inject()
     return builder.nodes, builder.edges
 
 
@@ -45,7 +48,8 @@ class _Nodes:
     def __init__(self, project: Project, evaluator: Evaluator, path: str, edges: Sequence[Edge]) -> None:
         self.nodes: list[dict[str, Any]] = []
         self.edges: list[Edge] = []
-        self._routers = _Routers(project, evaluator)
+        self._routers = Routers(project, evaluator)
+        self._texts, self._injected = Texts(project, evaluator), Injected(project, evaluator)
         self._views = Views(project, evaluator)
         self._project, self._evaluator, self._path = project, evaluator, path
         self._facts = project.index(path).facts
@@ -59,6 +63,12 @@ class _Nodes:
         self._class_methods = any(framework.class_methods for framework in frameworks_of(self._facts.imports))
 
     def add(self, fragment: Fragment) -> None:
+        if "computed" in fragment.flags:
+            fragment = self._texts.fill(self._path, fragment)
+        if fragment.kind == "injects":
+            if fragment.router.startswith("#"):
+                self._add_injected(int(fragment.router[1:]), self._handlers(fragment))
+            return
         router = self._routers.find(self._path, fragment.router, fragment.scope)
         flags: dict[str, Any] = {}
         for flag in fragment.flags:
@@ -73,11 +83,26 @@ class _Nodes:
         fields = {"router": router, "prefix": fragment.template, **flags}
         if fragment.kind == "mount":
             mounted = self._mounted(fragment)
-            if not (router and mounted) or router == mounted:
+            if not router or not (mounted or "open" in flags) or router == mounted:
                 return
             fields["mounted"] = mounted
         name = f"{fragment.kind} {' '.join(filter(None, (fragment.router, fragment.target)))}"
         self._add_node(fragment, name, fields)
+
+    def inject(self) -> None:
+        """Add edges from functions to those that are called for the types of their parameters."""
+        if not any(framework.injects for framework in frameworks_of(self._facts.imports)):
+            return
+        for at, definition in enumerate(self._facts.definitions):
+            for parameter in definition.parameters if definition.kind in CALLABLE_KINDS else ():
+                for name in _TYPE.findall(parameter.type):
+                    self._add_injected(at, self._injected.find_targets(self._path, name))
+
+    def _add_injected(self, at: int, targets: Mapping[str, str]) -> None:
+        definition, source = self._facts.definitions[at], self._project.ids(self._path)[at]
+        place = Location(self._path, definition.line, definition.column)
+        for target, confidence in targets.items():
+            self.edges.append(Edge(source, target, "references", place, confidence))
 
     def _add_route(self, fragment: Fragment, router: str, flags: dict[str, Any]) -> None:
         if not router and not fragment.router.startswith(("=", "?")) and not fragment.target.startswith("#"):
@@ -126,6 +151,7 @@ class _Nodes:
 
     def _add_client(self, fragment: Fragment, client: str, flags: dict[str, Any]) -> None:
         """Add a client, or a request and the edge from its function."""
+        fragment = self._texts.fill_url(self._path, fragment)
         app, scope = fragment.target, fragment.scope
         application = self._routers.find(self._path, app, scope) or self._fixture(app, scope) if app else ""
         family = self._project.rules(self._path).family
@@ -221,98 +247,3 @@ class _Nodes:
                 members = self._project.members_of(home, name)
                 return tuple(method for method in METHODS if method.lower() in members)
         return ()
-
-
-class _Routers:
-    """Finds the id of a router that a key or chain means: `app/orders:router`."""
-
-    def __init__(self, project: Project, evaluator: Evaluator) -> None:
-        self._project, self._evaluator = project, evaluator
-        self._exports = evaluator.scopes.exports
-
-    def find(self, path: str, chain: str, scope: int) -> str:
-        if chain.startswith("="):
-            return f"{self._project.module_id(path)}:{chain[1:]}"
-        if not chain or chain.startswith("?"):
-            return ""
-        if chain.startswith("/"):  # a file of routes
-            return f"{self._project.module_id(chain[1:])}:app" if chain[1:] in self._project.files else ""
-        if chain.startswith("'"):
-            module, _, rest = chain[1:].rpartition("'")
-            return self._in_module(self._project.find_module(module, path), rest.lstrip("."), 0)
-        return self._by_name(path, chain, scope, 0) or self._of_type(path, chain, scope)
-
-    def _of_type(self, path: str, chain: str, scope: int) -> str:
-        """Return the router of a class that the file sees without an import of its own."""
-        name, bracket, mark = chain.partition("(")
-        refs = self._evaluator.types_of(name, path, scope) if name[:1].isupper() else []
-        for file, index in refs:
-            definition = self._project.definition((file, index))
-            if router_id := self._in_file(file, f"{definition.qualified}{bracket}{mark}"):
-                return router_id
-        return ""
-
-    def _by_name(self, path: str, chain: str, scope: int, hops: int) -> str:
-        if hops > _HOPS_MAX:
-            return ""
-        index = self._project.index(path)
-        for sibling in self._project.homes.get(self._project.home(path)) or [path]:
-            if router_id := self._in_file(sibling, chain):
-                return router_id
-        links = chain.split(".")
-        while True:
-            for count in range(len(links), 0, -1):
-                name = ".".join(links[:count])
-                base = name.partition("(")[0]
-                for statement in index.imports.get((scope, base), ()):
-                    rest = ".".join([name[len(base) :], *links[count:]]).strip(".")
-                    if router_id := self._imported(path, statement, rest, hops + 1):
-                        return router_id
-            if scope < 0:
-                break
-            scope = index.facts.definitions[scope].parent
-        for star in index.star_imports:
-            if router_id := self._in_module(self._project.find_module(star.module, path), chain, hops + 1):
-                return router_id
-        return ""
-
-    def _imported(self, path: str, statement: Import, rest: str, hops: int) -> str:
-        for value in self._exports.imported(statement, path):
-            if value.tag == "mod" and (router_id := self._in_module(value.path, rest, hops)):
-                return router_id
-        if not statement.member:
-            return ""
-        key = self._project.find_module(statement.module, path)
-        joined = (
-            f"{statement.member}{rest}" if rest.startswith("(") else f"{statement.member}.{rest}".strip(".")
-        )
-        return self._in_module(key, joined, hops)
-
-    def _in_module(self, key: str, chain: str, hops: int) -> str:
-        if not key or hops > _HOPS_MAX:
-            return ""
-        for path in self._project.paths_of(key) or ((key,) if key in self._project.files else ()):
-            if router_id := self._in_file(path, chain) or self._by_name(path, chain, -1, hops + 1):
-                return router_id
-        return ""
-
-    def _in_file(self, path: str, chain: str) -> str:
-        """Return the id of a router of a file by the name under which others import it."""
-        if path not in self._project.files:
-            return ""
-        facts = self._project.index(path).facts
-        if not facts.fragments:
-            return ""
-        keys = {fragment.router for fragment in facts.fragments}
-        base, bracket, mark = chain.partition("(")
-        is_default = base in ("", "default")
-        names = [
-            facts.exports.get(base or "default", base),
-            base,
-            f"exports.{base}",
-            f"module.exports.{base}",
-        ]
-        for name in [*names, *(("module.exports", "exports", "default") if is_default else ())]:
-            if name and f"={name}{bracket}{mark}" in keys:
-                return f"{self._project.module_id(path)}:{name}{bracket}{mark}"
-        return ""

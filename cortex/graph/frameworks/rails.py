@@ -155,6 +155,11 @@ class RailsReader(Drawing):
                 path = f"/{self.root}config/routes/{name}.rb"
                 flags = ("computed",) if place.computed else ()
                 self.add("mount", APP, call.node, template=place.path, target=path, flags=flags)
+            case "mount":
+                named = [node for name, node in call.options.items() if name == "at" or name[:1].isupper()]
+                below = place.below(self.symbol(call.pair[1] if call.pair else next(iter(named), None)))
+                marks = ("computed", "open") if below.computed else ("open",)
+                self.add("mount", APP, call.node, template=below.path, flags=marks)
             case "root":
                 target = self._target(place, call.options.get("to", first))
                 self.draw(place, ("GET",), "", target, call.node)

@@ -18,7 +18,7 @@ from cortex.graph.frameworks.attributes import AttributeReader
 from cortex.graph.frameworks.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.framework import Framework, Group, Mount, Route, Router, Setting, Views
 from cortex.graph.frameworks.laravel import LaravelReader
-from cortex.graph.frameworks.literals import names_in_list
+from cortex.graph.frameworks.literals import holes, names_in_list
 from cortex.graph.frameworks.rails import RailsReader
 from cortex.graph.frameworks.rows import Call, Rows, read_call
 from cortex.graph.frameworks.scopes import (
@@ -89,7 +89,9 @@ class _Reader(Rows):
         right = node.child_by_field_name("right") or node.child_by_field_name("value")
         if kind == "variable_declarator" and right is None and node.named_child_count > 1:
             right = node.named_children[-1]
-        if left is not None and right is not None and "operator" not in kind and "binary" not in kind:
+        if kind.startswith("for") and left is not None:
+            self.literals.forget(text_of(left)[:200])
+        elif left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children
         if kind == "return_statement":
@@ -133,6 +135,8 @@ class _Reader(Rows):
             return ""
         if "." not in name:
             self.literals.add(name, right)
+            if not frame.name and "[" in text_of(right)[:40]:  # `Annotated[Session, Depends(session)]`
+                self._inject(right, f"={name}")
             if key or name in frame.routers:
                 frame.routers[name] = key
             if (key in self.known_routers or (key and self._is_listed(right))) and not frame.name:
@@ -251,12 +255,12 @@ class _Reader(Rows):
         included = call.at((0,))
         if included is None:
             return ""
+        is_pair = included.type == "tuple" and bool(included.named_children)
+        included = included.named_children[0] if is_pair else included
         module = self.literals.text(included)
-        if module is None and included.type == "tuple" and included.named_children:
-            included = included.named_children[0]
-        elif module is not None:
+        if module is not None:
             return f"'{module}'.{framework.includes[1]}"
-        elif (name := self.dotted(included)) in self.imported:
+        if (name := self.dotted(included)) in self.imported and not is_pair:
             return f"{name}.{framework.includes[1]}"
         around, self.list = self.list, ""
         key = self.visit(included, "", call.depth)
@@ -290,21 +294,40 @@ class _Reader(Rows):
         return key
 
     def _mount(self, call: Call, row: Mount, key: str) -> None:
-        node = call.node
         path = call.at(row.path)
-        routers = [call.at(row.routers)]
-        if row.routers == (-1,):
-            if path is not None and not self.literals.is_text(path):
-                path = None  # `use(router)` has no prefix
-            routers = [node for node in call.positional if node is not path]
+        routers = [node] if (node := call.at(row.routers)) is not None else []
         prefix, flags = self.prefix(path)
+        if row.routers == (-1,):
+            prefix, flags, routers = self._used(call.positional)
         if row.replaces and path is not None:
             flags = (*flags, "replaces")
         around, self.list = self.list, ""
         for router in routers:
-            if router is not None and (inner := self.visit(router, "", call.depth)):
-                self.add("mount", key, node, template=prefix, target=inner, span=span_of(router), flags=flags)
+            inner = self.visit(router, "", call.depth)
+            is_open = row.is_sure or "open" in flags
+            if inner == "require()" or (inner[:1] == "'" and "${" in inner):  # of a computed name
+                inner, is_open = "", True
+            if inner or is_open:
+                marks = (*flags, "open") if is_open else flags
+                span = span_of(router)
+                self.add("mount", key, call.node, template=prefix, target=inner, span=span, flags=marks)
         self.list = around
+
+    def _used(self, nodes: list[Node]) -> tuple[str, tuple[str, ...], list[Node]]:
+        """Return the prefix, its flags and the routers of `use("/x", first, second)`.
+
+        Only nodes.py knows whether a name in the first place is a path (flag `maybe`).
+        """
+        if nodes and self.literals.is_text(nodes[0]):
+            return *self.prefix(nodes[0]), nodes[1:]
+        names = [self.dotted(node) for node in nodes]
+        if len(names) < 2 or not names[0]:
+            return "", (), nodes
+        roots = {name.partition(".")[0] for name in names}
+        if len(names) == 2 and len(roots) == 1 and "." in names[0] and roots.isdisjoint(self.imported):
+            return names[0], ("computed", "open"), nodes[1:]  # `use(entry.path, entry.router)`
+        prefix, flags = self.prefix(nodes[0])
+        return (prefix, (*flags, "maybe"), nodes) if holes(prefix) else ("", (), nodes)
 
     def _route(self, call: Call, row: Route, key: str) -> None:
         node = call.node
@@ -335,6 +358,9 @@ class _Reader(Rows):
                 self.visit(argument, "", call.depth)
         if decorator is not None:
             if (target_name := self._decorated(decorator)) is not None:
+                for listed in (call.keywords.get(framework.injected) for framework in self.frameworks):
+                    if listed is not None and target_name:
+                        self._inject(listed, target_name)
                 self.add(
                     "route", key, node, template=template, methods=methods, target=target_name, flags=flags
                 )
@@ -342,9 +368,11 @@ class _Reader(Rows):
         assert target is not None
         router = self.visit(target, "", call.depth)
         is_included = self._is_include(target) or self._is_listed(target)
-        if router in self.known_routers or (router and is_included):
+        if router in self.known_routers or is_included:
             prefix = template.rstrip("/") if "StripPrefix" in text_of(target)[:40] else template
             prefix = "" if row.template_has_method and prefix == template else prefix
+            is_open = self._is_include(target) and not router.startswith("'")  # not a foreign module
+            flags = (*flags, "open") if is_open else flags
             self.add("mount", key, node, template=prefix, target=router, span=span_of(target), flags=flags)
             return
         handler = self._handler(target)

@@ -14,6 +14,9 @@ from cortex.graph.frameworks.join import ACTIONS
 from cortex.graph.frameworks.literals import names_in_list
 from cortex.graph.frameworks.scopes import Scopes, last_of, span_of
 
+#: nesting of types around the call that injects a value
+_INJECTED_MAX = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -107,6 +110,17 @@ class Rows(Scopes):
             self.bare.add(key)
         self.add("router", key, call.node, template=prefix, flags=flags)
         return key
+
+    def _inject(self, node: Node, user: str, depth: int = 0) -> None:
+        """Add the functions that the framework calls for an alias or a handler."""
+        if node.type in self.syntax.calls and (callee := node.child_by_field_name("function")):
+            framework, member = self.imported_member(self.dotted(callee))
+            target = read_call(node, "", 0).at((0, "dependency"))
+            if framework is not None and member in framework.injects and target is not None:
+                self.add("injects", user, node, target=self._handler(target), span=span_of(target))
+                return
+        for child in node.named_children if depth < _INJECTED_MAX else ():
+            self._inject(child, user, depth + 1)
 
     def _views(self, call: Call, row: Views, key: str) -> str:
         path, target = call.at(row.path), call.at(row.target)

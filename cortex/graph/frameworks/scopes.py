@@ -13,7 +13,7 @@ from cortex.graph.facts.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.framework import Attributes, Framework
-from cortex.graph.frameworks.literals import Literals
+from cortex.graph.frameworks.literals import Literals, holes
 from cortex.graph.frameworks.table import FRAMEWORKS
 
 #: steps of a file's reader, and fragments: blocks that name one another multiply
@@ -221,11 +221,17 @@ class Scopes:
         return self.dotted(callee)
 
     def prefix(self, node: Node | None) -> tuple[str, tuple[str, ...]]:
-        """Return (literal text, ()), or (name, the flag of a computed one)."""
+        """Return (literal text, ()), or (text with names of constants, the flag `computed`)."""
         if node is None:
             return "", ()
         text = self.literals.text(node)
-        return (self.dotted(node), ("computed",)) if text is None else (text, ())
+        if text is not None:
+            return text, ()
+        text = self.literals.template(node) or ""
+        variables = {name for frame in self.frames for name in frame.routers}
+        if not variables.isdisjoint(name.partition(".")[0] for name in holes(text)):
+            text = ""
+        return text or self.dotted(node), ("computed",)
 
     def add(
         self,

@@ -26,7 +26,7 @@ FLASK = Framework(
         **{name: _DECORATORS[name] for name in ("get", "post", "put", "patch", "delete")},
         "route": Route(("GET",), (0, "rule"), (), ("methods",)),
         "add_url_rule": Route(("GET",), (0, "rule"), (2, "view_func"), ("methods",)),
-        "register_blueprint": Mount(("url_prefix",), (0, "blueprint"), replaces=True),
+        "register_blueprint": Mount(("url_prefix",), (0, "blueprint"), replaces=True, is_sure=True),
     },
     class_methods=True,
 )
@@ -50,7 +50,7 @@ FASTAPI = Framework(
         "add_route": _STARLETTE_ROUTE,
         "add_api_websocket_route": Route(("WEBSOCKET",), (0, "path"), (1, "endpoint")),
         "add_websocket_route": Route(("WEBSOCKET",), (0, "path"), (1, "route")),
-        "include_router": Mount(("prefix",), (0, "router")),
+        "include_router": Mount(("prefix",), (0, "router"), is_sure=True),
         "mount": Mount((0, "path"), (1, "app")),
     },
     functions={
@@ -59,6 +59,8 @@ FASTAPI = Framework(
         "Mount": Mount((0, "path"), (1, "app", "routes")),
     },
     class_methods=True,
+    injects=frozenset({"Depends", "Security"}),
+    injected="dependencies",
 )
 DJANGO = Framework(
     "django",
@@ -118,7 +120,7 @@ CHI = Framework(
         "MethodFunc": Route(path=(1,), methods_at=(0,)),
         "Handle": Route(),
         "HandleFunc": Route(),
-        "Mount": Mount((0,), (1,)),
+        "Mount": Mount((0,), (1,), is_sure=True),
         "Route": Group(),
         "Group": Group(()),
         "With": Group(()),

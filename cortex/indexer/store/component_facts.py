@@ -14,6 +14,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.facts import OBJECT, Binding, Definition, Facts, Fragment, Import, Reference
 from cortex.graph.facts.grammars import Grammar
+from cortex.graph.frameworks.constants import read_constants
 from cortex.graph.frameworks.read_clients import read_requests
 from cortex.graph.languages.scripts.components import Component
 from cortex.graph.languages.table import LANGUAGES
@@ -54,13 +55,16 @@ def _extract(source: Source, text: bytes, language: str, sha256: str) -> Facts:
 def add_fragments(
     facts: Facts, root: Node, grammar: Grammar, *readers: Callable[[Node, Facts, Grammar], Iterable[Fragment]]
 ) -> Facts:
-    """Return the facts with the file's routes and requests; without them if their reading fails."""
+    """Return the facts with the file's routes, requests and constants; without them if their reading
+    fails.
+    """
     try:
         fragments = tuple(fragment for read in readers for fragment in read(root, facts, grammar))
+        texts = read_constants(root, facts, grammar)
     except Exception:
         log.exception("%s has no routes in the graph", facts.path)
         return facts
-    return msgspec.structs.replace(facts, fragments=fragments) if fragments else facts
+    return msgspec.structs.replace(facts, fragments=fragments, texts=texts) if fragments or texts else facts
 
 
 def _loaded_modules(source: Source, component: Component) -> Iterator[Import]:
