@@ -6,6 +6,7 @@ from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.results import Step, WalkLimits, WalkScope
 from cortex.engines.graph.targets import Targets
 from cortex.engines.graph.walks import Walker
+from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
 
 #: results of a level and in all: so many that nothing is left out
@@ -29,14 +30,22 @@ def find_faults(graph: Graph, numbers: Sequence[int], depth: int = 2) -> Iterato
                 if step.impact_type == "importer" or graph.kind(step.number) in WHOLE_KINDS:
                     continue
                 callers = _callers(walker, step.number)
-                if step.impact_type == "override":  # a call of the base's body reaches no other override
+                if step.impact_type == "override":
+                    # a call of the base's body reaches no other override, and an overload of one
+                    # calls the body of its base
                     callers -= set(walker.members.overriding([step.number]))
+                    name_of = _bare_name(graph, step.number)
+                    callers = {caller for caller in callers if _bare_name(graph, caller) != name_of}
                 if missing := callers - affected[level + 1]:
                     above = graph.names[step.number]
                     yield f"impact of {name} at {level + 1} lacks callers of {above}: {_named(graph, missing)}"
         for caller in _draw_callers(walker, number, depth):
             if not walker.path([caller], [number], WalkScope()).steps:
                 yield f"no path leads from {graph.names[caller]} to {name}"
+
+
+def _bare_name(graph: Graph, number: int) -> str:
+    return strip_overload(graph.names[number]).rpartition(".")[2]
 
 
 def _impact(walker: Walker, number: int, depth: int) -> list[Step]:
