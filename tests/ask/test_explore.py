@@ -234,7 +234,7 @@ def test_a_long_diff_keeps_no_other_question_waiting(shop):
         """Return how often another question had its turn meanwhile, and the answer."""
         question, turns = asyncio.create_task(explore(shop.context(), Explore(diff=long + DIFF))), 0
         while not question.done():
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.001)
             turns += 1
         return turns, await question
 

@@ -30,6 +30,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "HOWTO.md").read_text(encoding="utf
 TASKS = {
     section.partition("\n")[0]: re.findall(r"```(\w+)\n(.*?)```", section, re.DOTALL)
     for section in PAGE.split("\n## ")[1:]
+    if "```" in section
 }
 #: lines that end with another code than 0, as the page says or its reader expects
 NOT_ZERO = {"cortex why generated/api.py": 1}
