@@ -375,17 +375,16 @@ def test_half_bodies_of_one_token_keep_no_other_out(own_server, monkeypatch):
 
 def test_a_large_diff_does_not_stop_other_requests(own_server):
     hunks = "".join(f"@@ -{5 * n + 1},1 +{5 * n + 1},1 @@\n-b\n+c\n" for n in range(25_000))
-    began, waits = time.monotonic(), []
+    answered = 0
     body = {"diff": f"--- a/none.py\n+++ b/none.py\n{hunks}"}
     asking = threading.Thread(
         target=own_server.status, args=("POST", "/v1/tools/cortex_explore", body), daemon=True
     )
     asking.start()
     while asking.is_alive():
-        sent = time.monotonic()
         own_server.status("GET", "/health")
-        waits.append(time.monotonic() - sent)
-    assert max(waits) < (time.monotonic() - began) / 2
+        answered += 1
+    assert answered > 10
 
 
 def test_many_connects_and_disconnects_leave_nothing_behind(own_server):
