@@ -96,7 +96,7 @@ def run(record: Record, until: float) -> None:
     """Run steps until `until` (monotonic); each is a clone with three drawn attacks."""
     while time.monotonic() < until:
         draws = record.draws(SCENARIO)
-        names = sorted(draws.sample(sorted(ATTACKS), 3), key=ORDER.index)
+        names = sorted(draws.sample(sorted(ATTACKS), 3), key=[*ATTACKS].index)
         with open_world(record, SCENARIO, FILES, draws) as world, _attack(world.base) as attack:
             _clone(world)
             if draws.random() < 0.5:  # as a person who consents to the files of other programs
@@ -411,25 +411,13 @@ def _modules(root: Path, attack: Attack, draws: random.Random) -> None:
     (root / "pyvenv.cfg").write_text("home = .\n")
 
 
-def _agents(root: Path, attack: Attack, draws: random.Random) -> None:
-    write_agent_entries(root, attack.program, attack.port, draws)
-
-
 def _git_forged(root: Path, attack: Attack, draws: random.Random) -> None:
     assert attack.victim is not None
     attack.forgery = forge(root, attack.victim, draws)
 
 
-def _archives(root: Path, attack: Attack, draws: random.Random) -> None:
-    write_archives(root, attack.canaries, draws)
-
-
-def _unpacked(root: Path, attack: Attack, draws: random.Random) -> None:
-    del attack
-    unpack_anew(root, draws)
-
-
-#: attack → function that adds it to a clone
+#: attack → function that adds it to a clone, in their order: those on git go last, as the torture
+#: itself runs git before, and then the clone's archive
 ATTACKS: dict[str, Callable[[Path, Attack, random.Random], None]] = {
     "links": _links,
     "links for the whole": _replace_with_link,
@@ -437,12 +425,10 @@ ATTACKS: dict[str, Callable[[Path, Attack, random.Random], None]] = {
     "settings": _settings,
     "chunk files": _chunks,
     "modules": _modules,
-    "archives": _archives,
-    "agents": _agents,
+    "archives": lambda root, attack, draws: write_archives(root, attack.canaries, draws),
+    "agents": lambda root, attack, draws: write_agent_entries(root, attack.program, attack.port, draws),
     "git elsewhere": _git_elsewhere,
     "git programs": _git_programs,
     "git forged": _git_forged,
-    "unpacked": _unpacked,
+    "unpacked": lambda root, _attack, draws: unpack_anew(root, draws),
 }
-#: attacks on git go last, as the torture itself runs git before, and then the clone's archive
-ORDER = [*ATTACKS]

@@ -12,7 +12,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -327,15 +326,6 @@ def judge_notes(world: World, victim: Path, record: Record, draws: random.Random
 
 def run_memory(world: World, project: Path | None, *arguments: str) -> str:
     """Run a command for memory; return all its output. Raises subprocess.TimeoutExpired."""
-    command = [sys.executable, "-P", "-m", "cortex", "memory", *arguments]
-    done = subprocess.run(
-        [*command, "--project", str(project)] if project else command,
-        env=world.environment,
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=90.0,
-        check=False,
-    )
+    place = ("--project", str(project)) if project else ()
+    done = world.run("memory", *arguments, *place, bound_s=90.0)
     return done.stdout + done.stderr

@@ -6,11 +6,9 @@ no sealed project becomes plain.
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import shutil
 import subprocess
-import sys
 import threading
 import time
 
@@ -97,13 +95,13 @@ def _show_recovery(world: World, record: Record) -> None:
     remover = threading.Thread(target=remove, daemon=True)
     remover.start()
     try:
-        done = _start(world, ("memory", "encrypt"))
+        done = world.run("memory", "encrypt", folder=world.root, bound_s=COMMAND_S)
     finally:
         stop.set()
         remover.join()
     record.count(f"encryption under a remover ended with {done.returncode}")
     if done.returncode and "Traceback" not in done.stderr:
-        done = _start(world, ("memory", "encrypt"))
+        done = world.run("memory", "encrypt", folder=world.root, bound_s=COMMAND_S)
     if "Its recovery key is shown once" not in done.stdout or "Traceback" in done.stderr:
         record.breaks(SCENARIO, "the recovery key of memory is shown", done.stdout + done.stderr[-600:])
 
@@ -150,7 +148,7 @@ def _run(world: World, record: Record, command: tuple[str, ...]) -> int:
     """Return the exit code of a command in the project; -1 if it does not end."""
     record.count("commands for keys")
     try:
-        done = _start(world, command)
+        done = world.run(*command, folder=world.root, bound_s=COMMAND_S)
     except subprocess.TimeoutExpired:
         record.breaks(SCENARIO, "every command for keys ends", f"cortex {' '.join(command)}; {load()}")
         return -1
@@ -158,16 +156,3 @@ def _run(world: World, record: Record, command: tuple[str, ...]) -> int:
         detail = f"cortex {' '.join(command)} ended with {done.returncode}: {done.stderr[-600:]}"
         record.breaks(SCENARIO, "a fault of a command for keys is one sentence", detail)
     return done.returncode
-
-
-def _start(world: World, command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "cortex", *command],
-        env=os.environ | world.environment,
-        cwd=world.root,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=COMMAND_S,
-        check=False,
-    )

@@ -47,7 +47,7 @@ def run(record: Record, until: float) -> None:
 
 
 def _storm(world: World, record: Record, draws: random.Random) -> None:
-    guest = _cortex(world, "token", "guest").stdout.strip().splitlines()[-1]
+    guest = world.run("token", "guest").stdout.strip().splitlines()[-1]
     open_files = draws.choice((256, 1024, 20_000))
     server = subprocess.Popen(
         [
@@ -214,16 +214,3 @@ def _watch(bridge: subprocess.Popen[bytes], record: Record, begin: bytes) -> Non
                 record.breaks(SCENARIO, "a bridge is small", f"{taken >> 20} MiB after {begin[:100]!r}")
                 bridge.kill()
         time.sleep(0.1)
-
-
-def _cortex(world: World, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "cortex", *command],
-        env=os.environ | world.environment,
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60.0,
-        check=True,
-    )

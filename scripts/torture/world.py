@@ -118,11 +118,17 @@ class World:
         new_link.replace(link)
 
     def command(self, *arguments: str, bound_s: float = 120.0) -> subprocess.CompletedProcess[str]:
+        """Run `cortex` for the project. Raises subprocess.TimeoutExpired."""
+        return self.run(*arguments, "--project", str(self.root), bound_s=bound_s)
+
+    def run(
+        self, *arguments: str, folder: Path | str = "/", bound_s: float = 60.0
+    ) -> subprocess.CompletedProcess[str]:
         """Run `cortex` with these arguments in this world. Raises subprocess.TimeoutExpired."""
         return subprocess.run(
-            [sys.executable, "-P", "-m", "cortex", *arguments, "--project", str(self.root)],
+            [sys.executable, "-P", "-m", "cortex", *arguments],
             env=self.environment,
-            cwd="/",
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
