@@ -54,12 +54,9 @@ def peer_uid(ours: Any, theirs: Any) -> int | None:
 
 def socket_uid(line: socket.socket) -> int | None:
     """Return the user of the other end of a Unix socket, None if unknown."""
-    option = getattr(socket, "SO_PEERCRED", None)
-    return (
-        None
-        if option is None
-        else int(_CREDENTIALS.unpack(line.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))[1])
-    )
+    if (option := getattr(socket, "SO_PEERCRED", None)) is None:
+        return None
+    return int(_CREDENTIALS.unpack(line.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))[1])
 
 
 def user_name(uid: int) -> str:

@@ -122,11 +122,11 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
 
 def _check_port(owner: Owner) -> None:
     """Raise Misconfigured if the port of the HTTP server is taken, unless by the owner's set."""
-    from cortex.front.http.tcp_port import HOST, PORT, listen
+    from cortex.front.http.tcp_port import HOST, listen
 
     members = attach.set_status(owner)["processes"]
     if not any(member["name"] == HTTP and member["state"] == "running" for member in members):
-        listen(HOST, None, PORT).close()
+        listen(HOST, None).close()
 
 
 def stop(owner: Owner) -> bool:

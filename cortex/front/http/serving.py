@@ -73,7 +73,7 @@ def serve(configs: Sequence[Config], place: ServerAddress) -> int:
     check(place)
     token = own_token(make=True)
     with contextlib.ExitStack() as stack:
-        main = stack.enter_context(contextlib.closing(listen(place.host, place.port, PORT)))
+        main = stack.enter_context(contextlib.closing(listen(place.host, place.port)))
         sockets = [main, *_sse_socket(place, stack)]
         url = f"{place.scheme}://{_url_host(place.host)}:{main.getsockname()[1]}"
         print(

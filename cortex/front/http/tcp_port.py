@@ -13,13 +13,13 @@ HOST, PORT = "127.0.0.1", 37777
 BACKLOG = 1024
 
 
-def listen(host: str, port: int | None, usual: int) -> socket.socket:
-    """Return a listening socket on `port`, None: on the port `usual`. Another port would leave the
-    clients of the usual one to its holder.
+def listen(host: str, port: int | None) -> socket.socket:
+    """Return a listening socket on `port`, None: on PORT. Another port would leave the clients of
+    the usual one to its holder.
 
     Raises Misconfigured, for a taken port with its holder: a supervisor does not try again.
     """
-    wanted = usual if port is None else port
+    wanted = PORT if port is None else port
     if (listener := bind(host, wanted)) is not None:
         return listener
     raise Misconfigured(

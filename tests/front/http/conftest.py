@@ -120,7 +120,7 @@ def serving(served, place=None, configs=None, make=None, sockets=None) -> Iterat
     """A server on a free port, or on `sockets`; at the end it must end by itself."""
     place = place or ServerAddress(port=0)
     link = CountingLink(served)
-    sockets = sockets or [listen(place.host, place.port, 0)]
+    sockets = sockets or [listen(place.host, place.port or 0)]
     ready = threading.Event()
     running = {}
 

@@ -13,6 +13,7 @@ import pytest
 
 from cortex.front.cli.commands import run as cortex
 from cortex.front.http import serving as serving_module
+from cortex.front.http import tcp_port
 from cortex.front.http.origin_check import OriginCheck
 from cortex.front.http.serving import ServerAddress, check
 from cortex.front.http.tcp_port import listen
@@ -33,12 +34,13 @@ def taken():
 
 def test_a_given_port_in_use_is_an_error_with_its_process(taken):
     with pytest.raises(Misconfigured, match=rf"Port {taken} .* by process {os.getpid()} .*--port"):
-        listen("127.0.0.1", taken, 0)
+        listen("127.0.0.1", taken)
 
 
-def test_a_default_port_in_use_is_an_error_and_never_the_next_port(taken):
+def test_a_default_port_in_use_is_an_error_and_never_the_next_port(taken, monkeypatch):
+    monkeypatch.setattr(tcp_port, "PORT", taken)
     with pytest.raises(Misconfigured, match=rf"Port {taken} .* by process {os.getpid()} .*--port"):
-        listen("127.0.0.1", None, taken)
+        listen("127.0.0.1", None)
 
 
 def test_the_holder_of_a_port_is_named_by_its_user_if_its_process_is_hidden(taken, monkeypatch, tmp_path):
@@ -103,7 +105,7 @@ def test_loopback_needs_none(host):
 
 def test_an_address_that_is_none_of_ours_is_one_sentence():
     with pytest.raises(Misconfigured, match=r"Cannot listen on 192\.0\.2\.1:0"):
-        listen("192.0.2.1", 0, 0)
+        listen("192.0.2.1", 0)
 
 
 def test_behind_a_proxy_its_name_is_ours_and_pages_come_by_https():
@@ -194,7 +196,7 @@ def test_an_answer_does_not_wait_until_the_client_has_acknowledged_its_head():
             )
             writer.close()
 
-        with listen("127.0.0.1", 0, 0) as listener:
+        with listen("127.0.0.1", 0) as listener:
             server = await asyncio.start_server(met, sock=listener)
             async with server:
                 _, writer = await asyncio.open_connection(*listener.getsockname())
