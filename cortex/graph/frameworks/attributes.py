@@ -132,7 +132,7 @@ class AttributeReader(Scopes):
         if row.version or len(templates) > 1:
             self.add("router", key, node, flags=flags)
             common = self._versions_of(served.prefixes, row)
-            for version in versions | {()}:
+            for version in sorted(versions | {()}):
                 target = f"{key}{_routes_of(version)}"
                 for template, computed in templates:
                     for number in version or common or ("",):
