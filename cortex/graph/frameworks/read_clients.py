@@ -49,12 +49,17 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
     if not rows:
         return ()
     names = frozenset[str]().union(*(_NAMES[id(client)] for client in rows)) | _VERBS
-    local = {entry.name for entry in facts.imports if entry.name}
+    described = {module for client in rows for module in client.modules}
+    imported = {  # only a script calls an unknown client itself: `http({ url })`
+        entry.name
+        for entry in facts.imports
+        if entry.name and (grammar.rules.scripts or entry.module in described)
+    }
     calls = [
         reference
         for reference in facts.references
         if reference.kind == "call"
-        and (reference.chain.rpartition(".")[2] in names or reference.chain in local)
+        and (reference.chain.rpartition(".")[2] in names or reference.chain in imported)
     ]
     return _Reader(root, facts, grammar, rows).read(calls) if calls else ()
 
