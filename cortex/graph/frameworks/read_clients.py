@@ -80,9 +80,9 @@ class _Reader:
                 self._imported.add(entry.name)
             else:
                 self._names.setdefault(entry.name, (row, entry.member))
-        bound = {definition.name for definition in facts.definitions} | self._imported
-        for row in self._rows:
-            for name in row.globals if grammar.rules.scripts else ():
+        if grammar.rules.scripts:
+            bound = {definition.name for definition in facts.definitions} | self._imported
+            for name, row in ((name, row) for row in rows for name in row.globals):
                 if name.partition(".")[0] not in bound:
                     self._names.setdefault(name, (row, ""))
         #: (scope, name), and the names of fields → key of the client and its description
