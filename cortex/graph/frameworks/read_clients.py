@@ -82,9 +82,10 @@ class _Reader:
                 self._names.setdefault(entry.name, (row, entry.member))
         if grammar.rules.scripts:
             bound = {definition.name for definition in facts.definitions} | self._imported
-            for name, row in ((name, row) for row in rows for name in row.globals):
-                if name.partition(".")[0] not in bound:
-                    self._names.setdefault(name, (row, ""))
+            for client in rows:
+                for name in client.globals:
+                    if name.partition(".")[0] not in bound:
+                        self._names.setdefault(name, (client, ""))
         #: (scope, name), and the names of fields → key of the client and its description
         self._clients: dict[tuple[int, str], tuple[str, Client]] = {}
 
