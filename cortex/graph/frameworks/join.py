@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -155,8 +155,7 @@ def root_of(router: str, same: Mapping[str, str]) -> str:
 
 
 class _Prefixes:
-    def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
-        every = list(nodes)
+    def __init__(self, every: Sequence[Mapping[str, Any]]) -> None:
         others = [node for node in every if node.get("kind") in ("router", "mount")]
         self._same = canonical_routers(others)
         self._definitions: dict[str, Mapping[str, Any]] = {}

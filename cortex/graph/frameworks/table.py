@@ -81,7 +81,7 @@ REST = Framework(
     suffix="Router",
     listed="urls",
     files=r"(?:url|route|/api).*\.py$",
-    holds=rb"Router\(|\.register\(|@action",
+    holds=rb"Router\(|\.register\((?!\w*\))|@action",  # `register(Order)` has no path
 )
 EXPRESS = Framework(
     "express",
