@@ -254,10 +254,10 @@ class _Reader:
         while receiver is not None and receiver.type in _WRAPS and receiver.named_children:
             receiver = receiver.named_children[0]
         if receiver is not None and receiver.type in self._syntax.calls:
-            made = self._maker_of(self._chain(receiver))
-            if made is not None and (form := made[0].members.get(verb)) is not None:
-                target = self._settings(read_call(receiver, "", 0), reference.scope, *made)[2]
-                return form, "", target, made[0].local, False  # `request(app).get("/x")`
+            client_and_maker = self._maker_of(self._chain(receiver))
+            if client_and_maker is not None and (form := client_and_maker[0].members.get(verb)) is not None:
+                target = self._settings(read_call(receiver, "", 0), reference.scope, *client_and_maker)[2]
+                return form, "", target, client_and_maker[0].local, False  # `request(app).get("/x")`
         form = Form(verb.upper())
         if _has_url(call):
             return form, "", "", False, False
