@@ -29,7 +29,7 @@ COMPRESSED_FROM_BYTES = 2048
 COMPRESSION = 4
 
 
-def make_app(projects: Projects, origin_check: OriginCheck, tokens: Tokens) -> Gate:
+def make_app(projects: Projects, origin_check: OriginCheck, tokens: Tokens, connections_max: int) -> Gate:
     """Make the ASGI application for `projects`. Make and use it in one event loop."""
 
     @contextlib.asynccontextmanager
@@ -54,7 +54,7 @@ def make_app(projects: Projects, origin_check: OriginCheck, tokens: Tokens) -> G
         ],
     )
     app.router.redirect_slashes = False
-    gate = Gate(app, origin_check, tokens, visits, refusal_page)
+    gate = Gate(app, origin_check, tokens, visits, refusal_page, connections_max=connections_max)
     first = next(iter(projects.values()))
     first.metrics.watch(
         Indexes(

@@ -79,7 +79,7 @@ class Connection(H11Protocol):
     @property
     def may_be_dropped(self) -> bool:
         """Whether it has no token, or waits for a request or a reader."""
-        return not self.has_token or bool(self._header_timer or self._write_timer)
+        return not self.has_token or self.cycle.response_complete or self._write_timer is not None
 
     def _is_over_bound(self) -> bool:
         return len(self.connections) > self._connections_max

@@ -32,6 +32,8 @@ ANSWERED_MAX, NAMED_ANSWERED_MAX = 64, 48
 #: maximum of waiting requests and of open streams of one token. Streams last, and cost nothing
 #: without events
 WAITING_MAX, STREAMS_MAX = 256, 128
+#: the same of one named token, as parts of all connections: few open files permit few connections
+WAITING_PART, STREAMS_PART = 4, 8
 #: (method, path) without a token: the health of the server, and the entry to the page
 HEALTH = "/health"
 OPEN = frozenset((("GET", HEALTH), ("HEAD", HEALTH), ("GET", ENTER)))
@@ -57,6 +59,8 @@ class Gate:
         tokens: Tokens,
         visits: Visits,
         refusal_page: Callable[[RequestRefused], Any],
+        *,
+        connections_max: int,
     ) -> None:
         """`refusal_page`: makes the page for a browser whose request is refused."""
         self._app, self._origin_check, self._tokens, self._visits, self._refusal_page = (
@@ -66,7 +70,7 @@ class Gate:
             visits,
             refusal_page,
         )
-        self._failures = Failures()
+        self._connections_max, self._failures = connections_max, Failures()
         self._turns = asyncio.Semaphore(ANSWERED_MAX)
         self._named_turns = asyncio.Semaphore(NAMED_ANSWERED_MAX)
         self.answering = 0
@@ -98,14 +102,14 @@ class Gate:
         token = scope["bearer"].name if "bearer" in scope else None
         is_stream = (method, path) in STREAMS or headers.get("mcp-method") == LISTEN
         async with contextlib.AsyncExitStack() as turn:
-            with _count_one(self.waiting, token, WAITING_MAX, "requests"):
+            with self._count_one(self.waiting, token, WAITING_MAX, WAITING_PART, "requests"):
                 if method in WITH_BODY:
                     receive = _replay_body(await _read_body(headers, receive), receive)
                 if not is_stream:
                     for turns in (self._named_turns, self._turns) if token else (self._turns,):
                         await turn.enter_async_context(turns)
             if is_stream:
-                with _count_one(self.streams, token, STREAMS_MAX, "event streams"):
+                with self._count_one(self.streams, token, STREAMS_MAX, STREAMS_PART, "event streams"):
                     await self._stream(scope, receive, send)
                 return
             self.answering += 1
@@ -163,6 +167,24 @@ class Gate:
             sentence = "This visit has ended; `cortex open` begins another."
             raise RequestRefused(401, "unauthorized", sentence, **AUTHENTICATE) from wrong
 
+    @contextlib.contextmanager
+    def _count_one(
+        self, counts: Counter[str | None], token: str | None, most: int, part: int, kind: str
+    ) -> Iterator[None]:
+        """Count one more of a token during the block. Raises RequestRefused if it has `most`, or a
+        named one its part of the connections.
+        """
+        if token:
+            most = min(most, self._connections_max // part)
+        if counts[token] >= most:
+            sentence = f"{most} {kind} of this token are open; ask again when one of them has ended."
+            raise RequestRefused(429, "too_many", sentence, retry_after="1")
+        counts[token] += 1
+        try:
+            yield
+        finally:
+            counts[token] -= 1
+
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve an endless answer until the client goes or the server closes."""
         if self.closing.is_set():
@@ -181,19 +203,6 @@ class Gate:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-
-@contextlib.contextmanager
-def _count_one(counts: Counter[str | None], token: str | None, most: int, kind: str) -> Iterator[None]:
-    """Count one more of a token during the block. Raises RequestRefused if it has `most`."""
-    if counts[token] >= most:
-        sentence = f"{most} {kind} of this token are open; ask again when one of them has ended."
-        raise RequestRefused(429, "too_many", sentence, retry_after="1")
-    counts[token] += 1
-    try:
-        yield
-    finally:
-        counts[token] -= 1
 
 
 async def _read_body(headers: Headers, receive: Receive) -> bytes:

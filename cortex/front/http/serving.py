@@ -147,14 +147,14 @@ async def run(
     """
     metrics = Metrics()
     projects = Projects(configs, metrics) if make is None else Projects(configs, metrics, make)
-    gate = make_app(projects, OriginCheck(place.host, place.names, place.scheme), Tokens(token))
-    server = _Server(_settings(gate, place), gate, stop)
+    connections_max = min(CONNECTIONS_MAX, hosts.raise_open_files(2 * CONNECTIONS_MAX) // 2)
+    origin_check = OriginCheck(place.host, place.names, place.scheme)
+    gate = make_app(projects, origin_check, Tokens(token), connections_max)
+    server = _Server(_settings(gate, place, connections_max), gate, stop)
     await server.serve(sockets=sockets)
 
 
-def _settings(gate: Gate, place: ServerAddress) -> uvicorn.Config:
-    # Connections are accepted, so many at once, before they are counted.
-    open_files = hosts.raise_open_files(2 * CONNECTIONS_MAX)
+def _settings(gate: Gate, place: ServerAddress, connections_max: int) -> uvicorn.Config:
     try:
         settings = uvicorn.Config(
             gate,
@@ -166,8 +166,9 @@ def _settings(gate: Gate, place: ServerAddress) -> uvicorn.Config:
             proxy_headers=False,
             server_header=False,
             h11_max_incomplete_event_size=HEADER_BYTES_MAX,
-            backlog=open_files // 16,
-            limit_concurrency=min(CONNECTIONS_MAX, open_files // 2),
+            # Connections are accepted, so many at once, before they are counted.
+            backlog=max(1, connections_max // 8),
+            limit_concurrency=connections_max,
             timeout_graceful_shutdown=ANSWER_S,
             ssl_certfile=place.cert or None,
             ssl_keyfile=place.key or None,

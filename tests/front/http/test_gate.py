@@ -521,6 +521,40 @@ def test_unread_answers_without_a_token_do_not_keep_others_out(crowded):
         assert crowded.status("GET", "/v1/tools") == 200
 
 
+def test_connections_between_two_requests_do_not_keep_others_out(crowded):
+    with contextlib.ExitStack() as stack:
+        for _ in range(12):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", crowded.port), BOUND_S))
+            line.sendall(_question(crowded))
+            assert line.recv(64).startswith(b"HTTP/1.1 200")
+        assert crowded.status("GET", "/v1/tools") == 200
+
+
+@pytest.mark.parametrize(
+    ("head", "number", "answer"),
+    [
+        ("GET /v1/events HTTP/1.1", 2, b"HTTP/1.1 200"),
+        (
+            "POST /v1/search HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue",
+            4,
+            b"HTTP/1.1 100",
+        ),
+    ],
+    ids=["streams", "half bodies"],
+)
+def test_a_named_token_leaves_most_of_few_connections_to_others(sample, monkeypatch, head, number, answer):
+    monkeypatch.setattr(serving_module, "CONNECTIONS_MAX", 16)
+    reader = add_named("reader", "read", 0.0)
+    answers = []
+    with serving(sample) as server, contextlib.ExitStack() as stack:
+        for _ in range(40):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), BOUND_S))
+            line.sendall(f"{head}\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {reader}\r\n\r\n".encode())
+            answers.append(line.recv(12))
+        assert server.status("GET", "/v1/tools") == 200
+    assert answers == [answer] * number + [b"HTTP/1.1 429"] * (40 - number)
+
+
 def test_a_request_over_the_bound_of_connections_gets_json_and_a_time_to_wait(crowded):
     head = f"GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
     with contextlib.ExitStack() as stack:
