@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-from cortex.ask.current_lines import Span, read_spans
+from cortex.ask.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.query_context import Turn
 from cortex.ask.use_sites import Site, cut
 from cortex.terms.languages import language_of
@@ -19,25 +19,30 @@ _LINE_DIRECTIVE = re.compile(
 )
 
 
-async def point_at_sources(turn: Turn, sites: Sequence[Site], name: str) -> list[Site]:
-    """Return the sites, of generated code those of the indexed file that it was generated from,
-    where a line directive names that file and its line names the definition.
+def span_above(site: Site) -> Span | None:
+    """Return the lines up to a use in which a directive may be; None in other languages."""
+    if language_of(site.file).name not in DIRECTIVES:
+        return None
+    return Span(site.file, max(1, site.line - ABOVE_LINES), site.line)
+
+
+def find_source(above: CurrentSpan) -> Span | None:
+    """Return the line that the last of these lines was generated from; None without a directive."""
+    numbered = list(enumerate(above.lines, above.start))
+    for number, text in reversed(numbered[:-1]):
+        if match := _LINE_DIRECTIVE.match(text):
+            line, file = (match[1], match[2]) if match[1] else (match[4], match[3])
+            start, folder = int(line) + above.end - number - 1, above.file.rpartition("/")[0]
+            return Span(file if "/" in file else f"{folder}/{file}".lstrip("/"), start, start)
+    return None
+
+
+async def point_at_sources(turn: Turn, sites: list[Site], sources: Mapping[int, Span], name: str) -> None:
+    """Put the `sites` whose number has a source to that place, if the index holds the line and it
+    names the definition. Raises as `read_spans`.
     """
-    directives = [site for site in sites if site.text and language_of(site.file).name in DIRECTIVES]
-    above = [Span(site.file, max(1, site.line - ABOVE_LINES), site.line) for site in directives]
-    sources: dict[Site, Span] = {}
-    for site, span in zip(directives, await read_spans(turn, above), strict=True):
-        numbered = list(enumerate(span.lines, span.start))
-        for number, text in reversed(numbered[:-1]):
-            if match := _LINE_DIRECTIVE.match(text):
-                line, file = (match[1], match[2]) if match[1] else (match[4], match[3])
-                start = int(line) + span.end - number - 1
-                folder = site.file.rpartition("/")[0]
-                sources[site] = Span(file if "/" in file else f"{folder}/{file}".lstrip("/"), start, start)
-                break
     word = name.rpartition(".")[2]
-    places = dict.fromkeys(sites)
-    for site, span in zip(sources, await read_spans(turn, list(sources.values())), strict=True):
-        if span.file != site.file and any(word in text for text in span.lines):
-            places[site] = replace(site, file=span.file, line=span.start, text=cut(span.lines[0]))
-    return [places[site] or site for site in sites]
+    read = await read_spans(turn, list(sources.values()))
+    for at, span in zip(sources, read, strict=True):
+        if span.file != sites[at].file and any(word in text for text in span.lines):
+            sites[at] = replace(sites[at], file=span.file, line=span.start, text=cut(span.lines[0]))

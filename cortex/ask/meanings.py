@@ -104,16 +104,17 @@ async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
     if meaning.kind not in CALLABLE_KINDS or language_of(meaning.file).name not in OVERLOADING:
         return [meaning]
     base = strip_overload(meaning.id)
-    overloads: list[Meaning] = []
+    overloads: dict[str, Meaning] = {}  # by place: a prototype is at that of its definition
     for numbers in (range(1, 3), range(3, 7), range(7, 17), range(17, OVERLOADS_MAX + 1)):
         names = [f"{base}~{number}" if number > 1 else base for number in numbers]
         answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
         copies = [read_meaning(answer) for answer in answers if answer is not None and answer.results]
-        overloads += [overload for overload in copies if overload.id in names]
-        if len(overloads) < numbers.stop - 1:
+        named = [overload for overload in copies if overload.id in names]
+        for overload in named:
+            overloads.setdefault(overload.place, overload)
+        if len(named) < len(names):
             break
-    overloads = list({overload.place: overload for overload in reversed(overloads)}.values())[::-1]
-    return overloads if len(overloads) > 1 else [meaning]
+    return list(overloads.values()) if len(overloads) > 1 else [meaning]
 
 
 def choose_overload(meaning: Meaning, overloads: Sequence[Meaning]) -> Meaning | None:

@@ -17,7 +17,7 @@ import orjson
 from cortex.ask.code_words import Owner, declares, names_in_code
 from cortex.ask.current_lines import Span, read_spans, read_texts
 from cortex.ask.functions import ask_graph
-from cortex.ask.line_directives import point_at_sources
+from cortex.ask.line_directives import find_source, point_at_sources, span_above
 from cortex.ask.meanings import (
     Meaning,
     choose_overload,
@@ -181,14 +181,14 @@ async def find_uses_of(
     if _CALLED_BY_LANGUAGE.fullmatch(word):
         word = ""
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
-    (blocks, places, definitions, remarks), lines = await asyncio.gather(
-        _list_uses(turn, meanings, (direction, depth), offset, max_bytes), find_lines(turn, word)
-    )
+    uses = await _list_uses(turn, meanings, (direction, depth), offset, max_bytes)
+    blocks, places, definitions, remarks = uses
     answer: dict[str, Any] = {"sites": blocks}
     following = [block["next_offset"] for block in blocks if "next_offset" in block]
     for block in (block for block in blocks if "next_offset" in block):
         block["next_offset"] = min(following)
-    if lines is not None and not following:
+    # a full answer has no room for other lines
+    if not following and (lines := await find_lines(turn, word)) is not None:
         left = max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
         answer["elsewhere"] = await asyncio.to_thread(list_others, word, lines, places, definitions, left)
     return answer | {"notes": list(dict.fromkeys(filter(None, remarks)))}
@@ -319,17 +319,20 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) ->
     unresolved = [Site(file, line, "") for file, line in usage.unresolved.get("places", ())]
     sites = [] if usage.textual else usage.sites[shown]
     spans = [Span(site.file, site.line, site.line) for site in (*sites, *unresolved)]
+    above = {at: span for at, site in enumerate(sites) if (span := span_above(site))}
     try:
-        read = await read_spans(turn, spans)
+        read = await read_spans(turn, [*spans, *above.values()])
+        code = [
+            site if span.stale or not span.lines else replace(site, line=span.start, text=cut(span.lines[0]))
+            for site, span in zip((*sites, *unresolved), read, strict=False)
+        ]
+        directives = zip(above, map(find_source, read[len(spans) :]), strict=True)
+        await point_at_sources(turn, code, {at: span for at, span in directives if span}, meaning.name)
     except Unavailable:
         return
-    code = [
-        site if span.stale or not span.lines else replace(site, line=span.start, text=cut(span.lines[0]))
-        for site, span in zip((*sites, *unresolved), read, strict=True)
-    ]
     if unresolved:
         name, is_callable = usage.unresolved["name"], meaning.kind in CALLABLE_KINDS
-        texts = [span.lines[0] if span.lines else "" for span in read[len(sites) :]]
+        texts = [span.lines[0] if span.lines else "" for span in read[len(sites) : len(spans)]]
         named = [
             site
             for site, text in zip(code[len(sites) :], texts, strict=True)
@@ -340,7 +343,7 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) ->
         usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
         usage.unresolved_shown = named[:UNRESOLVED_SHOWN]
     if sites:
-        usage.sites[shown] = await point_at_sources(turn, code[: len(sites)], meaning.name)
+        usage.sites[shown] = code[: len(sites)]
 
 
 async def _rows(

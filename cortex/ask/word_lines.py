@@ -54,8 +54,8 @@ async def find_lines(
     if not word.isidentifier():
         return None
     request = ExactSearch(
-        word,
-        "exact",
+        rf"\b{word}\b",  # an exact search finds longer names with this part, too: ten times as many
+        "regex",
         limit=LINES_MAX,
         filters=turn.context.scope_filters(Filters(chunk_types=types)),
         detail="location",

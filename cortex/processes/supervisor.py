@@ -163,9 +163,8 @@ class Supervisor:
             return
         from cortex.sealing.plain_folder import close
 
-        self._plain.release()
         try:
-            gone = close(Path(self.spec.plain))
+            gone = close(Path(self.spec.plain), self._plain)
         except (OSError, ValueError, CortexError) as error:
             say(f"{self.spec.plain} was not sealed again: {error}; the sealed files of before stay")
         else:

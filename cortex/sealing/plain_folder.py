@@ -13,14 +13,14 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from cortex.sealing.keys import begin_change, end_change, forget_store, project_keys
+from cortex.sealing.keys import KEY, begin_change, end_change, forget_store, project_keys
 from cortex.sealing.mirror import LIST, LIST_BYTES_MAX, OBJECTS, Mirror, SealedList
-from cortex.sealing.places import NAME, SealedPlace, check_room, is_in_memory, make_base, plain_base, plain_of
+from cortex.sealing.places import NAME, SealedPlace, check_room, is_in_memory, make_base, plain_base
 from cortex.system import files
 from cortex.system.core_dumps import forbid_dumps
 from cortex.system.errors import CortexError, Damaged, Unavailable
@@ -76,11 +76,15 @@ def hold_open(base: Path) -> Lock:
         return share(base / USED)
 
 
-def close(base: Path) -> bool:
-    """Seal and remove the plain folder if it has no other user; return whether it is gone."""
+def close(base: Path, used: Lock | None = None) -> bool:
+    """Seal and remove the plain folder if it has no other user; return whether it is gone. `used`:
+    the caller's shared lock; without it another process would take the folder for a killed one's.
+    """
     if not base.is_dir():
         return True
     with _turn_lock(base):
+        if used is not None:
+            used.release()
         alone = try_lock(base / USED)
         if alone is None:
             return False
@@ -127,8 +131,8 @@ def _sole_user(place: SealedPlace) -> Iterator[None]:
     in use.
     """
     make_base(place.base)
-    _leave(place.base)
     with _turn_lock(place.base):
+        _leave(place.base)
         alone = try_lock(place.base / USED)
         if alone is None:
             raise Unavailable(
@@ -209,14 +213,14 @@ def open_folders() -> list[Path]:
         return []
 
 
-def clear_all(spared_stores: Sequence[Path] = ()) -> None:
-    """Remove every plain folder, even while in use, except those of `spared_stores`."""
-    spared = {plain_of(store) for store in spared_stores}
+def clear_forgotten() -> None:
+    """Remove the plain folders of sealed ones without a key, even while in use. Others may belong
+    to other keys and settings of this user.
+    """
     for base in open_folders():
-        if base in spared:
-            continue
-        with _turn_lock(base):
-            _clear(base)
+        with _turn_lock(base), contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            if not (Path(_read_open_note(base)["store"]) / KEY).is_file():
+                _clear(base)
 
 
 def remove_unused_folders() -> list[Path]:
@@ -324,7 +328,6 @@ def _leave(base: Path) -> None:
 
 
 def _leave_all() -> None:
-    for base in list(_used):
-        _leave(base)
+    while _used:
         with contextlib.suppress(OSError, ValueError, CortexError):
-            close(base)
+            close(*_used.popitem())

@@ -13,7 +13,7 @@ from tests.graph.test_routes import routes_in
 
 FASTAPI = "from fastapi import APIRouter, FastAPI\napp = FastAPI()\n"
 PYTHON = {
-    "base.py": "ROOT = '/root'\nENV = os.environ['X']\n",
+    "base.py": "ROOT = '/base'\nENV = os.environ['X']\n",
     "conf.py": (
         "from base import ENV, ROOT\nA = ROOT + '/a'\nB = '/b'\nB += '/c'\nC = f'{ENV}/c'\nif x:\n    D = '/d'\nelse:\n"
         "    D = '/e'\n\n\nclass Settings(BaseSettings):\n    API: str = '/v1'\n\n\nsettings = Settings()\n"
@@ -32,8 +32,8 @@ SPRING = "import org.springframework.web.bind.annotation.*;\n"
         pytest.param(
             PYTHON,
             [
-                "GET /root/a main:g",
-                "GET /root/a/y main:h",
+                "GET /base/a main:g",
+                "GET /base/a/y main:h",
                 "GET /v1/x main:f",
                 "GET ? main:i main.py:13",
                 "GET ? main:j main.py:15",
@@ -135,9 +135,9 @@ def test_a_new_text_of_a_constant_resolves_the_files_that_use_it():
     facts = {path: facts_in(path, text) for path, text in PYTHON.items()}
     project = Project(LANGUAGES, read_roots(".", set(facts)))
     project.update(facts)
-    new = facts_in("base.py", PYTHON["base.py"].replace("/root", "/other"))
+    new = facts_in("base.py", PYTHON["base.py"].replace("/base", "/other"))
     assert project.update({"base.py": new}) == {"base.py", "conf.py", "main.py"}
-    same = facts_in("base.py", PYTHON["base.py"].replace("/root", "/other") + "\n# a remark\n")
+    same = facts_in("base.py", PYTHON["base.py"].replace("/base", "/other") + "\n# a remark\n")
     assert project.update({"base.py": same}) == {"base.py"}
 
 

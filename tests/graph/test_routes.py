@@ -304,6 +304,14 @@ def test_a_route_of_an_interface_means_the_method_of_the_class_that_serves_it(tm
     assert [(row["edge"], row["node"]["route"]) for row in rows] == [("routes_to", "GET /pets/{id}")]
 
 
+def test_mounts_of_versions_have_one_order():
+    methods = "".join(f"  @Version('{n}') @Get('/{n}') f{n}() {{}}\n" for n in range(1, 8))
+    text = f"import {{ Controller, Get, Version }} from '@nestjs/common';\n@Controller('x')\nexport class A {{\n{methods}}}\n"
+    nodes, _ = nodes_and_edges({"a.ts": text})
+    versions = [node["version"] for node in nodes if "version" in node]
+    assert versions == ["", *"1234567"]
+
+
 def test_a_change_of_a_global_prefix_changes_the_nodes_of_one_file():
     folder = GOLDEN / "nest"
     texts = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.ts")}

@@ -15,6 +15,7 @@ from cortex.sealing.plain_folder import (
     OPEN,
     TURN,
     USED,
+    clear_forgotten,
     close,
     ensure_open,
     give_up,
@@ -80,6 +81,39 @@ def test_plain_folders_of_killed_processes_are_removed_at_the_next_start(place):
     assert not place.home.exists()
     ensure_open(place)
     assert (place.home / "manifest.json").read_text() == "one"
+
+
+def test_a_process_that_starts_while_the_last_user_ends_loses_no_change(place, monkeypatch):
+    turn_lock = plain_folder._turn_lock
+
+    def turn_lock_after_a_start(base):
+        assert remove_unused_folders() == []
+        return turn_lock(base)
+
+    for text, end in (
+        ("at exit", plain_folder._leave_all),
+        ("by a supervisor", lambda: close(place.base, plain_folder._used.pop(place.base))),
+    ):
+        ensure_open(place)
+        put(place, text)
+        with monkeypatch.context() as patched:
+            patched.setattr(plain_folder, "_turn_lock", turn_lock_after_a_start)
+            end()
+        assert not place.home.exists()
+        ensure_open(place)
+        assert (place.home / "manifest.json").read_text() == text
+
+
+def test_only_folders_whose_key_is_forgotten_are_cleared(place):
+    ensure_open(place)
+    put(place, "one")
+    clear_forgotten()
+    assert close(place.base, plain_folder._used.pop(place.base))
+    ensure_open(place)
+    assert (place.home / "manifest.json").read_text() == "one"
+    keys.forget_master(place.store.parent, place.key_path)
+    clear_forgotten()
+    assert not place.home.exists()
 
 
 def test_the_plain_folder_of_a_killed_process_is_never_reused(place):

@@ -335,7 +335,7 @@ def test_a_tree_is_removed_while_threads_still_make_and_remove_files_in_it(tmp_p
             files.remove_tree(tree)
             assert not tree.exists()
             tree.mkdir()
-            time.sleep(0.01)
+            time.sleep(0.01)  # the threads make files meanwhile
     finally:
         end.set()
         for thread in threads:

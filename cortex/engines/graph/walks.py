@@ -188,9 +188,9 @@ class Walker:
         goal = set(self.targets.members(end))
         if both := [number for number in begin if number in goal]:
             return Walk((Step(both[0], 0, -1),), 1)
-        for kinds in (("calls",), _CALLS_AND_REQUESTS, tuple(EDGE_TYPES)):
-            steps = self._shortest_path(begin, goal, kinds, scope)
-            if steps:
+        with_routes = (_CALLS_AND_REQUESTS,) if "route" in self.graph.kinds else ()
+        for kinds in (("calls",), *with_routes, tuple(EDGE_TYPES)):
+            if steps := self._shortest_path(begin, goal, kinds, scope):
                 return Walk(tuple(steps), len(steps))
         return Walk()
 

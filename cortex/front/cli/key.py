@@ -178,7 +178,7 @@ def forget(options: Namespace) -> int:
     for store in others if options.memory else ():
         attach.stop(configuration.load_data({"memory": {"data_dir": str(store.parent)}}))
     left = keys.forget_master(base, path, everything=options.memory)
-    plain_folder.clear_all(() if options.memory else others)
+    plain_folder.clear_forgotten()
     print("The key is forgotten." if not left else escape_controls(f"Its sealed data is gone. {left}"))
     return EXIT_OK
 

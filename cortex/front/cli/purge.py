@@ -234,13 +234,13 @@ def _forget_keys(sealed: Path, data: DataFolder, *, with_notes: bool) -> list[st
     spared = _spared_stores(sealed, data, with_notes=with_notes)
     try:
         if spared:
-            for store in list(keys.stores(sealed)):
+            for store in {*keys.stores(sealed), *keys.stores_elsewhere(sealed)}.difference(spared):
                 files.remove_tree(store)
             left = ""
         else:
             key_path = configuration.load_security().key_path
             left = keys.forget_master(sealed, key_path, everything=with_notes)
-        plain_folder.clear_all(spared)
+        plain_folder.clear_forgotten()
     except (CortexError, OSError) as error:
         return [str(error)]
     return [left] if left else []

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import child_of, text_of
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.framework import METHODS, Attributes, Framework, Places
+from cortex.graph.frameworks.framework import METHODS, Attributes, Framework
 from cortex.graph.frameworks.join import ROUTES
-from cortex.graph.frameworks.scopes import Scopes, last_of
+from cortex.graph.frameworks.scopes import Arguments, Scopes, last_of
 from cortex.terms.kinds import TYPE_KINDS
 
 DEPTH_MAX = 120
@@ -34,20 +34,8 @@ _METHODS = re.compile(rf"\b(?:{'|'.join(METHODS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Arguments):
     name: str
-    node: Node
-    positional: list[Node] = field(default_factory=list)
-    keywords: dict[str, Node] = field(default_factory=dict)
-
-    def at(self, places: Places) -> Node | None:
-        for place in places:
-            if isinstance(place, str):
-                if (node := self.keywords.get(place)) is not None:
-                    return node
-            elif -len(self.positional) <= place < len(self.positional):
-                return self.positional[place]
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +64,7 @@ class AttributeReader(Scopes):
         if name is not None and value is not None:
             self.literals.add(text_of(name), value)
             self._values.setdefault(text_of(name), []).append(value)
-        elif (match := _PUSH.match(text_of(node)[:200])) is not None and node.type in self.syntax.calls:
+        elif node.type in self.syntax.calls and (match := _PUSH.match(text_of(node)[:200])) is not None:
             self._values.setdefault(match[1], []).append(last_of(node))
         elif name is not None:
             at = self.definition_at(name.start_byte)
@@ -132,7 +120,7 @@ class AttributeReader(Scopes):
         if row.version or len(templates) > 1:
             self.add("router", key, node, flags=flags)
             common = self._versions_of(served.prefixes, row)
-            for version in versions | {()}:
+            for version in sorted(versions | {()}):
                 target = f"{key}{_routes_of(version)}"
                 for template, computed in templates:
                     for number in version or common or ("",):
@@ -283,7 +271,7 @@ def attributes_of(node: Node) -> Iterator[Attribute]:
         for inner in child.named_children if child.type in _AROUND else (child,):
             if inner.type in _KINDS and (match := _NAME.match(text_of(inner))):
                 name = match[1].rpartition(".")[2].removesuffix("Attribute")
-                attribute = Attribute(name, inner)
+                attribute = Attribute(inner, [], {}, name)
                 _add_arguments(attribute, inner)
                 yield attribute
 
@@ -299,7 +287,7 @@ def merge_paths(attributes: list[Attribute], row: Attributes) -> list[Attribute]
     return [
         verb
         if verb.at(row.methods[verb.name].path) is not None
-        else Attribute(verb.name, verb.node, path.positional, {**path.keywords, **verb.keywords})
+        else Attribute(verb.node, path.positional, {**path.keywords, **verb.keywords}, verb.name)
         for verb in verbs
         for path in paths
         if path.at(places) is not None

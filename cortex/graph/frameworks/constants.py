@@ -18,14 +18,13 @@ CONSTANTS_MAX, ENTRIES_MAX, DEPTH_MAX = 2_000, 300, 3
 _VALUE = re.compile(
     rb"(?!(?:export\s+)?let\s)[^=;{}\n\"'`]{1,120}+=\s*()(?:[\w.$]{1,60}\s*[+.]\s*)?[fru$@]{0,2}[\"'`]"
 )
-#: objects and enumerations of a script
+#: objects and enumerations of a script; a search for a line's end is faster than one for its begin
 _OBJECT = re.compile(
-    rb"^(?:export\s+)?(?:(?:const\s+)?enum\s+([\w$]+)\s*|const\s+([\w$]+)[^=\n]{0,60}=\s*(?:Object\.freeze\()?"
-    rb"|(module\.exports)\s*=\s*|(default)\s+)\{",
-    re.MULTILINE,
+    rb"\n(?:export\s+)?(?:(?:const\s+)?enum\s+([\w$]+)\s*|const\s+([\w$]+)[^=\n]{0,60}=\s*(?:Object\.freeze\()?"
+    rb"|(module\.exports)\s*=\s*|(default)\s+)\{"
 )
 _CHANGED = re.compile(rb"[\w$]+(?=\s*\Z)")
-_EXPORTED = re.compile(rb"^(?:module\.)?exports\.([\w$]+)\s*=\s*()[\"'`]", re.MULTILINE)
+_EXPORTED = re.compile(rb"\n(?:module\.)?exports\.([\w$]+)\s*=\s*()[\"'`]")
 #: text that may be a part of a path
 _PART = re.compile(rf"[/\w.:{{}}<>*$~^()?|{HOLE}-]{{0,200}}")
 
@@ -79,11 +78,12 @@ def _values(root: Node, text: bytes, facts: Facts, grammar: Grammar) -> Iterator
         match = _VALUE.match(text, at)
         yield name, _node_at(root, match.start(1), match.end()) if match else None
     if grammar.rules.scripts:
-        for match in _EXPORTED.finditer(text):
-            yield match[1].decode(), _node_at(root, match.start(2), match.end())
-        for match in _OBJECT.finditer(text):
+        lines = b"\n" + text
+        for match in _EXPORTED.finditer(lines):
+            yield match[1].decode(), _node_at(root, match.start(2) - 1, match.end() - 1)
+        for match in _OBJECT.finditer(lines):
             name = next(filter(None, match.groups())).decode()
-            node = _node_at(root, match.end() - 1, match.end())
+            node = _node_at(root, match.end() - 2, match.end() - 1)
             yield from _entries(name, node, 0)
 
 

@@ -50,10 +50,6 @@ class Place:
 class Drawing(Scopes):
     """The routes of a file of drawn routes."""
 
-    def read(self, root: Node) -> None:
-        """Read the file."""
-        raise NotImplementedError
-
     def symbol(self, node: Node | None) -> str | None:
         """Return the text of a string or symbol; None for another expression."""
         if node is None:

@@ -11,7 +11,8 @@ Places = tuple[int | str, ...]
 
 #: the method of a route that takes every method
 ANY = "ANY"
-METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE")
+USUAL_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+METHODS = (*USUAL_METHODS, "HEAD", "OPTIONS", "TRACE")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,9 +16,7 @@ PATHS_MAX, MOUNTS_MAX = 64, 16
 _TOKEN = re.compile(r"\[(\w+)\]")
 #: a method with a path in a question, and a parameter in a segment
 _QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
-_PARAMETER = re.compile(r"[:*{<$(\[]")
-
-
+PARAMETER = re.compile(r"[:*{<$(\[]")
 #: ends the router of a class's routes, which heirs mount
 ROUTES = "(routes)"
 #: ends the router of a class's further routes, mounted where a router registers the class
@@ -157,8 +155,7 @@ def root_of(router: str, same: Mapping[str, str]) -> str:
 
 
 class _Prefixes:
-    def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
-        every = list(nodes)
+    def __init__(self, every: Sequence[Mapping[str, Any]]) -> None:
         others = [node for node in every if node.get("kind") in ("router", "mount")]
         self._same = canonical_routers(others)
         self._definitions: dict[str, Mapping[str, Any]] = {}
@@ -263,9 +260,9 @@ def _compare(parts: list[str], segments: list[str]) -> int:
         return -1
     loose = 0
     for part, wanted in zip(parts, segments, strict=True):
-        if part == wanted or (_PARAMETER.search(part) and _PARAMETER.search(wanted)):
+        if part == wanted or (PARAMETER.search(part) and PARAMETER.search(wanted)):
             continue
-        if not _PARAMETER.search(part):
+        if not PARAMETER.search(part):
             return -1
         loose += 1
     return loose

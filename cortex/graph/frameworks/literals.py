@@ -21,7 +21,7 @@ _HOLES = re.compile(f"{HOLE}([^{HOLE}]+){HOLE}")
 _NAMES = re.compile(r"[\w$]+")
 _CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
 _WRAPS = frozenset({"expression_list", "parenthesized_expression"})
-_CASTS = frozenset({"as_expression", "satisfies_expression"})
+_CASTS = frozenset({"as_expression", "non_null_expression", "satisfies_expression"})
 #: `Orders.BASE`
 _MEMBERS = frozenset(
     "attribute field_access member_access_expression navigation_expression member_expression "

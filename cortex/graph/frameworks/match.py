@@ -12,7 +12,14 @@ from functools import cached_property
 from typing import Any
 
 from cortex.graph.frameworks.framework import ANY
-from cortex.graph.frameworks.join import FullRoute, canonical_routers, join_path, join_routes, root_of
+from cortex.graph.frameworks.join import (
+    PARAMETER,
+    FullRoute,
+    canonical_routers,
+    join_path,
+    join_routes,
+    root_of,
+)
 from cortex.terms.components import family_of
 from cortex.terms.paths import is_example, is_test
 
@@ -31,7 +38,6 @@ _BASE = re.compile(r"\{([^}]*)\}(?:$|/|(?=\w))(.*)")
 _HOLE = re.compile(r"\{[^}]*\}")
 #: a hole at the end of a segment that is a query: `/orders${search}`
 _QUERY = re.compile(r"(?i)\{[^}]*(?:quer|param|search|qs)[^}]*\}$")
-_PARAMETER = re.compile(r"[:*{<$(\[]")
 #: parameters that take numbers or UUIDs only, and such words
 _NUMBER_ONLY = re.compile(r"<int:|:int\}|\(\\d|\[0-9\]|<uuid:|:uuid\}")
 _NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{32,36}")
@@ -137,7 +143,7 @@ class _Routes:
         self._by_text: dict[str, list[tuple[FullRoute, list[str]]]] = {}
         for route in self.every:
             parts = [part for part in route.path.split("/") if part]
-            text = next((part for part in reversed(parts) if not _PARAMETER.search(part)), "")
+            text = next((part for part in reversed(parts) if not PARAMETER.search(part)), "")
             self._by_text.setdefault(text, []).append((route, parts))
 
     @cached_property
@@ -252,11 +258,11 @@ def _rank(
         parts = parts[len(parts) - len(segments) :] if is_weak and is_complete else parts
     if len(parts) != len(segments) or not segments:
         return ()
-    if _PARAMETER.search(parts[0]) and (is_weak or not _HOLE.search(segments[0])):
+    if PARAMETER.search(parts[0]) and (is_weak or not _HOLE.search(segments[0])):
         return ()  # a word of an unknown prefix is no parameter
     loose, text = 0, -len(learned or ()) if request.base is None else 0
     for part, wanted in zip(parts, segments, strict=True):
-        is_open, is_asked = bool(_PARAMETER.search(part)), bool(_HOLE.search(wanted))
+        is_open, is_asked = bool(PARAMETER.search(part)), bool(_HOLE.search(wanted))
         if "*" in part:
             return ()  # every other path
         if is_open:

@@ -60,7 +60,8 @@ class _Nodes:
         for edge in edges:
             if edge.target and edge.type in ("calls", "references"):
                 self._by_line.setdefault(edge.location.line, []).append(edge)
-        self._class_methods = any(framework.class_methods for framework in frameworks_of(self._facts.imports))
+        self._frameworks = frameworks_of(self._facts.imports)
+        self._class_methods = any(framework.class_methods for framework in self._frameworks)
 
     def add(self, fragment: Fragment) -> None:
         if "computed" in fragment.flags:
@@ -91,7 +92,7 @@ class _Nodes:
 
     def inject(self) -> None:
         """Add edges from functions to those that are called for the types of their parameters."""
-        if not any(framework.injects for framework in frameworks_of(self._facts.imports)):
+        if not any(framework.injects for framework in self._frameworks):
             return
         for at, definition in enumerate(self._facts.definitions):
             for parameter in definition.parameters if definition.kind in CALLABLE_KINDS else ():

@@ -40,7 +40,7 @@ _USUAL = frozenset("app router server api blueprint".split())
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
-_DRAWN = {"rails": RailsReader, "laravel": LaravelReader}
+_DRAWN: dict[str, type[RailsReader | LaravelReader]] = {"rails": RailsReader, "laravel": LaravelReader}
 
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:

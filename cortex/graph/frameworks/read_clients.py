@@ -7,7 +7,7 @@ of the application that it calls as its target. A fragment `request` has the cli
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import cached_property
 
 from tree_sitter import Node
 
@@ -49,12 +49,17 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
     if not rows:
         return ()
     names = frozenset[str]().union(*(_NAMES[id(client)] for client in rows)) | _VERBS
-    local = {entry.name for entry in facts.imports if entry.name}
+    described = {module for client in rows for module in client.modules}
+    imported = {  # only a script calls an unknown client itself: `http({ url })`
+        entry.name
+        for entry in facts.imports
+        if entry.name and (grammar.rules.scripts or entry.module in described)
+    }
     calls = [
         reference
         for reference in facts.references
         if reference.kind == "call"
-        and (reference.chain.rpartition(".")[2] in names or reference.chain in local)
+        and (reference.chain.rpartition(".")[2] in names or reference.chain in imported)
     ]
     return _Reader(root, facts, grammar, rows).read(calls) if calls else ()
 
@@ -65,8 +70,6 @@ class _Reader:
         self._rows = rows
         self._is_test = is_test(facts.path)
         self._templates = Templates()
-        #: names of calls that take a request and its recorder
-        self._serving = {row.chain.rpartition(".")[2] for row in facts.references if row.arguments == 2}
         self._fragments: list[Fragment] = []
         #: name → (client, member) of its import
         self._names: dict[str, tuple[Client, str]] = {}
@@ -77,16 +80,24 @@ class _Reader:
                 self._imported.add(entry.name)
             else:
                 self._names.setdefault(entry.name, (row, entry.member))
-        bound = {definition.name for definition in facts.definitions} | self._imported
-        for row in self._rows:
-            for name in row.globals if grammar.rules.scripts else ():
-                if name.partition(".")[0] not in bound:
-                    self._names.setdefault(name, (row, ""))
+        if grammar.rules.scripts:
+            bound = {definition.name for definition in facts.definitions} | self._imported
+            for client in rows:
+                for name in client.globals:
+                    if name.partition(".")[0] not in bound:
+                        self._names.setdefault(name, (client, ""))
         #: (scope, name), and the names of fields → key of the client and its description
         self._clients: dict[tuple[int, str], tuple[str, Client]] = {}
-        self._values = {
-            (row.scope, row.name): row.value for row in facts.bindings if row.value.endswith("()")
-        }
+
+    @cached_property
+    def _serving(self) -> set[str]:
+        """Names of calls that take a request and its recorder."""
+        return {row.chain.rpartition(".")[2] for row in self._facts.references if row.arguments == 2}
+
+    @cached_property
+    def _values(self) -> dict[tuple[int, str], str]:
+        """(scope, name) → the call that made the value."""
+        return {(row.scope, row.name): row.value for row in self._facts.bindings if row.value.endswith("()")}
 
     def read(self, references: list[Reference]) -> tuple[Fragment, ...]:
         for reference in references:
@@ -102,8 +113,8 @@ class _Reader:
         call = self._call_at(reference) if client_and_maker is not None else None
         if call is None or client_and_maker is None:
             return
-        client, base, app = self._settings(call, *client_and_maker)
         holder, scope = self._holder(call.node), reference.scope
+        client, base, app = self._settings(call, scope, *client_and_maker)
         definitions = self._facts.definitions
         around = definitions[scope].qualified if scope >= 0 else ""
         keys = []
@@ -138,14 +149,13 @@ class _Reader:
             return (client, rest) if member in ("", "default", "axios") else (None, "")
         return None, ""
 
-    def _settings(self, call: Call, client: Client, maker: Maker) -> tuple[Client, str, str]:
+    def _settings(self, call: Call, scope: int, client: Client, maker: Maker) -> tuple[Client, str, str]:
         """Return the client with its base URL and the chain of its application."""
         base = self._argument(call, maker.base)
         template = self._url(base) if base is not None else ""
         if maker.app == ("",):
-            callee = child_of(call.node, self._syntax.calls[call.node.type])
-            holder = self._receiver(callee) if callee is not None else None
-            return client, "", self._dotted(holder, call) if holder is not None else ""
+            holder = self._receiver(call.node)
+            return client, "", self._dotted(holder, scope) if holder is not None else ""
         places: Places = maker.app
         if not client.local and any(name in call.keywords for name in IN_PROCESS):
             client, places, template = TEST_CLIENT, IN_PROCESS, ""
@@ -154,9 +164,9 @@ class _Reader:
             inner = read_call(app, "", 0)
             first = inner.at((0, "app"))
             app = first if "transport" in call.keywords or first is not None else app
-        return client, template, self._dotted(app, call) if app is not None else ""
+        return client, template, self._dotted(app, scope) if app is not None else ""
 
-    def _dotted(self, node: Node, call: Call) -> str:
+    def _dotted(self, node: Node, scope: int) -> str:
         """Return the chain of an application; of a variable the call that made it."""
         text = text_of(node).split("(", maxsplit=1)[0].replace("?.", ".")
         for end in (".getHttpServer", ".callback", ".listen"):
@@ -165,19 +175,10 @@ class _Reader:
             text += "()"
         if len(text) > 100 or not re.fullmatch(r"[\w.$()]+", text):
             return ""
-        scope = self._scope_at(call.node)
         while scope >= 0 and (scope, text) not in self._values:
             scope = self._facts.definitions[scope].parent
         value = self._values.get((scope, text), "")
         return value if re.fullmatch(r"[\w.]+\(\)", value) and value.count(".") <= 1 else text
-
-    def _scope_at(self, node: Node) -> int:
-        begins = [
-            at
-            for at, definition in enumerate(self._facts.definitions)
-            if definition.begin <= node.start_byte < definition.end
-        ]
-        return begins[-1] if begins else -1
 
     def _holder(self, node: Node) -> str:
         """Return the name that gets the value of a call, "default" for a default export."""
@@ -204,81 +205,67 @@ class _Reader:
 
     def _read_request(self, reference: Reference) -> None:
         call = self._call_at(reference)
-        if call is None:
+        if call is None or (read := self._read_form(call, reference)) is None:
             return
-        for form, client, is_local, must in self._forms(call, reference):
-            local = is_local
-            url = call.at(form.url)
-            if url is not None and url.type == "object":
-                url = _entry(url, "url")
-            template = self._url(url) if url is not None else ""
-            method = self._method(call, form)
-            if not method or not re.search(r"(?:^|[/}])\w", template) or " " in template:
+        form, client, target, local, must = read
+        url = call.at(form.url)
+        if url is not None and url.type == "object":
+            url = _entry(url, "url")
+        template = self._url(url) if url is not None and (method := self._method(call, form)) else ""
+        if not re.search(r"(?:^|[/}])\w", template) or " " in template:
+            return
+        described = self._member(reference.chain)[0]
+        if described is not None and described.served_by and (local or template.startswith("/")):
+            local = True
+            if described.served_by not in self._serving:
                 return
-            described = self._member(reference.chain)[0]
-            if described is not None and described.served_by and (local or template.startswith("/")):
-                local = True
-                if described.served_by not in self._serving:
-                    return
-            target, router = "", client if isinstance(client, str) else ""
-            if isinstance(client, Call):  # `request(app).get("/x")`
-                client_and_maker = self._maker_of(self._chain(client.node))
-                target = self._settings(client, *client_and_maker)[2] if client_and_maker is not None else ""
-            flags = ("client",) if must else ()
-            self._add(
-                "request",
-                router,
-                call.node,
-                reference,
-                template=template,
-                methods=(method,),
-                target=target,
-                local=local,
-                flags=flags,
-            )
-            return
+        self._add(
+            "request",
+            client,
+            call.node,
+            reference,
+            template=template,
+            methods=(method,),
+            target=target,
+            local=local,
+            flags=("client",) if must else (),
+        )
 
-    def _forms(self, call: Call, reference: Reference) -> Iterator[tuple[Form, str | Call, bool, bool]]:
-        """Yield (form, client's key, chain or making call, whether it is local, whether the client
-        must be found) of what a call may be.
+    def _read_form(self, call: Call, reference: Reference) -> tuple[Form, str, str, bool, bool] | None:
+        """Return (form, the client's key or chain, its application, whether it is local, whether
+        the client must be found) of a call; None for one that sends no request.
         """
         chain = reference.chain
         client, member = self._member(chain)
         if client is not None and (form := client.calls.get(member)) is not None:
-            yield form, "", client.local, False
-            return
+            return form, "", "", client.local, False
         root, _, verb = chain.rpartition(".")
         for holder, name in ((root, verb), (chain, "")):
             if not holder:
                 continue
             key = self._find_client(holder, reference.scope)
             if key is not None and (form := key[1].members.get(name)) is not None:
-                yield form, key[0], key[1].local, False
-                return
+                return form, key[0], "", key[1].local, False
         if not root and chain in self._imported and _has_url(call):
-            yield Form(options=(0,)), chain, False, True
+            return Form(options=(0,)), chain, "", False, True
         if verb not in _VERBS and verb not in METHODS:
-            return
-        yield from self._by_receiver(call, root, verb)
-
-    def _by_receiver(self, call: Call, root: str, verb: str) -> Iterator[tuple[Form, str | Call, bool, bool]]:
-        callee = child_of(call.node, self._syntax.calls[call.node.type])
-        receiver = self._receiver(callee) if callee is not None else None
+            return None
+        receiver = self._receiver(call.node)
         while receiver is not None and receiver.type in _WRAPS and receiver.named_children:
             receiver = receiver.named_children[0]
         if receiver is not None and receiver.type in self._syntax.calls:
-            inner = read_call(receiver, "", 0)
             client_and_maker = self._maker_of(self._chain(receiver))
             if client_and_maker is not None and (form := client_and_maker[0].members.get(verb)) is not None:
-                yield form, inner, client_and_maker[0].local, False
-                return
+                target = self._settings(read_call(receiver, "", 0), reference.scope, *client_and_maker)[2]
+                return form, "", target, client_and_maker[0].local, False  # `request(app).get("/x")`
         form = Form(verb.upper())
         if _has_url(call):
-            yield form, "", False, False
-        elif self._is_test and TEST_CLIENT in self._rows and _TEST_NAME.fullmatch(root):
-            yield form, root, True, False
-        elif root and root.count(".") < 2 and root.partition(".")[0].partition("(")[0] in self._imported:
-            yield form, root, False, True
+            return form, "", "", False, False
+        if self._is_test and TEST_CLIENT in self._rows and _TEST_NAME.fullmatch(root):
+            return form, root, "", True, False
+        if root and root.count(".") < 2 and root.partition(".")[0].partition("(")[0] in self._imported:
+            return form, root, "", False, True
+        return None
 
     def _find_client(self, holder: str, scope: int) -> tuple[str, Client] | None:
         """Return the client of a name or field."""
@@ -294,9 +281,11 @@ class _Reader:
         callee = child_of(node, self._syntax.calls[node.type])
         return text_of(callee).replace("?.", ".")[:100] if callee is not None else ""
 
-    def _receiver(self, callee: Node) -> Node | None:
-        fields = self._syntax.members.get(callee.type)
-        return child_of(callee, fields[0]) if fields is not None else None
+    def _receiver(self, node: Node) -> Node | None:
+        """Return the receiver of a call; None for that of a function."""
+        callee = child_of(node, self._syntax.calls[node.type])
+        fields = self._syntax.members.get(callee.type) if callee is not None else None
+        return child_of(callee, fields[0]) if callee is not None and fields is not None else None
 
     def _method(self, call: Call, form: Form) -> str:
         """Return the method of a call, "" for a computed one."""

@@ -9,24 +9,21 @@ import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import child_of, text_of
-from cortex.graph.frameworks.framework import Framework, Places, Setting, Views
+from cortex.graph.frameworks.framework import Framework, Setting, Views
 from cortex.graph.frameworks.join import ACTIONS
 from cortex.graph.frameworks.literals import names_in_list
-from cortex.graph.frameworks.scopes import Scopes, last_of, span_of
+from cortex.graph.frameworks.scopes import Arguments, Scopes, last_of, span_of
 
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A call with its arguments. `holder`: the variable that gets its value; `depth`: nesting."""
+class Call(Arguments):
+    """`holder`: the variable that gets the value of a call; `depth`: nesting."""
 
-    node: Node
     holder: str
     depth: int
-    positional: list[Node]
-    keywords: dict[str, Node]
 
     @property
     def decorator(self) -> Node | None:
@@ -34,19 +31,10 @@ class Call:
         parent = self.node.parent
         return parent if parent is not None and parent.type == "decorator" else None
 
-    def at(self, places: Places) -> Node | None:
-        for place in places:
-            if isinstance(place, str):
-                if (node := self.keywords.get(place)) is not None:
-                    return node
-            elif -len(self.positional) <= place < len(self.positional):
-                return self.positional[place]
-        return None
-
 
 def read_call(node: Node, holder: str, depth: int) -> Call:
     listed = node.child_by_field_name("arguments")
-    arguments = Call(node, holder, depth, [], {})
+    arguments = Call(node, [], {}, holder, depth)
     for child in listed.named_children if listed is not None else ():
         name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
         if child.type == "argument":

@@ -12,7 +12,7 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.framework import Attributes, Framework
+from cortex.graph.frameworks.framework import Attributes, Framework, Places
 from cortex.graph.frameworks.literals import Literals, holes
 from cortex.graph.frameworks.table import FRAMEWORKS
 
@@ -90,6 +90,24 @@ class Frame:
     name: str = ""
     definition: int = -1
     routers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a call or attribute."""
+
+    node: Node
+    positional: list[Node]
+    keywords: dict[str, Node]
+
+    def at(self, places: Places) -> Node | None:
+        for place in places:
+            if isinstance(place, str):
+                if (node := self.keywords.get(place)) is not None:
+                    return node
+            elif -len(self.positional) <= place < len(self.positional):
+                return self.positional[place]
+        return None
 
 
 class Scopes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cortex.graph.frameworks.framework import (
     METHODS,
+    USUAL_METHODS,
     Attributes,
     Framework,
     Group,
@@ -23,7 +24,7 @@ FLASK = Framework(
     ("flask",),
     routers={"Flask": Router(app=True), "Blueprint": Router(prefix=("url_prefix",))},
     members={
-        **{name: _DECORATORS[name] for name in ("get", "post", "put", "patch", "delete")},
+        **{name: _DECORATORS[name] for name in map(str.lower, USUAL_METHODS)},
         "route": Route(("GET",), (0, "rule"), (), ("methods",)),
         "add_url_rule": Route(("GET",), (0, "rule"), (2, "view_func"), ("methods",)),
         "register_blueprint": Mount(("url_prefix",), (0, "blueprint"), replaces=True, is_sure=True),
@@ -80,7 +81,7 @@ REST = Framework(
     suffix="Router",
     listed="urls",
     files=r"(?:url|route|/api).*\.py$",
-    holds=rb"Router\(|\.register\(|@action",
+    holds=rb"Router\(|\.register\((?!\w*\))|@action",  # `register(Order)` has no path
 )
 EXPRESS = Framework(
     "express",
@@ -144,10 +145,7 @@ SPRING = Framework(
         {"RequestMapping": _VALUE},
         {
             "RequestMapping": Route(path=_VALUE, methods_at=("method",)),
-            **{
-                f"{method.title()}Mapping": Route((method,), _VALUE)
-                for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
-            },
+            **{f"{method.title()}Mapping": Route((method,), _VALUE) for method in USUAL_METHODS},
         },
         clients=frozenset({"FeignClient"}),
     ),
@@ -187,8 +185,7 @@ ASPNET = Framework(
     routers={"Create": Router(app=True), "CreateBuilder": Router(app=True)},
     members={
         **{
-            f"Map{method.title()}": Route((method,), _MAPPED.path, _MAPPED.target)
-            for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+            f"Map{method.title()}": Route((method,), _MAPPED.path, _MAPPED.target) for method in USUAL_METHODS
         },
         "Map": _MAPPED,
         "MapMethods": Route(path=_TEMPLATE, target=(2, "handler"), methods_at=(1, "httpMethods")),

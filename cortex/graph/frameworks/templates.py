@@ -15,7 +15,6 @@ _ASSIGNS = frozenset(
     "augmented_assignment augmented_assignment_expression assignment_statement".split()
 )
 _NAME = re.compile(r"[\w$.]{1,60}")
-_WRAPS = frozenset("parenthesized_expression as_expression satisfies_expression non_null_expression".split())
 _PERCENT = re.compile(r"%[-+0-9.]*[sdvqrfi]|%\(\w+\)[sd]")
 _CALLS = frozenset(("call", "call_expression"))
 #: nodes that are searched for the values of a function's variables
@@ -41,8 +40,6 @@ class Templates(Literals):
         if kind == "identifier":
             value = self._find(node)
             return self.text(value, depth + 1) if value is not None else None
-        if kind in _WRAPS or (kind == "expression_list" and node.named_child_count == 1):
-            return self.text(node.named_children[0], depth + 1)
         if kind in _CALLS:
             return self._format(node, depth)
         if kind == "binary_operator" and (operator := node.child_by_field_name("operator")) is not None:

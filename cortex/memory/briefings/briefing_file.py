@@ -39,13 +39,13 @@ def render(
         return False
     memory, view = library.memory, library.of(project=project)
     files.make_private(folder / FOLDER)
-    written = []
+    written, hints_text = list[str](), hints(view)
     for name, elsewhere in _readers(view, project, place):
         selection = Selection(project=view.project, elsewhere=elsewhere)
         briefing = brief(
             memory, selection, "default", memory.now(), compact=False, tokens=TOKENS, by_hook=True
         )
-        text = "\n\n".join((briefing.text, *hints(view)))
+        text = "\n\n".join((briefing.text, *hints_text))
         files.replace(folder / FOLDER / name, text.encode())
         written.append(name)
     _write_handovers(view, folder / FOLDER, project, written)

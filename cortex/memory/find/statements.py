@@ -35,19 +35,20 @@ _BEFORE_VALUE = re.compile(
 )
 #: "not" ends a value beside the new one only
 _NOT = re.compile(r",\s*(?:and |but )?not\s+(?!only\b|just\b|yet\b)")
+#: a form of "be" before a word of change
+_BE = (
+    r"(?:is|are|was|were|has been|have been|had been|will be|being|got|gets|became|proved)\s+"
+    r"(?:now\s+|since\s+|also\s+)?"
+)
 #: a word of change after the value that it ends
 _AFTER_VALUE = re.compile(
-    r"\b(?:(?:is|are|was|were|has been|have been|had been|will be|being|got|gets|became|proved)\s+"
-    r"(?:now\s+|since\s+|also\s+)?(?:replaced|superseded|retired|removed|deleted|dropped|cancell?ed|abandoned|given up"
+    rf"\b(?:{_BE}(?:replaced|superseded|retired|removed|deleted|dropped|cancell?ed|abandoned|given up"
     r"|switched off|turned off|shut down|decommissioned|discontinued|deprecated|obsolete|thrown (?:away|out)|gone|over|history|wrong"
     r"|(?:no longer|not) (?:used|needed|wanted|supported|valid|true|there)(?: any ?more)?)"
     r"|(?:drop(?:s|ped)|pull(?:s|ed)) out|step(?:s|ped) down|no longer(?=\s*(?:[,;.!]|$))|need not\b[^.;,]{0,40}\bany ?more|any ?more(?=\s*(?:[,;.!]|$)))"
 )
 #: the value before it was a wrong one
-_TOO = re.compile(
-    r"\b(?:is|are|was|were|has been|have been|had been|will be|being|got|gets|became|proved)\s+"
-    r"(?:now\s+|since\s+|also\s+)?too\s+\w+"
-)
+_TOO = re.compile(rf"\b{_BE}too\s+\w+")
 #: "need not … any more": the ended value is between the two
 _NEED_NOT = re.compile(r"\b(?:need not|not)\s+([^.;,]{1,40}?)\s+any ?more\b")
 #: the value that is true again
@@ -228,18 +229,18 @@ def statement_of(note: Note) -> Statement:
 def _statement(title: str, body: str) -> Statement:
     text = f"{title}. {body}"
     first = (stem for stem in _ordered(title) if stem not in LIGHT_STEMS)
-    main = _REASON.split(_FROM_WHEN.sub(" ", title), maxsplit=1)[0]
+    order = _word_order(_REASON.split(_FROM_WHEN.sub(" ", title), maxsplit=1)[0])
     return Statement(
         words=stems(text).union(_LETTER.findall(text)),
         title=stems(title),
         verbs=stems(" ".join(_PASSIVE.findall(title))),
         active=_active_verbs(title),
-        subject=_subject(_word_order(main)),
+        subject=_subject(order),
         head=next(first, ""),
         ended=ended_values(text),
         named=_named_values(_RESULT.split(text.lower(), maxsplit=1)[0]) - LIGHT_STEMS,
         measures=frozenset(_MEASURE.findall(title.lower())),
-        order=_word_order(main),
+        order=order,
         adds=bool(_ADDS.search(title)),
         moves=bool(_MOVES.search(title)),
     )

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from sqlalchemy import and_, or_, select
 
 from cortex.memory.find.catalog import Selection
@@ -195,12 +194,6 @@ def next_page(arguments: Mapping[str, Any], count: int, total: int) -> dict[str,
     """{"next_offset"} after a page of `count` rows, {} after the last page."""
     reached: int = arguments.get("offset", 0) + count
     return {"next_offset": reached} if count and reached < total else {}
-
-
-def numbers_in(mask: Any) -> list[int]:
-    """The numbers of the notes in a mask."""
-    numbers: list[int] = np.flatnonzero(mask).tolist()
-    return numbers
 
 
 def unique(notes: Iterable[Note]) -> list[Note]:
