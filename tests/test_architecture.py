@@ -74,6 +74,8 @@ NAMED_ABOVE = {
         "workers.vector",
         "workers.watcher",
     },
+    # No module: a group of entry points.
+    "cortex.settings.plug": {"cortex.engines"},
 }
 #: packages that only these modules may import
 ALONE = {

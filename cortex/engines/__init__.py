@@ -2,8 +2,8 @@
 
 `text/` searches words with tantivy and tables of words, `vector/` neighbours by scan and HNSW,
 `graph/` structure, `milvus/` rows of all projects in one collection. `chunks/` fetches and renders
-chunks for all of them. A new engine is a folder, a line of ENGINES, and its name in
-LOCAL or REMOTE.
+chunks for all of them. A new engine is a folder and a line of ENGINES. An engine of another package
+is an entry point (`cortex.settings.plug`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import importlib
 
 from cortex.engines.protocol import Engine
 from cortex.settings.config import Config
+from cortex.settings.plug import LOCAL
 
 __all__ = ["ENGINES", "Engine", "open_engine"]
 
-#: engine → import string of its class, which takes a Config; mostly for the worker of that name.
-#: Imported on demand: no worker loads the libraries of another
+#: engine → import string of its class, which takes a Config; for the worker of that name. Imported
+#: on demand: no worker loads the libraries of another
 ENGINES = {
     "text": "cortex.engines.text.engine:TextEngine",
     "vector": "cortex.engines.vector.engine:VectorEngine",
@@ -24,15 +25,21 @@ ENGINES = {
     "milvus": "cortex.engines.milvus.engine:MilvusEngine",
 }
 
-#: engines that the watcher builds on this machine, each with a worker
-LOCAL = ("text", "vector", "graph")
-#: engines of an index that Milvus stores
-REMOTE = ("milvus", "graph")
+#: workers with an engine
+WORKERS = ("text", "vector", "graph")
 
 
 def engine_of(worker: str, config: Config) -> str:
     """The name of the engine from which the worker `worker` answers."""
-    return "milvus" if config.remote and worker in ("text", "vector") else worker
+    chosen = {"text": config.engines.text, "vector": config.engines.vector}.get(worker, LOCAL)
+    return worker if chosen == LOCAL else chosen
+
+
+def makers(config: Config) -> dict[str, str]:
+    """The engines of a generation of `config`: name → import string of the class."""
+    names = dict.fromkeys(engine_of(worker, config) for worker in WORKERS)
+    plug = {config.plug.name: config.plug.engine} if config.plug else {}
+    return {name: (ENGINES | plug)[name] for name in names}
 
 
 def open_engine(maker: str, config: Config) -> Engine:

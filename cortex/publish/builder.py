@@ -20,7 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 
-from cortex.engines import ENGINES, LOCAL, Engine, open_engine
+from cortex.engines import Engine, makers, open_engine
 from cortex.engines.protocol import Change
 from cortex.generation import current as generations
 from cortex.generation.contract import chunk_folders, graph_folders
@@ -72,7 +72,9 @@ class Builder:
         self._limits, self._lean = limits or Limits(), lean
         self._lock = take_lock(config)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="rows")
-        self._engines = engines or {name: open_engine(ENGINES[name], config) for name in LOCAL}
+        self._engines = engines or {
+            name: open_engine(maker, config) for name, maker in makers(config).items()
+        }
         self._manager = self._new_manager()
         self._graph = self._new_graph()
         self._references = References(self._segments)

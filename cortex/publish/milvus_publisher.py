@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 import orjson
 
-from cortex.engines import ENGINES, REMOTE, open_engine
+from cortex.engines import makers, open_engine
 from cortex.engines.milvus.collection import SCHEMA, WRITE_S, Collection
 from cortex.engines.milvus.documents import (
     KEPT_TIMES,
@@ -73,7 +73,7 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
 
 
 def _publish(config: Config, collection: Collection, check: Callable[[], None]) -> Generation:
-    engines = {name: open_engine(ENGINES[name], config) for name in REMOTE}
+    engines = {name: open_engine(maker, config) for name, maker in makers(config).items()}
     builder = Builder(config, engines=engines, lean=True)
     try:
         while builder.refresh() is not None:

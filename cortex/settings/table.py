@@ -6,18 +6,18 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, get_type_hints
+
+from cortex.settings.plug import LOCAL
 
 Provider = Literal["static", "http", "local", "onnx"]
 #: which agent sessions are read: of projects that use memory, of all projects, none
 Sessions = Literal["project", "all", "off"]
 #: when to seal memory: with the index, always, or never
 SealsMemory = Literal["index", "on", "off"]
-
-#: where vectors and words are stored: on this machine, or in a Milvus that many machines share
-Keeper = Literal["local", "milvus"]
 
 #: suffix of a milvus-lite file
 FILE_ENDING = ".db"
@@ -47,8 +47,8 @@ class Rule:
     of_project: Callable[[Any], bool] = lambda _value: False
 
 
-#: the rule of an unrestricted setting
-FREE = Rule()
+#: the rules of an unrestricted setting, and of each setting of an engine of another package
+FREE, OF_PLUG = Rule(), Rule(personal=True)
 
 
 def _up_to(most: float) -> Callable[[float], bool]:
@@ -198,8 +198,9 @@ class Security:
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    vector: Annotated[Keeper, Rule(personal=True)] = "local"
-    text: Annotated[Keeper, Rule(personal=True)] = "local"
+    #: "local", or the name of an installed engine (plug.py)
+    vector: Annotated[str, Rule(personal=True)] = LOCAL
+    text: Annotated[str, Rule(personal=True)] = LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +235,8 @@ SECTIONS: dict[str, type] = {
 @functools.cache
 def rules(section: str) -> Mapping[str, Rule]:
     """Return field → rule for the settings of one section."""
+    if section not in SECTIONS:
+        return defaultdict(lambda: OF_PLUG)
     hints = get_type_hints(SECTIONS[section], include_extras=True)
     return {
         name: next(

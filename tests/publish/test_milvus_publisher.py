@@ -12,7 +12,7 @@ import time
 import msgspec
 import pytest
 
-from cortex.engines import ENGINES, REMOTE, engine_of, open_engine
+from cortex.engines import engine_of, makers, open_engine
 from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.documents import fetch_body, put_body, read_document, write_document
 from cortex.engines.milvus.entries import continuation_entries, make_entry
@@ -171,7 +171,7 @@ def test_rows_that_were_never_published_are_never_shown_and_are_removed(machine)
     publisher.write("shop/cart.py", "")
     config = dataclasses.replace(publisher.config, writes=True)
     index(config)
-    engines = {name: open_engine(ENGINES[name], config) for name in REMOTE}
+    engines = {name: open_engine(maker, config) for name, maker in makers(config).items()}
     with contextlib.closing(Builder(config, engines=engines, lean=True)) as builder:
         assert builder.refresh().number > first.number  # and its process ends here
     handlers = machine(sources={}).workers()
@@ -186,7 +186,7 @@ def test_a_first_publish_that_was_never_done_leaves_no_rows_to_the_next_one(mach
     publisher = machine()
     config = dataclasses.replace(publisher.config, writes=True)
     index(config)
-    engines = {name: open_engine(ENGINES[name], config) for name in REMOTE}
+    engines = {name: open_engine(maker, config) for name, maker in makers(config).items()}
     with contextlib.closing(Builder(config, engines=engines, lean=True)) as builder:
         assert builder.refresh().rows  # and its process ends here
     other = machine(sources={"shop/money.py": SOURCES["shop/money.py"]})
