@@ -7,14 +7,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from cortex.ask.freshness import PENDING_NAMED, Freshness
-from cortex.ask.query_context import Asker, Member, QueryContext, Turn
+from cortex.ask.query_context import Asker, M, Member, QueryContext, Turn, check_reply
 from cortex.generation.current import Generation, SegmentRef
+from cortex.ranking.multi_project import join_hit
 from cortex.system.errors import CortexError, Unavailable
-from ipc.codec import encode
-from ipc.messages import Among, Bring, Brought, Message, Several
+from ipc.codec import decode, encode
+from ipc.messages import Among, Answers, Apart, Bring, Brought, Hit, Message, Several
 from ipc.messages.signals import OF, path_of
 
 #: share of a call's remaining time for downloading the projects' small files: a project that is
@@ -65,6 +66,8 @@ class _Asker:
 class JointTurn(Turn):
     """One try at an answer of a group; paths begin with the number of their project in it."""
 
+    takes_counts: ClassVar[bool] = False
+
     group: Group = field(kw_only=True)
     #: the plain client of the group's first project
     alone: Asker = field(kw_only=True)
@@ -96,6 +99,37 @@ class JointTurn(Turn):
             "degraded": sorted(self.silent),
         }
         return block | ({"message": " ".join(sentences)} if sentences else {})
+
+    async def ask_apart(
+        self, workers: Sequence[str], requests: Mapping[str, Message], kind: type[M]
+    ) -> dict[str, M]:
+        if not requests:
+            return {}
+        group = self.group
+        places = [group.names.index(name) for name in requests]
+        message = Apart(
+            tuple(group.projects[at] for at in places),
+            tuple(group.generations[at] for at in places),
+            tuple(map(encode, requests.values())),
+        )
+        plain = replace(self, context=replace(self.context, client=self.alone))
+        answer = await plain.first_of(workers, message, Answers, {})
+        return {
+            name: check_reply(decode(frame), kind, "text")
+            for name, frame in zip(requests, answer.replies, strict=True)
+        }
+
+    def generations(self, name: str) -> dict[str, int]:  # noqa: ARG002
+        return dict(zip(self.group.names, self.group.generations, strict=True))
+
+    def label(self, name: str) -> str:  # noqa: ARG002
+        return self.group.label
+
+    def qualify(self, name: str, path: str) -> str:  # noqa: ARG002
+        return path  # `index` names the projects
+
+    def own_hit(self, number: int, hit: Hit) -> Hit:
+        return join_hit(number, hit)
 
     def _plain(self, path: str) -> str:
         number, _, plain = path.partition(OF)
