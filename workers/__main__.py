@@ -32,7 +32,7 @@ from cortex.system.terminal import escape_in_line, log_to_stderr
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="cortex-worker", description=__doc__)
-    parser.add_argument("name", choices=[name for kind in KINDS.values() for name in kind.workers])
+    parser.add_argument("name", help="the worker's name")
     parser.add_argument("--project", help="the project's folder; default: found from the working folder")
     parser.add_argument("--data-dir", help="the memory's folder, for its worker; default: memory.data_dir")
     parser.add_argument("--replica", type=int, default=0, help="number of this replica")
@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             owner = configuration.load(options.project)
         open_runtime(owner)
-        run = importlib.import_module(f"workers.{options.name}").run
+        run = importlib.import_module(_module(options.name, owner)).run
         code: int = run(owner, replica=options.replica, bind=options.bind)
     except Occupied as error:
         print(escape_in_line(f"cortex-worker: {error}"), file=sys.stderr)
@@ -66,6 +66,20 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:  # while modules are imported; later a worker handles the signal
         return EXIT_INTERRUPTED
     return re_exec.begin() if code == ANEW else code
+
+
+def _module(name: str, owner: Config | DataFolder) -> str:
+    """Return the module of the worker `name`. Raises Misconfigured."""
+    if any(name in kind.workers for kind in KINDS.values()):
+        return f"workers.{name}"
+    if isinstance(owner, Config) and owner.store and owner.plug and owner.plug.name == name:
+        module = owner.store.worker(owner)
+        if module:
+            return module
+    names = sorted(name for kind in KINDS.values() for name in kind.workers)
+    raise Misconfigured(
+        f"There is no worker {name!r} with this configuration; there are: {', '.join(names)}."
+    )
 
 
 if __name__ == "__main__":

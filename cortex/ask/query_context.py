@@ -88,26 +88,27 @@ class MemoryAsker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MilvusProject:
-    """A project in Milvus. `place` tells apart servers and the models of their vectors; `project`
-    is the project's name there.
+class StoredProject:
+    """A project in a store. `place` tells apart stores and the models of their vectors; `project`
+    is the project's name there; `title` names the store in sentences.
     """
 
     place: str
     project: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """One project of a question to several. `context` is None when it cannot be asked; `why` holds
-    the reason. A project with `far` is asked together with the others of the same Milvus place,
+    the reason. A project with `far` is asked together with the others of the same place,
     through the workers of one of them, which `context` reaches.
     """
 
     name: str
     context: QueryContext | None
     why: CortexError | None = None
-    far: MilvusProject | None = None
+    far: StoredProject | None = None
 
 
 @dataclass(frozen=True, slots=True)

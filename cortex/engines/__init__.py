@@ -1,20 +1,21 @@
 """Search engines, a folder each, all with the contract of `protocol.Engine`.
 
 `text/` searches words with tantivy and tables of words, `vector/` neighbours by scan and HNSW,
-`graph/` structure, `milvus/` rows of all projects in one collection. `chunks/` fetches and renders
-chunks for all of them. A new engine is a folder and a line of ENGINES. An engine of another package
-is an entry point (`cortex.settings.plug`).
+`graph/` structure. `chunks/` fetches and renders chunks for all of them. A new engine is a folder
+and a line of ENGINES, or in any package a `Plug` and an entry point (`cortex.settings.plug`), as
+`milvus/` is.
 """
 
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
-from cortex.engines.protocol import Engine
-from cortex.settings.config import Config
 from cortex.settings.plug import LOCAL
 
-__all__ = ["ENGINES", "Engine", "open_engine"]
+if TYPE_CHECKING:  # a front that loads a plug needs no engine's libraries
+    from cortex.engines.protocol import Engine
+    from cortex.settings.config import Config
 
 #: engine → import string of its class, which takes a Config; for the worker of that name. Imported
 #: on demand: no worker loads the libraries of another
@@ -22,11 +23,7 @@ ENGINES = {
     "text": "cortex.engines.text.engine:TextEngine",
     "vector": "cortex.engines.vector.engine:VectorEngine",
     "graph": "cortex.engines.graph.engine:GraphEngine",
-    "milvus": "cortex.engines.milvus.engine:MilvusEngine",
 }
-
-#: workers with an engine
-WORKERS = ("text", "vector", "graph")
 
 
 def engine_of(worker: str, config: Config) -> str:
@@ -37,7 +34,7 @@ def engine_of(worker: str, config: Config) -> str:
 
 def makers(config: Config) -> dict[str, str]:
     """The engines of a generation of `config`: name → import string of the class."""
-    names = dict.fromkeys(engine_of(worker, config) for worker in WORKERS)
+    names = dict.fromkeys(engine_of(worker, config) for worker in ENGINES)
     plug = {config.plug.name: config.plug.engine} if config.plug else {}
     return {name: (ENGINES | plug)[name] for name in names}
 

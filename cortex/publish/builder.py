@@ -20,8 +20,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 
-from cortex.engines import Engine, makers, open_engine
-from cortex.engines.protocol import Change
+from cortex.engines import makers, open_engine
+from cortex.engines.protocol import Change, Engine
 from cortex.generation import current as generations
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef, number_file
@@ -113,7 +113,7 @@ class Builder:
             chunk_folders(config),
             config.embedding.dimensions,
             timeless=self._lean,
-            others_text=OthersText(config.root, compares=not config.remote),
+            others_text=OthersText(config.root, compares=not config.store),
         )
 
     def _new_graph(self) -> GraphFiles:

@@ -43,8 +43,7 @@ from cortex.settings.home import (
     runtime_id,
     user_config,
 )
-from cortex.settings.milvus_names import place_key, project_of
-from cortex.settings.plug import LOCAL, Plug, has_plug, load_plug
+from cortex.settings.plug import LOCAL, Plug, Store, has_plug, load_plug
 from cortex.settings.projects import resolve_project
 from cortex.settings.relied_settings import flatten, hash_of
 from cortex.settings.subfolder import enclosing_project
@@ -55,7 +54,6 @@ from cortex.settings.table import (
     Fusion,
     Indexing,
     Memory,
-    Milvus,
     Security,
     Server,
     rules,
@@ -84,7 +82,6 @@ class Config:
     memory: Memory = field(default_factory=Memory)
     security: Security = field(default_factory=Security)
     engines: Engines = field(default_factory=Engines)
-    milvus: Milvus = field(default_factory=Milvus)
     #: the engine of another package that `engines` names, and its section of settings
     plug: Plug | None = None
     plug_settings: Any = None
@@ -97,7 +94,7 @@ class Config:
     kept_sealed: bool = False
     #: settings of the project's file that are ignored, because its user did not agree to them
     ignored: tuple[str, ...] = ()
-    #: whether this process indexes for Milvus: it has its own copy of the current index files
+    #: whether this process indexes for the store: it has its own copy of the current index files
     writes: bool = False
     #: the user's own `security` settings, without the project's: memory belongs to all projects
     own_security: Security = field(default_factory=Security)
@@ -159,19 +156,21 @@ class Config:
         return self.home / "graph"
 
     @property
-    def remote(self) -> bool:
-        """Whether Milvus stores the index: this machine has a copy of its small files alone."""
-        return self.engines.text == "milvus"
+    def store(self) -> Store | None:
+        """The store of an index that many machines share: this one has a copy of its small files
+        alone. None: the index is here.
+        """
+        return self.plug.store if self.plug else None
 
     @property
     def index_dir(self) -> Path:
-        """The index of this format, next to those of other formats. An index in Milvus has a folder
-        for each address and name, so that no answer comes from an earlier setting.
+        """The index of this format, next to those of other formats. An index in a store has a
+        folder for each address and name, so that no answer comes from an earlier setting.
         """
-        if not self.remote:
+        if self.plug is None or self.plug.store is None:
             return self.home / "index" / str(INDEX_FORMAT)
-        folder_name = "milvus-written" if self.writes else "milvus"
-        return self.home / folder_name / place_key(self.root, self.milvus) / str(INDEX_FORMAT)
+        folder_name = f"{self.plug.name}-written" if self.writes else self.plug.name
+        return self.home / folder_name / self.plug.store.key(self) / str(INDEX_FORMAT)
 
     @property
     def run_dir(self) -> Path:
@@ -236,8 +235,7 @@ class Config:
             "sealed": self.security.encrypt_index,
             "engines": self.engines,
             **({self.plug.name: self.plug_settings} if self.plug else {}),
-            "milvus": self.milvus if self.remote else None,
-            "milvus_project": project_of(self.root, self.milvus) if self.remote else None,
+            "stored_project": self.store.project(self) if self.store else None,
             "cache": f"{cache_base()}{' (read-only)' if self.read_only else ''}",
         }
         return flatten(body)
@@ -362,21 +360,16 @@ def _check_sealing(config: Config) -> None:
 
 
 def _check_engines(config: Config) -> None:
-    """Raise Misconfigured if the settings for Milvus contradict each other or others."""
-    engines = config.engines
-    if engines.text != engines.vector and "milvus" in (engines.text, engines.vector):
-        raise _apart(engines, "milvus")
-    if not config.remote:
+    """Raise Misconfigured if the settings for a store contradict each other or others."""
+    if config.store is None:
         return
-    if not config.milvus.uri:
-        raise Misconfigured(
-            "engines.text is milvus, and milvus.uri is empty: set it to a server, http://host:19530, or to a "
-            "file of milvus-lite, ~/.cortex/milvus.db."
-        )
+    if config.engines.text != config.engines.vector:
+        raise _apart(config.engines)
+    config.store.check(config)
     if config.sealing:
         raise Misconfigured(
-            "security.encrypt_index is on and the index is to be in Milvus, which keeps texts as they are: switch one "
-            "of the two off."
+            f"security.encrypt_index is on and the index is to be in {config.store.title}, which keeps texts as they "
+            "are: switch one of the two off."
         )
 
 
@@ -425,13 +418,14 @@ def _find_plug(*layers: tuple[str, Layer]) -> Plug | None:
     """
     chosen = [(source, {"engines": layer["engines"]}) for source, layer in layers if "engines" in layer]
     engines = _merge_layers(*chosen)["engines"]
-    names = {engines.text, engines.vector} - {LOCAL, "milvus"}
+    names = {engines.text, engines.vector} - {LOCAL}
     if len(names) > 1:
-        raise _apart(engines, engines.text)
+        raise _apart(engines)
     return load_plug(names.pop()) if names else None
 
 
-def _apart(engines: Engines, name: str) -> Misconfigured:
+def _apart(engines: Engines) -> Misconfigured:
+    name = next(name for name in (engines.text, engines.vector) if name != LOCAL)
     return Misconfigured(
         f"engines.text is {engines.text} and engines.vector {engines.vector}: one generation is "
         f"kept in one place; set both to {name}, or both to local."

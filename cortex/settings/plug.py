@@ -8,7 +8,10 @@ and loading one runs the package's code.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from cortex.system.errors import Misconfigured
 
@@ -16,6 +19,75 @@ from cortex.system.errors import Misconfigured
 GROUP = "cortex.engines"
 #: the value of `engines.*` for the built-in engines
 LOCAL = "local"
+
+
+class Store(Protocol):
+    """The parts of an engine that keeps the indexes of many machines in one place. `config` is a
+    `cortex.settings.config.Config` whose `engines.text` and `engines.vector` are this engine.
+    """
+
+    @property
+    def title(self) -> str:
+        """Its name in sentences."""
+        ...
+
+    def check(self, config: Any) -> None:
+        """Raise Misconfigured if settings contradict each other or are missing."""
+        ...
+
+    def project(self, config: Any) -> str:
+        """The project's name in the store."""
+        ...
+
+    def key(self, config: Any) -> str:
+        """A path component that tells this project in this store apart from all others."""
+        ...
+
+    def group(self, config: Any) -> tuple[object, ...]:
+        """The identity of a place whose projects one search covers."""
+        ...
+
+    def address(self, config: Any) -> str:
+        """The address of the store, for a message, without secrets."""
+        ...
+
+    def egress(self, config: Any) -> str:
+        """A sentence about the data that is sent to other machines; "" for none."""
+        ...
+
+    def explain_nothing(self, config: Any) -> str:
+        """The reason why no generation is here yet, as a sentence."""
+        ...
+
+    def worker(self, config: Any) -> str:
+        """The module of a process, named as the engine, that each set needs; "" for none. Its `run`
+        is that of a worker.
+        """
+        ...
+
+    def writing(self, config: Any) -> AbstractContextManager[Callable[[], Any]]:
+        """Hold the right to publish the project; yield a function that publishes its chunk files
+        and returns the Generation. Raises Occupied, Misconfigured, Unavailable.
+        """
+        ...
+
+    def mirror(self, config: Any) -> Any:
+        """The worker in place of the watcher: it downloads and announces generations."""
+        ...
+
+    def joint_handlers(
+        self, config: Any, prepare: Callable[[Any], Any] = lambda message: message
+    ) -> Mapping[type, Callable[[Any], Any]]:
+        """The handlers of a text or vector worker for several projects of a group. `prepare`
+        is applied to each request.
+        """
+        ...
+
+    def sources(self, config: Any, local: Any) -> Callable[[Any], Any]:
+        """A function that returns the reader of a generation's sources; `local` reads the files of
+        this machine, which may have none.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +99,8 @@ class Plug:
     engine: str
     #: dataclass of its section of settings, which has the engine's name; None: no settings
     section: type | None = None
+    #: None: the watcher builds its index on this machine
+    store: Store | None = None
 
 
 def has_plug(name: str) -> bool:

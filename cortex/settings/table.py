@@ -8,7 +8,7 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_type_hints
 
 from cortex.settings.plug import LOCAL
@@ -18,9 +18,6 @@ Provider = Literal["static", "http", "local", "onnx"]
 Sessions = Literal["project", "all", "off"]
 #: when to seal memory: with the index, always, or never
 SealsMemory = Literal["index", "on", "off"]
-
-#: suffix of a milvus-lite file
-FILE_ENDING = ".db"
 
 #: address of an embedding server if none is configured; its short form has no path
 ENDPOINT_DEFAULT = "http://localhost:8121/embed"
@@ -203,23 +200,6 @@ class Engines:
     text: Annotated[str, Rule(personal=True)] = LOCAL
 
 
-@dataclass(frozen=True, slots=True)
-class Milvus:
-    #: a server (http(s)://…) or a milvus-lite file (….db)
-    uri: Annotated[str, Rule(personal=True)] = ""
-    #: access token of the server, or $NAME of a variable
-    token: Annotated[str, Rule(personal=True)] = field(default="", repr=False)
-    #: prefix of the collections' names
-    collection: Annotated[str, Rule(personal=True)] = "cortex"
-    #: the project's name there; "": from the origin of its repository, else from its folder
-    project: Annotated[str, Rule(personal=True)] = ""
-    #: PostgreSQL server whose locks let one indexer at a time write a project, or $NAME of a
-    #: variable
-    lease: Annotated[str, Rule(personal=True)] = ""
-    #: whether the person guarantees that one indexer at a time writes a project
-    single_writer: Annotated[bool, Rule(personal=True)] = False
-
-
 SECTIONS: dict[str, type] = {
     "embedding": Embedding,
     "server": Server,
@@ -228,7 +208,6 @@ SECTIONS: dict[str, type] = {
     "memory": Memory,
     "security": Security,
     "engines": Engines,
-    "milvus": Milvus,
 }
 
 

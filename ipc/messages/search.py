@@ -117,7 +117,7 @@ NO_COUNTS = WordCounts()
 
 @dataclass(frozen=True, slots=True)
 class Bring:
-    """Request to the text worker for the current generations of projects in the same Milvus as its
+    """Request to the text worker for the current generations of projects in the same store as its
     own, and to download the data needed to answer for them: for `within_s` seconds, after which the
     remainder is left for the next request.
     """
@@ -142,7 +142,7 @@ class Brought:
 @dataclass(frozen=True, slots=True)
 class Among:
     """Request to apply `request`, the frame of another message to this worker, to these generations
-    of projects in one Milvus as if they were one project. The reply is that message's; keys and
+    of projects in one store as if they were one project. The reply is that message's; keys and
     paths in it begin with the index of their project in `projects`
     (cortex/ranking/multi_project.py).
     """

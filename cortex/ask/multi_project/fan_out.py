@@ -23,9 +23,9 @@ from ipc.messages.signals import OF
 T = TypeVar("T")
 
 #: worker sets that one question asks: each project has its own, some 250 MB; the projects of one
-#: Milvus share one
+#: store share one
 PROJECTS_MAX = 16
-#: projects in Milvus that one question asks: the rows of all are in the memory of two workers, some
+#: projects in stores that one question asks: the rows of all are in the memory of two workers, some
 #: 60 bytes each
 FAR_MAX = 1_000
 #: projects that an answer names without showing results of them
@@ -171,8 +171,8 @@ async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
 async def _open_joint_turns(
     members: Sequence[Member], *, final: bool
 ) -> tuple[dict[str, Turn], dict[str, CortexError]]:
-    """Return (a turn for each place in Milvus, under a name that no project can have; project there
-    → the error that keeps it out).
+    """Return (a turn for each place of a store, under a name that no project can have; project
+    there → the error that keeps it out).
     """
     turns: dict[str, Turn] = {}
     away: dict[str, CortexError] = {}

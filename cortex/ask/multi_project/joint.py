@@ -1,4 +1,4 @@
-"""Joint turns: projects in one Milvus, asked through the workers of one of them. Their current
+"""Joint turns: projects in one store, asked through the workers of one of them. Their current
 generations are read first, then each lane is asked once for all.
 """
 
@@ -27,10 +27,11 @@ JOIN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Projects of a joint turn: their names here and in Milvus, and their generations, in one
-    order.
+    """Projects of a joint turn: their names here and in the store, and their generations, in one
+    order; `title` names the store.
     """
 
+    title: str
     names: tuple[str, ...]
     projects: tuple[str, ...]
     generations: tuple[int, ...]
@@ -39,7 +40,7 @@ class Group:
     @property
     def label(self) -> str:
         """The name of the group in an answer that cannot name each project."""
-        return f"{len(self.names)} projects in Milvus" if len(self.names) > 1 else self.names[0]
+        return f"{len(self.names)} projects in {self.title}" if len(self.names) > 1 else self.names[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,8 @@ async def open_joint_turn(
     if not reachable or reachable[0].context is None:
         return None, away
     leader = reachable[0].context
-    projects = tuple(member.far.project for member in reachable if member.far is not None)
+    stored = [member.far for member in reachable if member.far is not None]
+    projects = tuple(project.project for project in stored)
     left_s = leader.left_s()
     until = leader.until if alone else time.monotonic() + JOIN_SHARE * left_s
     request = Bring(projects, BRING_SHARE * left_s)
@@ -164,6 +166,7 @@ async def open_joint_turn(
     if not ready:
         return None, away
     group = Group(
+        title=stored[0].title,
         names=tuple(reachable[at].name for at in ready),
         projects=tuple(projects[at] for at in ready),
         generations=tuple(brought.generations[at] for at in ready),
@@ -186,7 +189,7 @@ def _make_turn(leader: QueryContext, group: Group, generation: Generation, *, fi
 
 
 def group_by_place(members: Sequence[Member]) -> Mapping[str, list[Member]]:
-    """Return the members in Milvus by their place."""
+    """Return the members in stores by their place."""
     groups: dict[str, list[Member]] = {}
     for member in members:
         if member.far is not None:

@@ -20,20 +20,20 @@ import msgspec
 import numpy as np
 
 from cortex.engines.chunks.handlers import chunk_handlers
-from cortex.engines.milvus.collection import ASK_S, Collection
-from cortex.engines.milvus.documents import Document, Ref, fetch_bodies, read_documents
-from cortex.engines.milvus.downloads import bring_files, rows_files
 from cortex.engines.milvus.engine import open_handlers
 from cortex.engines.milvus.exact import ExactSnapshot
 from cortex.engines.milvus.joined_rows import join_rows
+from cortex.engines.milvus.place import milvus_place
 from cortex.engines.milvus.rows import Fetched, RemoteRows, make_remote_rows
 from cortex.engines.milvus.scope import ProjectScope
 from cortex.engines.milvus.searches import RowSearcher
+from cortex.engines.milvus.storage.collection import ASK_S, Collection
+from cortex.engines.milvus.storage.documents import Document, Ref, fetch_bodies, read_documents
+from cortex.engines.milvus.storage.downloads import bring_files, rows_files
 from cortex.engines.protocol import Handlers
 from cortex.generation.current import Generation, prune_folder
 from cortex.generation.read import Rows, open_rows
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place
 from cortex.system import allocator, files
 from cortex.system.errors import CortexError, NotFound, NotReady
 from ipc.codec import decode, encode
@@ -96,7 +96,7 @@ class _ProjectState:
 class MultiProjectHandler:
     """Answers Bring, Among and Apart. For one thread; opens nothing before the first request."""
 
-    def __init__(self, config: Config, prepare: Callable[[Any], Any] = lambda message: message) -> None:
+    def __init__(self, config: Config, prepare: Callable[[Any], Any]) -> None:
         """`prepare`: turns a request into one that the engine answers."""
         self._config, self._prepare = config, prepare
         self._folder = config.index_dir / "others"

@@ -6,7 +6,7 @@ import sys
 import threading
 from argparse import Namespace
 
-from cortex.front.cli import cloning, key, milvus_publish, render, subfolders
+from cortex.front.cli import cloning, key, publish_index, render, subfolders
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
@@ -16,7 +16,7 @@ from cortex.system.errors import ANEW, EXIT_OK, Misconfigured
 
 def index(options: Namespace) -> int:
     if options.to:
-        return milvus_publish.index(options)
+        return publish_index.index(options)
     flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
     path = options.project or options.path
     path = cloning.fetch(path) if cloning.is_address(path) else path
