@@ -1,4 +1,4 @@
-"""Rows of a generation that hold a word: `generation.words` over all segments."""
+"""Rows of a generation that hold a word: `generation.segments.words` over all segments."""
 
 from __future__ import annotations
 
