@@ -64,7 +64,7 @@ DENIED = {
 #: modules that name modules above their own in text → these, with the reason of each
 NAMED_ABOVE = {
     # A program that embeds memory imports `cortex.memory.Cortex`.
-    "cortex.memory": {"cortex.front.library"},
+    "cortex.memory": {"cortex.front.programs.library"},
     # The parent of all workers imports what they need before it forks.
     "cortex.processes.forkserver": {
         "cortex.front.cli.commands",
@@ -237,7 +237,7 @@ def test_few_files_know_of_milvus():
     # The table of engines mentions it, `--to` explains it, and its extra is one of several.
     assert knowing == {
         "cortex.engines",
-        "cortex.front.cli.options",
+        "cortex.front.cli.parsing.options",
         "cortex.system.installation",
         "workers.milvus",
     }

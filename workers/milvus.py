@@ -17,7 +17,7 @@ from typing import Any
 from cortex import __version__
 from cortex.engines.milvus.place import MilvusPlace, milvus_place, say_held
 from cortex.settings.config import Config
-from cortex.settings.home import private_dir, runtime_base
+from cortex.settings.folders.home import private_dir, runtime_base
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add, is_installed

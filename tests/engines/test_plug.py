@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from cortex.settings import config as configuration
-from cortex.settings.home import user_config
+from cortex.settings.folders.home import user_config
 from cortex.settings.plug import GROUP
 from cortex.system.errors import Misconfigured
 

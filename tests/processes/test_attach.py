@@ -21,7 +21,7 @@ from cortex.processes.child import SetSpec
 from cortex.processes.starting import expected_hello
 from cortex.settings.config import Config, Embedding
 from cortex.settings.data import DataFolder
-from cortex.settings.home import runtime_id
+from cortex.settings.folders.home import runtime_id
 from cortex.system.errors import Unavailable
 from ipc.messages import PROTOCOL
 from tests.left_processes import processes_of

@@ -5,7 +5,7 @@
 import pytest
 
 from cortex.engines.milvus.place import Milvus
-from cortex.front.cli import doctor
+from cortex.front.cli.setup import doctor
 from cortex.front.link import Link
 from cortex.settings.config import Config
 from cortex.settings.egress import describe_egress

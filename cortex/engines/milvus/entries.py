@@ -24,7 +24,7 @@ from cortex.engines.milvus.storage.collection import (
     VIEWS,
 )
 from cortex.engines.milvus.storage.removal import continuation_key
-from cortex.engines.text.schema import Lanes, lanes_of
+from cortex.engines.text.index.schema import Lanes, lanes_of
 from cortex.generation.write import Row
 from cortex.terms.tokens import Memo
 

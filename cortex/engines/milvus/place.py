@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cortex.settings.config import Config
-from cortex.settings.home import real, runtime_base
-from cortex.settings.identity import origin_of
+from cortex.settings.folders.home import real, runtime_base
+from cortex.settings.folders.identity import origin_of
 from cortex.settings.reference import read_reference
 from cortex.system import hosts
 from cortex.system.errors import Misconfigured

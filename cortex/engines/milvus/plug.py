@@ -13,7 +13,7 @@ from typing import Any
 from cortex.engines.milvus.place import _KEY_CHARS, FILE_ENDING, SCHEMES, Milvus, milvus_place, project_of
 from cortex.generation.current import Generation
 from cortex.settings.config import Config
-from cortex.settings.home import is_loopback
+from cortex.settings.folders.home import is_loopback
 from cortex.settings.plug import Plug
 from cortex.system.errors import Misconfigured
 
