@@ -9,7 +9,7 @@ import importlib
 import logging
 import sys
 
-from cortex.processes.names import KINDS, MEMORY
+from cortex.processes.names import MEMORY
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
@@ -49,7 +49,12 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             owner = configuration.load(options.project)
         open_runtime(owner)
-        run = importlib.import_module(_module(options.name, owner)).run
+        name, module = owner.store_worker if isinstance(owner, Config) else ("", "")
+        if options.name != name:
+            module = f"workers.{options.name}"
+            if options.name not in [worker for kind in KINDS.values() for worker in kind.workers]:
+                parser.error(f"with this configuration there is no worker {options.name!r}")
+        run = importlib.import_module(module).run
         code: int = run(owner, replica=options.replica, bind=options.bind)
     except Occupied as error:
         print(escape_in_line(f"cortex-worker: {error}"), file=sys.stderr)
@@ -66,20 +71,6 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:  # while modules are imported; later a worker handles the signal
         return EXIT_INTERRUPTED
     return re_exec.begin() if code == ANEW else code
-
-
-def _module(name: str, owner: Config | DataFolder) -> str:
-    """Return the module of the worker `name`. Raises Misconfigured."""
-    if any(name in kind.workers for kind in KINDS.values()):
-        return f"workers.{name}"
-    if isinstance(owner, Config) and owner.store and owner.plug and owner.plug.name == name:
-        module = owner.store.worker(owner)
-        if module:
-            return module
-    names = sorted(name for kind in KINDS.values() for name in kind.workers)
-    raise Misconfigured(
-        f"There is no worker {name!r} with this configuration; there are: {', '.join(names)}."
-    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from ipc.service import serve
 def make(config: Config) -> EngineWorker:
     worker = EngineWorker("text", config)
     if config.store:
-        worker.add_handlers(config.store.joint_handlers(config))
+        worker.add_handlers(config.store.joint(config).handlers)
     return worker
 
 

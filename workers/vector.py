@@ -30,7 +30,7 @@ def make(config: Config) -> EngineWorker:
         return VectorSearch(vector, embedder.identity, *options)
 
     if config.store:
-        worker.add_handlers(config.store.joint_handlers(config, to_vector_search))
+        worker.add_handlers(config.store.joint(config, to_vector_search).handlers)
     if not config.embedding.quick:
         return worker
 

@@ -8,10 +8,9 @@ and a line of ENGINES, or in any package a `Plug` and an entry point (`cortex.se
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
-from cortex.settings.plug import LOCAL
+from cortex.settings.plug import LOCAL, late
 
 if TYPE_CHECKING:  # a front that loads a plug needs no engine's libraries
     from cortex.engines.protocol import Engine
@@ -41,6 +40,5 @@ def makers(config: Config) -> dict[str, str]:
 
 def open_engine(maker: str, config: Config) -> Engine:
     """Import `maker`, "module:name", and return the engine that it makes from `config`."""
-    module, _, name = maker.partition(":")
-    engine: Engine = getattr(importlib.import_module(module), name)(config)
+    engine: Engine = late(maker)(config)
     return engine

@@ -36,14 +36,8 @@ def kind_of(owner: Owner) -> Kind:
     """Return the owner's kind of set, with the process that its store needs."""
     if not isinstance(owner, Config):
         return MEMORY
-    return PROJECT.with_worker(name) if (name := _store_worker(owner)) else PROJECT
-
-
-def _store_worker(owner: Owner) -> str:
-    """Return the name of the process that the owner's store needs; "" for none."""
-    if not isinstance(owner, Config) or owner.plug is None or owner.plug.store is None:
-        return ""
-    return owner.plug.name if owner.plug.store.worker(owner) else ""
+    name, _ = owner.store_worker
+    return PROJECT.with_worker(name) if name else PROJECT
 
 
 def open_folders(owner: Owner) -> None:
@@ -113,7 +107,7 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
         plain=str(owner.sealing.base) if owner.sealing else "",
         forked=_forked(owner),
         settings=owner.relied_settings(),
-        store_worker=_store_worker(owner),
+        store_worker=owner.store_worker[0] if isinstance(owner, Config) else "",
     )
 
 

@@ -163,6 +163,12 @@ class Config:
         return self.plug.store if self.plug else None
 
     @property
+    def store_worker(self) -> tuple[str, str]:
+        """(name, module) of the process that the store needs; "" for none."""
+        module = self.plug.store.worker(self) if self.plug and self.plug.store else ""
+        return (self.plug.name, module) if self.plug and module else ("", "")
+
+    @property
     def index_dir(self) -> Path:
         """The index of this format, next to those of other formats. An index in a store has a
         folder for each address and name, so that no answer comes from an earlier setting.
@@ -363,8 +369,6 @@ def _check_engines(config: Config) -> None:
     """Raise Misconfigured if the settings for a store contradict each other or others."""
     if config.store is None:
         return
-    if config.engines.text != config.engines.vector:
-        raise _apart(config.engines)
     config.store.check(config)
     if config.sealing:
         raise Misconfigured(
@@ -417,26 +421,24 @@ def _find_plug(*layers: tuple[str, Layer]) -> Plug | None:
     built-in ones. Raises Misconfigured.
     """
     chosen = [(source, {"engines": layer["engines"]}) for source, layer in layers if "engines" in layer]
+    if not chosen:
+        return None
     engines = _merge_layers(*chosen)["engines"]
-    names = {engines.text, engines.vector} - {LOCAL}
-    if len(names) > 1:
-        raise _apart(engines)
-    return load_plug(names.pop()) if names else None
-
-
-def _apart(engines: Engines) -> Misconfigured:
-    name = next(name for name in (engines.text, engines.vector) if name != LOCAL)
-    return Misconfigured(
-        f"engines.text is {engines.text} and engines.vector {engines.vector}: one generation is "
-        f"kept in one place; set both to {name}, or both to local."
-    )
+    names = sorted({engines.text, engines.vector} - {LOCAL})
+    plug = load_plug(names[0]) if names else None
+    if len(names) > 1 or (plug and plug.store and engines.text != engines.vector):
+        raise Misconfigured(
+            f"engines.text is {engines.text} and engines.vector {engines.vector}: one generation is "
+            f"kept in one place; set both to {names[0]}, or both to {LOCAL}."
+        )
+    return plug
 
 
 def _merge_layers(*layers: tuple[str, Layer], plug: Plug | None = None) -> dict[str, Any]:
     """Return the sections of all layers, (source, layer) each; later ones win. Raises
     Misconfigured.
     """
-    table = _table(plug)
+    table = SECTIONS | ({plug.name: plug.section} if plug and plug.section else {})
     values: dict[str, dict[str, Any]] = {name: {} for name in table}
     for source, layer in layers:
         _check(layer, source, table)
@@ -444,11 +446,6 @@ def _merge_layers(*layers: tuple[str, Layer], plug: Plug | None = None) -> dict[
             values.setdefault(section, {}).update(fields)
     _imply_provider(values["embedding"])
     return {name: _build(name, kind, values[name], "the configuration") for name, kind in table.items()}
-
-
-def _table(plug: Plug | None) -> Mapping[str, type]:
-    """Return section → its class, with the section of `plug`."""
-    return SECTIONS | ({plug.name: plug.section} if plug and plug.section else {})
 
 
 def _read_user() -> dict[str, Any]:

@@ -8,10 +8,11 @@ and loading one runs the package's code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from cortex.system.errors import Misconfigured
 
@@ -21,73 +22,51 @@ GROUP = "cortex.engines"
 LOCAL = "local"
 
 
-class Store(Protocol):
-    """The parts of an engine that keeps the indexes of many machines in one place. `config` is a
-    `cortex.settings.config.Config` whose `engines.text` and `engines.vector` are this engine.
+def late(place: str) -> Callable[..., Any]:
+    """Return a function that imports `place` ("module:name") and calls it."""
+
+    def call(*arguments: Any) -> Any:
+        module, _, name = place.partition(":")
+        return getattr(importlib.import_module(module), name)(*arguments)
+
+    return call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """The parts of an engine that keeps the indexes of many machines in one place. Each takes a
+    Config whose `engines.text` and `engines.vector` are this engine.
     """
 
-    @property
-    def title(self) -> str:
-        """Its name in sentences."""
-        ...
-
-    def check(self, config: Any) -> None:
-        """Raise Misconfigured if settings contradict each other or are missing."""
-        ...
-
-    def project(self, config: Any) -> str:
-        """The project's name in the store."""
-        ...
-
-    def key(self, config: Any) -> str:
-        """A path component that tells this project in this store apart from all others."""
-        ...
-
-    def group(self, config: Any) -> tuple[object, ...]:
-        """The identity of a place whose projects one search covers."""
-        ...
-
-    def address(self, config: Any) -> str:
-        """The address of the store, for a message, without secrets."""
-        ...
-
-    def egress(self, config: Any) -> str:
-        """A sentence about the data that is sent to other machines; "" for none."""
-        ...
-
-    def explain_nothing(self, config: Any) -> str:
-        """The reason why no generation is here yet, as a sentence."""
-        ...
-
-    def worker(self, config: Any) -> str:
-        """The module of a process, named as the engine, that each set needs; "" for none. Its `run`
-        is that of a worker.
-        """
-        ...
-
-    def writing(self, config: Any) -> AbstractContextManager[Callable[[], Any]]:
-        """Hold the right to publish the project; yield a function that publishes its chunk files
-        and returns the Generation. Raises Occupied, Misconfigured, Unavailable.
-        """
-        ...
-
-    def mirror(self, config: Any) -> Any:
-        """The worker in place of the watcher: it downloads and announces generations."""
-        ...
-
-    def joint_handlers(
-        self, config: Any, prepare: Callable[[Any], Any] = lambda message: message
-    ) -> Mapping[type, Callable[[Any], Any]]:
-        """The handlers of a text or vector worker for several projects of a group. `prepare`
-        is applied to each request.
-        """
-        ...
-
-    def sources(self, config: Any, local: Any) -> Callable[[Any], Any]:
-        """A function that returns the reader of a generation's sources; `local` reads the files of
-        this machine, which may have none.
-        """
-        ...
+    #: the store's name in sentences
+    title: str
+    #: raises Misconfigured if settings are missing or contradict each other
+    check: Callable[[Any], None]
+    #: the project's name in the store
+    project: Callable[[Any], str]
+    #: a path component that tells this project in this store apart from all others
+    key: Callable[[Any], str]
+    #: the identity of a place whose projects one search covers
+    group: Callable[[Any], tuple[object, ...]]
+    #: the store's address for a message, without secrets
+    address: Callable[[Any], str]
+    #: a sentence about the data that is sent to other machines; "" for none
+    egress: Callable[[Any], str]
+    #: the reason why no generation is here yet, as a sentence
+    explain_nothing: Callable[[Any], str]
+    #: the module of a process, named as the engine, that each set needs; "" for none
+    worker: Callable[[Any], str]
+    #: holds the right to publish the project; yields a function that publishes its chunk files and
+    #: returns the Generation. Raises Occupied, Misconfigured, Unavailable
+    writing: Callable[[Any], AbstractContextManager[Callable[[], Any]]]
+    #: the worker in place of the watcher: it downloads and announces generations
+    mirror: Callable[[Any], Any]
+    #: an object with the `handlers` of a text or vector worker for several projects of a group; a
+    #: second argument turns each request into one that the engine answers
+    joint: Callable[..., Any]
+    #: a function that returns the reader of a generation's sources; the second argument reads the
+    #: files of this machine, which may have none
+    sources: Callable[[Any, Any], Callable[[Any], Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +97,8 @@ def load_plug(name: str) -> Plug:
     if not points:
         brought = ", ".join(sorted({LOCAL, *(point.name for point in entry_points(group=GROUP))}))
         raise Misconfigured(
-            f"engines.text or engines.vector is {name!r}, which no installed package brings; there are: {brought}."
+            f"engines.text or engines.vector is {name!r}, which no installed package brings; there are: {brought}. "
+            "Install its package (for a clone that has changed, Cortex again)."
         )
     try:
         plug = points[0].load()

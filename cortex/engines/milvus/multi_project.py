@@ -97,7 +97,7 @@ class _ProjectState:
 class MultiProjectHandler:
     """Answers Bring, Among and Apart. For one thread; opens nothing before the first request."""
 
-    def __init__(self, config: Config, prepare: Callable[[Any], Any]) -> None:
+    def __init__(self, config: Config, prepare: Callable[[Any], Any] = lambda message: message) -> None:
         """`prepare`: turns a request into one that the engine answers."""
         self._config, self._prepare = config, prepare
         self._folder = config.index_dir / "others"

@@ -24,7 +24,7 @@ SCHEMES = ("http://", "https://")
 #: suffix of a milvus-lite file
 FILE_ENDING = ".db"
 #: characters of a key; enough to make collisions impossible in practice
-_KEY_CHARS = 16
+KEY_CHARS = 16
 #: valid names of projects and of collections, as they appear in filters
 _PROJECT, _COLLECTION = re.compile(r"[\w./@+-]+"), re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 #: the file in milvus-lite's folder that a process locks while it has the folder open
