@@ -185,12 +185,14 @@ def test_an_engine_from_a_wheel_is_served(python, project, tmp_path):
         return done.stdout or done.stderr
 
     def files(**more):
-        for _ in range(20):
+        for _ in range(20):  # until the index is there, or there anew
             answer = run("exact", "hello", "--detail", "full", "--json", **more)
-            if "will be rebuilt soon" not in answer:
+            if answer.startswith("{") and (results := json.loads(answer)["results"]):
                 break
+        else:
+            raise AssertionError(answer)
         run("down")
-        return sorted({result["chunk"]["metadata"]["file_path"] for result in json.loads(answer)["results"]})
+        return sorted({result["chunk"]["metadata"]["file_path"] for result in results})
 
     try:
         assert files() == ["src/hats.py"]  # the built-in engine finds both
