@@ -9,7 +9,7 @@ import importlib
 import logging
 import sys
 
-from cortex.processes.names import MEMORY
+from cortex.processes.names import KINDS, MEMORY
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder

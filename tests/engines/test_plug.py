@@ -168,6 +168,7 @@ def environment(tmp_path, **variables):
 
 
 @pytest.mark.e2e
+@pytest.mark.timeout(400)
 def test_an_engine_from_a_wheel_is_served(python, project, tmp_path):
     variables = environment(tmp_path, CORTEX_ENGINES_TEXT="tiny")
 
