@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -251,3 +252,17 @@ def test_entry_points_are_read_only_for_an_engine_that_is_not_built_in(project, 
 
     monkeypatch.setattr("importlib.metadata.entry_points", refuse)
     assert configuration.load(project).plug is None
+
+
+def test_our_own_wheel_brings_milvus_without_its_libraries(tmp_path):
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][GROUP]
+    program = (
+        "import importlib, json, sys\n"
+        "names = {name: getattr(importlib.import_module(value.partition(':')[0]), value.partition(':')[2]).name"
+        f" for name, value in {points!r}.items()}}\n"
+        "print(json.dumps([names, sorted({'pymilvus', 'grpc', 'numpy', 'tantivy'} & set(sys.modules))]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == [{"milvus": "milvus"}, []]
