@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from cortex.ask.freshness import PENDING_NAMED, Freshness
 from cortex.ask.query_context import Asker, M, Member, QueryContext, Turn, check_reply
 from cortex.generation.current import Generation, SegmentRef
-from cortex.ranking.multi_project import join_hit
 from cortex.system.errors import CortexError, Unavailable
 from ipc.codec import decode, encode
 from ipc.messages import Among, Answers, Apart, Bring, Brought, Hit, Message, Several
@@ -130,6 +129,8 @@ class JointTurn(Turn):
         return path  # `index` names the projects
 
     def own_hit(self, number: int, hit: Hit) -> Hit:
+        from cortex.ranking.multi_project import join_hit  # with numpy, which a front loads late
+
         return join_hit(number, hit)
 
     def _plain(self, path: str) -> str:
