@@ -43,6 +43,7 @@ async def cortex_exact(
     detail: Shape = "auto",
     max_tokens: Size = None,
     projects: Projects = (),
+    facets: Annotated[bool, Meta(description="Count all matching chunks by language and folder.")] = False,
 ) -> dict[str, Any]:
     """Full-text keyword search, when you know a name or the literal text; not for questions.
 
@@ -61,6 +62,7 @@ async def cortex_exact(
         filters=make_filters(chunk_types, tags, paths, exclude_paths),
         detail=detail,
         max_tokens=max_tokens,
+        facets=facets,
     )
     if projects:
         return await exact_in_projects(context, projects, question)
