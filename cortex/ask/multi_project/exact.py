@@ -67,8 +67,6 @@ async def exact_in_projects(
         raise BadRequest(
             f"Several projects return at most their first {LIMIT_MAX} results; ask one of them for more."
         )
-    if question.facets:
-        raise BadRequest("`facets` counts the hits of one project; ask for each alone.")
     answer = await attempt(context, projects, lambda fan_out: _exact(fan_out, question))
     answer["metadata"]["took_ms"] = round(1000 * (time.perf_counter() - started))
     return answer

@@ -63,8 +63,6 @@ def draw_results(page: Page, answer: Answer) -> None:
     if more := answer.get("more"):
         page.add((f"more: {', '.join(more)}", FAINT))
     _draw_places(page, answer.get("places") or ())
-    for title, counts in (answer.get("facets") or {}).items():
-        page.add((f"{title}: {', '.join(f'{name} {count}' for name, count in counts.items())}", FAINT))
     _note_omitted(page, answer)
     _note_cut(page, answer)
     _note_inside_words(page, answer)
@@ -392,7 +390,6 @@ _HITS = frozenset(
         "omitted",
         "places",
         "next_offset",
-        "facets",
     )
 )
 _GRAPH = frozenset(

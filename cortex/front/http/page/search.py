@@ -11,7 +11,16 @@ from typing import Any
 from cortex.ask.questions import TOKENS_MAX
 from cortex.front.http.page import code, sources
 from cortex.front.http.page.frame import Action, View, Visit, text_of
-from cortex.front.http.page.query_filters import KINDS, FilteredQuery, complete, read_filters
+from cortex.front.http.page.query_filters import (
+    KINDS,
+    SWITCHES,
+    FilteredQuery,
+    complete,
+    filtered_files,
+    narrow,
+    read_filters,
+)
+from cortex.query.leaf import whole_words
 from cortex.system.errors import BadRequest
 
 #: maxima of shown results: at first, and after "Show more"
@@ -23,6 +32,8 @@ WAYS = {
     "expression": r"def \w+_token\(",
     "structure": "rotate($TOKEN)",
 }
+#: query types with `case:yes`, `word:yes` and facets
+EXACT_WAYS = ("words", "expression")
 #: signal of the ranking → its name on the page
 SIGNALS = {
     "ctop3": "words in the text",
@@ -75,6 +86,7 @@ async def show(visit: Visit) -> dict[str, Any]:
     return {
         "ways": WAYS,
         "kinds": KINDS,
+        "switches": SWITCHES,
         "languages": await sources.languages(visit.hosted.config),
         "root": str(visit.hosted.config.root) if visit.is_local else "",
     }
@@ -83,6 +95,8 @@ async def show(visit: Visit) -> dict[str, Any]:
 #: fields of every answer
 _NOTHING: dict[str, Any] = {
     "found": [],
+    "files": [],
+    "facets": [],
     "total": 0,
     "took_ms": 0,
     "suggestion": "",
@@ -93,7 +107,8 @@ _NOTHING: dict[str, Any] = {
 
 
 async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"query", "found", "total", "took_ms", "suggestion", "fault", "filtered", "more"}.
+    """Return {"query", "found", "total", "took_ms", "suggestion", "fault", "filtered", "more"}, for
+    filters alone "files", and for words and expressions "facets".
 
     `body["more"]` asks for MORE_MAX results; "more": there may be further ones. "fault" explains an
     invalid query: a person is still typing it, so it is no error. Raises BadRequest, and the tools'
@@ -107,12 +122,18 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
         return nothing
     try:
         filtered = read_filters(query, await sources.languages(visit.hosted.config))
+        if not filtered.text:
+            entries = (await asyncio.to_thread(sources.listing, visit.hosted.config)).files
+            shown = [path for path, entry in entries.items() if not entry.skipped]
+            files = await asyncio.to_thread(filtered_files, filtered, shown)
+            return nothing | {"filtered": True, "files": files[:MORE_MAX], "total": len(files)}
     except BadRequest as error:
         return nothing | {"fault": str(error)}
-    if not filtered.text:
-        return nothing | {"query": "", "filtered": True}
+    switches = filtered.switches | {name for name in SWITCHES if body.get(name) == "yes"}
+    if switches and way not in EXACT_WAYS:
+        return nothing | {"fault": f"{min(switches)}:yes is for Words and Expression."}
     query = filtered.text
-    tool, arguments = _question(way, filtered, body)
+    tool, arguments = _question(way, filtered, switches, body)
     if way == "structure" and not arguments["language"]:
         return nothing | {"fault": "Choose a language: structure is a matter of its grammar."}
     try:
@@ -124,6 +145,7 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     return nothing | {
         "found": _group_by_file(results),
         "total": answer.get("total_found", len(results)),
+        "facets": _facets(answer.get("facets", {}), text_of(body, "query")),
         "took_ms": answer.get("metadata", {}).get("took_ms", 0),
         "suggestion": answer.get("suggestion", ""),
         "more": len(results) == arguments["limit"] < MORE_MAX,
@@ -140,7 +162,20 @@ async def completions(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     return {"words": await asyncio.to_thread(complete, word, languages, listed.files)}
 
 
-def _question(way: str, filtered: FilteredQuery, body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _facets(counted: Mapping[str, Mapping[str, int]], query: str) -> list[tuple[str, list[tuple[str, int, str]]]]:
+    """Return (title, (name, number of results, query with this filter)) of each facet that parts
+    the results.
+    """
+    return [
+        (title, [(name, count, narrow(query, filter_name, name)) for name, count in counts.items()])
+        for title, filter_name in (("languages", "lang"), ("folders", "path"))
+        if len(counts := counted.get(title, {})) > 1
+    ]
+
+
+def _question(
+    way: str, filtered: FilteredQuery, switches: frozenset[str], body: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
     """Return the tool for a query type, and its arguments; filters in the query count first."""
     language, path, kind = (text_of(body, name).strip() for name in ("language", "path", "kind"))
     language, kind, query = filtered.language or language, filtered.kind or kind, filtered.text
@@ -158,7 +193,12 @@ def _question(way: str, filtered: FilteredQuery, body: Mapping[str, Any]) -> tup
         arguments["chunk_types"] = [kind]
     if way == "meaning":
         return "cortex_search", arguments | {"explain": True}
-    return "cortex_exact", arguments | ({"match_type": "regex"} if way == "expression" else {})
+    arguments["facets"] = True
+    if way == "expression":
+        source = whole_words(query) if "word" in switches else query
+        case = "(?-i)" if "case" in switches else ""
+        return "cortex_exact", arguments | {"query": case + source, "match_type": "regex"}
+    return "cortex_exact", arguments | {"query": " ".join([query, *(f"{name}:yes" for name in switches)])}
 
 
 def _group_by_file(rows: list[ResultRow]) -> list[ResultRow]:
@@ -263,4 +303,10 @@ def _variables(row: Mapping[str, Any]) -> list[Bar]:
     return [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()]
 
 
-VIEW = View("search", "Search", show, {"find": Action(find, "results.html"), "complete": Action(completions)})
+VIEW = View(
+    "search",
+    "Search",
+    show,
+    {"find": Action(find, "results.html"), "complete": Action(completions)},
+    styles=("graph.css",),
+)

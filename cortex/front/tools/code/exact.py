@@ -25,6 +25,9 @@ from cortex.front.tools.arguments import (
 
 MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
+#: the arguments of make_tool for programs and agents: the page alone counts hits by language and folder
+FOR_CLIENTS = {"omitted": ("facets",)}
+
 
 async def cortex_exact(
     context: QueryContext,
@@ -43,7 +46,7 @@ async def cortex_exact(
     detail: Shape = "auto",
     max_tokens: Size = None,
     projects: Projects = (),
-    facets: Annotated[bool, Meta(description="Count all matching chunks by language and folder.")] = False,
+    facets: bool = False,
 ) -> dict[str, Any]:
     """Full-text keyword search, when you know a name or the literal text; not for questions.
 

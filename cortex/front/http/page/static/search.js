@@ -11,7 +11,7 @@ const SETTLED = 1000;
 const form = byId("asked");
 const query = byId("query");
 const results = byId("results");
-const kept = ["way", "language", "path", "kind"];
+const kept = ["way", "language", "path", "kind", "case", "word"];
 /** Fields with text. */
 const hidden = ["q", "path"];
 let asking = new AbortController();
@@ -57,8 +57,9 @@ function restore() {
       if (way) way.checked = true;
     } else {
       const field = form.elements[name];
-      if (field.options && ![...field.options].some((one) => one.value === value)) field.add(new Option(value));
-      field.value = value;
+      if (field.type === "checkbox") field.checked = value === "yes";
+      else if (field.options && ![...field.options].some((one) => one.value === value)) field.add(new Option(value));
+      if (field.type !== "checkbox") field.value = value;
     }
   }
 }
@@ -70,6 +71,7 @@ function hint() {
   query.placeholder = `${example}`;
   byId("hint").textContent = `for example: ${example}${needs}`;
   byId("kind").disabled = way === "structure";
+  for (const name of ["case", "word"]) byId(name).disabled = way !== "words" && way !== "expression";
 }
 
 async function find({ more = false } = {}) {
@@ -105,6 +107,12 @@ form.addEventListener("keydown", (event) => {
 });
 results.addEventListener("click", async (event) => {
   settled = true;
+  const narrowed = event.target.closest("[data-query]")?.dataset.query;
+  if (narrowed) {
+    query.value = narrowed;
+    query.focus();
+    return find();
+  }
   if (event.target.id !== "more") return;
   const before = results.querySelectorAll("a.open").length;
   await find({ more: true });
