@@ -19,8 +19,8 @@ _PREFIXES = ("+", "-", "not", "field")
 
 
 class QueryParser:
-    """A pass over the tokens of `query`. `boolean` is set by an operator; `switches` are the names of
-    `case:yes` and `word:yes`.
+    """A pass over the tokens of `query`. `boolean` is set by an operator; `switches` has the names
+    of `case:yes` and `word:yes`.
     """
 
     def __init__(self, query: str) -> None:

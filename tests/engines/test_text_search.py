@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cortex.engines.text.snapshot import TextWriter, open_text
 from cortex.generation.read import assemble
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.system.errors import BadRequest, Damaged, NotFound
 from ipc.messages import ExactSearch, Filters, TextSignals
@@ -586,16 +586,27 @@ def test_a_switch_leaves_the_lines_with_other_spellings_out(tmp_path):
     ):
         for lines in (0, 20):
             answer = snapshot.search(ExactSearch(query, lines=lines))
-            assert sorted(n for shown in answer.highlight_lines for n in shown) == sorted(numbers), (query, lines)
+            assert sorted(n for shown in answer.highlight_lines for n in shown) == sorted(numbers), (
+                query,
+                lines,
+            )
 
 
 def test_facets_count_every_hit_by_language_and_below_the_shared_folder(tmp_path):
     def at(number, path, language):
         return chunk(f"c{number}", f"needle = {number}", path=path, language=language)
 
-    places = [("src/web/a.go", "go"), ("src/web/b.go", "go"), ("src/auth/in/c.py", "python"), ("src/d.py", "python")]
+    places = [
+        ("src/web/a.go", "go"),
+        ("src/web/b.go", "go"),
+        ("src/auth/in/c.py", "python"),
+        ("src/d.py", "python"),
+    ]
     snapshot = open_chunks(tmp_path, [at(number, *place) for number, place in enumerate(places)])
-    expected = {"languages": {"go": 2, "python": 2}, "folders": {"src/web/": 2, "src/auth/": 1, "src/d.py": 1}}
+    expected = {
+        "languages": {"go": 2, "python": 2},
+        "folders": {"src/web/": 2, "src/auth/": 1, "src/d.py": 1},
+    }
     for query in ("needle", "/needle/", "needl*"):
         answer = snapshot.search(ExactSearch(query, limit=1, facets=True))
         assert (len(answer.hits), answer.total_found, answer.facets) == (1, 4, expected), query

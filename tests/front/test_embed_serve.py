@@ -15,9 +15,9 @@ import pytest
 from cortex.embedders.static import open_static
 from cortex.embedders.token import find_token
 from cortex.front.http import embedding
+from cortex.front.http.access.origin_check import OriginCheck
 from cortex.front.http.embedding import BODY_BYTES_MAX, open_server
-from cortex.front.http.origin_check import OriginCheck
-from cortex.settings.home import cache_base
+from cortex.settings.folders.home import cache_base
 from cortex.system.errors import Unavailable
 
 QUESTION = b'{"texts": ["a", "b"]}'

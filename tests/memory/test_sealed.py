@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cortex.front import hook
-from cortex.front.cli import sealed_memory
+from cortex.front.cli.setup import sealed_memory
 from cortex.memory.briefings import briefing_file
 from cortex.memory.library import finish
 from cortex.memory.serving import MemoryWorker, open_worker
@@ -25,7 +25,7 @@ from cortex.sealing import keys, master_key, plain_folder, recovery
 from cortex.sealing.keys import KEY
 from cortex.sealing.streams import MAGIC
 from cortex.settings.data import SEALED, DataFolder
-from cortex.settings.identity import identity_of
+from cortex.settings.folders.identity import identity_of
 from cortex.system.errors import BadRequest, Damaged, Misconfigured, Occupied, Unavailable
 from ipc.messages import MemoryCall
 

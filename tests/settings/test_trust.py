@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cortex.settings import config, trust
+from cortex.settings import config
+from cortex.settings.consent import trust
 from cortex.settings.table import SECTIONS, Embedding, rules
 from cortex.system.errors import Misconfigured
 

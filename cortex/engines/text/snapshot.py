@@ -16,12 +16,15 @@ import tantivy
 
 from cortex.engines.chunks.fetch import cut_chunk, fit_chunks
 from cortex.engines.text import signals as text_signals
-from cortex.engines.text.checksums import META, documents_in, raising_damaged
-from cortex.engines.text.compile import Target, compile_query
 from cortex.engines.text.counts import Counts, keywords
-from cortex.engines.text.every_line import order_every_line, show_every_line
-from cortex.engines.text.filter_queries import FilterQueries
-from cortex.engines.text.highlight import (
+from cortex.engines.text.index.checksums import META, documents_in, raising_damaged
+from cortex.engines.text.index.schema import make_schema, register
+from cortex.engines.text.index.writer import TextWriter, open_to_read
+from cortex.engines.text.limits import LIMITS, Limits
+from cortex.engines.text.matches.compile import Target, compile_query
+from cortex.engines.text.matches.every_line import order_every_line, show_every_line
+from cortex.engines.text.matches.filter_queries import FilterQueries
+from cortex.engines.text.matches.highlight import (
     Needle,
     Span,
     find_spans,
@@ -30,12 +33,11 @@ from cortex.engines.text.highlight import (
     make_fragments,
     make_needles,
 )
-from cortex.engines.text.kinds import find_kinds
-from cortex.engines.text.limits import LIMITS, Limits
-from cortex.engines.text.line_coverage import count_missing
-from cortex.engines.text.line_marks import mark_texts
-from cortex.engines.text.line_matches import Body, join_texts, marked_lines
-from cortex.engines.text.lines import (
+from cortex.engines.text.matches.kinds import find_kinds
+from cortex.engines.text.matches.line_coverage import count_missing
+from cortex.engines.text.matches.line_marks import mark_texts
+from cortex.engines.text.matches.line_matches import Body, join_texts, marked_lines
+from cortex.engines.text.matches.lines import (
     BEST_CHUNKS,
     CHUNKS_MAX,
     drop_alike,
@@ -44,15 +46,13 @@ from cortex.engines.text.lines import (
     group_lines,
     put_in_order,
 )
-from cortex.engines.text.matching import Matching
-from cortex.engines.text.overlaps import IdOrder, ScoredRows, select_page
-from cortex.engines.text.scan import SCAN_S, Scanned, TextScanner, mark_matches, narrow
-from cortex.engines.text.schema import make_schema, register
+from cortex.engines.text.matches.matching import Matching
+from cortex.engines.text.matches.overlaps import IdOrder, ScoredRows, select_page
+from cortex.engines.text.matches.scan import SCAN_S, Scanned, TextScanner, mark_matches, narrow
+from cortex.engines.text.matches.top_hits import MATCHES_MAX, HitFinder, count_facets
+from cortex.engines.text.matches.verify import Expression, compile_expression
 from cortex.engines.text.suggest import SuggestionContext, nearest, suggest
-from cortex.engines.text.top_hits import MATCHES_MAX, HitFinder, count_facets
-from cortex.engines.text.verify import Expression, compile_expression
 from cortex.engines.text.words import Words
-from cortex.engines.text.writer import TextWriter, open_to_read
 from cortex.generation.candidates import make_signals
 from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows
@@ -250,9 +250,8 @@ class TextSnapshot:
         for expression in expressions[:_REASONS_MAX]:
             if not expression.excluded and not len(self._scan([expression], None, Filters(), deadline).rows):
                 return self._explain_no_line(context, expression, deadline)
-        if (
-            remainder is not None
-            and not len(self._answer([], remainder, filters, 1, Target(self._index.schema))[1])
+        if remainder is not None and not len(
+            self._answer([], remainder, filters, 1, Target(self._index.schema))[1]
         ):
             return suggest(context, remainder)
         if any(expression.excluded for expression in expressions):
@@ -401,7 +400,7 @@ class TextSnapshot:
         )
 
     def _make_needles(self, node: Node) -> dict[Leaf, list[Needle]]:
-        """The needles of the terms, except for those that `case:yes` or `word:yes` made expressions."""
+        """The needles of the terms, without those that `case:yes` or `word:yes` narrows."""
         expressions = {leaf.position for leaf in leaves(node) if isinstance(leaf, Regex)}
         terms = [leaf for leaf in leaves(node) if leaf.position not in expressions]
         return make_needles(terms[:_LEAVES_MARKED], self.words.near)

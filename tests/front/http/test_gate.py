@@ -11,10 +11,11 @@ import time
 
 import pytest
 
-from cortex.front.http import connections, gate, tokens
+from cortex.front.http import connections
 from cortex.front.http import serving as serving_module
-from cortex.front.http.gate import ANSWERED_MAX, BODY_BYTES_MAX, NAMED_ANSWERED_MAX
-from cortex.front.http.tokens import Failures, Tokens, add_named, own_token, remove_named
+from cortex.front.http.access import gate, tokens
+from cortex.front.http.access.gate import ANSWERED_MAX, BODY_BYTES_MAX, NAMED_ANSWERED_MAX
+from cortex.front.http.access.tokens import Failures, Tokens, add_named, own_token, remove_named
 from cortex.system.errors import Misconfigured, NotFound
 from tests.front.http.conftest import TOKEN, serving
 from tests.wait_until import BOUND_S, until

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex.ask.questions import TOKENS_MAX
-from cortex.front.http.page import code, sources
 from cortex.front.http.page.frame import Action, View, Visit, text_of
-from cortex.front.http.page.query_filters import (
+from cortex.front.http.page.parts import code, sources
+from cortex.front.http.page.parts.query_filters import (
     KINDS,
     SWITCHES,
     FilteredQuery,
@@ -162,7 +162,9 @@ async def completions(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     return {"words": await asyncio.to_thread(complete, word, languages, listed.files)}
 
 
-def _facets(counted: Mapping[str, Mapping[str, int]], query: str) -> list[tuple[str, list[tuple[str, int, str]]]]:
+def _facets(
+    counted: Mapping[str, Mapping[str, int]], query: str
+) -> list[tuple[str, list[tuple[str, int, str]]]]:
     """Return (title, (name, number of results, query with this filter)) of each facet that parts
     the results.
     """

@@ -25,7 +25,7 @@ from cortex.front.tools.arguments import (
 
 MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
-#: the arguments of make_tool for programs and agents: the page alone counts hits by language and folder
+#: arguments of make_tool for programs and agents; the page counts hits by language and folder
 FOR_CLIENTS = {"omitted": ("facets",)}
 
 
