@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from selenium.webdriver.common.keys import Keys
 
@@ -13,6 +15,7 @@ from cortex.front.http.page.parts.query_filters import (
     narrow,
     read_filters,
 )
+from cortex.front.http.page.search import _spans_in
 from cortex.system.errors import BadRequest
 from tests.wait_until import until
 
@@ -149,6 +152,36 @@ def test_case_and_whole_words_are_filters_and_boxes(server, way):
     assert count("rotate case:yes word:yes lang:python") > 0
     status, _, html = server.ask("POST", "/page/search/find", {"query": "rotate case:yes"})
     assert (status, b"for Words and Expression" in html) == (200, True)
+
+
+def test_the_definition_of_a_name_comes_first_and_a_switch_marks_no_other_spelling(server):
+    def results_of(query):
+        status, _, html = server.ask("POST", "/page/search/find", {"query": query, "way": "words"})
+        assert status == 200
+        return html.decode()
+
+    for name in ("refresh_token", "SessionStore"):
+        first = results_of(name).split('class="sheet result')[1]
+        assert ("defines it" in first, "src/auth/session.py" in first) == (True, True), name
+    assert "defines it" not in results_of("refresh_token word:yes")
+    html = results_of("session word:yes")
+    assert "<mark>" in html
+    assert set(re.findall("<mark>(.*?)</mark>", re.sub("<span[^>]*>|</span>", "", html))) <= {
+        "session",
+        "Session",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "marked", "spans"),
+    [
+        ("a = b + a", "<em>a</em> = b + a", [(0, 1)]),
+        ("xx a = b", "…<em>a</em> = <em>b</em>", [(3, 4), (7, 8)]),
+        ("a <em>b</em>", "<em>a</em> <em>b</em>", []),
+    ],
+)
+def test_marks_are_at_the_places_that_the_engine_marked(line, marked, spans):
+    assert _spans_in(line, marked) == spans
 
 
 def test_counts_by_folder_lead_to_its_results_and_back(page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ WAYS = {
     "expression": r"def \w+_token\(",
     "structure": "rotate($TOKEN)",
 }
+#: results that define the name of a query and come first
+DEFINITIONS_MAX = 3
 #: query types with `case:yes`, `word:yes` and facets
 EXACT_WAYS = ("words", "expression")
 #: signal of the ranking → its name on the page
@@ -56,7 +59,8 @@ _EMPTY = frozenset(
     "the and for are how does what where when which who why with from into that this not".split()
 )
 _WORD = re.compile(r"\w+")
-_HIGHLIGHTED = re.compile(r"<em>(.*?)</em>", re.DOTALL)
+_NAME = re.compile(r"[^\W\d]\w{2,}")
+_MARK = re.compile(r"</?em>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +140,16 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     tool, arguments = _question(way, filtered, switches, body)
     if way == "structure" and not arguments["language"]:
         return nothing | {"fault": "Choose a language: structure is a matter of its grammar."}
+    is_name = way == "words" and not switches and _NAME.fullmatch(query)
     try:
-        answer = await visit.call(tool, arguments)
+        answer, rows = await asyncio.gather(
+            visit.call(tool, arguments), _definitions(visit, query, arguments) if is_name else _no_rows()
+        )
     except BadRequest as error:
         return nothing | {"fault": str(error)}
-    rows = answer["results"]
+    first = {row["chunk"]["id"] for row in rows}
+    rows += [row for row in answer["results"] if not first or row["chunk"]["id"] not in first]
+    rows = rows[: arguments["limit"]]
     results = _structure_rows(rows, arguments["language"]) if way == "structure" else _chunk_rows(rows, query)
     return nothing | {
         "found": _group_by_file(results),
@@ -203,6 +212,21 @@ def _question(
     return "cortex_exact", arguments | {"query": " ".join([query, *(f"{name}:yes" for name in switches)])}
 
 
+async def _no_rows() -> list[dict[str, Any]]:
+    return []
+
+
+async def _definitions(visit: Visit, name: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the results that define a name as written, source code before tests: a reader of code
+    looks for them first.
+    """
+    wanted = {"query": f"{name} symbols:{name}", "limit": RESULTS_MAX, "facets": False}
+    rows = (await visit.call("cortex_exact", {**arguments, **wanted}))["results"]
+    defining = [row for row in rows if name in row["chunk"]["metadata"].get("symbols", ())]
+    defining.sort(key=lambda row: bool(row["chunk"]["metadata"].get("is_test")))
+    return [{**row, "defines": True} for row in defining[:DEFINITIONS_MAX]]
+
+
 def _group_by_file(rows: list[ResultRow]) -> list[ResultRow]:
     """Return the rows with those of one file after its best; rows of "Show more" stay behind the
     first ones.
@@ -224,7 +248,7 @@ def _chunk_rows(rows: list[dict[str, Any]], query: str) -> list[ResultRow]:
 
 def _result_row(row: Mapping[str, Any], query: str, why: list[Bar]) -> ResultRow:
     chunk = row["chunk"]
-    metadata = chunk["metadata"]
+    metadata, defines = chunk["metadata"], "defines it" if row.get("defines") else ""
     text, first = chunk.get("text", ""), metadata.get("snippet_start_line", metadata.get("start_line", 1))
     lines = code.lines_of(text, metadata.get("language", ""), first, _marks(row, text, first, query))
     hit = next((line.number for line in lines if line.hit), first)
@@ -232,7 +256,7 @@ def _result_row(row: Mapping[str, Any], query: str, why: list[Bar]) -> ResultRow
         metadata.get("file_path", chunk.get("title", "")),
         hit,
         _location(chunk),
-        tuple(chip for chip in (chunk.get("chunk_type", ""), metadata.get("language", "")) if chip),
+        tuple(filter(None, (chunk.get("chunk_type", ""), metadata.get("language", ""), defines))),
         f"{row.get('combined_score', row.get('score', 0.0)):.3f}",
         lines,
         why,
@@ -252,12 +276,27 @@ def _marks(row: Mapping[str, Any], text: str, first: int, query: str) -> list[co
     if "highlights" not in row:
         question_words = (word for word in _WORD.findall(query.lower()) if word not in _EMPTY)
         return code.spans_of(text, question_words)
-    matched = {
-        fragment for line in row["highlights"] for fragment in _HIGHLIGHTED.findall(line) if fragment.strip()
-    }
-    wanted = set(row.get("highlight_lines", ()))
-    spans = code.spans_of(text, matched, includes_short=True)
-    return [span for span in spans if not wanted or first + text.count("\n", 0, span[0]) in wanted]
+    spans: list[code.Span] = []
+    begins = [0, *(match.end() for match in re.finditer("\n", text))]
+    for marked, number in zip(row["highlights"], row["highlight_lines"], strict=True):
+        if 0 <= number - first < len(begins):
+            begin = begins[number - first]
+            line = text[begin:].partition("\n")[0]
+            spans += [(begin + start, begin + end) for start, end in _spans_in(line, marked)]
+    return spans
+
+
+def _spans_in(line: str, marked: str) -> list[code.Span]:
+    """Return the spans between <em> and </em> of `marked`, the line or a part of it between two …;
+    none for a line that holds such tags itself.
+    """
+    pieces = _MARK.split(marked)
+    plain = "".join(pieces)
+    start = line.find(plain.strip("…")) - (len(plain) - len(plain.lstrip("…")))
+    if plain.strip("…") not in line:
+        return []
+    ends = list(itertools.accumulate(map(len, pieces), initial=start))
+    return [(ends[at], ends[at + 1]) for at in range(1, len(pieces), 2)]
 
 
 def _reasons(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[tuple[str, float, str]]:
