@@ -93,8 +93,8 @@ def test_an_unpacked_zip_and_a_machine_without_git_say_unknown(clone, tmp_path):
 
 
 def test_the_images_files_build_without_git_and_answer_in_a_bare_folder(tmp_path):
-    """What `docker build` does, without Docker: the files that the Dockerfile copies, in a folder of
-    no repository, built and started by a system that has no git.
+    """As `docker build`, without Docker: the files that the Dockerfile copies, in a folder of no
+    repository, built and started by a system that has no git.
     """
     text = (ROOT / "scripts" / "packaging" / "Dockerfile").read_text()
     for *sources, target in map(str.split, re.findall(r"^COPY (.+)$", text, re.MULTILINE)):
