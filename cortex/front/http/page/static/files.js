@@ -152,6 +152,26 @@ if (code) {
     else choose(next, next);
     row(event.shiftKey ? next : range()[0]).scrollIntoView({ block: "nearest" });
   });
+  byId("blame").addEventListener("click", async ({ currentTarget: button }) => {
+    const shown = button.getAttribute("aria-pressed") === "true";
+    for (const cell of code.querySelectorAll(".blame")) cell.remove();
+    button.setAttribute("aria-pressed", !shown);
+    if (shown) return;
+    const { runs } = await ask("blame", { path: code.dataset.path, first: Number(code.dataset.first) }).catch((error) => {
+      say(error.message, "wrong");
+      return { runs: [] };
+    });
+    if (!runs.length) say("Git does not tell who changed this file.");
+    for (const [first, last, commit] of runs) {
+      for (let number = first; number <= last; number += 1) {
+        const cell = document.createElement("td");
+        cell.className = "blame";
+        cell.textContent = number === first ? commit : "";
+        cell.title = commit;
+        row(number)?.prepend(cell);
+      }
+    }
+  });
   addEventListener("hashchange", () => showLines(true));
   addEventListener("popstate", () => showLines(true));
   byId("copy-link").addEventListener("click", async () => {
