@@ -160,7 +160,7 @@ def test_the_definition_of_a_name_comes_first_and_a_switch_marks_no_other_spelli
         assert status == 200
         return html.decode()
 
-    for name in ("refresh_token", "SessionStore"):
+    for name in ("refresh_token", "SessionStore", "sym:SessionStore"):
         first = results_of(name).split('class="sheet result')[1]
         assert ("defines it" in first, "src/auth/session.py" in first) == (True, True), name
     assert "defines it" not in results_of("refresh_token word:yes")
@@ -192,6 +192,13 @@ def test_counts_by_folder_lead_to_its_results_and_back(page):
     assert page.find("#query").get_attribute("value") == "refresh_token path:src/"
     page.driver.back()
     page.shows("docs/auth.md", "#results")
+
+
+def test_a_word_that_is_nowhere_leads_to_the_nearest(page):
+    page.open("/search?way=words&q=SesionStore")
+    page.shows("Search for SessionStore", "#results")
+    page.find("#results [data-query]").click()
+    page.shows("src/auth/session.py", "#results")
 
 
 def test_boxes_for_case_and_whole_words_stay_in_the_address(page):

@@ -59,7 +59,9 @@ _EMPTY = frozenset(
     "the and for are how does what where when which who why with from into that this not".split()
 )
 _WORD = re.compile(r"\w+")
-_NAME = re.compile(r"[^\W\d]\w{2,}")
+_NAME = re.compile(r"(?:sym(?:bols?)?:)?([^\W\d]\w{2,})")
+#: a word that is nowhere, and the nearest one
+_NEAREST = re.compile(r"`([^`]+)` \(did you mean `([^`]+)`")
 _MARK = re.compile(r"</?em>")
 
 
@@ -104,6 +106,7 @@ _NOTHING: dict[str, Any] = {
     "total": 0,
     "took_ms": 0,
     "suggestion": "",
+    "nearest": "",
     "fault": "",
     "filtered": False,
     "more": False,
@@ -140,10 +143,10 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     tool, arguments = _question(way, filtered, switches, body)
     if way == "structure" and not arguments["language"]:
         return nothing | {"fault": "Choose a language: structure is a matter of its grammar."}
-    is_name = way == "words" and not switches and _NAME.fullmatch(query)
+    name = _NAME.fullmatch(query) if way == "words" and not switches else None
     try:
         answer, rows = await asyncio.gather(
-            visit.call(tool, arguments), _definitions(visit, query, arguments) if is_name else _no_rows()
+            visit.call(tool, arguments), _definitions(visit, name[1], arguments) if name else _no_rows()
         )
     except BadRequest as error:
         return nothing | {"fault": str(error)}
@@ -157,6 +160,7 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
         "facets": _facets(answer.get("facets", {}), text_of(body, "query")),
         "took_ms": answer.get("metadata", {}).get("took_ms", 0),
         "suggestion": answer.get("suggestion", ""),
+        "nearest": _with_nearest(answer.get("suggestion", ""), text_of(body, "query")),
         "more": len(results) == arguments["limit"] < MORE_MAX,
     }
 
@@ -182,6 +186,12 @@ def _facets(
         for title, filter_name in (("languages", "lang"), ("folders", "path"))
         if len(counts := counted.get(title, {})) > 1
     ]
+
+
+def _with_nearest(suggestion: str, query: str) -> str:
+    """Return the query with the nearest word in place of one that is nowhere; "" for none."""
+    match = _NEAREST.search(suggestion)
+    return query.replace(match[1], match[2]) if match and match[1] in query else ""
 
 
 def _question(
