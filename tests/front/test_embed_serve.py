@@ -101,6 +101,15 @@ def test_without_the_token_nothing_is_embedded(place, authorization):
     assert place.embed(Authorization=authorization) == 401
 
 
+def test_the_token_is_compared_in_constant_time(place, monkeypatch):
+    compared = []
+    compare = embedding.hmac.compare_digest
+    monkeypatch.setattr(embedding.hmac, "compare_digest", lambda a, b: compared.append(b) or compare(a, b))
+    assert place.embed(Authorization="Bearer wrong") == 401
+    assert place.embed() == 200
+    assert compared == [f"Bearer {find_token(place.port)}".encode()] * 2
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "", None])
 def test_a_name_that_somebody_else_may_have_pointed_here_is_refused(place, host):
     host = host and host.format(port=place.port)

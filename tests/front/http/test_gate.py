@@ -500,6 +500,20 @@ def crowded(sample, monkeypatch):
         yield running
 
 
+def test_all_named_tokens_leave_half_of_the_connections_to_the_user(sample, monkeypatch):
+    monkeypatch.setattr(serving_module, "CONNECTIONS_MAX", 16)
+    readers = [add_named(name, "read", 0.0) for name in ("one", "two", "three", "four")]
+    head = "POST /v1/search HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue"
+    answers = []
+    with serving(sample) as server, contextlib.ExitStack() as stack:
+        for reader in (*readers, *readers, *readers):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), BOUND_S))
+            line.sendall(f"{head}\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {reader}\r\n\r\n".encode())
+            answers.append(line.recv(12))
+        assert server.status("GET", "/v1/tools") == 200
+    assert answers == [b"HTTP/1.1 100"] * 8 + [b"HTTP/1.1 429"] * 4
+
+
 def test_connections_without_a_request_do_not_keep_others_out(crowded):
     with contextlib.ExitStack() as stack:
         for _ in range(12):

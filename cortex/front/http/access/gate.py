@@ -32,8 +32,9 @@ ANSWERED_MAX, NAMED_ANSWERED_MAX = 64, 48
 #: maximum of waiting requests and of open streams of one token. Streams last, and cost nothing
 #: without events
 WAITING_MAX, STREAMS_MAX = 256, 128
-#: the same of one named token, as parts of all connections: few open files permit few connections
-WAITING_PART, STREAMS_PART = 4, 8
+#: the same of one named token, and both of all of them, as parts of all connections: few open files
+#: permit few connections
+WAITING_PART, STREAMS_PART, NAMED_PART = 4, 8, 2
 #: (method, path) without a token: the health of the server, and the entry to the page
 HEALTH = "/health"
 OPEN = frozenset((("GET", HEALTH), ("HEAD", HEALTH), ("GET", ENTER)))
@@ -172,13 +173,21 @@ class Gate:
         self, counts: Counter[str | None], token: str | None, most: int, part: int, kind: str
     ) -> Iterator[None]:
         """Count one more of a token during the block. Raises RequestRefused if it has `most`, or a
-        named one its part of the connections.
+        named one its part of the connections, or all named ones theirs.
         """
+        bounds = [(counts[token], most, f"{kind} of this token")]
         if token:
-            most = min(most, self._connections_max // part)
-        if counts[token] >= most:
-            sentence = f"{most} {kind} of this token are open; ask again when one of them has ended."
-            raise RequestRefused(429, "too_many", sentence, retry_after="1")
+            named = sum(
+                count for each in (self.waiting, self.streams) for name, count in each.items() if name
+            )
+            bounds = [
+                (counts[token], min(most, self._connections_max // part), f"{kind} of this token"),
+                (named, self._connections_max // NAMED_PART, "requests and event streams of named tokens"),
+            ]
+        for number, bound, what in bounds:
+            if number >= bound:
+                sentence = f"{bound} {what} are open; ask again when one of them has ended."
+                raise RequestRefused(429, "too_many", sentence, retry_after="1")
         counts[token] += 1
         try:
             yield
