@@ -7,6 +7,8 @@ const HASH = /^#L(\d+)(?:-L?(\d+))?$/;
 /** Classes of pieces that are no names: words of the language, texts, comments, numbers. */
 const PLAIN = /^(k|s|c|m|il|dl|ow|o$|p$)/;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/gu;
+/** Lines after which a commit is named again beside its lines. */
+const REPEATED = 20;
 /** Milliseconds until the last change is asked for: arrows pass many lines. */
 const WAIT = 200;
 
@@ -166,7 +168,7 @@ if (code) {
       for (let number = first; number <= last; number += 1) {
         const cell = document.createElement("td");
         cell.className = "blame";
-        cell.textContent = number === first ? commit : "";
+        cell.textContent = (number - first) % REPEATED ? "" : commit;
         cell.title = commit;
         row(number)?.prepend(cell);
       }
