@@ -134,11 +134,11 @@ class Commits:
         if file is None:
             return []
         texts = [line.rstrip() for line in lines]
-        told = [NOT_COMMITTED] * len(texts)
+        summaries = [NOT_COMMITTED] * len(texts)
         for old, new, size in difflib.SequenceMatcher(None, file.lines, texts).get_matching_blocks():
             commits = file.commits[old : old + size]
-            told[new : new + size] = [commit.summary if commit.is_certain else "" for commit in commits]
-        return told
+            summaries[new : new + size] = [commit.summary if commit.is_certain else "" for commit in commits]
+        return summaries
 
     def knows(self, path: str) -> bool:
         """Whether the blame result of the file is there."""

@@ -191,8 +191,8 @@ def test_the_last_change_of_a_line_is_gits(guarded):
 def test_blame_is_beside_the_lines_also_those_that_moved(guarded, driver):
     commit_all(guarded.root, "Begin plainly")
     (guarded.root / "src" / "plain.py").write_text("import os\n\n\ndef plain():\n    return 1\n")
-    asked = {"path": "src/plain.py", "first": 1}
-    first, second = guarded.ask("POST", "/page/files/blame", asked)[2]["runs"]
+    page_of = {"path": "src/plain.py", "first": 1}
+    first, second = guarded.ask("POST", "/page/files/blame", page_of)[2]["runs"]
     assert first == [1, 3, "not committed"]
     assert (second[:2], second[2].endswith("Begin plainly")) == ([4, 5], True)
     page = Page(driver, Town(guarded.link.served, guarded)).open(guarded.ask("POST", "/enter", {})[2]["path"])
