@@ -12,6 +12,7 @@ from selenium.webdriver.common.keys import Keys
 from cortex.front.http.access.tokens import add_named
 from cortex.front.http.page import file_view
 from cortex.front.http.page.file_view import LINE_CHARS_MAX, LINES_MAX
+from cortex.system.errors import Unavailable
 from tests.conftest import open_project
 from tests.front.http.browsing import HOSTILE, HOSTILE_NAME, Page, Town
 from tests.front.http.conftest import CountingLink, serving
@@ -186,6 +187,16 @@ def test_the_last_change_of_a_line_is_gits(guarded):
     (guarded.root / "src" / "plain.py").write_text("def plain():\n    return 2\n")
     assert guarded.ask("POST", "/page/files/line", lines)[2]["changed"] == "not committed"
     assert guarded.ask("POST", "/page/files/line", lines | {"path": "src/later.py"})[2]["changed"] == ""
+
+
+def test_a_question_is_asked_again_while_workers_start(guarded, driver):
+    page = Page(driver, Town(guarded.link.served, guarded)).open(guarded.ask("POST", "/enter", {})[2]["path"])
+    page.find("#asked")
+    guarded.link.fault = Unavailable("The text worker is starting.")
+    page.open("/search?way=words&q=plain")
+    page.shows("The text worker is starting.", "#results")
+    guarded.link.fault = None
+    page.shows("src/plain.py", "#results")
 
 
 def test_blame_is_beside_the_lines_also_those_that_moved(guarded, driver):

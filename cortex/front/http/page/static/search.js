@@ -8,6 +8,9 @@ const WAIT = 100;
 /** Milliseconds without a change after which a question is one to come back to. */
 const SETTLED = 1000;
 
+/** Milliseconds until a question is asked again while the workers start. */
+const STARTING = 2000;
+
 const form = byId("asked");
 const query = byId("query");
 const results = byId("results");
@@ -91,6 +94,7 @@ async function find({ more = false } = {}) {
     notice.className = "notice odd";
     notice.textContent = error.message;
     fill(results, notice);
+    if (error.starting) setTimeout(() => own === asking && find({ more }), STARTING);
   }
   results.setAttribute("aria-busy", "false");
 }
