@@ -191,7 +191,8 @@ class ExactSearch:
     `lines` asks for so many matching lines, grouped, in place of chunks; 0 for chunks. `alike`: a
     line that occurs in several files may be returned once. `every`: for a reader of text, who wants
     each line or at least its number (ExactHits.places). `bare`: leave out the JSON of chunks,
-    and suggestions for an empty result. `counts` as in TextSignals.
+    and suggestions for an empty result. `counts` as in TextSignals. `facets`: count all hits by
+    language and folder.
     """
 
     repeatable = True
@@ -209,6 +210,7 @@ class ExactSearch:
     bare: bool = False
     counts: WordCounts = WordCounts()
     every: bool = False
+    facets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +222,7 @@ class ExactHits:
     `highlight_lines[i]` their lines, 0 for a line of a view that is not in the file. `omitted`:
     reason of left-out lines → how many. `classes[i]`: sort keys of lines before scores, the least
     first; hits of several projects are merged by them. `places`: numbers of further lines, (path,
-    numbers) each.
+    numbers) each. `facets`: "languages" and "folders" → name → chunks that match.
     """
 
     generation: int = 0
@@ -236,6 +238,7 @@ class ExactHits:
     omitted: dict[str, int] = field(default_factory=dict)
     classes: tuple[tuple[int, ...], ...] = ()
     places: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    facets: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
