@@ -48,9 +48,7 @@ def is_named(scored: ScoredUnit, question: str) -> bool:
     name = scored.unit.get("symbol", "").rpartition(".")[2]
     # Few names are in the question: for the others no expression is compiled.
     return (
-        name[:1].isupper()
-        and name in question
-        and re.search(rf"\b{re.escape(name)}\b", question) is not None
+        name[:1].isupper() and name in question and re.search(rf"\b{re.escape(name)}\b", question) is not None
     )
 
 
