@@ -171,6 +171,12 @@ OTHER_VALUES = (
     ("Distances are reported in miles for the customer in Leeds", "Distances are in kilometres again, the customer in Leeds left", "In which unit do we report distances?"),
     ("We hand the figures in for the audit on 18 March", "The audit was postponed: the figures go in on 2 April", "When do we hand in the figures for the audit?"),
 )  # fmt: skip
+#: that only name the older value: with other words of change, and without the whole subject
+NAMED_VALUES = (
+    ("Parcels get weighed on the Bizerba", "Bizerba broke down, Mettler in (parcels)", "Which scale weighs the parcels?"),
+    ("Couriers log their hours in Timely", "bye bye Timely: couriers are on Clockify", "Where do couriers log hours?"),
+    ("The yard gate is opened by Torsten", "Torsten is with the navy since May, gate: Ayla", "Who opens the yard gate?"),
+)  # fmt: skip
 OTHER_THINGS = (
     ("Child tickets cost half of the fare", "Dog tickets no longer cost half of the fare", "What does a child ticket cost?"),
     ("The mobile app is written in Flutter", "The kiosk app was moved from Flutter to Electron", "What is the mobile app written in?"),
@@ -241,7 +247,7 @@ def test_events_keep_their_order(library):
     assert all("newer" not in row for row in library.recall("What carries the ticket mails?"))
 
 
-@pytest.mark.parametrize(("old", "new", "question"), OTHER_VALUES)
+@pytest.mark.parametrize(("old", "new", "question"), OTHER_VALUES + NAMED_VALUES)
 def test_a_note_with_another_value_for_the_same_comes_first_and_says_so(library, old, new, question):
     older, newer = library.store(old), library.store(new)
     rows = library.recall(question)
@@ -299,6 +305,11 @@ def test_a_word_of_change_names_the_value_that_it_ends(text, value):
 def test_nothing_is_answered_on_a_subject_that_nobody_noted(library, question):
     assert library.recall(question) == []
     assert library.search(question) == []
+
+
+def test_a_title_with_a_colon_is_no_speech_of_somebody(library):
+    library.store("orders of lamps: Ida approves each one")
+    assert library.recall("How is the tax return of the plumber approved?") == []
 
 
 @pytest.mark.parametrize(

@@ -268,15 +268,11 @@ class Memory:
         others = self._later(first, selection, past_notes)
         compared = [*first, *others]
 
-        def rescore(text: str) -> dict[int, float]:
-            ranked = self.rank_notes(text, selection, most, 1.0, (), past_notes)
-            return {hit.number: hit.score for hit in ranked}
-
         arrangement = arrange(
             [hit.note for hit in compared],
             [hit.score for hit in first] + [0.0] * len(others),
             query,
-            rescore=rescore,
+            is_rare=self.words.is_rare,
             likeness=self.vectors.likenesses([hit.note.number for hit in compared]),
             branches=selection.elsewhere[1],
         )

@@ -91,6 +91,10 @@ _KIND = re.compile(
 _WHETHER = re.compile(
     r"(?i)\s*(?:is|are|was|were|do|does|did|should|will|would|can|could|must|may|has|have|shall)\b"
 )
+#: the first verb of a clause whose subject comes before it
+_VERB = re.compile(
+    r"(?i)\b(?:is|are|was|were|be|been|has|have|had|gets?|got|may|must|should|shall|will|can)\b|['’]s\b"
+)
 #: the main verb of a passive sentence
 _PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:now\s+|only\s+|always\s+)?([\w-]+)")
 #: the verb of a question after its subject "we", or after the value it asks for
@@ -129,9 +133,9 @@ _IRREGULAR = {
 class Statement:
     """The stems of a note: of all of it, of its title, of its main verb in the passive, of verbs in
     the active, of the words before the first verb, the first one that names its subject, and of the
-    values that it ends, of these the ones beside a word of change; the
-    numbers of its title with their units; the words of its main clause (`_word_order`); whether it
-    tells of something besides or under a condition, and of a move.
+    values that it ends, of these the ones beside a word of change; the numbers of its title with
+    their units; the words of its main clause (`_word_order`); whether it tells of something besides
+    or under a condition, and of a move.
     """
 
     words: frozenset[str]
@@ -229,13 +233,14 @@ def statement_of(note: Note) -> Statement:
 def _statement(title: str, body: str) -> Statement:
     text = f"{title}. {body}"
     first = (stem for stem in _ordered(title) if stem not in LIGHT_STEMS)
-    order = _word_order(_REASON.split(_FROM_WHEN.sub(" ", title), maxsplit=1)[0])
+    clause = _REASON.split(_FROM_WHEN.sub(" ", title), maxsplit=1)[0]
+    order = _word_order(clause)
     return Statement(
         words=stems(text).union(_LETTER.findall(text)),
         title=stems(title),
         verbs=stems(" ".join(_PASSIVE.findall(title))),
         active=_active_verbs(title),
-        subject=_subject(order),
+        subject=_subject(clause, order),
         head=next(first, ""),
         ended=ended_values(text),
         named=_named_values(_RESULT.split(text.lower(), maxsplit=1)[0]) - LIGHT_STEMS,
@@ -258,10 +263,14 @@ def _active_verbs(title: str) -> frozenset[str]:
     )
 
 
-def _subject(order: Iterable[tuple[frozenset[str], bool, str]]) -> frozenset[str]:
-    """The stems before the first word that may be a verb."""
+def _subject(clause: str, order: Iterable[tuple[frozenset[str], bool, str]]) -> frozenset[str]:
+    """The stems before the first word that may be a verb, and before an auxiliary verb."""
     before = itertools.takewhile(lambda word: word[0] and not word[1], order)
-    return frozenset().union(*(of_word for of_word, *_ in before)) - _NUMBER_STEMS
+    verb = _VERB.search(clause)
+    return (
+        frozenset().union(stems(clause[: verb.start()]) if verb else (), *(of_word for of_word, *_ in before))
+        - _NUMBER_STEMS
+    )
 
 
 def _word_order(clause: str) -> tuple[tuple[frozenset[str], bool, str], ...]:
@@ -303,6 +312,16 @@ def read_question(query: str) -> Question:
 def _groups(pattern: re.Pattern[str], query: str) -> frozenset[str]:
     """The stems of all groups that match."""
     return stems(" ".join(group for match in pattern.finditer(query) for group in match.groups() if group))
+
+
+def answer_of(note: Statement, question: Question) -> frozenset[str]:
+    """The stems of the note's title that may answer the question: those that it does not contain,
+    without numbers and units, and without the note's subject if the question names that.
+    """
+    units = stems(" ".join(unit for _, unit in note.measures))
+    subject = note.subject if note.subject & question.words else frozenset()
+    answer = note.title - question.words - LIGHT_STEMS - units - subject
+    return frozenset(stem for stem in answer if not is_number(stem))
 
 
 def is_number(stem: str) -> bool:
