@@ -14,10 +14,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from cortex.memory.find.statements import (
+    LIGHT_REPORTING,
     LIGHT_STEMS,
     Question,
     Statement,
     answer_of,
+    denies,
     is_number,
     read_question,
     shared_stems,
@@ -36,6 +38,9 @@ DISAGREES = 0.5
 _FOREIGN: frozenset[Trust] = frozenset(("import", "tool"))
 #: share of the shorter title's stems from which on a change without the whole subject is a dispute
 DISPUTED = 0.5
+#: the same share without light words, from which on two notes of one subject state the same or
+#: contradict each other
+ONE_STATEMENT = 0.75
 #: deviations of two notes' cosine above that of unrelated notes, from which on they are of the same
 #: form; and for a newer one that tells of a move
 SAME_FORM, MOVED = 6.5, 4.5
@@ -155,15 +160,34 @@ def _keeps_subject(newer: Statement, older: Statement, question: Question, ended
 def compare(newer: Note, older: Note) -> str:
     """How a newer note stands to an older one without a question: "outdates" if it says that the
     older one's value is no longer so and keeps all of its subject, "disputes" if it says so and may
-    be about a part of it or about something else, "" otherwise.
+    be about a part of it or about something else, or contradicts it; "repeats" if it says the same,
+    "" otherwise.
     """
+    now, then = statement_of(newer), statement_of(older)
     if _is_outdated(newer, older, Question()):
-        now, then = statement_of(newer), statement_of(older)
         subject = then.title - now.ended - then.verbs - LIGHT_STEMS
         if (newer.topic and newer.topic == older.topic) or not subject - now.words:
             return "outdates"
         return "disputes" if shared_stems(now.title, then.title) >= DISPUTED else ""
-    return ""
+    return "" if _is_foreign(newer, older) else _compare_statements(newer, older)
+
+
+def _compare_statements(newer: Note, older: Note) -> str:
+    """As `compare`, for two notes without a word of change."""
+    now, then = statement_of(newer), statement_of(older)
+    new, old = now.title - LIGHT_REPORTING, then.title - LIGHT_REPORTING
+    subject = then.subject - LIGHT_REPORTING or {then.head}
+    letters = {word for word in then.words if len(word) == 1}
+    is_denied = denies(newer.title) != denies(older.title)
+    least = DISPUTED if is_denied and older.kind == "goal" else ONE_STATEMENT
+    if (subject | letters) - now.words or len(new & old) < 2 or shared_stems(new, old) < least:
+        return ""
+    if is_denied or _measures_anew(now, then, Question()):
+        return "disputes"
+    says_again = then.measures and all(number in now.words for number, _ in then.measures)
+    if new <= then.words or (says_again and old <= now.words):
+        return "repeats"
+    return "disputes" if old <= now.words else ""
 
 
 @dataclass(slots=True)

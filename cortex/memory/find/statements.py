@@ -101,6 +101,10 @@ _PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:now\s+|only
 _QUESTION_VERB = re.compile(
     r"(?i)\b(?:do|does|did)\s+(?:we|you|they|i|one)\s+([\w-]+)|^\s*(?:who|(?:which|what)\s+[\w-]+)\s+([\w-]+s)\b"
 )
+#: a title that denies something
+_DENIAL = re.compile(
+    r"(?i)\b(?:no(?! longer| more)|not(?! any)|never|nobody|none|nothing|without|cannot)\b|n['’]t\b"
+)
 #: all after an auxiliary verb and the first word of its subject
 _AFTER_DO = re.compile(r"(?i)\b(?:do|does|did)\s+(?:(?:the|a|an|our)\s+)?[\w-]+\s+(.*)")
 #: words beside a verb or a value that tell nothing of either
@@ -192,6 +196,10 @@ def _ordered(text: str) -> list[str]:
 LIGHT_STEMS = stems(" ".join(sorted(_LIGHT)))
 #: with those of words for a quantity, which name neither a subject nor a value
 _EMPTY_STEMS = LIGHT_STEMS | stems("limit number amount maximum minimum total")
+#: with verbs by which somebody states or repeats a wish
+LIGHT_REPORTING = LIGHT_STEMS | stems(
+    "asks wants says tells reminds repeats notices confirms checks praises finds please"
+)
 _NUMBER_STEMS = stems(
     "one two three four five six seven eight nine ten eleven twelve twenty thirty hundred half"
 )
@@ -322,6 +330,10 @@ def answer_of(note: Statement, question: Question) -> frozenset[str]:
     subject = note.subject if note.subject & question.words else frozenset()
     answer = note.title - question.words - LIGHT_STEMS - units - subject
     return frozenset(stem for stem in answer if not is_number(stem))
+
+
+def denies(title: str) -> bool:
+    return bool(_DENIAL.search(title))
 
 
 def is_number(stem: str) -> bool:
