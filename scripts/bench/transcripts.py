@@ -20,7 +20,7 @@ from typing import Any
 import report
 from memory import Words
 
-from cortex.front.library import Cortex
+from cortex.front.programs.library import Cortex
 from cortex.memory.transcripts import claude
 from cortex.memory.transcripts.reader import Position, read_portion
 from cortex.processes import attach

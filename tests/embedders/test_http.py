@@ -21,7 +21,7 @@ from cortex.embedders.http import parse_endpoint
 from cortex.embedders.static import open_static
 from cortex.front.http.embedding import open_server
 from cortex.settings.config import Config
-from cortex.settings.home import cache_base
+from cortex.settings.folders.home import cache_base
 from cortex.settings.table import Embedding, Provider
 from cortex.system.errors import Misconfigured, Unavailable
 

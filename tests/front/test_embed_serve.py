@@ -15,9 +15,9 @@ import pytest
 from cortex.embedders.static import open_static
 from cortex.embedders.token import find_token
 from cortex.front.http import embedding
+from cortex.front.http.access.origin_check import OriginCheck
 from cortex.front.http.embedding import BODY_BYTES_MAX, open_server
-from cortex.front.http.origin_check import OriginCheck
-from cortex.settings.home import cache_base
+from cortex.settings.folders.home import cache_base
 from cortex.system.errors import Unavailable
 
 QUESTION = b'{"texts": ["a", "b"]}'
@@ -99,6 +99,15 @@ def test_a_body_in_pieces_is_refused(place):
 def test_without_the_token_nothing_is_embedded(place, authorization):
     authorization = authorization and authorization.format(token=find_token(place.port))
     assert place.embed(Authorization=authorization) == 401
+
+
+def test_the_token_is_compared_in_constant_time(place, monkeypatch):
+    compared = []
+    compare = embedding.hmac.compare_digest
+    monkeypatch.setattr(embedding.hmac, "compare_digest", lambda a, b: compared.append(b) or compare(a, b))
+    assert place.embed(Authorization="Bearer wrong") == 401
+    assert place.embed() == 200
+    assert compared == [f"Bearer {find_token(place.port)}".encode()] * 2
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "", None])

@@ -23,7 +23,7 @@ import orjson
 from cortex.embedders import open_embedder
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.token import offered_token
-from cortex.front.http.origin_check import OriginCheck
+from cortex.front.http.access.origin_check import OriginCheck
 from cortex.settings.config import Config
 from cortex.system.errors import BadRequest, CortexError, TooLarge, Unavailable
 from ipc.lifeline import watch_life_line

@@ -6,7 +6,7 @@ import errno
 import socket
 
 from cortex.system.errors import Misconfigured
-from cortex.system.ports import holder_of
+from cortex.system.process.ports import holder_of
 
 HOST, PORT = "127.0.0.1", 37777
 #: connections that the system queues until they are accepted
