@@ -21,8 +21,8 @@ import report
 from memory import Words
 
 from cortex.front.programs.library import Cortex
-from cortex.memory.transcripts import claude
-from cortex.memory.transcripts.reader import Position, read_portion
+from cortex.memory.transcripts.formats import claude
+from cortex.memory.transcripts.formats.reader import Position, read_portion
 from cortex.processes import attach
 from cortex.settings.config import load_data
 

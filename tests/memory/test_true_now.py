@@ -434,11 +434,11 @@ def life(request, tmp_path_factory):
 
 def test_the_briefing_of_a_month_lists_a_repeated_preference_once(life):
     name, text = life
-    first, again = {
+    first, repeat = {
         "veterinary": ("Hanna wants scripts to have a dry run", "Every script should have a dry run, Hanna said again"),
         "ferry": ("Ingrid prefers small pull requests", "Ingrid asked for small pull requests again"),
     }[name]  # fmt: skip
-    assert (first in text) + (again in text) == 1
+    assert (first in text) + (repeat in text) == 1
 
 
 def test_the_briefing_of_a_month_has_contradicting_notes_under_contradictions_only(life):

@@ -26,7 +26,7 @@ from cortex.memory.team.postgresql import Server
 from cortex.memory.team.projects import Projects
 from cortex.memory.text import asks_about_time, gist, question_words
 from cortex.memory.times import just_now
-from cortex.memory.transcripts.exchange_index import ExchangeIndex
+from cortex.memory.transcripts.search.exchange_index import ExchangeIndex
 from cortex.memory.upkeep.state import Upkeep
 
 log = logging.getLogger(__name__)
