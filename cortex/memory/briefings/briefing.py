@@ -8,7 +8,8 @@ section are reserved for notes that no briefing held yet.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 
@@ -261,7 +262,7 @@ def _active_section(choice: _Choice, recent: Array) -> Iterator[Section]:
     yield from choice.take(ROUTINE_TITLES[2], fits[: choice.items])
 
 
-def _changes(notes: Mapping[int, Note], listed: Set[int], pairs: Sequence[Edge]) -> _Changes:
+def _changes(notes: Mapping[int, Note], listed: AbstractSet[int], pairs: Sequence[Edge]) -> _Changes:
     """The notes that others outdate, repeat or dispute, one of both `listed`; `pairs`: the known
     disputes. Of routine that differs by its numbers, the newest is left.
     """
