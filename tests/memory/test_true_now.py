@@ -464,6 +464,23 @@ def test_the_briefing_of_a_month_lists_routine_of_one_form_once_and_last(life):
     assert len(text) <= 4 * 700
 
 
+def test_a_listed_note_whose_repeat_has_no_line_stays_listed(library):
+    library.store("Mira wants tests named by their behaviour", kind="preference")
+    for at in range(12):
+        library.store(f"Depot {at} has {at + 3} ramps of steel", importance=0.9)
+    library.store("Mira wants every test named by its behaviour, in plain words", importance=0.4)
+    assert "named by their behaviour" in library.briefing()["briefing"]
+
+
+def test_notes_of_a_series_contradict_each_other_in_no_briefing(library):
+    for at in range(4):
+        library.store(f"Decision {at} of the shop about its tickets", kind="decision")
+        library.store(f"Depot {at} has {at + 3} ramps of steel")
+    text = library.briefing()["briefing"]
+    assert "## Contradictions" not in text
+    assert len(re.findall("Decision|Depot", text)) == 9  # with the heading
+
+
 def test_a_newer_note_that_has_no_line_is_listed_for_the_one_that_it_outdates(library):
     library.store("We want to sort letters with a robot", kind="goal")
     for at in range(12):

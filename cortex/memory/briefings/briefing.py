@@ -272,6 +272,7 @@ def _changes(notes: Mapping[int, Note], listed: AbstractSet[int], pairs: Sequenc
         if {edge.source, edge.target} <= notes.keys()
     ]
     changes = _Changes(notes, {}, set(), [(first, second) for first, second in known_pairs])
+    newest: dict[int, int] = {}
     stated = sorted(notes.values(), key=lambda note: (note.happened_at, note.number))
     for at, newer in enumerate(stated):
         for older in stated[:at]:
@@ -281,16 +282,17 @@ def _changes(notes: Mapping[int, Note], listed: AbstractSet[int], pairs: Sequenc
                     changes.outdated.add(older.number)
                 continue
             relation = compare(newer, older)
-            if relation == "repeats":
+            if relation == "repeats" and {*pair} <= listed:
                 says_more = newer.kind in KINDS and len(stems(newer.title)) > len(stems(older.title))
                 changes.outdated.add(pair[0] if says_more else pair[1])
-            elif newer.kind not in KINDS:
+            elif relation == "repeats" or newer.kind not in KINDS:
                 continue
             elif relation == "outdates":
                 changes.was[newer.number] = older
                 changes.outdated.add(older.number)
             elif relation and pair not in changes.disputes:
-                changes.disputes.append(pair)
+                newest[older.number] = newer.number
+    changes.disputes.extend(newest.items())
     return changes
 
 

@@ -252,7 +252,10 @@ def _statement(title: str, body: str) -> Statement:
         head=next(first, ""),
         ended=ended_values(text),
         named=_named_values(_RESULT.split(text.lower(), maxsplit=1)[0]) - LIGHT_STEMS,
-        measures=frozenset(_MEASURE.findall(title.lower())),
+        measures=frozenset(
+            (number, "" if unit in tokens.STOP_WORDS else unit)
+            for number, unit in _MEASURE.findall(title.lower())
+        ),
         order=order,
         adds=bool(_ADDS.search(title)),
         moves=bool(_MOVES.search(title)),
