@@ -269,7 +269,7 @@ def test_a_memory_killed_during_sealing_opens_complete_and_ends_sealed(folder, d
 
 
 @pytest.mark.parametrize(
-    ("again", "at"),
+    ("end", "at"),
     [
         ("served", ("export", 0)),
         ("unsealed", ("export", 1)),
@@ -281,9 +281,7 @@ def test_a_memory_killed_during_sealing_opens_complete_and_ends_sealed(folder, d
         ("served", ("give up", 0)),
     ],
 )
-def test_a_memory_killed_during_unsealing_loses_nothing_and_can_be_unsealed(
-    folder, data, key_file, at, again
-):
+def test_a_memory_killed_during_unsealing_loses_nothing_and_can_be_unsealed(folder, data, key_file, at, end):
     worker = open_worker(folder)
     store_notes(worker)
     ask(worker, "backup")
@@ -291,7 +289,7 @@ def test_a_memory_killed_during_unsealing_loses_nothing_and_can_be_unsealed(
     leave(folder)
     command = [sys.executable, "-P", "-c", KILLED, str(data), str(key_file), at[0], str(at[1]), "unseal"]
     assert subprocess.run(command, timeout=60, check=False).returncode == 9
-    if again == "served":
+    if end == "served":
         worker = open_worker(folder)
         assert count(worker) == len(TITLES)
         worker.close()

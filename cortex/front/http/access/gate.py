@@ -105,7 +105,7 @@ class Gate:
         async with contextlib.AsyncExitStack() as turn:
             with self._count_one(self.waiting, token, WAITING_MAX, WAITING_PART, "requests"):
                 if method in WITH_BODY:
-                    receive = _replay_body(await _read_body(headers, receive), receive)
+                    receive = _replay_body(await read_body(headers, receive), receive)
                 if not is_stream:
                     for turns in (self._named_turns, self._turns) if token else (self._turns,):
                         await turn.enter_async_context(turns)
@@ -214,14 +214,14 @@ class Gate:
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _read_body(headers: Headers, receive: Receive) -> bytes:
+async def read_body(headers: Headers, receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
     """Return the body. Raises RequestRefused if it is not JSON, too large or too slow."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RequestRefused(415, "bad_request", "Content-Type must be application/json.")
     length = headers.get("content-length", "")
-    if length.isdecimal() and int(length[:12]) > BODY_BYTES_MAX:
-        raise _too_large()
+    if length.isdecimal() and int(length[:12]) > bytes_max:
+        raise _too_large(bytes_max)
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_S):
@@ -230,16 +230,16 @@ async def _read_body(headers: Headers, receive: Receive) -> bytes:
                 if message["type"] == "http.disconnect":
                     raise RequestRefused(400, "bad_request", "The body ended early.")
                 body += message.get("body", b"")
-                if len(body) > BODY_BYTES_MAX:
-                    raise _too_large()
+                if len(body) > bytes_max:
+                    raise _too_large(bytes_max)
                 if not message.get("more_body"):
                     return bytes(body)
     except TimeoutError as error:
         raise RequestRefused(408, "bad_request", f"The body did not arrive within {BODY_S:g} s.") from error
 
 
-def _too_large() -> RequestRefused:
-    return RequestRefused(413, "too_large", f"The body is larger than {BODY_BYTES_MAX >> 20} MiB; send less.")
+def _too_large(bytes_max: int) -> RequestRefused:
+    return RequestRefused(413, "too_large", f"The body is larger than {bytes_max >> 20} MiB; send less.")
 
 
 def _with_header(send: Send, name: str, value: str) -> Send:
