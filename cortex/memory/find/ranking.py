@@ -151,14 +151,17 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
 
 def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array, related: float) -> bool:
     """Whether any note of the mask is about the query's subject: by a cosine of at least `related`,
-    by nearly all its words, or as speech that passes the minimum for a hit.
+    by nearly all its words, or as speech that passes the minimum for a hit: of a session, by
+    somebody who speaks twice ("photos: S3 now" names no speaker).
     """
     if lanes.cosines.values.max(initial=-1.0) >= related:
         return True
     words = lanes.word_bits
     if _covered(words.bits[mask[words.numbers]], words.worth).max(initial=0.0) >= WORDS_ABOUT:
         return True
-    return bool((similar.fits & (catalog["speaker"][similar.numbers] > 0)).any())
+    speakers, is_of_session = catalog["speaker"][similar.numbers], catalog["session"][similar.numbers] > 0
+    speaking = speakers[similar.fits & is_of_session & (speakers > 0)]
+    return bool(len(speaking) and (np.bincount(catalog["speaker"])[speaking] > 1).any())
 
 
 def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:

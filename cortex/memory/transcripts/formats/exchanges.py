@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cortex.memory.transcripts.plans import joined
-from cortex.memory.transcripts.tags import plain
+from cortex.memory.transcripts.formats.plans import joined
+from cortex.memory.transcripts.formats.tags import plain
 
 #: characters of an exchange's text kept from one reading; more is cut, and counted
 TEXT_CHARS_MAX = 1_000_000

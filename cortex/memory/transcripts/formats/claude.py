@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.line_values import (
+from cortex.memory.transcripts.formats.exchanges import Gathering
+from cortex.memory.transcripts.formats.line_values import (
     commits_in,
     folders_in,
     jsonl_in,
@@ -18,7 +18,7 @@ from cortex.memory.transcripts.line_values import (
     moment_of,
     text_of,
 )
-from cortex.memory.transcripts.plans import plan_changes
+from cortex.memory.transcripts.formats.plans import plan_changes
 
 NAME = "claude"
 #: the variable for another folder than ~/.claude

@@ -14,10 +14,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from cortex.memory.transcripts import spool
-from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.reader import Portion, Position
-from cortex.memory.transcripts.spool import ENDING
+from cortex.memory.transcripts.formats import spool
+from cortex.memory.transcripts.formats.exchanges import Gathering
+from cortex.memory.transcripts.formats.reader import Portion, Position
+from cortex.memory.transcripts.formats.spool import ENDING
 from cortex.system import files
 from cortex.system.errors import Damaged
 from cortex.terms.text.secrets import remove_secrets_in

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.line_values import (
+from cortex.memory.transcripts.formats.exchanges import Gathering
+from cortex.memory.transcripts.formats.line_values import (
     commits_in,
     folders_in,
     jsonl_in,
@@ -21,7 +21,7 @@ from cortex.memory.transcripts.line_values import (
     moment_of,
     text_of,
 )
-from cortex.memory.transcripts.plans import PLAN_TOOL, plan_changes
+from cortex.memory.transcripts.formats.plans import PLAN_TOOL, plan_changes
 
 NAME = "codex"
 #: the variable for another folder than ~/.codex

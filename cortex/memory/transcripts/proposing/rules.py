@@ -15,10 +15,10 @@ from cortex.memory.store.forgotten import forgotten_hashes, stored_hashes
 from cortex.memory.store.records import Records
 from cortex.memory.store.tables import SESSION
 from cortex.memory.text import cut
-from cortex.memory.transcripts.changed_files import note_changes
 from cortex.memory.transcripts.intake import Commit, IncomingPortion
-from cortex.memory.transcripts.proposals import CHANNEL, Proposal, propose
-from cortex.memory.transcripts.sentences import remembered_sentences
+from cortex.memory.transcripts.proposing.changed_files import note_changes
+from cortex.memory.transcripts.proposing.proposals import CHANNEL, Proposal, propose
+from cortex.memory.transcripts.proposing.sentences import remembered_sentences
 
 #: characters of a commit message below its first line
 BODY_CHARS_MAX = 4_000

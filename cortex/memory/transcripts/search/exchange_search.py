@@ -11,8 +11,8 @@ from cortex.memory.store.note_store import Store
 from cortex.memory.store.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
 from cortex.memory.times import format_moment
-from cortex.memory.transcripts.excerpts import Excerpt, mark
-from cortex.memory.transcripts.exchange_index import ExchangeIndex, Hit
+from cortex.memory.transcripts.search.excerpts import Excerpt, mark
+from cortex.memory.transcripts.search.exchange_index import ExchangeIndex, Hit
 from cortex.system.errors import BadRequest
 
 #: candidate exchanges for each requested session, and at least

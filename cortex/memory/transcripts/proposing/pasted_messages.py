@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from cortex.memory.transcripts.commands import orders_a_command
+from cortex.memory.transcripts.proposing.commands import orders_a_command
 
 #: lines, apart from quotes and code, from which on a message is pasted
 LINES_MAX = 15

@@ -13,8 +13,8 @@ from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from cortex.memory.transcripts import claude, codex
-from cortex.memory.transcripts.exchanges import Gathering
+from cortex.memory.transcripts.formats import claude, codex
+from cortex.memory.transcripts.formats.exchanges import Gathering
 from cortex.system import files
 from cortex.terms.text.secrets import remove_secrets_in
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cortex.memory.transcripts.pasted_messages import QUOTED, is_pasted
+from cortex.memory.transcripts.proposing.pasted_messages import QUOTED, is_pasted
 
 #: longest and shortest sentence in characters; longer ones are pasted text
 CHARS_MAX, CHARS_MIN = 400, 8

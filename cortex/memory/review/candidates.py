@@ -21,8 +21,8 @@ from cortex.memory.store.records import Records
 from cortex.memory.store.tables import CANDIDATE, NOTE
 from cortex.memory.text import cut
 from cortex.memory.times import format_moment
-from cortex.memory.transcripts.commands import holds_command_or_address
-from cortex.memory.transcripts.proposals import KEPT_MS, Proposal
+from cortex.memory.transcripts.proposing.commands import holds_command_or_address
+from cortex.memory.transcripts.proposing.proposals import KEPT_MS, Proposal
 from cortex.system.errors import BadRequest, NotFound
 
 #: candidates in one answer to a person, and to an agent; characters of one for an agent
