@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cortex.graph.frameworks.framework import ANY, METHODS
+from cortex.graph.frameworks.tables.framework import ANY, METHODS
 from cortex.terms.kinds import OPEN_END
 
 #: paths of one router, and mounts between it and its root

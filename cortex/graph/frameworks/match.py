@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cortex.graph.frameworks.framework import ANY
 from cortex.graph.frameworks.join import (
     PARAMETER,
     FullRoute,
@@ -20,6 +19,7 @@ from cortex.graph.frameworks.join import (
     join_routes,
     root_of,
 )
+from cortex.graph.frameworks.tables.framework import ANY
 from cortex.terms.components import family_of
 from cortex.terms.paths import is_example, is_test
 

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.facts import Fragment
-from cortex.graph.frameworks.files import path_of
-from cortex.graph.frameworks.framework import ANY, METHODS
 from cortex.graph.frameworks.names import Injected, Routers, Texts
-from cortex.graph.frameworks.scopes import frameworks_of
+from cortex.graph.frameworks.reading.files import path_of
+from cortex.graph.frameworks.reading.scopes import frameworks_of
+from cortex.graph.frameworks.tables.framework import ANY, METHODS
 from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluate import Evaluator

@@ -15,8 +15,8 @@ from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
-from cortex.graph.frameworks.read import read_fragments
-from cortex.graph.frameworks.read_clients import read_requests
+from cortex.graph.frameworks.reading.read import read_fragments
+from cortex.graph.frameworks.reading.read_clients import read_requests
 from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract

@@ -9,10 +9,10 @@ import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import child_of, text_of
-from cortex.graph.frameworks.framework import Framework, Setting, Views
 from cortex.graph.frameworks.join import ACTIONS
-from cortex.graph.frameworks.literals import names_in_list
-from cortex.graph.frameworks.scopes import Arguments, Scopes, last_of, span_of
+from cortex.graph.frameworks.reading.literals import names_in_list
+from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
+from cortex.graph.frameworks.tables.framework import Framework, Setting, Views
 
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6

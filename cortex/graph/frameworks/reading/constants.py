@@ -10,7 +10,7 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.literals import HOLE, Literals, holes
+from cortex.graph.frameworks.reading.literals import HOLE, Literals, holes
 from cortex.terms.kinds import TYPE_KINDS
 
 #: constants of one file, entries of one object, and objects around a constant

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.graph.frameworks.framework import (
+from cortex.graph.frameworks.tables.framework import (
     METHODS,
     USUAL_METHODS,
     Attributes,

@@ -15,9 +15,9 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import child_of, text_of
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.framework import METHODS, Attributes, Framework
 from cortex.graph.frameworks.join import ROUTES
-from cortex.graph.frameworks.scopes import Arguments, Scopes, last_of
+from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of
+from cortex.graph.frameworks.tables.framework import METHODS, Attributes, Framework
 from cortex.terms.kinds import TYPE_KINDS
 
 DEPTH_MAX = 120

@@ -14,12 +14,12 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import child_of, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.clients import CLIENTS, IN_PROCESS, TEST_CLIENT, Client, Form, Maker
-from cortex.graph.frameworks.framework import METHODS, Places
-from cortex.graph.frameworks.literals import names_in_list
-from cortex.graph.frameworks.rows import Call, read_call
-from cortex.graph.frameworks.scopes import FRAGMENTS_MAX
-from cortex.graph.frameworks.templates import Templates
+from cortex.graph.frameworks.reading.literals import names_in_list
+from cortex.graph.frameworks.reading.rows import Call, read_call
+from cortex.graph.frameworks.reading.scopes import FRAGMENTS_MAX
+from cortex.graph.frameworks.reading.templates import Templates
+from cortex.graph.frameworks.tables.clients import CLIENTS, IN_PROCESS, TEST_CLIENT, Client, Form, Maker
+from cortex.graph.frameworks.tables.framework import METHODS, Places
 from cortex.terms.kinds import CALLABLE_KINDS
 from cortex.terms.paths import is_test
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cortex.graph.frameworks.framework import METHODS, Places
+from cortex.graph.frameworks.tables.framework import METHODS, Places
 
 
 @dataclass(frozen=True, slots=True)

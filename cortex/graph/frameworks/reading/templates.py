@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import text_of
-from cortex.graph.frameworks.literals import Literals
+from cortex.graph.frameworks.reading.literals import Literals
 
 _ASSIGNS = frozenset(
     "assignment variable_declarator assignment_expression short_var_declaration const_spec var_spec "

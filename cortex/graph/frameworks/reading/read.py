@@ -14,14 +14,13 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import child_of, required_module, text_of, unwrap_node
 from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.attributes import AttributeReader
-from cortex.graph.frameworks.files import ROUTE_FILE, read_file
-from cortex.graph.frameworks.framework import Framework, Group, Mount, Route, Router, Setting, Views
-from cortex.graph.frameworks.laravel import LaravelReader
-from cortex.graph.frameworks.literals import holes, names_in_list
-from cortex.graph.frameworks.rails import RailsReader
-from cortex.graph.frameworks.rows import Call, Rows, read_call
-from cortex.graph.frameworks.scopes import (
+from cortex.graph.frameworks.reading.attributes import AttributeReader
+from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
+from cortex.graph.frameworks.reading.laravel import LaravelReader
+from cortex.graph.frameworks.reading.literals import holes, names_in_list
+from cortex.graph.frameworks.reading.rails import RailsReader
+from cortex.graph.frameworks.reading.rows import Call, Rows, read_call
+from cortex.graph.frameworks.reading.scopes import (
     FRAGMENTS_MAX,
     Frame,
     Scopes,
@@ -30,6 +29,7 @@ from cortex.graph.frameworks.scopes import (
     with_attributes,
     with_calls,
 )
+from cortex.graph.frameworks.tables.framework import Framework, Group, Mount, Route, Router, Setting, Views
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import dotted_name, text_of
-from cortex.graph.frameworks.drawn import APP, DEPTH_MAX, Drawing, Place, singular
-from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import join_path
-from cortex.graph.frameworks.scopes import last_of
+from cortex.graph.frameworks.reading.drawn import APP, DEPTH_MAX, Drawing, Place, singular
+from cortex.graph.frameworks.reading.scopes import last_of
+from cortex.graph.frameworks.tables.framework import METHODS
 
 _VERBS = {method.lower(): (method,) for method in METHODS} | {"any": (), "match": ()}
 #: action → (methods, path below the resource, whether it is one of its members)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import text_of
-from cortex.graph.frameworks.drawn import APP, DEPTH_MAX, Drawing, Place, singular
-from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import join_path
+from cortex.graph.frameworks.reading.drawn import APP, DEPTH_MAX, Drawing, Place, singular
+from cortex.graph.frameworks.tables.framework import METHODS
 
 _ROUTES = re.compile(r"^(.*?)config/routes(?:\.rb$|/)")
 _ENGINE = re.compile(r"((?:\w+::)*\w+)::Engine\.")

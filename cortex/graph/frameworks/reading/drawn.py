@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import text_of
-from cortex.graph.frameworks.framework import ANY
 from cortex.graph.frameworks.join import join_path
-from cortex.graph.frameworks.scopes import Scopes
+from cortex.graph.frameworks.reading.scopes import Scopes
+from cortex.graph.frameworks.tables.framework import ANY
 
 #: nesting that is read
 DEPTH_MAX = 60
