@@ -118,6 +118,8 @@ class _Nodes:
             self._add_views(fragment, router, template, flags)
             return
         handlers = self._handlers(fragment)
+        if fragment.router == "=app" and "#" in fragment.target:  # drawn: a test may name the action
+            flags["to"] = fragment.target
         methods = fragment.methods
         if self._class_methods and "methods" not in flags:
             methods = next(filter(None, map(self._methods_of, handlers)), methods)

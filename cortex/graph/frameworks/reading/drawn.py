@@ -38,6 +38,14 @@ class Place:
     collection: str = ""
     member: str = ""
     shallow: bool = False
+    #: begin of the names of routes, also without resources around, and their end in a block of a
+    #: member or collection
+    names: str = ""
+    outer_names: str = ""
+    suffix: str = ""
+    #: names of the resource around: a member's and its collection's
+    singular: str = ""
+    plural: str = ""
 
     def below(self, path: str | None) -> Place:
         """Return the place under a further prefix, None for a computed one."""
@@ -66,8 +74,17 @@ class Drawing(Scopes):
         nodes = node.named_children if "array" in node.type else [node]
         return [text for child in nodes if (text := self.symbol(_element(child))) is not None]
 
-    def draw(self, place: Place, methods: Iterable[str], path: str | None, target: str, node: Node) -> None:
-        """Add a route at a place, with the methods."""
+    def draw(
+        self,
+        place: Place,
+        methods: Iterable[str],
+        path: str | None,
+        target: str,
+        node: Node,
+        *,
+        name: str = "",
+    ) -> None:
+        """Add a route at a place, with the methods and the name."""
         template = "" if path is None else join_path(place.path, path)
         self.add(
             "route",
@@ -76,7 +93,10 @@ class Drawing(Scopes):
             template=template or "/",
             methods=tuple(methods) or (ANY,),
             target=target,
-            flags=("computed",) if path is None or place.computed else (),
+            flags=(
+                *(("computed",) if path is None or place.computed else ()),
+                *((f"named={name}",) if name else ()),
+            ),
         )
 
 

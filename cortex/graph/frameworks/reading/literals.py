@@ -12,8 +12,8 @@ from cortex.graph.facts.chains import text_of
 #: characters of a path
 TEXT_CHARS_MAX = 500
 _QUOTES = re.compile(r"^[A-Za-z]*(?:\"\"\"|'''|[\"'`])|(?:\"\"\"|'''|[\"'`])$")
-#: `http.MethodGet` and `GET` in lists of methods
-_METHOD = re.compile(r"(?:Method)?([A-Za-z]+)$")
+#: `http.MethodGet` and `HttpMethod.GET` in lists of methods
+_METHOD = re.compile(r"(?:Method|HttpMethod\.)([A-Za-z]+)$")
 _DEPTH_MAX = 20
 #: around the name of an unknown constant in a template
 HOLE = "\0"
@@ -133,5 +133,5 @@ def names_in_list(node: Node) -> Iterator[str]:
     elif node.type in ("list", "tuple", "set") or "array" in node.type or "initializer" in node.type:
         for child in node.named_children:
             yield from names_in_list(child)
-    elif (match := _METHOD.search(text_of(node))) and match[0].startswith("Method"):
+    elif match := _METHOD.search(text_of(node)):
         yield match[1].upper()

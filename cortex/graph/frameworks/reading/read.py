@@ -37,6 +37,8 @@ DEPTH_MAX = 220
 _LISTS = frozenset({"list", "array", "tuple"})
 #: names of untyped parameters that may hold a router
 _USUAL = frozenset("app router server api blueprint".split())
+#: the name space of a list of routes
+_APP_NAME = re.compile(r"""(?m)^app_name\s*=\s*["'](\w+)["']""")
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
@@ -52,6 +54,7 @@ def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment
     text = root.text or b""
     if called := with_calls(frameworks, text):
         readers.append(reader := _Reader(facts, grammar, called))
+        reader.root = root
         reader.visit(root)
     if attributed := with_attributes(frameworks, text):
         readers.append(attributes := AttributeReader(facts, grammar, attributed))
@@ -122,7 +125,10 @@ class _Reader(Rows):
             return ""
         if not was_known:
             roots = {framework.root for framework in self.frameworks}
-            self.add("router", key, node, flags=("app",) if holder in roots and holder else ())
+            flags: tuple[str, ...] = ("app",) if holder in roots and holder else ()
+            if flags and (match := _APP_NAME.search(text_of(self.root))):
+                flags = (*flags, f"names={match[1]}:")
+            self.add("router", key, node, flags=flags)
         return key
 
     def _assign(self, left: Node, right: Node, depth: int) -> str:
@@ -373,8 +379,13 @@ class _Reader(Rows):
             prefix = "" if row.template_has_method and prefix == template else prefix
             is_open = self._is_include(target) and not router.startswith("'")  # not a foreign module
             flags = (*flags, "open") if is_open else flags
+            if name := self._name_space(target):
+                flags = (*flags, f"names={name}:")
             self.add("mount", key, node, template=prefix, target=router, span=span_of(target), flags=flags)
             return
+        named = call.at(row.name)
+        if name_text := self.literals.text(named) if named is not None else "":
+            flags = (*flags, f"named={name_text}")
         handler = self._handler(target)
         handlers = [(methods, handler)]
         if (members := dict(self._members(target))) and handler.endswith(".as_view()"):
