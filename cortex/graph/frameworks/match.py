@@ -25,6 +25,8 @@ from cortex.terms.paths import is_example, is_test
 
 #: routes that one request may mean
 CANDIDATES_MAX = 12
+#: pairs of a request and a route that are compared: a hostile graph has billions
+_STEPS_MAX = 1_000_000
 #: requests with one beginning that give the text of an unknown prefix, and how many more they must
 #: be than those with another
 _LEARNED_MIN, _LEARNED_SHARE = 2, 5
@@ -142,7 +144,7 @@ def _segments(path: str) -> list[str]:
 
 
 class _Routes:
-    """Routes by their last segment of text."""
+    """Routes by their last segment of text, and by the rarest for complete paths."""
 
     def __init__(self, routes: Iterable[FullRoute], files: Mapping[str, str]) -> None:
         self._files = files
@@ -150,15 +152,21 @@ class _Routes:
         self._learned: dict[str, tuple[str, ...]] = {}
         self.every = [route for route in routes if not route.is_open]
         self._by_text: dict[str, list[tuple[FullRoute, list[str]]]] = {}
+        self._by_rarest: dict[str, list[tuple[FullRoute, list[str]]]] = {}
+        self._steps = 0
         self._by_name: dict[str, set[tuple[str, str]]] = {}
         self._by_path: dict[tuple[str, str], list[FullRoute]] = {}
         for route in self.every:
             self._by_path.setdefault((route.root, route.path), []).append(route)
             for name in route.names:
                 self._by_name.setdefault(name, set()).add((route.root, route.path))
-            parts = [part for part in route.path.split("/") if part]
-            text = next((part for part in reversed(parts) if not PARAMETER.search(part)), "")
-            self._by_text.setdefault(text.lower(), []).append((route, parts))
+        split = [[part for part in route.path.split("/") if part] for route in self.every]
+        texts = [[part.lower() for part in reversed(parts) if not PARAMETER.search(part)] for parts in split]
+        counts = Counter(text for row in texts for text in row)
+        for route, parts, row in zip(self.every, split, texts, strict=True):
+            if row:
+                self._by_text.setdefault(row[0], []).append((route, parts))
+                self._by_rarest.setdefault(min(row, key=counts.__getitem__), []).append((route, parts))
 
     @cached_property
     def _roots(self) -> list[tuple[str, str, str]]:
@@ -173,6 +181,8 @@ class _Routes:
         """Learn the text of unknown prefixes: the requests with two segments of the path behind one
         have the same beginning.
         """
+        if not any(map(_unknown_prefix, self.every)):
+            return
         beginnings: dict[str, Counter[tuple[str, ...]]] = {}
         for request in requests:
             for _, route in self._ranked(request) if request.base is None and not request.name else ():
@@ -231,8 +241,11 @@ class _Routes:
             if route.method in (request.method, ANY)
             and ("#" not in request.name or request.name in route.names)
         ]
+        index = self._by_rarest if request.base is None else self._by_text
         for text in {segment.lower() for segment in request.segments if not _HOLE.search(segment)}:
-            for route, parts in self._by_text.get(text, ()):
+            pairs = index.get(text, [])
+            self._steps += len(pairs)
+            for route, parts in pairs if self._steps < _STEPS_MAX else ():
                 if route.method in (request.method, ANY) and (
                     rank := _rank(request, route, parts, self._learned.get(_unknown_prefix(route)))
                 ):
