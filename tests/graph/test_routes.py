@@ -363,6 +363,39 @@ def test_a_route_of_an_interface_means_the_method_of_the_class_that_serves_it(tm
     assert [(row["edge"], row["node"]["route"]) for row in rows] == [("routes_to", "GET /pets/{id}")]
 
 
+def test_a_router_module_moves_the_routes_of_its_modules():
+    texts = {
+        "src/main.ts": (
+            "import { NestFactory } from '@nestjs/core';\nimport { AppModule } from './app.module';\n"
+            "async function main() {\n  const app = await NestFactory.create(AppModule);\n  await app.listen(1);\n}\n"
+        ),
+        "src/app.module.ts": (
+            "import { Controller, Get, Module } from '@nestjs/common';\nimport { RouterModule } from '@nestjs/core';\n"
+            "import { UsersModule } from './users.module';\n@Controller('deep')\nclass Deep {\n  @Get() list() {}\n}\n"
+            "@Module({ controllers: [Deep] })\nexport class DeepModule {}\n"
+            "@Module({ imports: [UsersModule, DeepModule, RouterModule.register([\n"
+            "  { path: 'admin', module: UsersModule, children: [{ path: 'in', module: DeepModule }] }])] })\nexport class AppModule {}\n"
+        ),
+        "src/users.module.ts": (
+            "import { Controller, Get, Module } from '@nestjs/common';\n@Controller('users')\nclass Users {\n  @Get(':id') show() {}\n}\n"
+            "@Module({ controllers: [Users] })\nexport class UsersModule {}\n"
+        ),
+    }
+    assert routes_in(texts) == [
+        "GET /admin/in/deep src/app.module:Deep.list",
+        "GET /admin/users/:id src/users.module:Users.show",
+    ]
+
+
+def test_a_handler_depends_on_the_functions_of_its_router():
+    text = (
+        "from fastapi import APIRouter, Depends\ndef auth(): ...\nrouter = APIRouter(dependencies=[Depends(auth)])\n"
+        "@router.get('/x')\ndef show(): ...\n"
+    )
+    _, edges = nodes_and_edges({"app.py": text})
+    assert ("app:show", "app:auth") in {(edge["from"], edge["to"]) for edge in edges}
+
+
 def test_mounts_of_versions_have_one_order():
     methods = "".join(f"  @Version('{n}') @Get('/{n}') f{n}() {{}}\n" for n in range(1, 8))
     text = f"import {{ Controller, Get, Version }} from '@nestjs/common';\n@Controller('x')\nexport class A {{\n{methods}}}\n"

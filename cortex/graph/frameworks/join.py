@@ -174,9 +174,12 @@ class _Prefixes:
         self._definitions: dict[str, Mapping[str, Any]] = {}
         self._mounts: dict[str, list[Mapping[str, Any]]] = {}
         self._cache: dict[str, list[Prefix]] = {}
+        self._moved: dict[str, Mapping[str, Any]] = {}
         for node in others:
             if node["kind"] == "router":
                 self._definitions.setdefault(root_of(str(node["router"]), self._same), node)
+            elif node.get("moves"):  # a prefix of the module's own
+                self._moved.setdefault(root_of(str(node["mounted"]), self._same), node)
             elif not node.get("same"):
                 self._mounts.setdefault(root_of(str(node["mounted"]), self._same), []).append(node)
 
@@ -196,6 +199,9 @@ class _Prefixes:
             return []
         self._cache[router] = []  # a circle of mounts ends here
         definition, mounts = self._definitions.get(router, {}), self._mounts.get(router, [])
+        if (moved := self._moved.get(router)) is not None:
+            names = ("prefix", "computed", "file", "start_line")
+            definition = {**definition, **{name: moved[name] for name in names if name in moved}}
         if not mounts:
             prefixes = [_with_own(Prefix(served=bool(definition.get("app")), root=router), definition)]
         else:

@@ -252,6 +252,8 @@ class _Reader(Rows):
         self.known_routers[key] = framework
         prefix, flags = self.prefix(call.at(router.prefix))
         self.add("router", key, node, template=prefix, flags=(*flags, "app") if router.app else flags)
+        if (injected := call.keywords.get(framework.injected)) is not None:
+            self.injected[key] = injected
         routes = call.at(router.routes)
         if routes is not None and (inner := self.visit(routes, "", call.depth)):
             self.add("mount", key, node, target=inner, span=span_of(routes))
@@ -364,7 +366,8 @@ class _Reader(Rows):
                 self.visit(argument, "", call.depth)
         if decorator is not None:
             if (target_name := self._decorated(decorator)) is not None:
-                for listed in (call.keywords.get(framework.injected) for framework in self.frameworks):
+                every = [call.keywords.get(framework.injected) for framework in self.frameworks]
+                for listed in (*every, self.injected.get(key)):
                     if listed is not None and target_name:
                         self._inject(listed, target_name)
                 self.add(

@@ -145,6 +145,8 @@ class Scopes:
         self.listed = tuple({f".{framework.listed}" for framework in frameworks if framework.listed})
         #: routers whose paths end without a slash
         self.bare: set[str] = set()
+        #: router → the list of functions that are called for each of its routes
+        self.injected: dict[str, Node] = {}
         #: the list around the reader
         self.list = ""
         self.count = self.steps = 0
