@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
 
 #: characters of a path
 TEXT_CHARS_MAX = 500
@@ -23,7 +23,7 @@ _CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
 _WRAPS = frozenset({"expression_list", "parenthesized_expression"})
 _CASTS = frozenset({"as_expression", "non_null_expression", "satisfies_expression"})
 #: `Orders.BASE`
-_MEMBERS = frozenset(
+MEMBERS = frozenset(
     "attribute field_access member_access_expression navigation_expression member_expression "
     "selector_expression".split()
 )
@@ -72,7 +72,7 @@ class Literals:
                 return _QUOTES.sub("", text_of(node))
             contents = [child for child in children if not child.type.endswith(("_start", "_end"))]
             return self._join(contents, depth)
-        if kind == "identifier" or kind in _MEMBERS:
+        if kind == "identifier" or kind in MEMBERS:
             return self._constant(text_of(node))
         if kind.startswith("binary_"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import child_of, text_of
+from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.literals import names_in_list

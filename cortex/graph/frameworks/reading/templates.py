@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
-from cortex.graph.frameworks.reading.literals import _MEMBERS, Literals
+from cortex.graph.facts.expressions.chains import text_of
+from cortex.graph.frameworks.reading.literals import MEMBERS, Literals
 
 _ASSIGNS = frozenset(
     "assignment variable_declarator assignment_expression short_var_declaration const_spec var_spec "
@@ -46,7 +46,7 @@ class Templates(Literals):
         if self._helper is not None and (match := self._helper.match(text_of(node)[:200])):
             name, action = match[1], match[match.lastindex or 1]
             return f"@{name}" if name else f"@{self._owner}#{action}" if self._owner else None
-        if kind == "identifier" or (kind in _MEMBERS and text_of(node).startswith("this.")):
+        if kind == "identifier" or (kind in MEMBERS and text_of(node).startswith("this.")):
             value = self._find(node)
             return self.text(value, depth + 1) if value is not None else None
         if kind in _CALLS:
