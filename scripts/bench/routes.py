@@ -245,7 +245,10 @@ def main() -> None:
         nodes, edges = graph_of(folder)
         routes = ours(nodes, edges)
         row: dict[str, Any] = {"framework": framework, "truth": len(truth), "cortex": judge(truth, routes)}
-        if arguments.peer is not None:
+        if (
+            arguments.peer is not None
+            and (arguments.peer / folder.name / ".codegraph" / "codegraph.db").exists()
+        ):
             row["codegraph"] = judge(truth, codegraph(arguments.peer / folder.name))
         fragments = [node for node in nodes if node["kind"] in ROUTE_KINDS]
         matches, by_id = match_requests(fragments), {node["id"]: node for node in fragments}

@@ -13,6 +13,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.frameworks.join import join_path
+from cortex.graph.frameworks.reading.literals import HOLE
 from cortex.graph.frameworks.reading.scopes import Scopes
 from cortex.graph.frameworks.tables.framework import ANY
 
@@ -47,6 +48,11 @@ class Place:
     singular: str = ""
     plural: str = ""
 
+    @property
+    def is_open(self) -> bool:
+        """True if a part of the path has no text in this file."""
+        return self.computed or HOLE in self.path
+
     def below(self, path: str | None) -> Place:
         """Return the place under a further prefix, None for a computed one."""
         if path is None:
@@ -59,13 +65,16 @@ class Drawing(Scopes):
     """The routes of a file of drawn routes."""
 
     def symbol(self, node: Node | None) -> str | None:
-        """Return the text of a string or symbol; None for another expression."""
+        """Return the text of a string or symbol, with the names of constants between `HOLE`s; None
+        for another expression.
+        """
         if node is None:
             return None
         if "symbol" in node.type:
             match = _SYMBOL.match(text_of(node))
             return match[1] if match else None
-        return self.literals.text(node) if self.literals.is_text(node) else None
+        text = self.literals.text(node)
+        return self.literals.template(node) if text is None else text
 
     def symbols(self, node: Node | None) -> list[str]:
         """Return the texts of a list, or of one string."""
@@ -94,7 +103,7 @@ class Drawing(Scopes):
             methods=tuple(methods) or (ANY,),
             target=target,
             flags=(
-                *(("computed",) if path is None or place.computed else ()),
+                *(("computed",) if path is None or place.is_open or HOLE in path else ()),
                 *((f"named={name}",) if name else ()),
             ),
         )

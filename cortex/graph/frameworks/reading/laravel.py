@@ -184,7 +184,7 @@ class LaravelReader(Drawing):
     def _mount(self, place: Place, file: str, node: Node) -> None:
         """Mount a file of routes, in place of the prefix that it has without a mount."""
         self.add("router", f"{APP}(files)", node, flags=("app",))
-        flags = ("replaces", "computed") if place.computed else ("replaces",)
+        flags = ("replaces", "computed") if place.is_open else ("replaces",)
         flags = (*flags, f"names={place.names}") if place.names else flags
         target = f"/{self.root}{file}"
         self.add("mount", f"{APP}(files)", node, template=place.path, target=target, flags=flags)

@@ -22,10 +22,11 @@ _NAMES = re.compile(r"[\w$]+")
 _CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
 _WRAPS = frozenset({"expression_list", "parenthesized_expression"})
 _CASTS = frozenset({"as_expression", "non_null_expression", "satisfies_expression"})
-#: `Orders.BASE`
+_NAMED = frozenset(("identifier", "constant", "name"))
+#: `Orders.BASE`, `Orders::BASE`
 MEMBERS = frozenset(
     "attribute field_access member_access_expression navigation_expression member_expression "
-    "selector_expression".split()
+    "selector_expression class_constant_access_expression scope_resolution".split()
 )
 
 
@@ -72,8 +73,8 @@ class Literals:
                 return _QUOTES.sub("", text_of(node))
             contents = [child for child in children if not child.type.endswith(("_start", "_end"))]
             return self._join(contents, depth)
-        if kind == "identifier" or kind in MEMBERS:
-            return self._constant(text_of(node))
+        if kind in _NAMED or kind in MEMBERS:
+            return self._constant(text_of(node).replace("::", "."))
         if kind.startswith("binary_"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = node.child_by_field_name("operator")

@@ -160,13 +160,13 @@ class RailsReader(Drawing):
                         self._walk(block, place, depth + 1)
             case "draw" if name := self.symbol(first):
                 path = f"/{self.root}config/routes/{name}.rb"
-                flags = ("computed",) if place.computed else ()
+                flags = ("computed",) if place.is_open else ()
                 flags = (*flags, f"names={place.names}") if place.names else flags
                 self.add("mount", APP, call.node, template=place.path, target=path, flags=flags)
             case "mount":
                 named = [node for name, node in call.options.items() if name == "at" or name[:1].isupper()]
                 below = place.below(self.symbol(call.pair[1] if call.pair else next(iter(named), None)))
-                marks = ("computed", "open") if below.computed else ("open",)
+                marks = ("computed", "open") if below.is_open else ("open",)
                 self.add("mount", APP, call.node, template=below.path, flags=marks)
             case "root":
                 target = self._target(place, call.options.get("to", first))
