@@ -99,19 +99,19 @@ def annotated(folder: Path, framework: str) -> Routes:
 
 
 def _annotated(lines: list[str], framework: str, constants: dict[str, str]) -> Iterator[tuple[str, str, str]]:
-    owner, prefixes, pending, own = "", [""], list[tuple[str, list[str]]](), list[str]()
+    owner, prefixes, pending, routed = "", [""], list[tuple[str, list[str]]](), list[str]()
     for number, line in enumerate(lines):
         if match := _CLASS.match(line):
             owner = match[1]
-            prefixes = own or [paths[0] for _, paths in pending if paths] or [""]
-            pending, own = [], []
+            prefixes = routed or [paths[0] for _, paths in pending if paths] or [""]
+            pending, routed = [], []
         elif match := _ANNOTATION[framework].match(line):
             name, text = (group or "" for group in (match.groups() if match[1] else match.groups()[2:])[:2])
             if "(" in line and ")" not in line:
                 text += " ".join(lines[number + 1 : number + 6]).partition(")")[0]
             paths = _paths(text, constants)
             if name in ("Route", "Request") and not re.search(r"RequestMethod\.(\w+)", text):
-                own = paths or [""]
+                routed = paths or [""]
             else:
                 verb = re.search(r"RequestMethod\.(\w+)", text)
                 pending.append((verb[1] if verb else name, paths))
@@ -123,7 +123,7 @@ def _annotated(lines: list[str], framework: str, constants: dict[str, str]) -> I
         ):
             for verb, paths in pending:
                 for prefix in prefixes:
-                    for path in paths or own or [""]:
+                    for path in paths or routed or [""]:
                         full = (
                             path[1:]
                             if path.startswith("~")
@@ -134,7 +134,7 @@ def _annotated(lines: list[str], framework: str, constants: dict[str, str]) -> I
                         full = re.sub(r"(?i)\[controller\]", owner.removesuffix("Controller"), full)
                         full = re.sub(r"(?i)\[action\]", match[1].removesuffix("Async"), full)
                         yield verb.upper(), full, f"{owner}@{match[1]}"
-            pending, own = [], []
+            pending, routed = [], []
 
 
 def _paths(text: str, constants: dict[str, str]) -> list[str]:
@@ -196,8 +196,8 @@ def codegraph(folder: Path) -> Routes:
         for name, file, handler in rows:
             method, _, path = name.partition(" ")
             if path and not is_test(file):
-                found = plain((handler or "").replace("::", ".")) if handler else ""
-                routes.setdefault(normal(method, path), set()).add(found)
+                end = plain((handler or "").replace("::", ".")) if handler else ""
+                routes.setdefault(normal(method, path), set()).add(end)
     return routes
 
 

@@ -295,7 +295,7 @@ def test_many_routes_and_requests_of_one_text_are_bounded(monkeypatch):
         for n in range(20_000)
     ]
     app = {"id": "app", "kind": "router", "file": "a.py", "start_line": 1, "router": "app", "app": True}
-    asked = [
+    requests = [
         {
             "id": f"q{n}",
             "kind": "request",
@@ -307,7 +307,7 @@ def test_many_routes_and_requests_of_one_text_are_bounded(monkeypatch):
         for n in range(300)
     ]
     assert len(join_routes([app, *routes])) == 20_000
-    assert match.match_requests([app, *routes, *asked]) == {}
+    assert match.match_requests([app, *routes, *requests]) == {}
 
 
 def test_a_question_finds_the_most_exact_route():
