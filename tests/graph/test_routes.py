@@ -396,6 +396,18 @@ def test_a_handler_depends_on_the_functions_of_its_router():
     assert ("app:show", "app:auth") in {(edge["from"], edge["to"]) for edge in edges}
 
 
+def test_a_single_resource_with_a_plural_name_has_the_controller_of_this_name():
+    texts = {
+        "config/routes.rb": "Rails.application.routes.draw do\n  resource :imports, only: :new\n  resource :status, only: :show\nend\n",
+        "app/controllers/imports_controller.rb": "class ImportsController\n  def new\n  end\nend\n",
+        "app/controllers/statuses_controller.rb": "class StatusesController\n  def show\n  end\nend\n",
+    }
+    assert routes_in(texts) == [
+        "GET /imports/new app/controllers/imports_controller:ImportsController.new",
+        "GET /status app/controllers/statuses_controller:StatusesController.show",
+    ]
+
+
 def test_mounts_of_versions_have_one_order():
     methods = "".join(f"  @Version('{n}') @Get('/{n}') f{n}() {{}}\n" for n in range(1, 8))
     text = f"import {{ Controller, Get, Version }} from '@nestjs/common';\n@Controller('x')\nexport class A {{\n{methods}}}\n"

@@ -19,7 +19,7 @@ class R {
     if(in_array($n,['resource','apiResource'])){ $GLOBALS['res'][]=$r=new Res; [$r->api,$r->a,$r->c,$r->p]=[$n==='apiResource',$a,$c,self::$p]; return $r; }
     return $o; }
 }
-class Res { public $o=[]; public $api,$a,$c,$p; function __call($n,$a){$this->o[$n]=$a[0];return $this;}
+class Res { public $o=[]; public $api,$a,$c,$p; function __call($n,$a){$this->o[$n]=count($a)>1?$a:$a[0];return $this;}
   function __destruct(){ $o=array_merge($this->a[2]??[],$this->o); R::$p=$this->p; $parts=explode('.',trim($this->a[0],'/')); $last=array_pop($parts); $b=''; foreach($parts as $x)$b.="$x/{".R::sing($x)."}/"; $coll=$b.$last; $seg=substr(strrchr('/'.$last,'/'),1); $par=$o['parameters'][$seg]??str_replace('-','_',R::sing($seg)); $m="$coll/{".$par."}";
    foreach(['index'=>[['get'],$coll],'create'=>[['get'],"$coll/create"],'store'=>[['post'],$coll],'show'=>[['get'],$m],'edit'=>[['get'],"$m/edit"],'update'=>[['put','patch'],$m],'destroy'=>[['delete'],$m]] as $k=>[$ms,$path]){ if($this->api&&in_array($k,['create','edit']))continue; if(isset($o['only'])&&!in_array($k,(array)$o['only']))continue; if(isset($o['except'])&&in_array($k,(array)$o['except']))continue; R::add($ms,$path,$this->a[1]."@$k"); } } }
 class Route { static function __callStatic($n,$a){ return R::go($n,$a,null); } }

@@ -304,6 +304,8 @@ def _camel(name: str) -> str:
 
 
 def _plural(name: str) -> str:
+    if singular(name) != name:
+        return name
     if name.endswith("y") and name[-2:-1] not in "aeiou":
         return f"{name[:-1]}ies"
     return f"{name}es" if name.endswith(("s", "x", "ch", "sh")) else f"{name}s"
