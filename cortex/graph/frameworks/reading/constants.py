@@ -10,7 +10,7 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.literals import HOLE, Literals, holes
+from cortex.graph.frameworks.reading.literals import HOLE, Literals, holes
 from cortex.terms.kinds import TYPE_KINDS
 
 #: constants of one file, entries of one object, and objects around a constant
@@ -23,6 +23,8 @@ _OBJECT = re.compile(
     rb"\n(?:export\s+)?(?:(?:const\s+)?enum\s+([\w$]+)\s*|const\s+([\w$]+)[^=\n]{0,60}=\s*(?:Object\.freeze\()?"
     rb"|(module\.exports)\s*=\s*|(default)\s+)\{"
 )
+#: a constant that is no definition of the file: PHP's
+_CONST = re.compile(rb"(?m)^[ \t]*(?:(?:final|public|protected|private)\s+)*const\s+(?:string\s+)?(\w+)\s*=")
 _CHANGED = re.compile(rb"[\w$]+(?=\s*\Z)")
 _EXPORTED = re.compile(rb"\n(?:module\.)?exports\.([\w$]+)\s*=\s*()[\"'`]")
 #: text that may be a part of a path
@@ -74,6 +76,11 @@ def _values(root: Node, text: bytes, facts: Facts, grammar: Grammar) -> Iterator
         if binding.scope in types and "." not in binding.name:
             around = f"{facts.definitions[binding.scope].qualified}." if binding.scope >= 0 else ""
             places.append((around + binding.name, binding.at))
+    if not grammar.rules.scripts and b"const " in text:
+        bound = {name for name, _ in places}
+        for line in _CONST.finditer(text):
+            name = _around(facts, line.start(1)) + line[1].decode()
+            places += [(name, line.start(1))] if name not in bound else []
     for name, at in places:
         match = _VALUE.match(text, at)
         yield name, _node_at(root, match.start(1), match.end()) if match else None
@@ -85,6 +92,14 @@ def _values(root: Node, text: bytes, facts: Facts, grammar: Grammar) -> Iterator
             name = next(filter(None, match.groups())).decode()
             node = _node_at(root, match.end() - 2, match.end() - 1)
             yield from _entries(name, node, 0)
+
+
+def _around(facts: Facts, at: int) -> str:
+    """Return the qualified name of the type around a byte, with a dot; "" outside of types."""
+    names = (
+        row.qualified for row in facts.definitions if row.kind in TYPE_KINDS and row.begin < at < row.end
+    )
+    return "".join(f"{name}." for name in [*names][-1:])
 
 
 def _node_at(root: Node, begin: int, end: int) -> Node | None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
-from cortex.graph.frameworks.framework import ANY
 from cortex.graph.frameworks.join import join_path
-from cortex.graph.frameworks.scopes import Scopes
+from cortex.graph.frameworks.reading.literals import HOLE
+from cortex.graph.frameworks.reading.scopes import Scopes
+from cortex.graph.frameworks.tables.framework import ANY
 
 #: nesting that is read
 DEPTH_MAX = 60
@@ -38,6 +39,19 @@ class Place:
     collection: str = ""
     member: str = ""
     shallow: bool = False
+    #: begin of the names of routes, also without resources around, and their end in a block of a
+    #: member or collection
+    names: str = ""
+    outer_names: str = ""
+    suffix: str = ""
+    #: names of the resource around: a member's and its collection's
+    singular: str = ""
+    plural: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """True if a part of the path has no text in this file."""
+        return self.computed or HOLE in self.path
 
     def below(self, path: str | None) -> Place:
         """Return the place under a further prefix, None for a computed one."""
@@ -51,13 +65,16 @@ class Drawing(Scopes):
     """The routes of a file of drawn routes."""
 
     def symbol(self, node: Node | None) -> str | None:
-        """Return the text of a string or symbol; None for another expression."""
+        """Return the text of a string or symbol, with the names of constants between `HOLE`s; None
+        for another expression.
+        """
         if node is None:
             return None
         if "symbol" in node.type:
             match = _SYMBOL.match(text_of(node))
             return match[1] if match else None
-        return self.literals.text(node) if self.literals.is_text(node) else None
+        text = self.literals.text(node)
+        return self.literals.template(node) if text is None else text
 
     def symbols(self, node: Node | None) -> list[str]:
         """Return the texts of a list, or of one string."""
@@ -66,8 +83,17 @@ class Drawing(Scopes):
         nodes = node.named_children if "array" in node.type else [node]
         return [text for child in nodes if (text := self.symbol(_element(child))) is not None]
 
-    def draw(self, place: Place, methods: Iterable[str], path: str | None, target: str, node: Node) -> None:
-        """Add a route at a place, with the methods."""
+    def draw(
+        self,
+        place: Place,
+        methods: Iterable[str],
+        path: str | None,
+        target: str,
+        node: Node,
+        *,
+        name: str = "",
+    ) -> None:
+        """Add a route at a place, with the methods and the name."""
         template = "" if path is None else join_path(place.path, path)
         self.add(
             "route",
@@ -76,7 +102,10 @@ class Drawing(Scopes):
             template=template or "/",
             methods=tuple(methods) or (ANY,),
             target=target,
-            flags=("computed",) if path is None or place.computed else (),
+            flags=(
+                *(("computed",) if path is None or place.is_open or HOLE in path else ()),
+                *((f"named={name}",) if name else ()),
+            ),
         )
 
 

@@ -7,6 +7,7 @@ of the application that it calls as its target. A fragment `request` has the cli
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cached_property
 
 from tree_sitter import Node
@@ -14,19 +15,22 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.clients import CLIENTS, IN_PROCESS, TEST_CLIENT, Client, Form, Maker
-from cortex.graph.frameworks.framework import METHODS, Places
-from cortex.graph.frameworks.literals import names_in_list
-from cortex.graph.frameworks.rows import Call, read_call
-from cortex.graph.frameworks.scopes import FRAGMENTS_MAX
-from cortex.graph.frameworks.templates import Templates
-from cortex.terms.kinds import CALLABLE_KINDS
+from cortex.graph.frameworks.reading.literals import names_in_list
+from cortex.graph.frameworks.reading.rows import Call, read_call
+from cortex.graph.frameworks.reading.scopes import FRAGMENTS_MAX
+from cortex.graph.frameworks.reading.templates import Templates
+from cortex.graph.frameworks.tables.clients import CLIENTS, IN_PROCESS, TEST_CLIENT, Client, Form, Maker
+from cortex.graph.frameworks.tables.framework import METHODS, Places
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.paths import is_test
 
 _NAMES = {id(client): client.names for client in CLIENTS}
-#: names of clients in tests, without those of other services
-_TEST_NAME = re.compile(
-    r"(?:(?:self|cls)\.)?(?!\w*(?:redis|s3|cache|mqtt|docker|kafka|blob))(?:\w*client\w*|ac)"
+#: a value that a framework injects: Angular's `inject(HttpClient)`
+_INJECTED = re.compile(rb"[^;\n]*?\binject\(\s*(\w+)")
+#: calls of languages whose facts come from queries
+_CALLS = frozenset(
+    "call method_invocation member_call_expression nullsafe_member_call_expression "
+    "object_creation_expression".split()
 )
 #: wrappers between a call and the name that gets its value
 _WRAPS = frozenset(
@@ -44,7 +48,7 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
         for client in CLIENTS
         if not modules.isdisjoint(client.modules)
         or (client.globals and grammar.rules.scripts)
-        or (client is TEST_CLIENT and grammar.rules.fixtures)
+        or (client.files and re.search(client.files, facts.path))
     ]
     if not rows:
         return ()
@@ -64,12 +68,32 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
     return _Reader(root, facts, grammar, rows).read(calls) if calls else ()
 
 
+#: a function of the project that sends what it gets
+_WRAPPER = Client(members={"": Form(options=(1, 0))})
+
+
+@dataclass(frozen=True, slots=True)
+class _Send:
+    """A call that sends a request on a client's key or chain. `must`: it sends one only if the
+    client is known.
+    """
+
+    form: Form
+    row: Client | None = None
+    client: str = ""
+    app: str = ""
+    must: bool = False
+
+
 class _Reader:
     def __init__(self, root: Node, facts: Facts, grammar: Grammar, rows: list[Client]) -> None:
         self._root, self._facts, self._syntax = root, facts, grammar.syntax
-        self._rows = rows
-        self._is_test = is_test(facts.path)
-        self._templates = Templates()
+        self._rows, self._calls = rows, _CALLS | self._syntax.calls.keys()
+        self._is_test, self._scripts = is_test(facts.path), grammar.rules.scripts
+        helper, owner = (
+            next(filter(None, (getattr(row, name) for row in rows)), "") for name in ("helper", "owner")
+        )
+        self._templates = Templates(helper, owner, root)
         self._fragments: list[Fragment] = []
         #: name → (client, member) of its import
         self._names: dict[str, tuple[Client, str]] = {}
@@ -80,6 +104,10 @@ class _Reader:
                 self._imported.add(entry.name)
             else:
                 self._names.setdefault(entry.name, (row, entry.member))
+        for row in rows:
+            starred = any(entry.member == "*" and entry.module in row.modules for entry in facts.imports)
+            for name in row.calls if starred or row.files else ():
+                self._names.setdefault(name, (row, name))
         if grammar.rules.scripts:
             bound = {definition.name for definition in facts.definitions} | self._imported
             for client in rows:
@@ -88,6 +116,16 @@ class _Reader:
                         self._names.setdefault(name, (client, ""))
         #: (scope, name), and the names of fields → key of the client and its description
         self._clients: dict[tuple[int, str], tuple[str, Client]] = {}
+        types = {name: row for row in rows for name in row.types}
+        for binding in facts.bindings if types else ():
+            value = binding.value
+            injected = _INJECTED.match(root.text or b"", binding.at) if value == "inject()" else None
+            typed = injected[1].decode() if injected else value[1:] if value[:1] == ":" else ""
+            if (row := types.get(typed)) is not None:
+                name = binding.name.rpartition(".")[2]
+                is_field = binding.scope >= 0 and facts.definitions[binding.scope].kind in TYPE_KINDS
+                for scope in (binding.scope, -2) if is_field or "." in binding.name else (binding.scope,):
+                    self._clients[scope, name] = "", row
 
     @cached_property
     def _serving(self) -> set[str]:
@@ -102,9 +140,17 @@ class _Reader:
     def read(self, references: list[Reference]) -> tuple[Fragment, ...]:
         for reference in references:
             self._read_maker(reference)
+        if self._scripts:  # such an object or function may itself be called
+            callable_names = {name for _, name in self._clients}
+            references = [*references, *self._calls_of(callable_names - {row.chain for row in references})]
+            wrappers = {name for row in references for name in self._read_wrapper(row)}
+            references = [*references, *self._calls_of(wrappers)]
         for reference in references[:FRAGMENTS_MAX]:
             self._read_request(reference)
         return tuple(self._fragments)
+
+    def _calls_of(self, names: set[str]) -> list[Reference]:
+        return [row for row in self._facts.references if names and row.kind == "call" and row.chain in names]
 
     # --- clients
 
@@ -129,15 +175,36 @@ class _Reader:
         for key in keys:
             self._add("client", key, call.node, reference, template=base, target=app, local=client.local)
 
+    def _read_wrapper(self, reference: Reference) -> set[str]:
+        """Read a function that sends the path or the configuration that it gets: its name."""
+        definition = self._facts.definitions[reference.scope] if reference.scope >= 0 else None
+        names = {row.name for row in definition.parameters} if definition is not None else set()
+        call = self._call_at(reference) if names else None
+        send = self._read_form(call, reference) if call is not None else None
+        url = call.at(send.form.url) if call is not None and send is not None and not send.must else None
+        if definition is None or call is None or send is None or url is None:
+            return set()
+        if url.type == "object":
+            match = re.search(r"^\{\s*\.\.\.(\w+)|\burl: ?(\w+)", text_of(url)[:200])
+            base, name = "", next(filter(None, match.groups())) if match else ""
+        else:
+            base, _, name = self._url(url).rpartition("{")
+            name = name.removesuffix("}")
+        if name not in names:
+            return set()
+        base = next((row.template for row in self._fragments if row.router == send.client), "") + base
+        key = f"={definition.qualified}"
+        self._add("client", key, call.node, reference, template=base, target="", local=False)
+        self._clients[definition.parent, definition.name] = key, _WRAPPER
+        return {definition.name}
+
     def _maker_of(self, chain: str) -> tuple[Client, Maker] | None:
         """Return the client that a call of this chain makes."""
         client, member = self._member(chain)
         if client is not None and (maker := client.makers.get(member)) is not None:
             return client, maker
-        name = chain.rpartition(".")[2]
-        if (maker := TEST_CLIENT.makers.get(name)) is not None and TEST_CLIENT in self._rows:
-            return TEST_CLIENT, maker
-        return None
+        name = f".{chain.rpartition('.')[2]}"
+        return next(((row, row.makers[name]) for row in self._rows if name in row.makers), None)
 
     def _member(self, chain: str) -> tuple[Client | None, str]:
         """Return the client that a chain of imported names begins with, and the rest."""
@@ -146,7 +213,9 @@ class _Reader:
         root, _, rest = chain.rpartition(".")
         if root in self._names:
             client, member = self._names[root]
-            return (client, rest) if member in ("", "default", "axios") else (None, "")
+            return (
+                (client, rest) if member in ("", "default", "axios", "MockMvcRequestBuilders") else (None, "")
+            )
         return None, ""
 
     def _settings(self, call: Call, scope: int, client: Client, maker: Maker) -> tuple[Client, str, str]:
@@ -205,49 +274,56 @@ class _Reader:
 
     def _read_request(self, reference: Reference) -> None:
         call = self._call_at(reference)
-        if call is None or (read := self._read_form(call, reference)) is None:
+        if call is None or (send := self._read_form(call, reference)) is None:
             return
-        form, client, target, local, must = read
+        form, row = send.form, send.row
         url = call.at(form.url)
         if url is not None and url.type == "object":
             url = _entry(url, "url")
         template = self._url(url) if url is not None and (method := self._method(call, form)) else ""
-        if not re.search(r"(?:^|[/}])\w", template) or " " in template:
+        if not re.search(r"(?:^@?|[/}])\w", template) or " " in template:
             return
-        described = self._member(reference.chain)[0]
-        if described is not None and described.served_by and (local or template.startswith("/")):
+        local = row is not None and (row.local or (row.remote and self._is_test))
+        if row is not None and row.remote and not local and not re.match(r"\w+:|//|\{", template):
+            template = f"{{}}/{template.lstrip('/')}"
+        if row is not None and row.served_by and (local or template.startswith("/")):
             local = True
-            if described.served_by not in self._serving:
+            if row.served_by not in self._serving:
                 return
         self._add(
             "request",
-            client,
+            send.client,
             call.node,
             reference,
             template=template,
             methods=(method,),
-            target=target,
+            target=send.app,
             local=local,
-            flags=("client",) if must else (),
+            flags=("client",) if send.must else (),
         )
 
-    def _read_form(self, call: Call, reference: Reference) -> tuple[Form, str, str, bool, bool] | None:
-        """Return (form, the client's key or chain, its application, whether it is local, whether
-        the client must be found) of a call; None for one that sends no request.
-        """
+    def _read_form(self, call: Call, reference: Reference) -> _Send | None:
+        """Return what a call sends, and on which client; None for one that sends no request."""
         chain = reference.chain
         client, member = self._member(chain)
         if client is not None and (form := client.calls.get(member)) is not None:
-            return form, "", "", client.local, False
+            return _Send(form, client)
         root, _, verb = chain.rpartition(".")
-        for holder, name in ((root, verb), (chain, "")):
+        holders = [(root, verb), (chain, "")]
+        if root.endswith("()"):  # `client.get().uri("/orders")`
+            holder, _, before = root.rpartition(".")
+            holders.append((holder, f"{before}.{verb}"))
+        for holder, name in holders:
             if not holder:
                 continue
             key = self._find_client(holder, reference.scope)
             if key is not None and (form := key[1].members.get(name)) is not None:
-                return form, key[0], "", key[1].local, False
-        if not root and chain in self._imported and _has_url(call):
-            return Form(options=(0,)), chain, "", False, True
+                return _Send(form, key[1], key[0])
+        if not root and chain in self._imported and (_has_url(call) or self._has_path(call)):
+            return _Send(_WRAPPER.members[""], None, chain, must=True)
+        for row in self._rows if self._is_test else ():
+            if row.receivers and re.fullmatch(row.receivers, root) and (form := row.members.get(verb)):
+                return _Send(form, row, root)
         if verb not in _VERBS and verb not in METHODS:
             return None
         receiver = self._receiver(call.node)
@@ -257,14 +333,12 @@ class _Reader:
             client_and_maker = self._maker_of(self._chain(receiver))
             if client_and_maker is not None and (form := client_and_maker[0].members.get(verb)) is not None:
                 target = self._settings(read_call(receiver, "", 0), reference.scope, *client_and_maker)[2]
-                return form, "", target, client_and_maker[0].local, False  # `request(app).get("/x")`
+                return _Send(form, client_and_maker[0], "", target)  # `request(app).get("/x")`
         form = Form(verb.upper())
         if _has_url(call):
-            return form, "", "", False, False
-        if self._is_test and TEST_CLIENT in self._rows and _TEST_NAME.fullmatch(root):
-            return form, root, "", True, False
+            return _Send(form)
         if root and root.count(".") < 2 and root.partition(".")[0].partition("(")[0] in self._imported:
-            return form, root, "", False, True
+            return _Send(form, None, root, must=True)
         return None
 
     def _find_client(self, holder: str, scope: int) -> tuple[str, Client] | None:
@@ -283,7 +357,8 @@ class _Reader:
 
     def _receiver(self, node: Node) -> Node | None:
         """Return the receiver of a call; None for that of a function."""
-        callee = child_of(node, self._syntax.calls[node.type])
+        place = self._syntax.calls.get(node.type)
+        callee = child_of(node, place) if place is not None else None
         fields = self._syntax.members.get(callee.type) if callee is not None else None
         return child_of(callee, fields[0]) if callee is not None and fields is not None else None
 
@@ -307,9 +382,14 @@ class _Reader:
         )
         return "" if computed else "GET"
 
+    def _has_path(self, call: Call) -> bool:
+        first = call.at((0,))
+        return first is not None and "string" in first.type and text_of(first)[1:2] in ("/", "$")
+
     def _url(self, node: Node) -> str:
         """Return a URL without its query."""
-        return re.split(r"[?#]", self._templates.text(node) or "", maxsplit=1)[0]
+        text = self._templates.text(node) or ""
+        return re.split(r"\?" if text.startswith("@") else r"[?#]", text, maxsplit=1)[0]
 
     def _argument(self, call: Call, places: Places) -> Node | None:
         """Return an argument, or the value in an object among the arguments."""
@@ -328,7 +408,7 @@ class _Reader:
 
     def _call_at(self, reference: Reference) -> Call | None:
         node = self._root.descendant_for_byte_range(reference.at, reference.at + 1)
-        while node is not None and node.type not in self._syntax.calls:
+        while node is not None and node.type not in self._calls:
             node = node.parent
             if node is not None and node.start_byte > reference.at:
                 return None

@@ -15,9 +15,9 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.framework import METHODS, Attributes, Framework
-from cortex.graph.frameworks.join import ROUTES
-from cortex.graph.frameworks.scopes import Arguments, Scopes, last_of
+from cortex.graph.frameworks.join import ROUTES, join_path
+from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of
+from cortex.graph.frameworks.tables.framework import METHODS, Attributes, Framework
 from cortex.terms.kinds import TYPE_KINDS
 
 DEPTH_MAX = 120
@@ -171,6 +171,9 @@ class AttributeReader(Scopes):
     def _mount_listed(self, key: str, listed: Node | None) -> None:
         for element in self._elements(listed) if listed is not None else ():
             node = element
+            if text_of(node).startswith("RouterModule."):
+                self._move_listed(key, last_of(node), "")
+                continue
             while node.type in self.syntax.calls:
                 passed = last_of(node).named_children[:1]
                 body = passed[0].child_by_field_name("body") if passed else None
@@ -180,6 +183,20 @@ class AttributeReader(Scopes):
                 node = body or called or last_of(node)
             if chain := self.dotted(node):
                 self.add("mount", key, element, target=chain)
+
+    def _move_listed(self, key: str, node: Node, path: str, depth: int = 0) -> None:
+        """Read the prefixes of modules: `register([{ path: "admin", module: Admin }])`."""
+        for child in node.named_children if depth < LISTS_MAX else ():
+            pairs = {
+                text_of(name): value
+                for pair in child.named_children
+                if (name := pair.child_by_field_name("key")) and (value := pair.child_by_field_name("value"))
+            }
+            template, computed = self.prefix(pairs.get("path"))
+            below = join_path(path, template)
+            if chain := self.dotted(pairs["module"]) if "module" in pairs else "":
+                self.add("mount", key, child, template=below, target=chain, flags=("moves", *computed))
+            self._move_listed(key, pairs.get("children", child), below, depth + 1)
 
     def _add_route(self, router: str, row: Attributes, declared: Attribute, member: Node) -> None:
         at = self.definition_at(_name_of(member).start_byte)

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.facts import Facts, Fragment
-from cortex.graph.frameworks.framework import ANY, METHODS
+from cortex.graph.frameworks.tables.framework import ANY, METHODS
 
 #: files that may be routes
 ROUTE_FILE = re.compile(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
-from cortex.graph.frameworks.drawn import APP, DEPTH_MAX, Drawing, Place, singular
-from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import join_path
+from cortex.graph.frameworks.reading.drawn import APP, DEPTH_MAX, Drawing, Place, singular
+from cortex.graph.frameworks.tables.framework import METHODS
 
 _ROUTES = re.compile(r"^(.*?)config/routes(?:\.rb$|/)")
 _ENGINE = re.compile(r"((?:\w+::)*\w+)::Engine\.")
@@ -25,6 +25,7 @@ _ACTIONS = {
     "update": (("PATCH", "PUT"), "", True),
     "destroy": (("DELETE",), "", True),
 }
+_NAME = re.compile(r"[a-z_]\w*")
 #: blocks that have no routes of requests
 _NO_ROUTES = frozenset({"direct", "resolve"})
 
@@ -120,23 +121,29 @@ class RailsReader(Drawing):
                 nodes = [*call.positional, *([call.options["path"]] if "path" in call.options else [])]
                 for node in nodes:
                     place = place.below(self.symbol(node)) if node.type != "nil" else place
-                return self._in_options(call, place)
+                return self._in_options(call, _named(place, self.symbol(call.options.get("as"))))
             case "namespace":
                 if "module" not in call.options:
                     place = replace(place, module=f"{place.module}{first}/")
                 place = replace(place.below(self._path(call, first)), controller="", collection="", member="")
+                place = _named(place, self.symbol(call.options.get("as", call.positional[0])))
                 return self._in_options(call, place)
             case "controller":
                 return replace(place, controller=first or "")
             case "shallow":
                 return replace(place, shallow=True)
             case "member":
-                return replace(place, path=place.member)
+                return self._on(place, "member")
             case "collection":
-                return replace(place, path=place.collection)
+                return self._on(place, "collection")
             case "new":
-                return replace(place, path=join_path(place.collection, "new"))
+                return replace(place, path=join_path(place.collection, "new"), suffix="-")
         return None
+
+    def _on(self, place: Place, part: str) -> Place:
+        """Return the place of a resource's member or collection."""
+        path, name = (place.member, place.singular) if part == "member" else (place.collection, place.plural)
+        return replace(place, path=path, suffix=name)
 
     def _declares(self, call: _Call, place: Place, depth: int) -> bool:
         """Add the routes of a call other than a verb; return False for another call."""
@@ -153,16 +160,17 @@ class RailsReader(Drawing):
                         self._walk(block, place, depth + 1)
             case "draw" if name := self.symbol(first):
                 path = f"/{self.root}config/routes/{name}.rb"
-                flags = ("computed",) if place.computed else ()
+                flags = ("computed",) if place.is_open else ()
+                flags = (*flags, f"names={place.names}") if place.names else flags
                 self.add("mount", APP, call.node, template=place.path, target=path, flags=flags)
             case "mount":
                 named = [node for name, node in call.options.items() if name == "at" or name[:1].isupper()]
                 below = place.below(self.symbol(call.pair[1] if call.pair else next(iter(named), None)))
-                marks = ("computed", "open") if below.computed else ("open",)
+                marks = ("computed", "open") if below.is_open else ("open",)
                 self.add("mount", APP, call.node, template=below.path, flags=marks)
             case "root":
                 target = self._target(place, call.options.get("to", first))
-                self.draw(place, ("GET",), "", target, call.node)
+                self.draw(place, ("GET",), "", target, call.node, name=f"{place.names}root")
             case _:
                 return False
         return True
@@ -186,7 +194,22 @@ class RailsReader(Drawing):
             parameter = self.symbol(call.options.get("param")) or "id"
             member = collection if single else join_path(join_path(around, path.strip("/")), f":{parameter}")
             controller = options.controller or (_plural(name) if single else name)
-            inner = replace(options, controller=controller, collection=collection, member=member)
+            named = self.symbol(call.options.get("as")) or name.strip("/").replace("/", "_").replace("-", "_")
+            member_name = (
+                f"{place.outer_names if place.shallow else place.names}{named if single else singular(named)}"
+            )
+            collection_name = f"{place.names}{named}"
+            inner = replace(
+                options,
+                controller=controller,
+                collection=collection,
+                member=member,
+                singular=member_name,
+                plural=f"{collection_name}_index"
+                if collection_name == member_name and not single
+                else collection_name,
+                names=f"{member_name}_",
+            )
             self._draw_actions(call, inner, single=single)
             nested = member if single else member.replace(f":{parameter}", f":{singular(name)}_{parameter}")
             if "shallow" in call.options or place.shallow:
@@ -199,7 +222,10 @@ class RailsReader(Drawing):
         for action, (methods, path, is_member) in _ACTIONS.items():
             if action in chosen and not (single and action == "index"):
                 inner = replace(place, path=place.member if is_member else place.collection)
-                self.draw(inner, methods, path, self._handler(place, place.controller, action), call.node)
+                name = place.singular if is_member else place.plural
+                name = f"{action}_{place.singular}" if path else name
+                handler = self._handler(place, place.controller, action)
+                self.draw(inner, methods, path, handler, call.node, name=name)
 
     def _verb(self, call: _Call, place: Place) -> None:
         methods: tuple[str, ...] = _VERBS[call.name]
@@ -208,8 +234,9 @@ class RailsReader(Drawing):
             methods = tuple(method for method in via if method != "ALL")
         on = self.symbol(call.options.get("on"))
         if on in ("member", "collection"):
-            place = replace(place, path=place.member if on == "member" else place.collection)
+            place = self._on(place, on)
         place = replace(self._in_options(call, place), path=place.path)
+        label = self.symbol(call.options.get("as"))
         if call.pair is not None:
             nodes: list[tuple[Node, Node | None]] = [call.pair]
         else:
@@ -224,6 +251,7 @@ class RailsReader(Drawing):
                 None if path is None else path.strip("/"),
                 self._verb_target(call, place, name, to),
                 node,
+                name=_name_at(place, label or re.sub(r"[/-]", "_", (name or "").strip("/"))),
             )
 
     def _verb_target(self, call: _Call, place: Place, name: str | None, to: Node | None) -> str:
@@ -255,11 +283,29 @@ class RailsReader(Drawing):
         return f"{self.engine}{'.'.join(names)}Controller#{action.replace('-', '_')}"
 
 
+def _named(place: Place, name: str | None) -> Place:
+    """Return the place in a block of routes whose names begin with a further word."""
+    return (
+        replace(place, names=f"{place.names}{name}_", outer_names=f"{place.outer_names}{name}_")
+        if name
+        else place
+    )
+
+
+def _name_at(place: Place, name: str) -> str:
+    """Return the name of a route by its own name or path."""
+    if not _NAME.fullmatch(name) or place.suffix == "-":
+        return ""
+    return f"{name}_{place.suffix}" if place.suffix else f"{place.names}{name}"
+
+
 def _camel(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
 def _plural(name: str) -> str:
+    if singular(name) != name:
+        return name
     if name.endswith("y") and name[-2:-1] not in "aeiou":
         return f"{name[:-1]}ies"
     return f"{name}es" if name.endswith(("s", "x", "ch", "sh")) else f"{name}s"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
-from cortex.graph.frameworks.literals import Literals
+from cortex.graph.frameworks.reading.literals import MEMBERS, Literals
 
 _ASSIGNS = frozenset(
     "assignment variable_declarator assignment_expression short_var_declaration const_spec var_spec "
@@ -22,10 +22,16 @@ _NODES_MAX = 4_000
 
 
 class Templates(Literals):
-    """Reads the URL of a call; constants are those of the functions around it and of the file."""
+    """Reads the URL of a call; constants are those of the functions and classes around it, and of
+    the file. `helper` matches an expression for a route's URL by its name: the text is `@orders`;
+    `owner` the class of the actions that a test names.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, helper: str, owner: str, root: Node) -> None:
         super().__init__()
+        self._helper = re.compile(helper) if helper else None
+        owners = {match[1] for match in re.finditer(owner, text_of(root))} if owner else set()
+        self._owner = owners.pop().replace("::", ".") if len(owners) == 1 else ""
         self._assigned: dict[int, dict[str, Node | None]] = {}
 
     def text(self, node: Node, depth: int = 0) -> str | None:
@@ -37,7 +43,10 @@ class Templates(Literals):
 
     def _read(self, node: Node, depth: int) -> str | None:
         kind = node.type
-        if kind == "identifier":
+        if self._helper is not None and (match := self._helper.match(text_of(node)[:200])):
+            name, action = match[1], match[match.lastindex or 1]
+            return f"@{name}" if name else f"@{self._owner}#{action}" if self._owner else None
+        if kind == "identifier" or (kind in MEMBERS and text_of(node).startswith("this.")):
             value = self._find(node)
             return self.text(value, depth + 1) if value is not None else None
         if kind in _CALLS:
@@ -65,8 +74,15 @@ class Templates(Literals):
 
     def _find(self, node: Node) -> Node | None:
         """Return the only value of a name in the functions around it; None for a parameter."""
-        name, around = text_of(node), node.parent
+        name, around = text_of(node).removeprefix("this."), node.parent
+        is_field = node.type != "identifier"
         while around is not None:
+            body = around.child_by_field_name("body") if "class" in around.type else None
+            if body is not None and name in (fields := self._fields(around, body)):
+                return fields[name]
+            if is_field:
+                around = around.parent
+                continue
             parameters = around.child_by_field_name("parameters") or around.child_by_field_name("parameter")
             if parameters is not None or around.parent is None:
                 values = self._assigned.get(around.id)
@@ -79,6 +95,27 @@ class Templates(Literals):
                     return None
             around = around.parent
         return None
+
+    def _fields(self, owner: Node, body: Node) -> dict[str, Node | None]:
+        """Return the fields of a class with the value that no method changes."""
+        if owner.id not in self._assigned:
+            fields = dict[str, Node | None]()
+            for member in body.named_children:
+                for inner in (
+                    member,
+                    *member.named_children,
+                    *(n for c in member.named_children for n in c.named_children),
+                ):
+                    key, value = inner.child_by_field_name("name"), inner.child_by_field_name("value")
+                    if "declarat" in inner.type and value is None and inner.named_child_count > 1:
+                        value = inner.named_children[-1]
+                    if "field" in member.type + inner.type and key is not None and value is not None:
+                        fields[text_of(key)] = value
+            changed = set(re.findall(r"\bthis\.(\w+)\s*\+?=[^=]", text_of(body)))
+            self._assigned[owner.id] = {
+                name: None if name in changed else node for name, node in fields.items()
+            }
+        return self._assigned[owner.id]
 
 
 def _assignments(root: Node) -> Iterator[tuple[str, Node | None]]:

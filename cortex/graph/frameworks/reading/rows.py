@@ -9,10 +9,10 @@ import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import child_of, text_of
-from cortex.graph.frameworks.framework import Framework, Setting, Views
 from cortex.graph.frameworks.join import ACTIONS
-from cortex.graph.frameworks.literals import names_in_list
-from cortex.graph.frameworks.scopes import Arguments, Scopes, last_of, span_of
+from cortex.graph.frameworks.reading.literals import names_in_list
+from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
+from cortex.graph.frameworks.tables.framework import Framework, Setting, Views
 
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6
@@ -50,6 +50,8 @@ def read_call(node: Node, holder: str, depth: int) -> Call:
 
 
 class Rows(Scopes):
+    root: Node
+
     def _default_router(self, framework: Framework, node: Node) -> str:
         key = f"={framework.name}"
         if key not in self.known_routers:
@@ -178,6 +180,14 @@ class Rows(Scopes):
     def _is_listed(self, node: Node) -> bool:
         """Return True for the list of a router's routes: `router.urls`."""
         return self.dotted(node).endswith(self.listed)
+
+    def _name_space(self, target: Node) -> str:
+        """Return the name space of `include(("orders.urls", "orders"), namespace="shop")`."""
+        call = read_call(target, "", 0)
+        first, node = call.at((0,)), call.keywords.get("namespace")
+        if node is None and first is not None and first.type == "tuple" and first.named_child_count > 1:
+            node = first.named_children[1]
+        return (self.literals.text(node) or "") if node is not None else ""
 
     def _is_include(self, target: Node) -> bool:
         place = self.syntax.calls.get(target.type)

@@ -33,7 +33,7 @@ class Route:
     Without a `target` it is a decorator only.
 
     `methods`: its methods if the call has no argument at `methods_at`. `template_has_method`: the
-    path begins with the method, `GET /orders`.
+    path begins with the method, `GET /orders`. `name`: the place of the name that helpers use.
     """
 
     methods: tuple[str, ...] = (ANY,)
@@ -41,6 +41,7 @@ class Route:
     target: Places = (-1,)
     methods_at: Places = ()
     template_has_method: bool = False
+    name: Places = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ class Framework:
     includes: tuple[str, str] = ("", "")
     #: a list of this name serves its routes even if nothing mounts it
     root: str = ""
-    #: functions whose first argument is called for a parameter, and the keyword of a route's list
+    #: functions whose first argument is called for a parameter, and the keyword of a list of these
     injects: frozenset[str] = frozenset()
     injected: str = ""
     #: methods of a route are those of a class as its target

@@ -12,8 +12,8 @@ from cortex.graph.facts.expressions.chains import text_of
 #: characters of a path
 TEXT_CHARS_MAX = 500
 _QUOTES = re.compile(r"^[A-Za-z]*(?:\"\"\"|'''|[\"'`])|(?:\"\"\"|'''|[\"'`])$")
-#: `http.MethodGet` and `GET` in lists of methods
-_METHOD = re.compile(r"(?:Method)?([A-Za-z]+)$")
+#: `http.MethodGet` and `HttpMethod.GET` in lists of methods
+_METHOD = re.compile(r"(?:Method|HttpMethod\.)([A-Za-z]+)$")
 _DEPTH_MAX = 20
 #: around the name of an unknown constant in a template
 HOLE = "\0"
@@ -22,10 +22,11 @@ _NAMES = re.compile(r"[\w$]+")
 _CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
 _WRAPS = frozenset({"expression_list", "parenthesized_expression"})
 _CASTS = frozenset({"as_expression", "non_null_expression", "satisfies_expression"})
-#: `Orders.BASE`
-_MEMBERS = frozenset(
+_NAMED = frozenset(("identifier", "constant", "name"))
+#: `Orders.BASE`, `Orders::BASE`
+MEMBERS = frozenset(
     "attribute field_access member_access_expression navigation_expression member_expression "
-    "selector_expression".split()
+    "selector_expression class_constant_access_expression scope_resolution".split()
 )
 
 
@@ -72,8 +73,8 @@ class Literals:
                 return _QUOTES.sub("", text_of(node))
             contents = [child for child in children if not child.type.endswith(("_start", "_end"))]
             return self._join(contents, depth)
-        if kind == "identifier" or kind in _MEMBERS:
-            return self._constant(text_of(node))
+        if kind in _NAMED or kind in MEMBERS:
+            return self._constant(text_of(node).replace("::", "."))
         if kind.startswith("binary_"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = node.child_by_field_name("operator")
@@ -133,5 +134,5 @@ def names_in_list(node: Node) -> Iterator[str]:
     elif node.type in ("list", "tuple", "set") or "array" in node.type or "initializer" in node.type:
         for child in node.named_children:
             yield from names_in_list(child)
-    elif (match := _METHOD.search(text_of(node))) and match[0].startswith("Method"):
+    elif match := _METHOD.search(text_of(node)):
         yield match[1].upper()

@@ -14,14 +14,13 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, required_module, text_of, unwrap_node
 from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.attributes import AttributeReader
-from cortex.graph.frameworks.files import ROUTE_FILE, read_file
-from cortex.graph.frameworks.framework import Framework, Group, Mount, Route, Router, Setting, Views
-from cortex.graph.frameworks.laravel import LaravelReader
-from cortex.graph.frameworks.literals import holes, names_in_list
-from cortex.graph.frameworks.rails import RailsReader
-from cortex.graph.frameworks.rows import Call, Rows, read_call
-from cortex.graph.frameworks.scopes import (
+from cortex.graph.frameworks.reading.attributes import AttributeReader
+from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
+from cortex.graph.frameworks.reading.laravel import LaravelReader
+from cortex.graph.frameworks.reading.literals import holes, names_in_list
+from cortex.graph.frameworks.reading.rails import RailsReader
+from cortex.graph.frameworks.reading.rows import Call, Rows, read_call
+from cortex.graph.frameworks.reading.scopes import (
     FRAGMENTS_MAX,
     Frame,
     Scopes,
@@ -30,6 +29,7 @@ from cortex.graph.frameworks.scopes import (
     with_attributes,
     with_calls,
 )
+from cortex.graph.frameworks.tables.framework import Framework, Group, Mount, Route, Router, Setting, Views
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
@@ -37,6 +37,8 @@ DEPTH_MAX = 220
 _LISTS = frozenset({"list", "array", "tuple"})
 #: names of untyped parameters that may hold a router
 _USUAL = frozenset("app router server api blueprint".split())
+#: the name space of a list of routes
+_APP_NAME = re.compile(r"""(?m)^app_name\s*=\s*["'](\w+)["']""")
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
@@ -52,6 +54,7 @@ def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment
     text = root.text or b""
     if called := with_calls(frameworks, text):
         readers.append(reader := _Reader(facts, grammar, called))
+        reader.root = root
         reader.visit(root)
     if attributed := with_attributes(frameworks, text):
         readers.append(attributes := AttributeReader(facts, grammar, attributed))
@@ -122,7 +125,10 @@ class _Reader(Rows):
             return ""
         if not was_known:
             roots = {framework.root for framework in self.frameworks}
-            self.add("router", key, node, flags=("app",) if holder in roots and holder else ())
+            flags: tuple[str, ...] = ("app",) if holder in roots and holder else ()
+            if flags and (match := _APP_NAME.search(text_of(self.root))):
+                flags = (*flags, f"names={match[1]}:")
+            self.add("router", key, node, flags=flags)
         return key
 
     def _assign(self, left: Node, right: Node, depth: int) -> str:
@@ -246,6 +252,8 @@ class _Reader(Rows):
         self.known_routers[key] = framework
         prefix, flags = self.prefix(call.at(router.prefix))
         self.add("router", key, node, template=prefix, flags=(*flags, "app") if router.app else flags)
+        if (injected := call.keywords.get(framework.injected)) is not None:
+            self.injected[key] = injected
         routes = call.at(router.routes)
         if routes is not None and (inner := self.visit(routes, "", call.depth)):
             self.add("mount", key, node, target=inner, span=span_of(routes))
@@ -358,7 +366,8 @@ class _Reader(Rows):
                 self.visit(argument, "", call.depth)
         if decorator is not None:
             if (target_name := self._decorated(decorator)) is not None:
-                for listed in (call.keywords.get(framework.injected) for framework in self.frameworks):
+                every = [call.keywords.get(framework.injected) for framework in self.frameworks]
+                for listed in (*every, self.injected.get(key)):
                     if listed is not None and target_name:
                         self._inject(listed, target_name)
                 self.add(
@@ -373,8 +382,13 @@ class _Reader(Rows):
             prefix = "" if row.template_has_method and prefix == template else prefix
             is_open = self._is_include(target) and not router.startswith("'")  # not a foreign module
             flags = (*flags, "open") if is_open else flags
+            if name := self._name_space(target):
+                flags = (*flags, f"names={name}:")
             self.add("mount", key, node, template=prefix, target=router, span=span_of(target), flags=flags)
             return
+        named = call.at(row.name)
+        if name_text := self.literals.text(named) if named is not None else "":
+            flags = (*flags, f"named={name_text}")
         handler = self._handler(target)
         handlers = [(methods, handler)]
         if (members := dict(self._members(target))) and handler.endswith(".as_view()"):

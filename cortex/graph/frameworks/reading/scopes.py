@@ -12,9 +12,9 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.framework import Attributes, Framework, Places
-from cortex.graph.frameworks.literals import Literals, holes
-from cortex.graph.frameworks.table import FRAMEWORKS
+from cortex.graph.frameworks.reading.literals import Literals, holes
+from cortex.graph.frameworks.tables.framework import Attributes, Framework, Places
+from cortex.graph.frameworks.tables.table import FRAMEWORKS
 
 #: steps of a file's reader, and fragments: blocks that name one another multiply
 STEPS_MAX, FRAGMENTS_MAX = 100_000, 20_000
@@ -145,6 +145,8 @@ class Scopes:
         self.listed = tuple({f".{framework.listed}" for framework in frameworks if framework.listed})
         #: routers whose paths end without a slash
         self.bare: set[str] = set()
+        #: router → the list of functions that are called for each of its routes
+        self.injected: dict[str, Node] = {}
         #: the list around the reader
         self.list = ""
         self.count = self.steps = 0

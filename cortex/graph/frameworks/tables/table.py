@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.graph.frameworks.framework import (
+from cortex.graph.frameworks.tables.framework import (
     METHODS,
     USUAL_METHODS,
     Attributes,
@@ -67,7 +67,8 @@ DJANGO = Framework(
     "django",
     ("django.urls", "django.conf.urls"),
     functions={
-        name: Route(path=(0, "route", "regex"), target=(1, "view")) for name in ("path", "re_path", "url")
+        name: Route(path=(0, "route", "regex"), target=(1, "view"), name=("name", 3))
+        for name in ("path", "re_path", "url")
     },
     includes=("include", "urlpatterns"),
     root="urlpatterns",

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import dotted_name, text_of
-from cortex.graph.frameworks.drawn import APP, DEPTH_MAX, Drawing, Place, singular
-from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import join_path
-from cortex.graph.frameworks.scopes import last_of
+from cortex.graph.frameworks.reading.drawn import APP, DEPTH_MAX, Drawing, Place, singular
+from cortex.graph.frameworks.reading.scopes import last_of
+from cortex.graph.frameworks.tables.framework import METHODS
 
 _VERBS = {method.lower(): (method,) for method in METHODS} | {"any": (), "match": ()}
 #: action → (methods, path below the resource, whether it is one of its members)
@@ -107,7 +107,10 @@ class LaravelReader(Drawing):
                 before = self._place_inside(link, before)
         if declared is None or not declared.arguments:
             return
+        label = ""
         for link in after:
+            if link.name == "name":
+                label = self.symbol(link.arguments[0] if link.arguments else None) or ""
             if link.name == "prefix":
                 before = replace(self._place_inside(link, replace(place, path="")), module=before.module)
                 before = replace(before, path=join_path(place.path, before.path), controller=place.controller)
@@ -127,19 +130,24 @@ class LaravelReader(Drawing):
         elif declared.name == "match" and others:
             methods = tuple(text.upper() for text in self.symbols(first))
             target = self._target(before, others[1]) if len(others) > 1 else ""
-            self._route(before, methods, others[0], target, declared.node)
+            self._route(before, methods, others[0], target, declared.node, name=label)
         elif declared.name in _VERBS:
             target = self._target(before, others[0]) if others else ""
-            self._route(before, _VERBS[declared.name], first, target, declared.node)
+            self._route(before, _VERBS[declared.name], first, target, declared.node, name=label)
 
-    def _route(self, place: Place, methods: tuple[str, ...], path: Node, target: str, node: Node) -> None:
+    def _route(
+        self, place: Place, methods: tuple[str, ...], path: Node, target: str, node: Node, *, name: str = ""
+    ) -> None:
         text = self.symbol(path)
-        self.draw(place, methods, None if text is None else text.strip("/"), target, node)
+        named = f"{place.names}{name}" if name else ""
+        self.draw(place, methods, None if text is None else text.strip("/"), target, node, name=named)
 
     def _place_inside(self, link: _Link, place: Place) -> Place:
         first = link.arguments[0] if link.arguments else None
         if link.name == "prefix":
             return place.below(self.symbol(first))
+        if link.name in ("name", "as"):
+            return replace(place, names=f"{place.names}{self.symbol(first) or ''}")
         if link.name == "controller" and first is not None:
             return replace(place, controller=self._class(place, first))
         if link.name == "namespace":
@@ -162,6 +170,8 @@ class LaravelReader(Drawing):
             value = last_of(element)
             if key == "prefix":
                 place = place.below(self.symbol(value))
+            elif key == "as":
+                place = replace(place, names=f"{place.names}{self.symbol(value) or ''}")
             elif key == "namespace":
                 place = replace(place, module=self._name_space(place, self.symbol(value)))
             elif key == "controller":
@@ -174,7 +184,8 @@ class LaravelReader(Drawing):
     def _mount(self, place: Place, file: str, node: Node) -> None:
         """Mount a file of routes, in place of the prefix that it has without a mount."""
         self.add("router", f"{APP}(files)", node, flags=("app",))
-        flags = ("replaces", "computed") if place.computed else ("replaces",)
+        flags = ("replaces", "computed") if place.is_open else ("replaces",)
+        flags = (*flags, f"names={place.names}") if place.names else flags
         target = f"/{self.root}{file}"
         self.add("mount", f"{APP}(files)", node, template=place.path, target=target, flags=flags)
 
@@ -208,7 +219,9 @@ class LaravelReader(Drawing):
         for action, (methods, path, is_member) in _ACTIONS.items():
             if action in chosen:
                 template = join_path(member if is_member else collection, path)
-                self.draw(place, methods, template, f"{controller}#{action}" if controller else "", node)
+                handler = f"{controller}#{action}" if controller else ""
+                named = f"{place.names}{name.strip('/').rpartition('/')[2]}.{action}"
+                self.draw(place, methods, template, handler, node, name=named)
 
     def _pairs(self, values: list[Node]) -> dict[str, str]:
         pairs = {}
