@@ -24,6 +24,7 @@ from cortex.memory.find.statements import (
     read_question,
     shared_stems,
     statement_of,
+    stems,
 )
 from cortex.memory.note import Note, Trust
 from cortex.system.arrays import Array
@@ -70,14 +71,16 @@ def names_answer(
 ) -> bool:
     """Whether the newer note names the value that the older one gives as an answer, by a word that
     few notes contain, and something of the question that the older one names: people who tell what
-    became of a value seldom repeat its subject ("PayOne out, Mollie in"). It is not narrower, and
-    if it lacks a subject of the question that the older one names, it has no other one ("Milan
-    looks after the driver app" for "the Android app").
+        became of a value seldom repeat its subject ("PayOne out, Mollie in"). A word before the same
+        word in both is their form ("looks after"), not a value. It is not narrower, and no other
+        subject has the value now ("the kiosk app" for "the mobile app").
     """
-    answer, shared = answer_of(older, question) & newer.words, question.words & newer.words & older.words
+    form = stems(" ".join(word for word, _ in newer.pairs & older.pairs))
+    answer = (answer_of(older, question) & newer.words) - form
+    shared = question.words & newer.words & older.words
     if not shared or newer.title <= older.words or not any(map(is_rare, answer)):
         return False
-    is_lost = (question.subjects & older.words) - newer.words - _verbs(older, question)
+    is_lost = (question.subjects & older.subject) - newer.words
     is_other = is_lost and newer.subject - older.words
     return not is_other and not _is_narrower(newer, older, question)
 

@@ -138,8 +138,8 @@ class Statement:
     """The stems of a note: of all of it, of its title, of its main verb in the passive, of verbs in
     the active, of the words before the first verb, the first one that names its subject, and of the
     values that it ends, of these the ones beside a word of change; the numbers of its title with
-    their units; the words of its main clause (`_word_order`); whether it tells of something besides
-    or under a condition, and of a move.
+    their units; the words of its main clause (`_word_order`), and the words of its title, each with
+    the next one; whether it tells of something besides or under a condition, and of a move.
     """
 
     words: frozenset[str]
@@ -152,6 +152,7 @@ class Statement:
     named: frozenset[str]
     measures: frozenset[tuple[str, str]]
     order: tuple[tuple[frozenset[str], bool, str], ...]
+    pairs: frozenset[tuple[str, str]]
     adds: bool
     moves: bool
 
@@ -257,6 +258,7 @@ def _statement(title: str, body: str) -> Statement:
             for number, unit in _MEASURE.findall(title.lower())
         ),
         order=order,
+        pairs=frozenset(itertools.pairwise(tokens.words(title.lower()))),
         adds=bool(_ADDS.search(title)),
         moves=bool(_MOVES.search(title)),
     )
