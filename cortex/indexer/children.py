@@ -27,8 +27,9 @@ from cortex.indexer.store.graph_tasks import GraphBuilder, GraphTask
 from cortex.indexer.store.shards import Built, Settings, Task, build
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
-from cortex.system import allocator, hosts
+from cortex.system import hosts
 from cortex.system.errors import CortexError
+from cortex.system.process import allocator
 
 #: tasks after which a child collects garbage and releases memory
 COLLECT_TASKS = 8

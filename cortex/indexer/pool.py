@@ -34,8 +34,8 @@ from cortex.indexer.store.shards import Built, Settings, Task
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 from cortex.system import hosts
-from cortex.system.cores import count_cores
 from cortex.system.errors import BY_CODE, CortexError, Unavailable
+from cortex.system.process.cores import count_cores
 from cortex.terms.languages import language_of
 
 log = logging.getLogger(__name__)
