@@ -132,7 +132,9 @@ class _Nursery:
     def __init__(self, command: Sequence[str], environment: dict[str, str]) -> None:
         self._link, theirs = socket.socketpair()
         with theirs:
-            self.process = subprocess.Popen(command, stdin=theirs, stdout=subprocess.DEVNULL, env=environment)
+            self.process = subprocess.Popen(
+                command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=environment
+            )
         self._lock = threading.Lock()
 
     def ask(self, request: Request, descriptors: Sequence[int] = ()) -> int:
