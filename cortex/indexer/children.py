@@ -144,7 +144,7 @@ def _fork_children(graph: GraphBuilder) -> None:
         with contextlib.suppress(Exception):  # the child meets it again, and reports it
             compile_queries(request.paths)
             if request.task is not None:
-                graph.open(request.task)
+                graph.load(request.task)
         allocator.trim()
         gc.freeze()
         number = os.fork()

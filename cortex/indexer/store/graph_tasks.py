@@ -122,7 +122,7 @@ class GraphBuilder:
         self._run = ""
         self._tools: Tools | None = None
 
-    def open(self, task: GraphTask) -> Tools:
+    def load(self, task: GraphTask) -> Tools:
         """Return the project of a task. Raises OSError."""
         if task.facts != FACTS_VERSION:
             raise Unavailable("Cortex was replaced by another version while it was indexing; index again.")
@@ -136,7 +136,7 @@ class GraphBuilder:
 
     def build(self, task: GraphTask) -> int:
         """How many graph files were written. Raises OSError."""
-        folder, tools = Path(task.folder), self.open(task)
+        folder, tools = Path(task.folder), self.load(task)
         if isinstance(task, ResolveTask):
             bodies = Bodies(tools, None, task.structural)
             bodies.resolve_ahead(task.paths)
