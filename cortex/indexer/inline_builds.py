@@ -13,7 +13,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cortex.indexer.pool import FILE_S
+from cortex.indexer.children import FILE_S
 from cortex.indexer.store.shards import Task, ended_a_process
 from cortex.system import files, hosts
 

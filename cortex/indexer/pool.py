@@ -1,5 +1,9 @@
-"""A pool of processes that build shards of chunks and of the graph. Each child is a fresh
-interpreter that reads tasks from its standard input.
+"""A pool of processes that build shards of chunks and of the graph. Each child reads tasks from its
+standard input.
+
+On Linux one process, the nursery, forks the children. It has imported the modules, compiled the
+queries of the languages and, for the graph, read the facts of the project: its children share that
+work and its memory. It has one thread. Elsewhere each child is a fresh interpreter.
 
 No multiprocessing: spawn would import the caller's main module again, and executor children outlive
 a killed parent. Here standard input is the lifeline: a thread of the child reads it, and EOF ends
@@ -9,79 +13,51 @@ the child at once.
 from __future__ import annotations
 
 import contextlib
-import gc
-import itertools
 import logging
 import os
 import queue
-import struct
+import select
+import socket
 import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any
 
 import msgspec
 
-from cortex.embedders import Embedder, open_embedder
-from cortex.indexer.store.graph_tasks import GraphBuilder, GraphTask
+from cortex.indexer.children import LENGTH, REPLY, Answer, Request, Setup, receive, receive_exactly
+from cortex.indexer.store.graph_tasks import GraphTask, ResolveTask
 from cortex.indexer.store.limits import LIMITS, Limits
-from cortex.indexer.store.shards import Built, Settings, Task, build
+from cortex.indexer.store.shards import Built, Settings, Task
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 from cortex.system import hosts
 from cortex.system.errors import BY_CODE, CortexError, Unavailable
-from cortex.system.process import allocator
 from cortex.system.process.cores import count_cores
+from cortex.terms.languages import language_of
 
 log = logging.getLogger(__name__)
 
 #: most children: each takes about 100 MB
 WORKERS_MAX = 8
-#: tasks after which a child collects garbage and releases memory
-COLLECT_TASKS = 8
-#: niceness of a child, below the processes that answer and that publish: the user waits for those
-NICE = 5
 #: seconds that a child has to end after its standard input was closed
 STOP_S = 2.0
-#: seconds of a child's processor time for one file; the first one in Swift takes 5, because its
-#: queries are compiled
-FILE_S = 30
-#: memory limit of a child in bytes: a parser can take hundreds of times the size of a file
-CHILD_BYTES_MAX = 4 << 30
 #: exit codes that do not incriminate a file the first time: the system, or a person, ended the
 #: child
 _FROM_OUTSIDE = hosts.ENDED_FROM_OUTSIDE
 #: ends of children during one task without a file to blame, at most
 _ENDS_MAX = 2
+#: files whose names a forked child resolves: its caches grow with each, by some 30 kB
+RESOLVED_MAX = 250
 #: variables with the libraries' number of threads: the children are the parallelism
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
-#: the command line of a child
-COMMAND = (sys.executable, "-P", "-c", "from cortex.indexer.pool import serve; serve()")
+#: the command line of the nursery, or of a child
+COMMAND = (sys.executable, "-P", "-c", "from cortex.indexer.children import serve; serve()")
 
-_LENGTH = struct.Struct("<I")
-
-
-class Setup(msgspec.Struct):
-    """The first frame to a child."""
-
-    settings: Settings
-    embedding: dict[str, Any]
-
-
-class Answer(msgspec.Struct):
-    """A child's reply to a task: its result (for the graph the count of written files), or an
-    error's code and sentence. Before that, the file that it is about to read.
-    """
-
-    reading: str | None = None
-    built: Built | int | None = None
-    code: str = ""
-    message: str = ""
+_DYING = "The indexing processes die; look for a message of the system (memory?)."
 
 
 def count_run_children(tasks: Sequence[Task], files: int, size: int, limits: Limits = LIMITS) -> int:
@@ -111,12 +87,80 @@ class _ChildEnd:
     code: int
 
 
+class _Forked:
+    """A child of a nursery, with the interface of Popen."""
+
+    def __init__(self, nursery: _Nursery, request: Request) -> None:
+        """Raises OSError or EOFError if the nursery has ended."""
+        theirs, ours = os.pipe()
+        answers, written = os.pipe()
+        try:
+            self._nursery = nursery
+            self.stdin, self.stdout = os.fdopen(ours, "wb"), os.fdopen(answers, "rb")
+            self.pid = nursery.ask(request, [theirs, written])
+        except BaseException:
+            self.stdin.close()
+            self.stdout.close()
+            raise
+        finally:
+            os.close(theirs)
+            os.close(written)
+        self.returncode: int | None = None
+
+    def kill(self) -> None:
+        """Cut the life line; `wait` kills."""
+        with contextlib.suppress(OSError):
+            self.stdin.close()
+
+    def wait(self, timeout: float) -> int:
+        if self.returncode is None:
+            self.returncode = 0
+            try:
+                self.returncode = self._nursery.ask(Request(ended=self.pid))
+            except (OSError, EOFError):  # an orphan ends with its life line, and so its output
+                with contextlib.suppress(OSError, ValueError):
+                    while select.select([self.stdout], [], [], timeout)[0] and os.read(
+                        self.stdout.fileno(), 1 << 16
+                    ):
+                        pass
+        return self.returncode
+
+
+class _Nursery:
+    """The process that forks children."""
+
+    def __init__(self, command: Sequence[str], environment: dict[str, str]) -> None:
+        self._link, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=environment
+            )
+        self._lock = threading.Lock()
+
+    def ask(self, request: Request, descriptors: Sequence[int] = ()) -> int:
+        """Return the reply. Raises OSError or EOFError if the process has ended."""
+        raw = msgspec.msgpack.encode(request)
+        with self._lock:
+            socket.send_fds(self._link, [LENGTH.pack(len(raw))], descriptors)
+            self._link.sendall(raw)
+            return int(REPLY.unpack(receive_exactly(self._link, REPLY.size))[0])
+
+    def close(self) -> None:
+        """End it; its children are ended before."""
+        self._link.close()
+        self.process.kill()
+        self.process.wait(STOP_S)
+
+
+_Child = subprocess.Popen[bytes] | _Forked
+
+
 class Pool:
     """`run` yields results as they come. A child that ends is replaced, and its current file is cut
     without a parser, the likely cause; if that ends a child too, the file is left out. All other
     files of the task are unaffected.
 
-    Children live until `close`: their imports, compiled queries and caches serve the next tasks.
+    Children live until `close` or `resolve`: their caches serve the next tasks.
     """
 
     def __init__(
@@ -127,19 +171,33 @@ class Pool:
         self._setup = msgspec.msgpack.encode(Setup(settings, fields))
         #: most children
         self.count = count
-        self._children: list[subprocess.Popen[bytes]] = []
-        self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
+        #: what the children need
+        self._request = Request()
+        self._nursery: _Nursery | None = None
+        self._children: list[_Child] = []
+        self._idle: queue.SimpleQueue[_Child] = queue.SimpleQueue()
         self._closed = False
         self._lock = threading.Lock()
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Built]:
+        if not self._request.paths:
+            names = {language_of(path).name: path for task in tasks for path in task.fresh}
+            self._request = Request(paths=tuple(names.values()))
         for result in self._run(tasks):
             assert isinstance(result, Built)
             yield result
 
-    def resolve(self, tasks: Sequence[GraphTask]) -> int:
-        """Return the count of written graph files."""
-        return sum(result for result in self._run(tasks) if isinstance(result, int))
+    def resolve(self, rounds: Sequence[Sequence[GraphTask]]) -> int:
+        """Do the tasks in new children for each round, because parsers and their remains take some
+        100 MB of each old one. Return the count of written graph files.
+        """
+        self._request = Request(task=next((task for tasks in rounds for task in tasks), None))
+        written = 0
+        for tasks in rounds:
+            with self._lock:
+                self._end_children()
+            written += sum(result for result in self._run(tasks) if isinstance(result, int))
+        return written
 
     def _run(self, tasks: Sequence[Task | GraphTask]) -> Iterator[Built | int]:
         waiting: queue.SimpleQueue[Task | GraphTask] = queue.SimpleQueue()
@@ -162,15 +220,23 @@ class Pool:
 
     def close(self) -> None:
         """Kill the children at once."""
-        with self._lock:
-            self._closed = True
-            children, self._children = self._children, []
+        self._closed = True
+        if not self._lock.acquire(timeout=STOP_S):
+            if (nursery := self._nursery) is not None:
+                nursery.process.kill()  # it reads the facts of a large project
+            self._lock.acquire()
+        try:
+            self._end_children()
+            if self._nursery is not None:
+                self._nursery.close()
+        finally:
+            self._lock.release()
+
+    def _end_children(self) -> None:
+        self._idle = queue.SimpleQueue()
+        children, self._children = self._children, []
         for child in children:
-            child.kill()
-            child.wait(STOP_S)
-            for pipe in (child.stdin, child.stdout):
-                if pipe is not None:
-                    pipe.close()
+            _end(child)
 
     def _work(
         self,
@@ -178,13 +244,16 @@ class Pool:
         results: queue.SimpleQueue[Built | int | BaseException],
     ) -> None:
         try:
-            child = self._take()
+            child, resolved = self._take(), 0
             while True:
                 try:
                     task = waiting.get_nowait()
                 except queue.Empty:
                     self._idle.put(child)
                     return
+                if resolved >= RESOLVED_MAX and isinstance(child, _Forked):
+                    child, resolved = self._replace(child), 0
+                resolved += len(task.paths) if isinstance(task, ResolveTask) else 0
                 ends: Counter[str] = Counter()
                 while isinstance(outcome := self._ask(child, task), _ChildEnd):
                     ends[outcome.path] += 1
@@ -194,7 +263,7 @@ class Pool:
         except BaseException as error:  # of any class: the run must raise it
             results.put(error)
 
-    def _take(self) -> subprocess.Popen[bytes]:
+    def _take(self) -> _Child:
         """Return an idle child, or a new one. An idle child that was killed meanwhile shows at its
         first task.
         """
@@ -203,28 +272,44 @@ class Pool:
         except queue.Empty:
             return self._start()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _replace(self, child: _Child) -> _Child:
         with self._lock:
-            if self._closed:
-                raise Unavailable("The indexing run was ended.")
-            child = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=os.environ | dict.fromkeys(THREADS, str(max(1, count_cores() // self.count))),
-            )
+            if child in self._children:
+                self._children.remove(child)
+        _end(child)
+        return self._start()
+
+    def _start(self) -> _Child:
+        with self._lock:
+            child = self._new_child()
             self._children.append(child)
         self._send(child, self._setup)  # the first task notices a child that is already dead
         return child
 
-    def _ask(self, child: subprocess.Popen[bytes], task: Task | GraphTask) -> Built | int | _ChildEnd:
+    def _new_child(self) -> _Child:
+        environment = os.environ | dict.fromkeys(THREADS, str(max(1, count_cores() // self.count)))
+        for _ in range(1 + _ENDS_MAX):
+            if self._closed:
+                raise Unavailable("The indexing run was ended.")
+            if sys.platform != "linux":
+                pipe = subprocess.PIPE
+                return subprocess.Popen(self._command, stdin=pipe, stdout=pipe, env=environment)
+            self._nursery = self._nursery or _Nursery(self._command, environment)
+            try:
+                return _Forked(self._nursery, self._request)
+            except (OSError, EOFError):
+                self._nursery.close()
+                self._nursery = None
+        raise Unavailable(_DYING)
+
+    def _ask(self, child: _Child, task: Task | GraphTask) -> Built | int | _ChildEnd:
         """Return the result, or the child's end. Raises the error that the child reported."""
         assert child.stdout is not None
         path = ""
         sent = self._send(child, msgspec.msgpack.encode(task))
         while sent:
             try:
-                raw = _receive(child.stdout)
+                raw = receive(child.stdout)
             except (OSError, ValueError):  # closed by `close`
                 break
             if raw is None:
@@ -240,21 +325,30 @@ class Pool:
             child.wait(STOP_S)
         return _ChildEnd(path, child.returncode or 0)
 
-    def _send(self, child: subprocess.Popen[bytes], frame: bytes) -> bool:
+    def _send(self, child: _Child, frame: bytes) -> bool:
         assert child.stdin is not None
         try:
-            child.stdin.write(_LENGTH.pack(len(frame)) + frame)
+            child.stdin.write(LENGTH.pack(len(frame)) + frame)
             child.stdin.flush()
         except (OSError, ValueError):
             return False
         return True
 
 
+def _end(child: _Child) -> None:
+    child.kill()
+    child.wait(STOP_S)
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
 def _task_after_end(task: Task | GraphTask, child_end: _ChildEnd, times: int) -> Task | GraphTask:
     """Return the task for the next child. Raises Unavailable when no file is to blame."""
     if not isinstance(task, Task) or not child_end.path or child_end.path in task.refused:
         if times > _ENDS_MAX:
-            raise Unavailable("The indexing processes die; look for a message of the system (memory?).")
+            raise Unavailable(_DYING)
         return task
     if times == 1 and child_end.code in _FROM_OUTSIDE:
         return task
@@ -262,81 +356,3 @@ def _task_after_end(task: Task | GraphTask, child_end: _ChildEnd, times: int) ->
     if child_end.path not in task.plain:
         return msgspec.structs.replace(task, plain=(*task.plain, child_end.path))
     return msgspec.structs.replace(task, refused=(*task.refused, child_end.path))
-
-
-def _receive(pipe: IO[bytes]) -> bytes | None:
-    """Read one frame; None at the end of the pipe."""
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        return None
-    (length,) = _LENGTH.unpack(head)
-    frame = pipe.read(length)
-    return frame if len(frame) == length else None
-
-
-class _ChildTools:
-    """A child's tools, each created on first use."""
-
-    def __init__(self, setup: Setup) -> None:
-        self._settings = setup.settings
-        self._config = Config(root=Path(setup.settings.root), embedding=Embedding(**setup.embedding))
-        self._embedder: Embedder | None = None
-        self._graph = GraphBuilder()
-
-    def run_task(self, task: Task | GraphTask, reading: Callable[[str], None]) -> Built | int:
-        if not isinstance(task, Task):
-            return self._graph.build(task)
-        if self._embedder is None:
-            self._embedder = open_embedder(self._config)
-        return build(task, self._settings, self._embedder, reading)
-
-
-def serve() -> None:
-    """Run a child: answer tasks until standard input ends."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing else may write between the frames
-    frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(frames,), daemon=True).start()
-    setup = msgspec.msgpack.decode(frames.get(), type=Setup)
-    work = _ChildTools(setup)
-    decoder = msgspec.msgpack.Decoder(Task | GraphTask)
-
-    def send(answer: Answer) -> None:
-        raw = msgspec.msgpack.encode(answer)
-        answers.write(_LENGTH.pack(len(raw)) + raw)
-        answers.flush()
-
-    def reading(path: str) -> None:
-        send(Answer(reading=path))
-        # Only the end of its process stops a parser.
-        hosts.allot(FILE_S if path else 0)
-
-    hosts.give_way(NICE)
-    hosts.bound_memory(CHILD_BYTES_MAX)
-    gc.disable()  # collecting between tasks is enough
-    gc.freeze()
-    for count in itertools.count(1):
-        task = decoder.decode(frames.get())
-        try:
-            answer = Answer(built=work.run_task(task, reading))
-        except CortexError as error:
-            answer = Answer(code=error.code, message=str(error))
-        except MemoryError:
-            os._exit(1)  # the parent knows the file that used it up
-        except OSError as error:
-            answer = Answer(code="misconfigured", message=f"Cannot write chunk files: {error}.")
-        except Exception as error:
-            answer = Answer(code="internal", message=f"Indexing failed: {type(error).__name__}: {error}")
-        send(answer)
-        if count % COLLECT_TASKS == 0:
-            gc.collect()
-            gc.freeze()  # modules, queries and, for a graph, the whole project live to the end
-            allocator.trim()
-
-
-def _listen(frames: queue.SimpleQueue[bytes]) -> None:
-    while True:
-        frame = _receive(sys.stdin.buffer)
-        if frame is None:
-            os._exit(0)
-        frames.put(frame)

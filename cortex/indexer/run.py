@@ -328,9 +328,6 @@ class Indexer:
                 if stopped or not self._take_step(plan, tasks, writer, report):
                     return
             writer.drop_others(plan.shards)
-            if len(writer.manifest.files) > self._limits.kept_files:
-                # New children resolve: parsers and their remains take some 100 MB of each old one.
-                self._close_pool()
             self._write_graph(writer.manifest, facts)
         finally:
             self._close_pool()
@@ -382,7 +379,7 @@ class Indexer:
     def _resolve(self, rounds: Sequence[Sequence[GraphTask]]) -> int:
         pool = self._open_pool(max(1, *(count_children(len(tasks), self._limits) for tasks in rounds)))
         try:
-            return sum(pool.resolve(tasks) for tasks in rounds)
+            return pool.resolve(rounds)
         finally:
             self._close_pool()
 

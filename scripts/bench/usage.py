@@ -18,7 +18,7 @@ from product import processes_of
 #: without them is the supervisor's
 NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index", "cortex.processes.forkserver")
 #: text in the command of a child of the indexer's pool, which does not name the project
-POOL = "cortex.indexer.pool"
+POOL = "cortex.indexer.children"
 #: seconds between two samples of memory, which cost some 5 ms for a process of 1 GB, at least this
 #: many times the duration of a sample: it takes part of a core from the measured processes
 SAMPLE_S, SAMPLE_TIMES = 0.5, 50
@@ -34,7 +34,7 @@ def named_processes(root: Path) -> Iterator[tuple[str, psutil.Process]]:
         with contextlib.suppress(psutil.Error):
             name = next((argument for argument in process.cmdline() if argument in NAMES), "supervisor")
             yield name.rpartition(".")[2], process
-            children = process.children() if name == "index" else []
+            children = process.children(recursive=True) if name == "index" else []
             for number, child in enumerate(filter(_is_pool, children), start=1):
                 yield f"pool {number}", child
 

@@ -265,6 +265,11 @@ def test_front_matter_and_hashtags_become_tags():
     assert not {"fff", "code", "fence", "anchor"} & {tag for c in chunks for tag in c.tags}
 
 
+def test_a_key_in_another_spelling_is_read():
+    assert front_matter(("---", '"t\\u0061gs": [a, b]', "---")) == (("a", "b"), 3)
+    assert front_matter(("---", "title: x: y", "---")) == ((), 3)
+
+
 @pytest.mark.parametrize("text", ["---\ntags: [a\n---\n", "---\nnever closed\n", "---\n- list\n---\n"])
 def test_bad_front_matter_is_only_text(text):
     assert front_matter(tuple(text.split("\n")))[0] == ()

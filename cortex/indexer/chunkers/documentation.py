@@ -116,8 +116,11 @@ def front_matter(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
     end = next((number for number, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
     if not end:
         return (), 0
+    text = "\n".join(lines[1 : end - 1])
+    if "tags" not in text and "\\" not in text:
+        return (), end
     try:
-        data = yaml.safe_load("\n".join(lines[1 : end - 1]))
+        data = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError):
         return (), end
     tags = data.get("tags") if isinstance(data, dict) else None

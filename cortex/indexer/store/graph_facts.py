@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from cortex.graph.facts.captures import query_of
+from cortex.graph.facts.expressions.function_values import value_query
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.repairs.conditionals import drop_inner_conditionals
@@ -21,7 +24,7 @@ from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
 from cortex.indexer.store.component_facts import add_fragments, component_facts
-from cortex.indexer.syntax.parse import NoGrammar, parse, repaired, syntax_tree
+from cortex.indexer.syntax.parse import NoGrammar, compile_query, parse, repaired, syntax_tree
 from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import Source
 from cortex.terms.code.components import may_hold_scripts
@@ -76,6 +79,17 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     except Exception:  # the file's chunks are indexed anyway
         log.exception("%s has no graph", source.path)
         return None
+
+
+def compile_queries(paths: Iterable[str]) -> None:
+    """Compile the queries that files of these names need."""
+    for language in {language_of(path) for path in paths}:
+        syntax = LANGUAGES[language.name].syntax if language.name in LANGUAGES else None
+        with contextlib.suppress(NoGrammar):
+            grammar = compile_query(language)
+            if grammar is not None and syntax is not None and syntax.queries:
+                query_of(grammar, syntax.package, syntax.queries)
+                value_query(grammar, syntax)
 
 
 def may_have_facts(path: str) -> bool:

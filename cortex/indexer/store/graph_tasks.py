@@ -122,16 +122,21 @@ class GraphBuilder:
         self._run = ""
         self._tools: Tools | None = None
 
-    def build(self, task: GraphTask) -> int:
-        """How many graph files were written. Raises OSError."""
+    def load(self, task: GraphTask) -> Tools:
+        """Return the project of a task. Raises OSError."""
         if task.facts != FACTS_VERSION:
             raise Unavailable("Cortex was replaced by another version while it was indexing; index again.")
-        folder, tools = Path(task.folder), self._tools
+        tools = self._tools
         if tools is None or self._run != task.run:
             project = Project(LANGUAGES, task.roots)
-            project.update({facts.path: facts for facts in map_facts(folder)})
+            project.update({facts.path: facts for facts in map_facts(Path(task.folder))})
             tools = self._tools = Tools(project)
             self._run = task.run
+        return tools
+
+    def build(self, task: GraphTask) -> int:
+        """How many graph files were written. Raises OSError."""
+        folder, tools = Path(task.folder), self.load(task)
         if isinstance(task, ResolveTask):
             bodies = Bodies(tools, None, task.structural)
             bodies.resolve_ahead(task.paths)

@@ -249,6 +249,16 @@ def _tools(language: Language) -> tuple[Parser, Query]:
     return Parser(grammar), Query(grammar, text)
 
 
+def compile_query(language: Language) -> Grammar | None:
+    """Compile the query of `parse`, and return the grammar; None for a language without one. Raises
+    NoGrammar.
+    """
+    if language.keys or language.grammar is None:
+        return None
+    _tools(language)
+    return _grammar(language.grammar)
+
+
 @functools.cache
 def _statement_lists(language: Language) -> frozenset[str]:
     """Return the types of the nodes that hold statements."""

@@ -11,7 +11,8 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from tree_sitter import Node, QueryCursor, Tree
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Query, QueryCursor, Tree
 
 from cortex.graph.facts.captures import MATCHES_MAX, query_of
 from cortex.graph.facts.expressions.chains import chain_of, text_of
@@ -34,8 +35,7 @@ def value_references(
     """
     if syntax.values_hold and syntax.values_hold not in (tree.root_node.text or b""):
         return  # a walk over the tree costs a tenth of the extraction
-    query = query_of(tree.language, syntax.package, syntax.values or syntax.queries, "values")
-    cursor = QueryCursor(query, match_limit=MATCHES_MAX)
+    cursor = QueryCursor(value_query(tree.language, syntax), match_limit=MATCHES_MAX)
     captures = cursor.captures(tree.root_node)
     nodes, bare_names = captures.get("value", []), captures.get("bare", [])
     tokens = [token for token in captures.get("token", ()) if is_passed(token)]
@@ -63,6 +63,11 @@ def value_references(
             row, column = at.start_point
             type_count = TYPE_ONLY if _is_constructor(node) else 0
             yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=type_count)
+
+
+def value_query(grammar: Grammar, syntax: Syntax) -> Query:
+    """Return the query of `value_references`."""
+    return query_of(grammar, syntax.package, syntax.values or syntax.queries, "values")
 
 
 def _bare_calls(names: Sequence[tuple[int, Node]], file: _FileNames, scopes: _Scopes) -> Iterator[Reference]:
