@@ -50,6 +50,8 @@ def _definitions_of_name(
     if cached is not None:
         return cached
     candidates = [ref for ref in refs if project.definition(ref).kind != "constant"]
+    if project.rules(refs[0][0]).file_fields:  # Ruby's in a test's block are valid in that only
+        candidates = [ref for ref in candidates if not project.definition(ref).until]
     if len(candidates) > 1:
         candidates = [
             ref for ref in candidates if not _SECONDARY_FLAGS & {*project.definition(ref).flags}

@@ -10,6 +10,7 @@ from tree_sitter import Node
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, dotted_name, text_of, type_text
 from cortex.graph.facts.comments import comment_above, read_doc
+from cortex.graph.facts.delegates import template_names
 from cortex.graph.facts.facts import (
     ALIAS,
     CALLED,
@@ -126,6 +127,18 @@ def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
                 flags=flags,
             )
         )
+
+
+def define_templates(sweep: Sweep, node: Node) -> None:
+    """Define Ruby's methods that a type makes from words."""
+    frame = sweep.stack[-1]
+    if frame.kind not in TYPE_KINDS:
+        return
+    flags = flags_of(node, sweep.syntax)
+    for name, below in template_names(node):
+        opened = OpenDefinition(name, "method", frame.qualified, frame.index, node, node, flags=flags)
+        opened.below = below or None
+        sweep.keep(opened)
 
 
 def _define_member(sweep: Sweep, name: str, kind: str, node: Node) -> None:
