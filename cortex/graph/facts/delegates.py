@@ -16,6 +16,9 @@ from cortex.graph.facts.grammars import Syntax
 #: delegators of one method; a third argument gives it another name
 _SINGLE_DELEGATORS = frozenset({"def_delegator", "def_instance_delegator"})
 _NAMES = frozenset({"simple_symbol", "string"})
+_CLASS_RECEIVERS = frozenset({"constant", "self", "identifier", "instance_variable"})
+#: children of a call without arguments
+_MEMBER_PARTS = 3
 _LISTS = frozenset({"string_array", "symbol_array", "array"})
 _BLOCKS = frozenset({"block", "do_block"})
 #: methods that pass their receiver to their block
@@ -78,12 +81,24 @@ def block_argument(name: Node, syntax: Syntax) -> str:
     return UNKNOWN if chain[:1] in UNKNOWN else chain + BLOCK_ARGUMENT
 
 
-def made_class(call: Node, syntax: Syntax, depth: int) -> str | None:
-    """Return the chain of the base in `Class.new(Disk)`; None for any other call."""
-    receiver, arguments = call.child_by_field_name("receiver"), call.child_by_field_name("arguments")
-    if receiver is None or arguments is None or receiver.type != "constant" or receiver.text != b"Class":
+def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of the base in `Class.new(Disk)`, of the type in `disk.class`; None for any
+    other call.
+    """
+    receiver = call.child(0)
+    if receiver is None or receiver.type not in _CLASS_RECEIVERS:
         return None
-    return chain_of(arguments.named_child(0), syntax, depth + 1)
+    if receiver.type == "constant":
+        arguments = call.child_by_field_name("arguments") if receiver.text == b"Class" else None
+        return chain_of(arguments.named_child(0), syntax, depth + 1) if arguments is not None else None
+    if call.child_count != _MEMBER_PARTS or call.children[-1].text != b"class":
+        return None
+    return f"{chain_of(receiver, syntax, depth + 1)}.class"
+
+
+def guarded_value(clause: Node, syntax: Syntax, depth: int) -> str:
+    """Return the chain of the expression before `rescue` or `ensure`."""
+    return chain_of(clause.prev_named_sibling, syntax, depth + 1)
 
 
 def template_names(node: Node) -> Iterator[tuple[str, int]]:

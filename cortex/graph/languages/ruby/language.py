@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cortex.graph.facts.delegates import block_argument, made_class
+from cortex.graph.facts.delegates import block_argument, class_of_call, guarded_value
 from cortex.graph.facts.facts import YIELDED, Binding, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
@@ -22,9 +22,8 @@ from cortex.graph.resolution.values import Value, merge_values
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import family_of
 
-#: a receiver's last name; a capital inside of a type's name
+#: a receiver's last name
 _LAST_NAME = re.compile(r"[a-z]\w*(?=(?:\(\))?$)")
-_INNER_CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 #: methods that return their receiver, or a value of the same type
 _SAME = frozenset("freeze dup clone tap itself".split())
 
@@ -92,7 +91,7 @@ def _call_added(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 def _no_class(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     """Return no edges for a bare name of a class in a variable, `kind = Class.new do … end`."""
     types = (v.tag == "def" and calls.project.definition(v.ref).kind in TYPE_KINDS for v in callee.values)
-    return iter(()) if callee.name[0].islower() and any(types) else None
+    return iter(()) if callee.name[0].islower() and not callee.is_receiver and any(types) else None
 
 
 def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
@@ -121,15 +120,15 @@ def _of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> l
     if len(refs) < 2:
         return refs
     receiver = _LAST_NAME.search(reference.chain.rpartition(".")[0])
-    words = receiver[0] if receiver else ""
-    evaluator, project = calls.evaluator, calls.project
-    named = {ref: _words_of(project, evaluator.owners.of(*ref)) for ref in refs}
-    return [ref for ref in refs if named[ref] == words] or refs
-
-
-def _words_of(project: Project, owner: Ref | None) -> str:
-    """Return a type's name as a variable's, `parse_context`."""
-    return _INNER_CAPITAL.sub(r"_\1", project.definition(owner).name).lower() if owner else ""
+    if receiver is None:
+        return refs
+    owners = [(ref, calls.evaluator.owners.of(*ref)) for ref in refs]
+    types = {ref: calls.project.definition(owner).name.lower() for ref, owner in owners if owner}
+    words = receiver[0].split("_")
+    for first in range(len(words)):  # of `new_entry` also `Entry`
+        if named := [ref for ref in refs if types.get(ref) == "".join(words[first:])]:
+            return named
+    return refs
 
 
 def _is_outside(project: Project, owner: Ref | None) -> bool:
@@ -174,14 +173,22 @@ RUBY = Language(
         members={"scope_resolution": ("scope", "name")},
         methods={"call": ("receiver", "method")},
         elements={"element_reference": "object"},
-        wraps={"parenthesized_statements": "", "assignment": "right", "operator_assignment": "right"},
-        either={"conditional": ("consequence", "alternative"), "binary": ("left", "right")},
+        wraps={
+            "parenthesized_statements": "",
+            **dict.fromkeys(("assignment", "operator_assignment"), "right"),
+            **dict.fromkeys(("then", "else"), "-1"),
+            **dict.fromkeys(("if_modifier", "unless_modifier"), "body"),
+        },
+        either={
+            **dict.fromkeys(("conditional", "if", "elsif", "unless"), ("consequence", "alternative")),
+            "binary": ("left", "right"),
+        },
         literals=frozenset(
             {"string", "integer", "float", "array", "hash", "simple_symbol", "nil", "true", "false"}
         ),
         hoisted=True,
         value_of_name=block_argument,
-        readers={"call": made_class},
+        readers={"call": class_of_call, **dict.fromkeys(("rescue", "ensure"), guarded_value)},
         setters=True,
         operators={
             **{sign: sign for sign in "+ - * / % ** < > <= >= <=> << >> & | ^ =~ ===".split()},
