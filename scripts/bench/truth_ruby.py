@@ -46,10 +46,13 @@ def _name_at(file: File, site: Site) -> str:
 
 def _run(root: Path, seconds: float) -> dict[_Call, list[Target]]:
     tests = sorted(str(place.relative_to(root)) for place in (root / "test").rglob("*_test.rb"))
+    helper = root / "spec" / "spec_helper.rb"
+    if not tests and helper.is_file() and "minitest" in helper.read_text("utf-8", "replace"):
+        tests = sorted(str(place.relative_to(root)) for place in (root / "spec").rglob("*_spec.rb"))
     with tempfile.TemporaryDirectory() as folder:
         calls = Path(folder) / "calls"
-        command = ["ruby", "-Ilib", "-Itest", f"-r{Path(__file__).parent / 'peers' / 'calls.rb'}"]
-        command += ["-e", _RUN, *tests] if tests else ["-Ispec", "-S", "rspec", "spec"]
+        command = ["ruby", "-Ilib", "-Itest", "-Ispec", f"-r{Path(__file__).parent / 'peers' / 'calls.rb'}"]
+        command += ["-e", _RUN, *tests] if tests else ["-S", "rspec", "spec"]
         subprocess.run(
             ["timeout", str(int(seconds)), *command],
             cwd=root,
