@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.blocks import BLOCK_ARGUMENT
 from cortex.graph.facts.chains import UNKNOWN, chain_of, strip_call, text_of
+from cortex.graph.facts.facts import DEFAULT
 from cortex.graph.facts.grammars import Syntax
 
 #: delegators of one method; a third argument gives it another name
@@ -94,6 +95,12 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
     if call.child_count != _MEMBER_PARTS or call.children[-1].text != b"class":
         return None
     return f"{chain_of(receiver, syntax, depth + 1)}.class"
+
+
+def default_mark(name: Node, _declared: str) -> str:
+    """Return the mark of a parameter that a call may omit, "" for any other."""
+    around = name.parent
+    return DEFAULT if around is not None and around.type != "method_parameters" else ""
 
 
 def guarded_value(clause: Node, syntax: Syntax, depth: int) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cortex.graph.facts.delegates import block_argument, class_of_call, guarded_value
+from cortex.graph.facts.delegates import block_argument, class_of_call, default_mark, guarded_value
 from cortex.graph.facts.facts import YIELDED, Binding, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
 from cortex.graph.facts.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.languages.ruby.library import RUBY_METHODS
+from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.calls import Callee, Calls
 from cortex.graph.resolution.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
@@ -97,13 +98,13 @@ def _no_class(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     """Return the edges of a call of a module's method, if the type around may include it.
 
-    A module's own calls may mean any method. Not of a name without arguments: it may be a reader
-    (`attr_reader`).
+    A module's own calls may mean any method. Not of a name without arguments in a type: it may be a
+    reader (`attr_reader`).
     """
-    if callee.values or callee.reference.arguments == 0:
-        return None
     name, evaluator = callee.name, calls.evaluator
     around = evaluator.owners.type_around(calls.path, callee.reference.scope)
+    if callee.values or (callee.reference.arguments == 0 and around is not None):
+        return None
     definition = calls.project.definition(around) if around else None
     is_module = definition is not None and definition.kind == "trait"
     if name in COMMON or (definition is not None and not is_module and not definition.bases):
@@ -116,7 +117,11 @@ def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 
 
 def _of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
-    """Return those of several methods whose type has the receiver's name: `parse_context.locale`."""
+    """Return the methods that take as few arguments as a call without any; of several those whose
+    type has the receiver's name: `parse_context.locale`.
+    """
+    if reference.arguments < 1:
+        refs = [ref for ref in refs if accepts_count(calls.project.definition(ref), 0)]
     if len(refs) < 2:
         return refs
     receiver = _LAST_NAME.search(reference.chain.rpartition(".")[0])
@@ -188,6 +193,7 @@ RUBY = Language(
         ),
         hoisted=True,
         value_of_name=block_argument,
+        parameter_type=default_mark,
         readers={"call": class_of_call, **dict.fromkeys(("rescue", "ensure"), guarded_value)},
         setters=True,
         operators={

@@ -6,7 +6,7 @@
 (call method: (identifier) @_attr arguments: (argument_list [(simple_symbol) (string)] @def.attribute @name) (#any-of? @_attr "attr_reader" "attr_writer" "attr_accessor"))
 (assignment left: (constant) @name right: (call receiver: (constant) @_maker method: (identifier) @_new) (#any-of? @_maker "Struct" "Class" "Data") (#any-of? @_new "new" "define")) @def.class
 (assignment left: (identifier) @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Class") (#eq? @_new "new")) @def.class
-(assignment left: (constant) @name right: (call receiver: (constant) @_maker method: (identifier) @_new) (#eq? @_maker "Module") (#eq? @_new "new")) @def.trait
+(assignment left: [(constant) (identifier)] @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Module") (#eq? @_new "new")) @def.trait
 (assignment left: [(constant) (identifier)] right: (call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
 ([(heredoc_body) (call method: (identifier) @_define arguments: (argument_list . [(delimited_symbol) (string) (identifier)]) block: (_) (#any-of? @_define "define_method" "define_singleton_method"))] @template)
 (alias name: (_) @name alias: (_) @alias.of) @def.alias
