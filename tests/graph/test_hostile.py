@@ -101,3 +101,17 @@ def test_chains_that_no_language_writes_raise_nothing():
 @pytest.mark.parametrize("text", ["ReturnType<>", "InstanceType<", "Awaited<", "Pick<>"])
 def test_a_type_that_was_cut_off_says_nothing(text):
     assert alternatives(text) in ((), (text.strip("<>"),))
+
+
+def test_calls_that_are_nested_deeper_than_a_layer_have_all_their_facts():
+    depth = 3 * LAYER + 7
+    text = "".join(f"f{at}(g{at}, {{ a: 1 }}, () =>\n" for at in range(depth)) + "last" + ")\n" * depth
+    source = decode("a.ts", (f"export function top() {{}}\n{text};").encode())
+    assert isinstance(source, Source)
+    tree, query = syntax_tree(source, sniff("a.ts", source.lines))[1], GRAPH_LANGUAGES["typescript"].syntax
+    queries = query_of(tree.language, query.package, query.queries)
+    whole = sorted((pattern, str(sorted(found))) for pattern, found in QueryCursor(queries).matches(tree.root_node))
+    assert sorted((pattern, str(sorted(found))) for pattern, found in matches_of(tree.root_node, queries)) == whole
+    values = query_of(tree.language, query.package, query.values or query.queries, "values")
+    names = captures_of(tree.root_node, values)["value"]
+    assert sorted(node.text for node in names) == sorted(f"g{at}".encode() for at in range(depth)) + [b"last"]

@@ -11,9 +11,9 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from tree_sitter import Node, QueryCursor, Tree
+from tree_sitter import Node, Tree
 
-from cortex.graph.facts.captures import MATCHES_MAX, query_of
+from cortex.graph.facts.captures import captures_of, query_of
 from cortex.graph.facts.chains import chain_of, text_of
 from cortex.graph.facts.facts import TYPE_ONLY, Binding, Facts, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
@@ -35,8 +35,7 @@ def value_references(
     if syntax.values_hold and syntax.values_hold not in (tree.root_node.text or b""):
         return  # a walk over the tree costs a tenth of the extraction
     query = query_of(tree.language, syntax.package, syntax.values or syntax.queries, "values")
-    cursor = QueryCursor(query, match_limit=MATCHES_MAX)
-    captures = cursor.captures(tree.root_node)
+    captures = captures_of(tree.root_node, query)
     nodes, bare_names = captures.get("value", []), captures.get("bare", [])
     tokens = [token for token in captures.get("token", ()) if is_passed(token)]
     among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow

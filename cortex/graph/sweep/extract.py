@@ -62,7 +62,7 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
         case "bound":
             signatures.read_bound(sweep, text_of(node), text_of(captures["bound.type"][0]))
         case "return":
-            signatures.read_return(sweep, node)
+            signatures.read_return(sweep, node, yields=kind == "yield")
         case "import":
             imports.read_import(sweep, node)
         case _:

@@ -120,7 +120,7 @@ def _of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> l
     """Return the methods that take as few arguments as a call without any; of several those whose
     type has the receiver's name: `parse_context.locale`.
     """
-    if reference.arguments < 1:
+    if reference.arguments < 1 and not reference.chain.endswith("="):
         refs = [ref for ref in refs if accepts_count(calls.project.definition(ref), 0)]
     if len(refs) < 2:
         return refs
