@@ -326,8 +326,14 @@ def test_a_receiver_named_like_one_of_several_types_is_of_that_type():
 
 def test_helpers_of_reopened_outside_classes_and_of_test_blocks():
     helper = "class Minitest::Spec\n  def slow?\n  end\n  def trying(x)\n  end\nend\n"
-    test = 'describe "x" do\n  def before\n  end\n  it "y" do\n    trying(1) if slow?\n    before\n  end\nend\n'
+    test = (
+        'describe "x" do\n  def before\n  end\n  it "y" do\n    trying(1) if slow?\n    before\n  end\nend\n'
+    )
     other = 'describe "z" do\n  before do\n  end\nend\n'
     texts = {"test/helper.rb": helper, "test/a_test.rb": test, "test/b_test.rb": other}
-    assert calls(texts, "test/a_test.rb") == [(5, "Minitest.Spec.slow?"), (5, "Minitest.Spec.trying"), (6, "before")]
+    assert calls(texts, "test/a_test.rb") == [
+        (5, "Minitest.Spec.slow?"),
+        (5, "Minitest.Spec.trying"),
+        (6, "before"),
+    ]
     assert calls(texts, "test/b_test.rb") == []

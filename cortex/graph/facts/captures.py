@@ -76,7 +76,9 @@ def matches_of(root: Node, query: Query) -> list[tuple[int, Captures]]:
     matches = cursor.matches(root)
     if not cursor.did_exceed_match_limit:
         return matches
-    return [match for layer in _layers(root) for node in layer for match in _in_layer(node, query).matches(node)]
+    return [
+        match for layer in _layers(root) for node in layer for match in _in_layer(node, query).matches(node)
+    ]
 
 
 def captures_of(root: Node, query: Query) -> Captures:

@@ -112,7 +112,9 @@ def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     refs = evaluator.mixin_methods(calls.rules.family, name)
     if not refs and name not in RUBY_METHODS:
         named = evaluator.methods_named(calls.rules.family, name)
-        refs = tuple(ref for ref in named if is_module or _is_outside(calls.project, evaluator.owners.of(*ref)))
+        refs = tuple(
+            ref for ref in named if is_module or _is_outside(calls.project, evaluator.owners.of(*ref))
+        )
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
 
 
