@@ -42,8 +42,8 @@ from tree_sitter import Node, Query, QueryCursor
 
 #: a match: name → nodes
 Captures = dict[str, list[Node]]
-#: in-progress matches of a query, each of which is compared with each node below it. Source code has
-#: less than 128; a file with more is searched in layers of a depth
+#: in-progress matches of a query: each node below is compared with each of them. Source code has
+#: less than 128; a file with more is searched in layers of this depth
 MATCHES_MAX, LAYER = 512, 100
 #: main captures of a match that has no definition, call, import or base
 _MAIN = ("bind.name", "bound.name", "tokens", "delegated", "param.name", "param.type", "param.item")
@@ -76,9 +76,7 @@ def matches_of(root: Node, query: Query) -> list[tuple[int, Captures]]:
     matches = cursor.matches(root)
     if not cursor.did_exceed_match_limit:
         return matches
-    return [
-        match for layer in _layers(root) for node in layer for match in _in_layer(node, query).matches(node)
-    ]
+    return [match for layer in _layers(root) for node in layer for match in _of_layer(query).matches(node)]
 
 
 def captures_of(root: Node, query: Query) -> Captures:
@@ -89,12 +87,12 @@ def captures_of(root: Node, query: Query) -> Captures:
         return captures
     captures = {}
     for node in (node for layer in _layers(root) for node in layer):
-        for name, nodes in _in_layer(node, query).captures(node).items():
+        for name, nodes in _of_layer(query).captures(node).items():
             captures.setdefault(name, []).extend(nodes)
     return captures
 
 
-def _in_layer(node: Node, query: Query) -> QueryCursor:
+def _of_layer(query: Query) -> QueryCursor:
     cursor = QueryCursor(query)
     cursor.set_max_start_depth(LAYER - 1)
     return cursor
