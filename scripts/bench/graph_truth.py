@@ -49,7 +49,18 @@ from truth_compilers import ask_javac, ask_kotlin, ask_roslyn, ask_scala
 from truth_peer import ask_codegraph
 from truth_ruby import ask_ruby
 from truth_rust import ask_rustdoc
-from truth_sites import HOLDERS, File, Place, Site, files_of, holder_at, is_callee, name_position, read, sites_of
+from truth_sites import (
+    HOLDERS,
+    File,
+    Place,
+    Site,
+    files_of,
+    holder_at,
+    is_callee,
+    name_position,
+    read,
+    sites_of,
+)
 
 from cortex.graph.languages.table import LANGUAGES as GRAPH_LANGUAGES
 from cortex.graph.resolution.evaluate import Evaluator

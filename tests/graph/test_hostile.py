@@ -116,12 +116,12 @@ def test_calls_that_are_nested_deeper_than_a_layer_have_all_their_facts():
     assert isinstance(source, Source)
     tree, query = syntax_tree(source, sniff("a.ts", source.lines))[1], LANGUAGES["typescript"].syntax
     queries = query_of(tree.language, query.package, query.queries)
-    whole = sorted(
-        (pattern, str(sorted(found))) for pattern, found in QueryCursor(queries).matches(tree.root_node)
+    expected = sorted(
+        (pattern, str(sorted(nodes))) for pattern, nodes in QueryCursor(queries).matches(tree.root_node)
     )
     assert (
-        sorted((pattern, str(sorted(found))) for pattern, found in matches_of(tree.root_node, queries))
-        == whole
+        sorted((pattern, str(sorted(nodes))) for pattern, nodes in matches_of(tree.root_node, queries))
+        == expected
     )
     values = query_of(tree.language, query.package, query.values or query.queries, "values")
     names = captures_of(tree.root_node, values)["value"]

@@ -225,7 +225,7 @@ def test_a_module_extends_itself_by_one_inside():
     assert calls(texts, "use.rb") == [(1, "Shop.Base.pack")]
 
 
-_MADE = """class Base
+_STORE = """class Base
   def initialize(a)
   end
   def run
@@ -303,7 +303,7 @@ plain.new(4).run
 Store.open(2).pick(1).walk
 Store.open(2).tap { |one| one.close }
 """
-    texts = {"made.rb": _MADE, "use.rb": use}
+    texts = {"made.rb": _STORE, "use.rb": use}
     assert calls(texts, "made.rb") == [
         (9, "Base.run"),
         (17, "Store"),

@@ -123,14 +123,14 @@ def template_names(node: Node) -> Iterator[tuple[str, int]]:
             return
         text = text_of(name)
         written = [(f"#{{{text}}}" if name.type == "identifier" else text.strip(":'\""), 0)]
-    words = _words_around(node) if any("#{" in name for name, _ in written) else {}
-    for name, below in written:
-        variables = _VARIABLE.findall(name)
+    words = _words_around(node) if any("#{" in pattern for pattern, _ in written) else {}
+    for pattern, below in written:
+        variables = _VARIABLE.findall(pattern)
         values = words.get(variables[0], ()) if len(variables) == 1 else ("",) * (not variables)
         for value in values:
-            made = _VARIABLE.sub(lambda _, value=value: value, name)
-            if made.rstrip("?!=").isidentifier():
-                yield made, below
+            full_name = _VARIABLE.sub(lambda _, value=value: value, pattern)
+            if full_name.rstrip("?!=").isidentifier():
+                yield full_name, below
 
 
 def _words_around(node: Node) -> dict[str, list[str]]:
