@@ -11,12 +11,12 @@ import pytest
 from tree_sitter import QueryCursor
 
 from cortex.graph.facts.captures import LAYER, captures_of, matches_of, query_of
-from cortex.graph.facts.types import alternatives
+from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.languages.table import LANGUAGES
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.calling.targets import TWINS_MAX
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.targets import TWINS_MAX
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.parse import syntax_tree
 from cortex.indexer.syntax.source import Source, decode
@@ -47,7 +47,7 @@ LONG = {
 _READ = """
 import sys
 from cortex.graph.languages.table import LANGUAGES
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cortex.settings import config, home
+from cortex.settings import config
+from cortex.settings.folders import home
 from cortex.system.errors import Misconfigured
 
 

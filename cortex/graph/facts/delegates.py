@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from cortex.graph.facts.blocks import BLOCK_ARGUMENT
-from cortex.graph.facts.chains import UNKNOWN, chain_of, strip_call, text_of
+from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
+from cortex.graph.facts.expressions.chains import UNKNOWN, chain_of, strip_call, text_of
 from cortex.graph.facts.facts import DEFAULT
 from cortex.graph.facts.grammars import Syntax
 
