@@ -337,3 +337,23 @@ def test_helpers_of_reopened_outside_classes_and_of_test_blocks():
         (6, "before"),
     ]
     assert calls(texts, "test/b_test.rb") == []
+
+
+def test_a_class_method_that_makes_an_instance_makes_one_of_the_heir():
+    text = """class Disk
+  def self.build
+    new
+  end
+  def save
+  end
+end
+class Tape < Disk
+  def save
+  end
+end
+Tape.build.save
+Disk.build.save
+"""
+    assert calls({"a.rb": text}, "a.rb") == [
+        *((3, "Disk"), (12, "Disk.build"), (12, "Tape.save"), (13, "Disk.build"), (13, "Disk.save")),
+    ]
