@@ -6,26 +6,14 @@ from urllib.parse import parse_qs, urlsplit
 
 from cortex.settings.config import Config
 from cortex.settings.folders.home import is_loopback
-from cortex.settings.milvus import SCHEMES
 from cortex.settings.reference import read_reference
 from cortex.system.errors import Misconfigured
 
 
 def describe_egress(config: Config) -> str:
     """Describe the data that is sent to other machines, and its destinations; "" for none."""
-    return " ".join(
-        filter(None, (_sources_sentence(config), _index_sentence(config), _memory_sentence(config)))
-    )
-
-
-def _index_sentence(config: Config) -> str:
-    uri = config.milvus.uri
-    if not config.remote or not uri.startswith(SCHEMES) or is_loopback(uri):
-        return ""
-    return (
-        f"The index is kept in Milvus at {uri} (milvus.uri): questions are sent there, and `cortex index --to milvus` "
-        "sends the text of this project's files; of secrets in it, those of known formats are masked."
-    )
+    index = config.store.egress(config) if config.store else ""
+    return " ".join(filter(None, (_sources_sentence(config), index, _memory_sentence(config))))
 
 
 def _sources_sentence(config: Config) -> str:
