@@ -49,7 +49,18 @@ from truth_compilers import ask_javac, ask_kotlin, ask_roslyn, ask_scala
 from truth_peer import ask_codegraph
 from truth_ruby import ask_ruby
 from truth_rust import ask_rustdoc
-from truth_sites import HOLDERS, File, Place, Site, files_of, holder_at, name_position, read, sites_of
+from truth_sites import (
+    HOLDERS,
+    File,
+    Place,
+    Site,
+    files_of,
+    holder_at,
+    is_callee,
+    name_position,
+    read,
+    sites_of,
+)
 
 from cortex.graph.languages.table import LANGUAGES as GRAPH_LANGUAGES
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
@@ -246,6 +257,9 @@ class Truth:
         for site, targets in answers:
             self.answered += 1
             inside = [self._name_position(*target) for target in targets if target is not None]
+            if inside and all(self._is_call(*target) for target in inside):
+                self.no_opinion += 1  # C's first use of an undeclared name: the checker lacks a header
+                continue
             if any((path, line) == site[:2] and abs(column - site[2]) <= 1 for path, line, column in inside):
                 continue  # a definition's own name
             if inside and (kind := self._kind(inside)) != "import":
@@ -335,6 +349,10 @@ class Truth:
             return self.functions.get(member, set())
         word = re.match(rb"\w+", file.lines[line - 1][column:])
         return self.functions.get(word[0].decode(), set()) if word else set()
+
+    def _is_call(self, path: str, line: int, column: int) -> bool:
+        file = self._file(path)
+        return file is not None and is_callee(file, line, column)
 
     def _kind(self, targets: Sequence[tuple[str, int, int]]) -> str:
         kinds = set()

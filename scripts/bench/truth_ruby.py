@@ -19,6 +19,7 @@ from truth_sites import File, Site
 
 #: loads every test; a test that lacks a library is left out
 _RUN = "ARGV.each { |one| begin; require File.expand_path(one); rescue LoadError; warn one; end }"
+_ACCESSORS = re.compile(r"^\s*attr_\w+")
 _NAME = re.compile(rb"\w+[?!]?")
 #: (path, line, name)
 _Call = tuple[str, int, str]
@@ -45,10 +46,13 @@ def _name_at(file: File, site: Site) -> str:
 
 def _run(root: Path, seconds: float) -> dict[_Call, list[Target]]:
     tests = sorted(str(place.relative_to(root)) for place in (root / "test").rglob("*_test.rb"))
+    helper = root / "spec" / "spec_helper.rb"
+    if not tests and helper.is_file() and "minitest" in helper.read_text("utf-8", "replace"):
+        tests = sorted(str(place.relative_to(root)) for place in (root / "spec").rglob("*_spec.rb"))
     with tempfile.TemporaryDirectory() as folder:
         calls = Path(folder) / "calls"
-        command = ["ruby", "-Ilib", "-Itest", f"-r{Path(__file__).parent / 'peers' / 'calls.rb'}"]
-        command += ["-e", _RUN, *tests] if tests else ["-Ispec", "-S", "rspec", "spec"]
+        command = ["ruby", "-Ilib", "-Itest", "-Ispec", f"-r{Path(__file__).parent / 'peers' / 'calls.rb'}"]
+        command += ["-e", _RUN, *tests] if tests else ["-S", "rspec", "spec"]
         subprocess.run(
             ["timeout", str(int(seconds)), *command],
             cwd=root,
@@ -82,6 +86,18 @@ def _aliases(root: Path, path: str, name: str, method_name: str) -> list[Target]
 def _target(root: Path, path: str, line: int, name: str) -> Target:
     if not Path(path).is_relative_to(root):
         return None
-    text = Path(path).read_text("utf-8", "replace").splitlines()[line - 1]
-    written = "initialize" if name == "new" and "initialize" in text else name
-    return Path(path).relative_to(root).as_posix(), line, max(0, text.find(written))
+    lines = Path(path).read_text("utf-8", "replace").splitlines()[line - 1 :]
+    written = "initialize" if name == "new" and "initialize" in lines[0] else name
+    # The place of a method that `attr_accessor` makes is that of the statement, of several lines.
+    below = next((n for n, text in enumerate(_statement(lines)) if re.search(rf":{written}\b", text)), 0)
+    return Path(path).relative_to(root).as_posix(), line + below, max(0, lines[below].find(written))
+
+
+def _statement(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a statement that makes accessors: all but the last end with a comma."""
+    is_open = _ACCESSORS.search(lines[0]) is not None
+    for line in lines:
+        if not is_open:
+            return
+        yield line
+        is_open = line.rstrip().endswith((",", "_accessor", "_reader", "_writer", "\\"))

@@ -180,6 +180,18 @@ def name_position(file: File, line: int, column: int) -> tuple[int, int]:
     return line, column
 
 
+def is_callee(file: File, line: int, column: int) -> bool:
+    """Return True for the name of a call in C."""
+    leaf = file.tree.root_node.descendant_for_point_range((line - 1, column), (line - 1, column + 1))
+    around = leaf.parent if leaf is not None else None
+    return (
+        around is not None
+        and around.type == "call_expression"
+        and around.child_by_field_name("function") == leaf
+        and file.language == "c"
+    )
+
+
 def kind_at(file: File, line: int, column: int) -> str:
     """Return the kind of the target's text.
 

@@ -8,7 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from tree_sitter import QueryCursor
 
+from cortex.graph.facts.captures import LAYER, captures_of, matches_of, query_of
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.calling.targets import TWINS_MAX
@@ -16,7 +18,9 @@ from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
-from cortex.indexer.syntax.source import Source
+from cortex.indexer.syntax.parse import syntax_tree
+from cortex.indexer.syntax.source import Source, decode
+from cortex.terms.languages import sniff
 
 #: content of the file → its name and its text; a pattern that backtracks takes minutes for each
 LONG = {
@@ -47,7 +51,9 @@ from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
-from cortex.indexer.syntax.source import Source
+from cortex.indexer.syntax.parse import syntax_tree
+from cortex.indexer.syntax.source import Source, decode
+from cortex.terms.languages import sniff
 project, path = Project(LANGUAGES), sys.argv[1]
 project.update({path: facts_of(Source(path, tuple(sys.stdin.read().split("\\n"))), "0")})
 edges = list(edges_of(project, Evaluator(project), path))
@@ -101,3 +107,22 @@ def test_chains_that_no_language_writes_raise_nothing():
 @pytest.mark.parametrize("text", ["ReturnType<>", "InstanceType<", "Awaited<", "Pick<>"])
 def test_a_type_that_was_cut_off_says_nothing(text):
     assert alternatives(text) in ((), (text.strip("<>"),))
+
+
+def test_calls_that_are_nested_deeper_than_a_layer_have_all_their_facts():
+    depth = 3 * LAYER + 7
+    text = "".join(f"f{at}(g{at}, {{ a: 1 }}, () =>\n" for at in range(depth)) + "last" + ")\n" * depth
+    source = decode("a.ts", (f"export function top() {{}}\n{text};").encode())
+    assert isinstance(source, Source)
+    tree, query = syntax_tree(source, sniff("a.ts", source.lines))[1], LANGUAGES["typescript"].syntax
+    queries = query_of(tree.language, query.package, query.queries)
+    expected = sorted(
+        (pattern, str(sorted(nodes))) for pattern, nodes in QueryCursor(queries).matches(tree.root_node)
+    )
+    assert (
+        sorted((pattern, str(sorted(nodes))) for pattern, nodes in matches_of(tree.root_node, queries))
+        == expected
+    )
+    values = query_of(tree.language, query.package, query.values or query.queries, "values")
+    names = captures_of(tree.root_node, values)["value"]
+    assert sorted(node.text for node in names) == sorted(f"g{at}".encode() for at in range(depth))

@@ -223,3 +223,137 @@ def test_a_module_extends_itself_by_one_inside():
         "use.rb": "Shop.pack(1)\n",
     }
     assert calls(texts, "use.rb") == [(1, "Shop.Base.pack")]
+
+
+_STORE = """class Base
+  def initialize(a)
+  end
+  def run
+  end
+end
+Sub = Class.new(Base) do
+  def walk
+    run
+  end
+end
+class Store
+  class << self
+    attr_reader :size
+  end
+  def self.open(n)
+    store = new(n)
+    return store unless block_given?
+    begin
+      yield store
+    ensure
+      store.close
+    end
+  end
+  def initialize(n)
+    yield self
+  end
+  %w[dir link].each do |k|
+    define_method("#{k}?") { 1 }
+    class_eval <<-TEXT, __FILE__
+      def #{k}!
+      end
+    TEXT
+  end
+  def size
+    self.class.size
+  end
+  def close
+  end
+  def pick(a)
+    if a
+      Sub.new(a)
+    else
+      raise
+    end
+  end
+end
+class Other
+  def new(x)
+  end
+  def close
+  end
+  def dir?
+  end
+end
+"""
+
+
+def test_classes_and_methods_that_code_makes_have_their_calls():
+    use = """Sub.new(1).walk
+Store.open(1) { |one| one.close }
+Store.new(1) do |one|
+  one.dir?
+  one.link!
+end
+Store.open(2).close
+Other.new.close
+kind = Class.new(Base) do
+  def hop
+    run
+  end
+end
+kind.new(3).hop
+plain = Class.new(Base)
+plain.new(4).run
+Store.open(2).pick(1).walk
+Store.open(2).tap { |one| one.close }
+"""
+    texts = {"made.rb": _STORE, "use.rb": use}
+    assert calls(texts, "made.rb") == [
+        (9, "Base.run"),
+        (17, "Store"),
+        (22, "Store.close"),
+        (36, "Store.size"),
+        (42, "Sub"),
+    ]
+    assert [name for _, name in calls(texts, "use.rb")] == [
+        *("Sub", "Sub.walk", "Store.close", "Store.open", "Store", "Store.dir?", "Store.link!"),
+        *("Store.close", "Store.open", "Other", "Other.close", "Base.run", "kind", "kind.hop"),
+        *("Base", "Base.run", "Store.open", "Store.pick", "Sub.walk", "Store.close", "Store.open"),
+    ]
+
+
+def test_a_receiver_named_like_one_of_several_types_is_of_that_type():
+    text = "def f(disk, old_tape, other)\n  disk.save 1\n  old_tape.save 1\n  other.save 1\nend\n"
+    texts = {"shop.rb": _SHOP.replace("on(x)", "save(x)"), "use.rb": text}
+    assert calls(texts, "use.rb") == [(2, "Disk.save"), (3, "Tape.save"), (4, "")]
+
+
+def test_helpers_of_reopened_outside_classes_and_of_test_blocks():
+    helper = "class Minitest::Spec\n  def slow?\n  end\n  def trying(x)\n  end\nend\n"
+    test = (
+        'describe "x" do\n  def before\n  end\n  it "y" do\n    trying(1) if slow?\n    before\n  end\nend\n'
+    )
+    other = 'describe "z" do\n  before do\n  end\nend\n'
+    texts = {"test/helper.rb": helper, "test/a_test.rb": test, "test/b_test.rb": other}
+    assert calls(texts, "test/a_test.rb") == [
+        (5, "Minitest.Spec.slow?"),
+        (5, "Minitest.Spec.trying"),
+        (6, "before"),
+    ]
+    assert calls(texts, "test/b_test.rb") == []
+
+
+def test_a_class_method_that_makes_an_instance_makes_one_of_the_heir():
+    text = """class Disk
+  def self.build
+    new
+  end
+  def save
+  end
+end
+class Tape < Disk
+  def save
+  end
+end
+Tape.build.save
+Disk.build.save
+"""
+    assert calls({"a.rb": text}, "a.rb") == [
+        *((3, "Disk"), (12, "Disk.build"), (12, "Tape.save"), (13, "Disk.build"), (13, "Disk.save")),
+    ]

@@ -22,6 +22,9 @@ function_values.py):
 
 Of several definitions with one name node the first pattern wins.
 
+A pattern's outer node has a capture, `@_in`, if it may be nested in itself: only matches with a
+capture count as in progress.
+
 Each process compiles the queries of the languages that it meets, in tens of milliseconds each. Most
 of that time goes into the analysis of possible children, separately for each step of a pattern. So
 patterns that differ by one name are one pattern with alternatives, and a step whose fields or words
@@ -31,6 +34,7 @@ already select the node, `(_ operator: "instanceof")`, names no kind: a wildcard
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from importlib import resources
 
 from tree_sitter import Language as Grammar
@@ -38,8 +42,9 @@ from tree_sitter import Node, Query, QueryCursor
 
 #: a match: name → nodes
 Captures = dict[str, list[Node]]
-#: in-progress matches of a query: bounds the time that a deeply nested file can take
-MATCHES_MAX = 4096
+#: in-progress matches of a query: each node below is compared with each of them. Source code has
+#: less than 128; a file with more is searched in layers of this depth
+MATCHES_MAX, LAYER = 512, 100
 #: main captures of a match that has no definition, call, import or base
 _MAIN = ("bind.name", "bound.name", "tokens", "delegated", "param.name", "param.type", "param.item")
 
@@ -65,13 +70,49 @@ def main_capture(captures: tuple[str, ...]) -> tuple[str, bool]:
     return next((capture for capture in _MAIN if capture in captures), captures[0]), False
 
 
+def matches_of(root: Node, query: Query) -> list[tuple[int, Captures]]:
+    """Return the matches of a query, in time linear in the depth of the tree."""
+    cursor = QueryCursor(query, match_limit=MATCHES_MAX)
+    matches = cursor.matches(root)
+    if not cursor.did_exceed_match_limit:
+        return matches
+    return [match for layer in _layers(root) for node in layer for match in _of_layer(query).matches(node)]
+
+
+def captures_of(root: Node, query: Query) -> Captures:
+    """Return the captures of a query, as `matches_of` does."""
+    cursor = QueryCursor(query, match_limit=MATCHES_MAX)
+    captures = cursor.captures(root)
+    if not cursor.did_exceed_match_limit:
+        return captures
+    captures = {}
+    for node in (node for layer in _layers(root) for node in layer):
+        for name, nodes in _of_layer(query).captures(node).items():
+            captures.setdefault(name, []).extend(nodes)
+    return captures
+
+
+def _of_layer(query: Query) -> QueryCursor:
+    cursor = QueryCursor(query)
+    cursor.set_max_start_depth(LAYER - 1)
+    return cursor
+
+
+def _layers(root: Node) -> Iterator[list[Node]]:
+    """Yield the nodes at each LAYER-th level of a tree."""
+    nodes = [root]
+    while nodes:
+        yield nodes
+        for _ in range(LAYER):
+            nodes = [child for node in nodes for child in node.children]
+
+
 def ordered_matches(root: Node, query: Query) -> list[tuple[int, int, int, str, Captures]]:
     """Return the matches in text order; an enclosing match comes before its contents."""
-    cursor = QueryCursor(query, match_limit=MATCHES_MAX)
     matches: list[tuple[int, int, int, str, Captures]] = []
     defined_at: set[int] = set()
     types: list[tuple[int, int, Captures]] = []
-    for pattern, captures in sorted(cursor.matches(root), key=lambda match: match[0]):
+    for pattern, captures in sorted(matches_of(root, query), key=lambda match: match[0]):
         capture, defines = main_capture(tuple(captures))
         start, end = captures[capture][0].byte_range
         if defines:

@@ -1,14 +1,34 @@
-"""Names of the methods that a Ruby class delegates to another object."""
+"""Ruby: names of the methods that a class delegates or makes from words; the value that a block
+gets.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from tree_sitter import Node
 
-from cortex.graph.facts.expressions.chains import text_of
+from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
+from cortex.graph.facts.expressions.chains import UNKNOWN, chain_of, strip_call, text_of
+from cortex.graph.facts.facts import DEFAULT
+from cortex.graph.facts.grammars import Syntax
 
 #: delegators of one method; a third argument gives it another name
 _SINGLE_DELEGATORS = frozenset({"def_delegator", "def_instance_delegator"})
 _NAMES = frozenset({"simple_symbol", "string"})
+_CLASS_RECEIVERS = frozenset({"constant", "self", "identifier", "instance_variable"})
+#: children of a call without arguments
+_MEMBER_PARTS = 3
+_LISTS = frozenset({"string_array", "symbol_array", "array"})
+_BLOCKS = frozenset({"block", "do_block"})
+#: methods that pass their receiver to their block
+_PASS_ITSELF = frozenset({"tap", "then", "yield_self"})
+#: a method in a text that `class_eval` reads, and a name's variable part
+_IN_TEXT = re.compile(r"^\s*def (self\.)?([\w#{}]+[?!=]?)", re.MULTILINE)
+_VARIABLE = re.compile(r"#\{(\w+)\}")
+#: nodes between a method's definition and the list of words around it
+_LEVELS_MAX = 12
 
 
 def delegate_name(node: Node, holder: str) -> str:
@@ -44,3 +64,89 @@ def _literal_name(node: Node) -> str:
     """Return the name in a symbol or string."""
     text = text_of(node).strip("'\":") if node.type in _NAMES else ""
     return text if text.rstrip("?!=").isidentifier() else ""
+
+
+def block_argument(name: Node, syntax: Syntax) -> str:
+    """Return the chain of a block's first parameter: the value that the called method yields."""
+    parameters = name.parent
+    block = parameters.parent if parameters is not None else None
+    if parameters is None or block is None or parameters.type != "block_parameters":
+        return UNKNOWN
+    call = block.parent
+    if block.type not in _BLOCKS or call is None or call.type != "call" or parameters.named_child(0) != name:
+        return UNKNOWN
+    chain = strip_call(chain_of(call, syntax))
+    receiver, _, method = chain.rpartition(".")
+    if method in _PASS_ITSELF:
+        return receiver or UNKNOWN
+    return UNKNOWN if chain[:1] in UNKNOWN else chain + BLOCK_ARGUMENT
+
+
+def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of the base in `Class.new(Disk)`, of the type in `disk.class`; None for any
+    other call.
+    """
+    receiver = call.child(0)
+    if receiver is None or receiver.type not in _CLASS_RECEIVERS:
+        return None
+    if receiver.type == "constant":
+        arguments = call.child_by_field_name("arguments") if receiver.text == b"Class" else None
+        return chain_of(arguments.named_child(0), syntax, depth + 1) if arguments is not None else None
+    if call.child_count != _MEMBER_PARTS or call.children[-1].text != b"class":
+        return None
+    return f"{chain_of(receiver, syntax, depth + 1)}.class"
+
+
+def default_mark(name: Node, _declared: str) -> str:
+    """Return the mark of a parameter that a call may omit, "" for any other."""
+    around = name.parent
+    return DEFAULT if around is not None and around.type != "method_parameters" else ""
+
+
+def guarded_value(clause: Node, syntax: Syntax, depth: int) -> str:
+    """Return the chain of the expression before `rescue` or `ensure`."""
+    return chain_of(clause.prev_named_sibling, syntax, depth + 1)
+
+
+def template_names(node: Node) -> Iterator[tuple[str, int]]:
+    """Yield (name, lines below the node) of the methods that `define_method(name)`, or the text of
+    `class_eval`, defines for each of the words around it: `%w[get post].each do |name|`.
+    """
+    if node.type == "heredoc_body":
+        before = node.prev_named_sibling
+        text = text_of(node) if before is not None and "_eval" in text_of(before) else ""
+        written = [(match[2], text.count("\n", 0, match.start(2))) for match in _IN_TEXT.finditer(text)]
+    else:
+        arguments = node.child_by_field_name("arguments")
+        name = arguments.named_child(0) if arguments is not None else None
+        if name is None:
+            return
+        text = text_of(name)
+        written = [(f"#{{{text}}}" if name.type == "identifier" else text.strip(":'\""), 0)]
+    words = _words_around(node) if any("#{" in pattern for pattern, _ in written) else {}
+    for pattern, below in written:
+        variables = _VARIABLE.findall(pattern)
+        values = words.get(variables[0], ()) if len(variables) == 1 else ("",) * (not variables)
+        for value in values:
+            full_name = _VARIABLE.sub(lambda _, value=value: value, pattern)
+            if full_name.rstrip("?!=").isidentifier():
+                yield full_name, below
+
+
+def _words_around(node: Node) -> dict[str, list[str]]:
+    """Return the words of each list of literals whose `each` has a block around `node`, by the
+    name of the block's parameter.
+    """
+    words: dict[str, list[str]] = {}
+    around = node.parent
+    for _ in range(_LEVELS_MAX):
+        if around is None:
+            break
+        receiver = around.child_by_field_name("receiver") if around.type == "call" else None
+        block = around.child_by_field_name("block") if receiver is not None else None
+        parameters = block.child_by_field_name("parameters") if block is not None else None
+        if receiver is not None and parameters is not None and receiver.type in _LISTS:
+            values = [text_of(word).strip("'\":") for word in receiver.named_children]
+            words.setdefault(text_of(parameters).strip("| "), values)
+        around = around.parent
+    return words

@@ -75,6 +75,8 @@ GENERIC = "<"
 TYPE_ONLY = -1
 #: `types` of a call by an operator: it means a member of a known type, or nothing in the project
 OPERATOR = -2
+#: the name in a Ruby method that stands for the first value it passes to its block
+YIELDED = "(yield)"
 #: the member of an object literal that holds a spread: `{ ...other }`
 SPREAD = "*"
 #: the member of a script's type that stands for any name: `{ [name: string]: Disk }`

@@ -19,7 +19,7 @@ from cortex.graph.facts.expressions.chains import (
     type_text,
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
-from cortex.graph.facts.facts import ANY_NAME, Binding
+from cortex.graph.facts.facts import ANY_NAME, YIELDED, Binding
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
@@ -134,3 +134,10 @@ def bind_delegate(sweep: Sweep, node: Node, to: Node) -> None:
     called = delegate_name(node, holder) if sweep.stack[-1].kind in TYPE_KINDS else ""
     for ending in ("", "()") if called else ():  # the holder may be `attr_reader :store` or `def store`
         sweep.add_binding(called, f"self.{holder}{ending}.{name}", node)
+
+
+def bind_yielded(sweep: Sweep, node: Node) -> None:
+    """Bind the first value that a Ruby method passes to its block."""
+    if sweep.callable_around(through_blocks=True) is not None:
+        chain = chain_of(node, sweep.syntax)
+        sweep.bindings.append(Binding(YIELDED, chain, sweep.stack[-1].index, node.start_byte, 0))

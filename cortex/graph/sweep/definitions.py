@@ -12,6 +12,7 @@ from cortex.graph.facts.declared.comments import comment_above, read_doc
 from cortex.graph.facts.declared.flags import fixture_name, flags_of
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.declared.unnamed_types import unnamed_name
+from cortex.graph.facts.delegates import template_names
 from cortex.graph.facts.expressions.chains import (
     TYPE_CHARS_MAX,
     UNKNOWN,
@@ -133,6 +134,18 @@ def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
                 flags=flags,
             )
         )
+
+
+def define_templates(sweep: Sweep, node: Node) -> None:
+    """Define Ruby's methods that a type makes from words."""
+    frame = sweep.stack[-1]
+    if frame.kind not in TYPE_KINDS:
+        return
+    flags = flags_of(node, sweep.syntax)
+    for name, below in template_names(node):
+        opened = OpenDefinition(name, "method", frame.qualified, frame.index, node, node, flags=flags)
+        opened.below = below or None
+        sweep.keep(opened)
 
 
 def _define_member(sweep: Sweep, name: str, kind: str, node: Node) -> None:

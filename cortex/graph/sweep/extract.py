@@ -62,7 +62,7 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
         case "bound":
             signatures.read_bound(sweep, text_of(node), text_of(captures["bound.type"][0]))
         case "return":
-            signatures.read_return(sweep, node)
+            signatures.read_return(sweep, node, yields=kind == "yield")
         case "import":
             imports.read_import(sweep, node)
         case _:
@@ -86,6 +86,10 @@ def _take_rare(sweep: Sweep, capture: str, node: Node, captures: Captures) -> No
             references.call_in_tokens(sweep, node, captures["group"][0])
         case "delegated":
             bindings.bind_delegate(sweep, node, captures["delegated.to"][0])
+        case "yielded":
+            bindings.bind_yielded(sweep, node)
+        case "template":
+            definitions.define_templates(sweep, node)
         case "fields":
             bindings.bind_tuple_fields(sweep, node)
         case "told":

@@ -86,7 +86,7 @@ def read_alias(sweep: Sweep, node: Node) -> None:
         sweep.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]
 
 
-def read_return(sweep: Sweep, value: Node) -> None:
+def read_return(sweep: Sweep, value: Node, *, yields: bool) -> None:
     """Read `return value`, or the last expression of a function that has no `return`."""
     frame = sweep.stack[-1]
     if frame.node is not None and frame.node.byte_range == value.byte_range:
@@ -94,7 +94,6 @@ def read_return(sweep: Sweep, value: Node) -> None:
             _return_own(sweep, sweep.opened[frame.index])
         return
     owner = sweep.callable_around(through_blocks=True)
-    yields = value.parent is not None and value.parent.type == "yield"
     if owner is not None and (not yields or YIELDING.intersection(owner.flags)):
         owner.inferred.append(chain_of(value, sweep.syntax))
 

@@ -89,8 +89,11 @@ class Sweep:
 
     def keep(self, definition: OpenDefinition) -> int:
         """Add a definition without contents; return its index."""
-        if self.is_script and self.stack[-1].block:
+        frame = self.stack[-1]
+        if self.is_script and frame.block:
             definition.since, definition.until = name_span(definition.node, self.stack)
+        elif self.rules.file_fields and frame.block and frame.index < 0:  # Ruby's, in a test's block
+            definition.since, definition.until = frame.begin, frame.end
         self.opened.append(definition)
         return len(self.opened) - 1
 

@@ -71,9 +71,9 @@ def names_answer(
 ) -> bool:
     """Whether the newer note names the value that the older one gives as an answer, by a word that
     few notes contain, and something of the question that the older one names: people who tell what
-        became of a value seldom repeat its subject ("PayOne out, Mollie in"). A word before the same
-        word in both is their form ("looks after"), not a value. It is not narrower, and no other
-        subject has the value now ("the kiosk app" for "the mobile app").
+    became of a value seldom repeat its subject ("PayOne out, Mollie in"). A word before the same
+    word in both is their form ("looks after"), not a value. It is not narrower, and no other
+    subject has the value now ("the kiosk app" for "the mobile app").
     """
     form = stems(" ".join(word for word, _ in newer.pairs & older.pairs))
     answer = (answer_of(older, question) & newer.words) - form

@@ -13,6 +13,7 @@ TracePoint.new(:call, :c_call, :class) do |point|
     classes[point.self] ||= [point.path, point.lineno]
   elsif point.event == :c_call
     from, line = point.path, point.lineno
+    classes[point.self] ||= [from, line] if point.method_id == :initialize && point.self.is_a?(Module)
     next if point.method_id == :new || !from.start_with?(root)
 
     calls[[from, line, point.method_id, *(places[[point.defined_class, point.method_id]] || ["-", 0]), point.method_id]] = true
@@ -27,7 +28,7 @@ TracePoint.new(:call, :c_call, :class) do |point|
     # The constructor may be that of a base: the class that is made is a target, too.
     next unless names[0] == :new && (opened = classes[point.self.class])
 
-    calls[[from, place.lineno, :new, *opened, point.self.class.name.split("::").last]] = true
+    calls[[from, place.lineno, :new, *opened, point.self.class.name.to_s.split("::").last]] = true
   end
 end.enable
 at_exit do

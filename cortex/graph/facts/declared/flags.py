@@ -92,7 +92,7 @@ def _branch_flag(node: Node) -> tuple[str, ...]:
 
 def _is_singleton(node: Node) -> bool:
     """Return True for a Ruby method of the class itself: `def self.x`, `class << self`."""
-    body = node.parent if node.type == "method" else None
+    body = node.parent if node.type in ("method", "call") else None
     around = body.parent if body is not None else None
     return node.type == "singleton_method" or (around is not None and around.type == "singleton_class")
 

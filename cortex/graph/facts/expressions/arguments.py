@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from cortex.graph.facts.expressions.chains import UNKNOWN, arguments_of, chain_of, name_of, text_of
+from cortex.graph.facts.expressions.chains import (
+    HOLD_ARGUMENTS,
+    PLAIN_CALL,
+    UNKNOWN,
+    arguments_of,
+    chain_of,
+    name_of,
+    text_of,
+)
 from cortex.graph.facts.expressions.labels import passed_labels
 from cortex.graph.facts.grammars import Syntax
 
@@ -65,11 +73,20 @@ class CallArguments(NamedTuple):
     types: int = 0
 
 
+_NOT_WRITTEN = CallArguments()
+
+
 def read_arguments(call: Node, callee: Node, syntax: Syntax, *, overloads: bool) -> CallArguments:
     """Return the arguments of a call; with `overloads` also a description of each.
 
     `overloads`: the language has functions that differ only by their parameters' types.
     """
+    if call.type == PLAIN_CALL and not overloads:  # on one line without comments, in both languages
+        written = call.child_by_field_name("arguments")
+        if written is None:
+            return _NOT_WRITTEN
+        if written.start_point[0] == written.end_point[0] and written.type in HOLD_ARGUMENTS:
+            return CallArguments(written.named_child_count)
     arguments, closures = arguments_of(call)
     count = len(arguments) + closures if arguments is not None else closures or -1
     if syntax.labels and count >= 0:

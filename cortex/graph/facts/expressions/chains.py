@@ -54,9 +54,9 @@ _CALLED = re.compile(r"\(_?\d*\)$")
 #: Kotlin's functions that return their receiver
 _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
 #: nodes with a call's arguments as their named children
-_HOLD_ARGUMENTS = frozenset({"argument_list", "arguments", "value_arguments"})
+HOLD_ARGUMENTS = frozenset({"argument_list", "arguments", "value_arguments"})
 #: node of Python's and Ruby's calls, which have their arguments in a field
-_PLAIN_CALL = "call"
+PLAIN_CALL = "call"
 #: node places that are a number, not a field
 _NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}
 
@@ -252,7 +252,7 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
         return f"()<{name}>" if syntax.class_arguments and (name := _class_argument(node)) else "()"
     argument_list = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
     if (
-        argument_list is not None and argument_list.type in _HOLD_ARGUMENTS
+        argument_list is not None and argument_list.type in HOLD_ARGUMENTS
     ):  # the usual case; each call of a chain gets here
         outer = node.parent
         count = (
@@ -453,7 +453,7 @@ def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
     The arguments are None if they cannot be read.
     """
     argument_list, closures = call.child_by_field_name("arguments"), 0
-    if argument_list is None and call.type != _PLAIN_CALL:
+    if argument_list is None and call.type != PLAIN_CALL:
         around = call.named_children
         behind = next((child for child in around if child.type == "call_suffix"), None)
         if behind is not None:

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Query, QueryCursor, Tree
+from tree_sitter import Node, Query, Tree
 
-from cortex.graph.facts.captures import MATCHES_MAX, query_of
+from cortex.graph.facts.captures import captures_of, query_of
 from cortex.graph.facts.expressions.chains import chain_of, text_of
 from cortex.graph.facts.facts import TYPE_ONLY, Binding, Facts, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
@@ -35,8 +35,7 @@ def value_references(
     """
     if syntax.values_hold and syntax.values_hold not in (tree.root_node.text or b""):
         return  # a walk over the tree costs a tenth of the extraction
-    cursor = QueryCursor(value_query(tree.language, syntax), match_limit=MATCHES_MAX)
-    captures = cursor.captures(tree.root_node)
+    captures = captures_of(tree.root_node, value_query(tree.language, syntax))
     nodes, bare_names = captures.get("value", []), captures.get("bare", [])
     tokens = [token for token in captures.get("token", ()) if is_passed(token)]
     among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow

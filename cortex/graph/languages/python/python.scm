@@ -6,7 +6,7 @@
 (class_definition superclasses: (argument_list [(identifier) (attribute) (subscript) (call)] @base.extends))
 (function_definition return_type: (type) @returns)
 (return_statement (_) @return.value)
-(yield (_) @return.value)
+(yield (_) @return.yield)
 
 (parameters (identifier) @param.name)
 (parameters (typed_parameter . (identifier) @param.name type: (type) @param.type))

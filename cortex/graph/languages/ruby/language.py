@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from cortex.graph.facts.delegates import block_argument, class_of_call, default_mark, guarded_value
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
+from cortex.graph.facts.facts import YIELDED, Binding, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
 from cortex.graph.languages.ruby.library import RUBY_METHODS
@@ -13,11 +16,15 @@ from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, merge_values
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.arity import accepts_count
+from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import family_of
 
+#: a receiver's last name
+_LAST_NAME = re.compile(r"[a-z]\w*(?=(?:\(\))?$)")
 #: methods that return their receiver, or a value of the same type
 _SAME = frozenset("freeze dup clone tap itself".split())
 
@@ -44,28 +51,106 @@ def _instance(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
     return (value,) if name == "new" and value.tag == "def" else ()
 
 
+def _passed_to(
+    evaluator: Evaluator, value: Value, _link: str, owners: tuple[Value, ...], _place: tuple[str, int]
+) -> tuple[Value, ...]:
+    """Return the values that a method passes to its block, `yield file`."""
+    if value.tag != "def":
+        return ()
+    if evaluator.project.definition(value.ref).kind in TYPE_KINDS:  # `File.new(name) { |file| … }`
+        makers = evaluator.member(value.ref, "initialize")
+        owners = (value._replace(tag="inst"),)
+        return merge_values(_passed_to(evaluator, maker, _link, owners, _place) for maker in makers)
+    places = evaluator.project.index(value.path).places(value.at, YIELDED)
+    bindings = [place for place in places if isinstance(place, Binding)]
+    return merge_values(
+        owners if binding.value == "self" else evaluator.evaluate(binding.value, *value.ref, binding.at)
+        for binding in bindings
+    )
+
+
+def _class_of(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
+    """Return the type of an instance, `self.class`."""
+    return (value._replace(tag="def"),) if name == "class" and value.tag == "inst" else ()
+
+
 def _itself(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
     """Return a getter of the value itself."""
     return (Value("elem", value.path, value.at, 1),) if value.tag == "inst" and name in _SAME else ()
 
 
+def _call_added(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return the edges of a method that a running program added to a type, by its name."""
+    supertypes = calls.evaluator.supertypes
+    if callee.values or not all(
+        owner.tag == "inst" and supertypes.of(owner.ref).complete for owner in callee.owners
+    ):
+        return None
+    return calls.call_by_name(callee.reference, callee.name)
+
+
+def _no_class(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return no edges for a bare name of a class in a variable, `kind = Class.new do … end`."""
+    types = (v.tag == "def" and calls.project.definition(v.ref).kind in TYPE_KINDS for v in callee.values)
+    return iter(()) if callee.name[0].islower() and not callee.is_receiver and any(types) else None
+
+
 def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     """Return the edges of a call of a module's method, if the type around may include it.
 
-    Not of a name without arguments: it may be a reader (`attr_reader`).
+    A module's own calls may mean any method. Not of a name without arguments in a type: it may be a
+    reader (`attr_reader`).
     """
-    if callee.values or callee.reference.arguments == 0:
+    name, evaluator = callee.name, calls.evaluator
+    around = evaluator.owners.type_around(calls.path, callee.reference.scope)
+    if callee.values or (callee.reference.arguments == 0 and around is not None):
         return None
-    refs = _mixin_methods(calls, callee.name, callee.reference.scope)
-    return calls.targets.edges_of_call(callee.reference, refs, "name")
-
-
-def _mixin_methods(calls: Calls, name: str, scope: int) -> list[Ref]:
-    around = calls.evaluator.owners.type_around(calls.path, scope)
     definition = calls.project.definition(around) if around else None
-    if name in COMMON or (definition is not None and definition.kind != "trait" and not definition.bases):
-        return []
-    return [*calls.evaluator.mixin_methods(calls.rules.family, name)]
+    is_module = definition is not None and definition.kind == "trait"
+    if name in COMMON or (definition is not None and not is_module and not definition.bases):
+        return None
+    refs = evaluator.mixin_methods(calls.rules.family, name)
+    if not refs and name not in RUBY_METHODS:
+        named = evaluator.methods_named(calls.rules.family, name)
+        refs = tuple(
+            ref for ref in named if is_module or _is_outside(calls.project, evaluator.owners.of(*ref))
+        )
+    return calls.targets.edges_of_call(callee.reference, [*refs], "name")
+
+
+def _of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
+    """Return the methods that take as few arguments as a call without any; of several those whose
+    type has the receiver's name: `parse_context.locale`.
+    """
+    if reference.arguments < 1 and not reference.chain.endswith("="):
+        refs = [ref for ref in refs if accepts_count(calls.project.definition(ref), 0)]
+    if len(refs) < 2:
+        return refs
+    receiver = _LAST_NAME.search(reference.chain.rpartition(".")[0])
+    if receiver is None:
+        return refs
+    owners = [(ref, calls.evaluator.owners.of(*ref)) for ref in refs]
+    types = {ref: calls.project.definition(owner).name.lower() for ref, owner in owners if owner}
+    words = receiver[0].split("_")
+    for first in range(len(words)):  # of `new_entry` also `Entry`
+        if named := [ref for ref in refs if types.get(ref) == "".join(words[first:])]:
+            return named
+    return refs
+
+
+def _is_outside(project: Project, owner: Ref | None) -> bool:
+    """Return True for an outside class that the project reopens, `class Minitest::Test`."""
+    if owner is None:
+        return False
+    definition = project.definition(owner)
+    space = definition.scope.partition(".")[0]
+    inside = any(project.types_named(project.home(owner[0]), space))
+    return bool(space) and not definition.bases and not inside
+
+
+def _no_edges(_calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return no edges for `self.class`."""
+    return iter(()) if callee.name == "class" else None
 
 
 RUBY = Language(
@@ -95,12 +180,23 @@ RUBY = Language(
         members={"scope_resolution": ("scope", "name")},
         methods={"call": ("receiver", "method")},
         elements={"element_reference": "object"},
-        wraps={"parenthesized_statements": "", "assignment": "right", "operator_assignment": "right"},
-        either={"conditional": ("consequence", "alternative"), "binary": ("left", "right")},
+        wraps={
+            "parenthesized_statements": "",
+            **dict.fromkeys(("assignment", "operator_assignment"), "right"),
+            **dict.fromkeys(("then", "else"), "-1"),
+            **dict.fromkeys(("if_modifier", "unless_modifier"), "body"),
+        },
+        either={
+            **dict.fromkeys(("conditional", "if", "elsif", "unless"), ("consequence", "alternative")),
+            "binary": ("left", "right"),
+        },
         literals=frozenset(
             {"string", "integer", "float", "array", "hash", "simple_symbol", "nil", "true", "false"}
         ),
         hoisted=True,
+        value_of_name=block_argument,
+        parameter_type=default_mark,
+        readers={"call": class_of_call, **dict.fromkeys(("rescue", "ensure"), guarded_value)},
         setters=True,
         operators={
             **{sign: sign for sign in "+ - * / % ** < > <= >= <=> << >> & | ^ =~ ===".split()},
@@ -110,6 +206,10 @@ RUBY = Language(
     ),
     find_module=_find_module,
     uncalled=_uncalled,
-    missing_member=(_instance, _itself),
-    bare_call=(_call_mixin,),
+    missing_member=(_instance, _class_of, _itself),
+    passed_to=_passed_to,
+    member_call=(_no_edges,),
+    called_member_values=(_call_added,),
+    methods_by_name=(_of_named_receiver,),
+    bare_call=(_no_class, _call_mixin),
 )

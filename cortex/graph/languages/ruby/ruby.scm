@@ -4,7 +4,11 @@
 (singleton_method name: (_) @name) @def.function
 (call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_) (#any-of? @_define "define_method" "define_singleton_method")) @def.function
 (call method: (identifier) @_attr arguments: (argument_list [(simple_symbol) (string)] @def.attribute @name) (#any-of? @_attr "attr_reader" "attr_writer" "attr_accessor"))
-(assignment left: (constant) @name right: (call receiver: (constant) @_maker method: (identifier) @_new) (#eq? @_maker "Struct") (#eq? @_new "new")) @def.class
+(assignment left: (constant) @name right: (call receiver: (constant) @_maker method: (identifier) @_new) (#any-of? @_maker "Struct" "Class" "Data") (#any-of? @_new "new" "define")) @def.class
+(assignment left: (identifier) @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Class") (#eq? @_new "new")) @def.class
+(assignment left: [(constant) (identifier)] @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Module") (#eq? @_new "new")) @def.trait
+(assignment left: [(constant) (identifier)] right: (call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
+([(heredoc_body) (call method: (identifier) @_define arguments: (argument_list . [(delimited_symbol) (string) (identifier)]) block: (_) (#any-of? @_define "define_method" "define_singleton_method"))] @template)
 (alias name: (_) @name alias: (_) @alias.of) @def.alias
 (call method: (identifier) @_alias arguments: (argument_list . [(simple_symbol) (string)] @def.alias @name . [(simple_symbol) (string)] @alias.of .) (#eq? @_alias "alias_method"))
 
@@ -12,6 +16,8 @@
 (call method: (identifier) @include arguments: (argument_list [(constant) (scope_resolution)] @base.embeds) (#any-of? @include "include" "extend" "prepend"))
 (method body: (body_statement (_) @return.value .))
 (singleton_method body: (body_statement (_) @return.value .))
+(return (argument_list . (_) @return.value .))
+(yield (argument_list . (_) @yielded))
 (method_parameters (identifier) @param.name)
 (method_parameters (optional_parameter name: (_) @param.name))
 (method_parameters (keyword_parameter name: (_) @param.name))

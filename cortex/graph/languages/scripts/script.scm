@@ -12,7 +12,7 @@
 (export_statement "default" @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
 (export_statement "default" @name value: (class)) @def.class
 (class) @class_value
-(arguments [(function_expression name: (identifier) @name) (generator_function name: (identifier) @name)] @def.argument)
+(arguments [(function_expression name: (identifier) @name) (generator_function name: (identifier) @name)] @def.argument) @_in
 (assignment_expression left: (member_expression property: (_) @name)
   right: [(arrow_function) (function_expression) (generator_function) (class)]) @def.assigned
 (pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.member

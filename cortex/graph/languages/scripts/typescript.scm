@@ -56,7 +56,7 @@
 (property_signature name: (_) @bind.name type: (type_annotation (_) @bind.type)?)
 (type_parameter name: (type_identifier) @bound.name constraint: (constraint (_) @bound.type))
 
-(arguments (object) @given)
+(arguments (object) @given) @_in
 
 (function_type) @block
 

@@ -169,7 +169,7 @@ class Calls:
             )
         if extended:
             return self.targets.edges_of_call(reference, extended, "name", of_receiver=True)
-        return self._call_by_name(reference, name)
+        return self.call_by_name(reference, name)
 
     def _is_member_called(self, values: tuple[Value, ...], reference: Reference) -> bool:
         """Return True if a member is called, and no extension."""
@@ -267,7 +267,8 @@ class Calls:
             and definitions[at].scope != definitions[around].qualified
         )
 
-    def _call_by_name(self, reference: Reference, name: str) -> Iterator[Edge]:
+    def call_by_name(self, reference: Reference, name: str) -> Iterator[Edge]:
+        """Yield the edges of a call that only its name tells."""
         if name in COMMON or len(name) < 3 or self.is_outside(reference.chain):
             return
         if name in self.rules.library_methods:

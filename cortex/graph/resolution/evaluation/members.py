@@ -85,6 +85,8 @@ class Members:
                 return merge_values(self.attribute(_container_of(element), name) for element in elements)
         if len(members) > 1 and rules.kinds_of_methods:
             members = self._scopes.of_kind(members, static=value.tag == "def")
+        if name == "new" and rules.makes_by_new and value.tag == "def":
+            members = tuple(member for member in members if self._scopes.is_static(member.ref))
         if not members:
             for step in language.missing_member:
                 if members := step(self, value, name):

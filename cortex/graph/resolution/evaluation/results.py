@@ -18,7 +18,8 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: precedes the result in TypeScript's function types
 _ARROW = "=>"
-#: results that are the receiver, an instance of its actual type
+#: results that are an instance of the receiver's actual type: in Ruby, and the receiver itself
+_MAKES_OWN = frozenset({"new", "new()"})
 _ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
 
@@ -81,7 +82,8 @@ class Results:
             return ()
         definition = self._project.definition(value.ref)
         returns = definition.returns
-        if returns in _ITSELF:
+        makes_own = returns in _MAKES_OWN and self._project.rules(value.path).makes_by_new
+        if returns in _ITSELF or makes_own:
             return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
         if self._values.extensions.is_extension(value):  # Kotlin's `fun <T : Disk> T.add(): T`
             return extension_result(definition, owners)

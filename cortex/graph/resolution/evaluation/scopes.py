@@ -216,13 +216,14 @@ class Scopes:
 
     def of_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
         """Return the methods that are, or are not, class methods (`static`); all if none is."""
-        matching = (v for v in values if v.tag != "def" or static == self._is_static(v.ref))
+        matching = (v for v in values if v.tag != "def" or static == self.is_static(v.ref))
         return tuple(matching) or values
 
     def _is_constructor(self, value: Value) -> bool:
         return value.tag == "def" and self.project.definition(value.ref).is_constructor
 
-    def _is_static(self, ref: Ref) -> bool:
+    def is_static(self, ref: Ref) -> bool:
+        """Return True for a method of a class itself."""
         return "static" in self.project.definition(ref).flags
 
     def local(

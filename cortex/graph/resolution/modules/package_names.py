@@ -11,6 +11,8 @@ from cortex.graph.resolution.modules.builds import of_package
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.linkage import drop_declarations, linked_definitions
 from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.paths import is_test
 
 #: definitions of one name that remain distinct: platform variants, overloads
 TWINS_MAX = 12
@@ -34,6 +36,8 @@ def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> t
     # They are in the order of their paths.
     in_file = candidates[bisect_left(candidates, (path,)) : bisect_left(candidates, (f"{path}\0",))]
     candidates = drop_declarations(project, in_file or candidates) if in_file or defined is None else defined
+    if not in_file and len(candidates) > 1 and project.rules(candidates[0][0]).bases_in_parts:
+        candidates = _first_parts(project, (home, scope, f"{name} first"), candidates)
     if not in_file and path and home == C_HOME:
         candidates = linked_definitions(project, candidates, path)
     return tuple(Value("def", *ref) for ref in candidates[:TWINS_MAX])
@@ -50,6 +54,8 @@ def _definitions_of_name(
     if cached is not None:
         return cached
     candidates = [ref for ref in refs if project.definition(ref).kind != "constant"]
+    if project.rules(refs[0][0]).file_fields:  # Ruby's in a test's block are valid in that only
+        candidates = [ref for ref in candidates if not project.definition(ref).until]
     if len(candidates) > 1:
         candidates = [
             ref for ref in candidates if not _SECONDARY_FLAGS & {*project.definition(ref).flags}
@@ -58,6 +64,23 @@ def _definitions_of_name(
         return candidates, None
     project.frequent_names[key] = cached = candidates, drop_declarations(project, candidates)
     return cached
+
+
+def _first_parts(project: Project, key: tuple[str, str, str], refs: list[Ref]) -> list[Ref]:
+    """Return the definitions of a name, of a type in several parts only the first: in a file of the
+    language's usual name that ships, with a base, near the root.
+    """
+
+    def rank(ref: Ref) -> tuple[bool, bool, int]:
+        usual = ref[0].endswith(project.rules(ref[0]).suffixes) and not is_test(ref[0])
+        return not usual, not project.definition(ref).bases, ref[0].count("/")
+
+    cached = project.frequent_names.get(key)
+    if cached is None:
+        if all(project.definition(ref).kind in TYPE_KINDS for ref in refs):
+            refs = [min(refs, key=rank)]
+        project.frequent_names[key] = cached = refs, refs
+    return cached[0]
 
 
 def find_name_space(project: Project, home: str, inside: str, name: str) -> Value | None:

@@ -1,4 +1,4 @@
-(arguments [(identifier) (member_expression)] @value)
+(arguments [(identifier) (member_expression)] @value) @_in
 (pair value: [(identifier) (member_expression)] @value)
 (object (shorthand_property_identifier) @value)
 (array [(identifier) (member_expression)] @value)
