@@ -16,6 +16,7 @@ import numpy as np
 
 from cortex.embedders.model_folder import TOKENIZER_BYTES_MAX, ModelFolder, Pooling, Recipe
 from cortex.settings.config import Config
+from cortex.system import allocator
 from cortex.system.arrays import Array
 from cortex.system.cores import count_cores
 from cortex.system.errors import Misconfigured
@@ -50,12 +51,29 @@ def open_onnx(config: Config) -> OnnxEmbedder:
     library, a file or the device is missing, or the model does not embed text.
     """
     folder, recipe = _check_folder(config)
+    tokenizer, model, identity = _read_model(config, folder)
+    session = _open_session(folder.path, model, config.embedding.device)
+    del model
+    embedder = OnnxEmbedder(identity, folder.path, recipe, tokenizer, session)
+    allocator.trim()  # loading takes twice the memory of the loaded model
+    return embedder
+
+
+def describe_onnx(config: Config) -> tuple[str, int]:
+    """Return the identity and the dimensions that `open_onnx` would give, without loading the
+    model: the configured dimensions where its folder has none. Raises Misconfigured.
+    """
+    folder, recipe = _check_folder(config)
+    *_, identity = _read_model(config, folder)
+    return identity, recipe.dimensions or config.embedding.dimensions
+
+
+def _read_model(config: Config, folder: ModelFolder) -> tuple[bytes, bytes, str]:
+    """Return the tokenizer, the model, and the identity."""
     tokenizer = folder.read("tokenizer.json", TOKENIZER_BYTES_MAX)
     model = folder.read(_model_name(folder), MODEL_BYTES_MAX)
     name = config.embedding.model or folder.path.name.replace("@", "-")
-    identity = name if "@" in name else f"{name}@{folder.digest}"
-    session = _open_session(folder.path, model, config.embedding.device)
-    return OnnxEmbedder(identity, folder.path, recipe, tokenizer, session)
+    return tokenizer, model, name if "@" in name else f"{name}@{folder.digest}"
 
 
 def check_onnx(config: Config) -> int:
@@ -153,6 +171,7 @@ def _open_session(path: Path, model: bytes, device: str) -> Any:
     options.log_severity_level = 4
     try:
         session = onnxruntime.InferenceSession(model, options, providers=[(provider, provider_options)])
+        session._model_bytes = b""  # noqa: SLF001 - a copy of the file, for another choice of the device
     except Exception as error:  # the library's errors have no common base class
         raise Misconfigured(f"The model in {path} cannot be loaded ({_reason(error)}).") from error
     if session.get_providers()[0] != provider:  # it falls back to the CPU, and only logs that

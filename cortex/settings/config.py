@@ -48,6 +48,7 @@ from cortex.settings.projects import resolve_project
 from cortex.settings.relied_settings import flatten, hash_of
 from cortex.settings.subfolder import enclosing_project
 from cortex.settings.table import (
+    MEMORY_EMBEDDING,
     SECTIONS,
     Embedding,
     Engines,
@@ -81,6 +82,7 @@ class Config:
     indexing: Indexing = field(default_factory=Indexing)
     fusion: Fusion = field(default_factory=Fusion)
     memory: Memory = field(default_factory=Memory)
+    memory_embedding: Embedding = field(default_factory=Embedding)
     security: Security = field(default_factory=Security)
     engines: Engines = field(default_factory=Engines)
     milvus: Milvus = field(default_factory=Milvus)
@@ -135,7 +137,7 @@ class Config:
         """The folder of memory, which belongs to the person, not to the project. Raises
         Misconfigured.
         """
-        return find_data(self.memory, self.server, self.security, self.own_security)
+        return find_data(self.memory, self.memory_embedding, self.server, self.security, self.own_security)
 
     @property
     def sandbox(self) -> bool:
@@ -326,6 +328,7 @@ def load(
         kept_sealed=kept_sealed,
         ignored=ignored,
         own_security=_build("security", own_fields, "the configuration"),
+        memory_embedding=sections.pop(MEMORY_EMBEDDING),
         **sections,
     )
     _permit(config.own_security)
@@ -372,14 +375,14 @@ def _check_engines(config: Config) -> None:
         )
 
 
-def _imply_provider(embedding: dict[str, Any]) -> None:
+def _imply_provider(section: str, embedding: dict[str, Any]) -> None:
     """Set the provider that a configured server or model implies, if none is set."""
     implied = [provider for key, provider in IMPLIED.items() if embedding.get(key)]
     if "provider" in embedding or not implied:
         return
     if len(implied) > 1:
         raise Misconfigured(
-            "embedding.endpoint and embedding.model_path are both set; say which of them by embedding.provider: http "
+            f"{section}.endpoint and {section}.model_path are both set; say which of them by {section}.provider: http "
             "or onnx."
         )
     embedding["provider"] = implied[0]
@@ -391,7 +394,8 @@ def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
     """
     sections = _person_sections(flags)
     _permit(sections["security"])
-    return find_data(sections["memory"], sections["server"], sections["security"], sections["security"])
+    security = sections["security"]
+    return find_data(sections["memory"], sections[MEMORY_EMBEDDING], sections["server"], security, security)
 
 
 def load_security() -> Security:
@@ -420,7 +424,8 @@ def _merge_layers(*layers: tuple[str, Layer]) -> dict[str, Any]:
         _check(layer, source)
         for section, fields in layer.items():
             values[section].update(fields)
-    _imply_provider(values["embedding"])
+    for section in ("embedding", MEMORY_EMBEDDING):
+        _imply_provider(section, values[section])
     return {name: _build(name, fields, "the configuration") for name, fields in values.items()}
 
 
@@ -456,6 +461,10 @@ def _sections(path: Path, data: Any) -> dict[str, Any]:
         raise Misconfigured(
             f"{path} must hold sections ({', '.join(SECTIONS)}), not a {type(data).__name__}."
         )
+    memory = data.get("memory")
+    if isinstance(memory, dict) and "embedding" in memory:
+        others = {key: value for key, value in memory.items() if key != "embedding"}
+        data = data | {"memory": others, MEMORY_EMBEDDING: memory["embedding"]}
     return {name: _with_off(name, fields) for name, fields in data.items()}
 
 
@@ -511,7 +520,7 @@ def _moved_place(section: str, fields: Any) -> str:
 
 def _from_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, dict[str, Any]]:
     twins = {
-        f"CORTEX_{section}_{f.name}".upper(): (section, f.name)
+        f"CORTEX_{section.replace('.', '_')}_{f.name}".upper(): (section, f.name)
         for section, cls in SECTIONS.items()
         for f in dataclasses.fields(cls)
     }

@@ -219,12 +219,16 @@ class Milvus:
     single_writer: Annotated[bool, Rule(personal=True)] = False
 
 
+#: the embedder of memory; in a file `embedding` inside `memory`
+MEMORY_EMBEDDING = "memory.embedding"
+
 SECTIONS: dict[str, type] = {
     "embedding": Embedding,
     "server": Server,
     "indexing": Indexing,
     "fusion": Fusion,
     "memory": Memory,
+    MEMORY_EMBEDDING: Embedding,
     "security": Security,
     "engines": Engines,
     "milvus": Milvus,
@@ -235,10 +239,13 @@ SECTIONS: dict[str, type] = {
 def rules(section: str) -> Mapping[str, Rule]:
     """Return field → rule for the settings of one section."""
     hints = get_type_hints(SECTIONS[section], include_extras=True)
-    return {
+    by_name = {
         name: next(
             (annotation for annotation in getattr(hint, "__metadata__", ()) if isinstance(annotation, Rule)),
             FREE,
         )
         for name, hint in hints.items()
     }
+    if section != MEMORY_EMBEDDING:
+        return by_name
+    return {name: Rule(rule.low, rule.high, personal=True) for name, rule in by_name.items()}

@@ -2,10 +2,11 @@
 """A benchmark of what memory answers after a month: facts that changed and nobody marked, newer
 notes about something else, other aspects, moments of the past, and subjects nobody noted.
 
-    scripts/bench/memory_lives.py [LIFE ...] [--show] [--json]
+    scripts/bench/memory_lives.py [LIFE ...] [--model MODEL] [--show] [--json]
 
 A life is a file of lines as in scripts/bench/lives/ferry.txt; without one, all lives there are
-measured. Each note is stored at its hour of a faked clock through `Library.store`.
+measured. Each note is stored at its hour of a faked clock through `Library.store`. MODEL is the
+folder of an ONNX model, measured beside the built-in one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 import report
 
-from cortex.embedders.static import open_static
+from cortex.embedders import Embedder
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
 from cortex.memory.times import format_moment
@@ -82,9 +83,9 @@ class Month:
     the answer shows it as similar and it is outdated.
     """
 
-    def __init__(self, life: Life, folder: Path, *, heeding: bool = False) -> None:
+    def __init__(self, life: Life, folder: Path, embedder: Embedder, *, heeding: bool = False) -> None:
         self.life, self.now = life, BEGIN
-        self.memory = Memory(folder, open_static(), lambda: self.now)
+        self.memory = Memory(folder, embedder, lambda: self.now)
         self.library = Library(self.memory, project=PROJECT)
         self.numbers: dict[str, int] = {}
         #: changes, and those whose outdated notes were all shown; notes with similar ones at all
@@ -187,15 +188,15 @@ def share(counts: Counter[str], name: str, of: str = "") -> str:
     return f"{right} of {total}" + (f" ({right / total:.2f})" if total else "")
 
 
-def measure_life(file: Path, folder: Path, shown: list[str]) -> dict[str, Counter[str]]:
+def measure_life(file: Path, folder: Path, embedder: Embedder, shown: list[str]) -> dict[str, Counter[str]]:
     life = read(file)
-    plain = Month(life, folder / f"{life.name}-plain")
+    plain = Month(life, folder / f"{life.name}-plain", embedder)
     figures = {"plain": measure(plain, shown), "stored": plain.shown, "disputes": disputes(plain)}
     figures["plain"]["briefing tokens"] = len(plain.library.briefing()["briefing"]) // TOKEN_CHARS
     figures["plain"]["hidden"] = look_after(plain)
     figures["after upkeep"] = measure(plain, [])
     plain.close()
-    heeding = Month(life, folder / f"{life.name}-heeding", heeding=True)
+    heeding = Month(life, folder / f"{life.name}-heeding", embedder, heeding=True)
     figures["heeding"] = measure(heeding, [])
     heeding.close()
     return figures
@@ -234,20 +235,27 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("lives", nargs="*", type=Path, help="files of lives")
+    parser.add_argument(
+        "--model", type=Path, help="folder of an ONNX model, measured beside the built-in one"
+    )
     parser.add_argument("--show", action="store_true", help="print each wrong answer")
     report.add_json(parser)
     options = parser.parse_args()
     files = options.lives or sorted(LIVES.glob("*.txt"))
-    figures, shown = report.begin("memory_lives"), list[str]()
-    with tempfile.TemporaryDirectory() as folder:
-        lives = {file.stem: measure_life(file, Path(folder), shown) for file in files}
-    tables = {name: rows_of(life) for name, life in (lives | {"all": add(list(lives.values()))}).items()}
-    names = [row[0] for row in tables["all"]]
-    report.print_table(
-        ("", *tables), [(name, *(table[at][1] for table in tables.values())) for at, name in enumerate(names)]
-    )
-    if options.show:
-        print("\n".join(shown))
+    figures, tables = report.begin("memory_lives"), {}
+    for embedder in report.embedders(options.model):
+        shown: list[str] = []
+        with tempfile.TemporaryDirectory() as folder:
+            lives = {file.stem: measure_life(file, Path(folder), embedder, shown) for file in files}
+        by_life = {name: rows_of(life) for name, life in (lives | {"all": add(list(lives.values()))}).items()}
+        names = [row[0] for row in by_life["all"]]
+        report.print_table(
+            (embedder.identity, *by_life),
+            [(name, *(table[at][1] for table in by_life.values())) for at, name in enumerate(names)],
+        )
+        if options.show:
+            print("\n".join(shown))
+        tables[embedder.identity] = by_life
     if options.json:
         report.write(figures | {"lives": tables})
 

@@ -18,6 +18,9 @@ import orjson
 import psutil
 
 from cortex import __version__
+from cortex.embedders import Embedder, open_embedder
+from cortex.settings.config import Config
+from cortex.settings.table import Embedding
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "scripts" / "bench" / "results"
@@ -63,6 +66,14 @@ def processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return platform.processor() or platform.machine()
+
+
+def embedders(model: Path | None) -> list[Embedder]:
+    """Return the built-in embedder, and that of an ONNX model's folder."""
+    settings = [Embedding()]
+    if model:
+        settings.append(Embedding(provider="onnx", model_path=str(model.absolute())))
+    return [open_embedder(Config(root=ROOT, embedding=embedding)) for embedding in settings]
 
 
 def percentiles(values: Sequence[float], points: Sequence[int] = POINTS) -> dict[str, float]:

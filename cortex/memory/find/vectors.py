@@ -78,7 +78,7 @@ class Vectors:
             ]
         )
         name = "".join(c if c.isalnum() else "-" for c in embedder.identity)
-        self._path = folder / f"{name}.rows"
+        self.path = folder / f"{name}.rows"
         self.reached = Point()
         self._load(self._read())
 
@@ -110,7 +110,7 @@ class Vectors:
     def delete(self) -> None:
         """Remove its file; the object must not be used afterwards."""
         with contextlib.suppress(FileNotFoundError):
-            files.remove(self._path)
+            files.remove(self.path)
 
     def numbers(self) -> set[int]:
         """The notes with a vector."""
@@ -125,17 +125,20 @@ class Vectors:
 
     def take(self, change: Point, changed: Sequence[Note]) -> None:
         """Embed the notes changed up to `change`, each once, and store the vectors."""
-        self.reached = change
         if not changed:
+            self.reached = change
             return
         vectors = self._embedder.embed([embedded_text(note) for note in changed], "passage")
         rows = np.zeros(len(changed), self._dtype)
         rows["number"] = [note.number for note in changed]
-        rows["change"], rows["mark"] = change
+        # a batch of which the end is cut is taken again: only its last row names the change
+        rows["change"], rows["mark"] = self.reached
+        rows["change"][-1], rows["mark"][-1] = change
         rows["vector"] = vectors
         rows["crc"] = _checksums(rows)
-        with os.fdopen(files.open_log(self._path), "ab") as file:
+        with os.fdopen(files.open_log(self.path), "ab") as file:
             file.write(rows.tobytes())
+        self.reached = change
         self._put(rows["number"].astype(np.int64), rows["vector"])
 
     def _put(self, numbers: Array, vectors: Array) -> None:
@@ -309,7 +312,7 @@ class Vectors:
 
     def _read(self) -> Array:
         try:
-            with files.open_ours(self._path) as file:
+            with files.open_ours(self.path) as file:
                 raw = file.read()
         except OSError:
             return np.zeros(0, self._dtype)
@@ -322,7 +325,7 @@ class Vectors:
         return rows[:good]
 
     def _write_anew(self, rows: Array) -> None:
-        files.replace(self._path, rows.tobytes())
+        files.replace(self.path, rows.tobytes())
 
 
 def distinct(numbers: Sequence[Array]) -> Array:
