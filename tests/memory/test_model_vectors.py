@@ -213,7 +213,7 @@ def test_a_process_that_ends_is_started_again(open_memory):
     fill(library)
     finish(library.memory.model.steps())
     library.memory.model._embedder.inner._child.kill()
-    assert library.recall("json")  is not None
+    assert library.recall("json") is not None
     assert answers(library)
 
 

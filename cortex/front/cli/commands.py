@@ -16,6 +16,7 @@ from cortex.front.cli import (
     hooks,
     indexing,
     key,
+    memory_model,
     open_page,
     projects,
     render,
@@ -378,6 +379,18 @@ COMMANDS = (
         sealed_memory.declare,
     ),
     Command("memory decrypt", "Decrypt memory.", sealed_memory.decrypt, sealed_memory.declare),
+    Command(
+        "memory model install",
+        "Embed notes by an ONNX model, from folders or wheels.",
+        memory_model.install,
+        memory_model.declare_install,
+    ),
+    Command(
+        "memory model remove",
+        "Remove the model; the built-in one embeds notes.",
+        memory_model.remove,
+        memory_model.declare,
+    ),
     Command(
         "memory follow",
         "Read agents' sessions as they grow; runs with the worker.",

@@ -114,6 +114,7 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
     sentences = (
         set_status["problem"],
         info.get("fault"),
+        info.get("embedder", {}).get("fault"),
         worker.get("error"),
         foreign if kind in FOREIGN else "",
     )
@@ -121,6 +122,7 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
         "folder": str(data.root),
         "database": info.get("database", ""),
         "sessions": data.settings.sessions,
+        "embedder": info.get("embedder", {}),
         "set": set_status,
         "warnings": [sentence for sentence in sentences if sentence],
     }
