@@ -120,9 +120,9 @@ def _conversation(entry: dict[str, Any]) -> Conversation:
     return Conversation(turns, questions, observations)
 
 
-def store(turns: Sequence[Turn], folder: Path, embedder: Embedder) -> Library:
+def store(turns: Sequence[Turn], folder: Path, model: Callable[[], Embedder] | None) -> Library:
     """Store each turn as a note of its session."""
-    memory = Library.open(folder, embedder=embedder)
+    memory = Library.open(folder, model=model)
     records = [
         {
             "note": {
@@ -138,6 +138,7 @@ def store(turns: Sequence[Turn], folder: Path, embedder: Embedder) -> Library:
     ]
     for at in range(0, len(records), SLICE):
         memory.import_records(records[at : at + SLICE])
+    report.embed(memory.memory)
     return memory
 
 
@@ -281,36 +282,30 @@ def _cell(value: float) -> str:
 
 
 def measure_model(
-    conversations: Sequence[Conversation], embedder: Embedder, options: argparse.Namespace, place: Path
+    conversations: Sequence[Conversation],
+    name: str,
+    model: Callable[[], Embedder] | None,
+    options: argparse.Namespace,
+    place: Path,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the scores with an embedder: of turns, of observations, of turns after upkeep."""
-    name = embedder.identity.partition("@")[0]
-    memories = [
-        store(conversation.turns, place / name / str(at), embedder)
-        for at, conversation in enumerate(conversations)
-    ]
-    pairs = [
-        (conversation, ask_memory(memory))
-        for conversation, memory in zip(conversations, memories, strict=True)
-    ]
+    """Yield the scores with a model: of turns, of turns after upkeep, of observations."""
+    memories = [store(each.turns, place / str(at), model) for at, each in enumerate(conversations)]
+    pairs = [(each, ask_memory(memory)) for each, memory in zip(conversations, memories, strict=True)]
     yield f"recall, {name}", measure(pairs)
     for label, left in ablations(pairs) if options.ablation else ():
         yield f"{name} {label}", left
     for memory in memories:
         look_after(memory)
+        report.embed(memory.memory)
     yield f"recall after upkeep, {name}", measure(pairs)
     for label, left in edge_kinds(memories, pairs) if options.edges else ():
         yield f"{name}, {label}", left
     for memory in memories:
         memory.close()
     memories = [
-        store(conversation.observations, place / f"{name}-observations" / str(at), embedder)
-        for at, conversation in enumerate(conversations)
+        store(each.observations, place / f"observations-{at}", model) for at, each in enumerate(conversations)
     ]
-    pairs = [
-        (conversation, ask_memory(memory))
-        for conversation, memory in zip(conversations, memories, strict=True)
-    ]
+    pairs = [(each, ask_memory(memory)) for each, memory in zip(conversations, memories, strict=True)]
     yield f"observations, {name}", measure(pairs)
     for memory in memories:
         memory.close()
@@ -337,9 +332,11 @@ def main() -> None:
             [(conversation, ask_tantivy(conversation, neighbours)) for conversation in measured_conversations]
         )
         show(name, figures[name])
-    for embedder in report.embedders(options.model):
+    for model_name, model in report.models(options.model).items():
         with tempfile.TemporaryDirectory() as folder:
-            for name, scores in measure_model(measured_conversations, embedder, options, Path(folder)):
+            for name, scores in measure_model(
+                measured_conversations, model_name, model, options, Path(folder)
+            ):
                 figures[name] = scores
                 show(name, scores, categories=name.startswith(("recall", "observations")))
     if options.json:

@@ -9,7 +9,8 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ import orjson
 import psutil
 
 from cortex import __version__
-from cortex.embedders import Embedder, open_embedder
+from cortex.embedders import Embedder, open_apart
+from cortex.memory.find.recall import Memory
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 
@@ -68,12 +70,25 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def embedders(model: Path | None) -> list[Embedder]:
-    """Return the built-in embedder, and that of an ONNX model's folder."""
-    settings = [Embedding()]
-    if model:
-        settings.append(Embedding(provider="onnx", model_path=str(model.absolute())))
-    return [open_embedder(Config(root=ROOT, embedding=embedding)) for embedding in settings]
+def models(folder: Path | None) -> dict[str, Callable[[], Embedder] | None]:
+    """Return {name: opener of a model that embeds notes}: None for the built-in one alone, and the
+    ONNX model in `folder`.
+    """
+    if folder is None:
+        return {"built-in": None}
+    embedding = Embedding(provider="onnx", model_path=str(folder.absolute()))
+    return {"built-in": None, folder.name: partial(open_apart, Config(root=ROOT, embedding=embedding))}
+
+
+def embed(memory: Memory) -> None:
+    """Let the model of a memory embed all notes, so that it answers."""
+    if memory.model:
+        memory.follow()
+        for _ in memory.model.steps():
+            pass
+        memory.follow()
+        if memory.meaning is memory.vectors:
+            raise SystemExit(f"The model does not answer: {memory.model.fault}")
 
 
 def percentiles(values: Sequence[float], points: Sequence[int] = POINTS) -> dict[str, float]:

@@ -84,7 +84,7 @@ def test_every_setting_is_documented_with_its_variable_and_default(section, fiel
         if line.startswith(f"| `{section}.{field.name}`")
     )
     cells = [cell.strip() for cell in row.strip("|").split(" | ")]
-    assert f"`CORTEX_{section}_{field.name}`".upper() in cells[1].upper()
+    assert f"`CORTEX_{section.replace('.', '_')}_{field.name}`".upper() in cells[1].upper()
     default = field.default
     if isinstance(default, tuple):
         default = ",".join(default)

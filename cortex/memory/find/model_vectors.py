@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 
 from cortex.embedders import Embedder
-from cortex.memory.find.vectors import Vectors
+from cortex.memory.find.vectors import SENTENCES, Vectors
 from cortex.memory.note import Note
 from cortex.memory.store.note_store import Store
 from cortex.memory.store.records import Point
@@ -57,13 +57,13 @@ class ModelVectors:
             self._fail(error)
             return None
         self.fault = ""
-        vectors = self._vectors or Vectors(self._folder, self._embedder)
+        vectors = self._vectors or Vectors(self._folder, self._embedder, scale=SENTENCES)
         for name in files.names(self._folder):
             if name != vectors.path.name:  # of an earlier model
                 files.remove(self._folder / name)
         if self._store.point_at(vectors.reached.number) != vectors.reached:  # the store was restored
             vectors.delete()
-            vectors = Vectors(self._folder, self._embedder)
+            vectors = Vectors(self._folder, self._embedder, scale=SENTENCES)
         if vectors is not self._vectors:
             if not vectors.reached.number:
                 vectors.take(self._store.newest, ())

@@ -143,7 +143,7 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
             window >= WINDOW_FLOOR,
             word_scores >= max(WORDS_FLOOR * lanes.ideal, LEAST),
         )
-        | (sure[numbers] * SURE_DEVIATIONS >= _meaning_floor(lanes.cosines.among)),
+        | (sure[numbers] * SURE_DEVIATIONS >= (lanes.cosines.hit or _best_by_chance(lanes.cosines.among))),
         _fit_factors(lanes, numbers, catalog),
         _tie_breakers(numbers, catalog, now),
     )
@@ -151,14 +151,20 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
 
 def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array, related: float) -> bool:
     """Whether any note of the mask is about the query's subject: by a cosine of at least `related`,
-    by nearly all its words, or as speech that passes the minimum for a hit.
+    by nearly all its words, or as speech with enough of its words around it, or nearer than by
+    chance.
     """
+    is_speech = catalog["speaker"][similar.numbers] > 0
     if lanes.cosines.values.max(initial=-1.0) >= related:
         return True
     words = lanes.word_bits
     if _covered(words.bits[mask[words.numbers]], words.worth).max(initial=0.0) >= WORDS_ABOUT:
         return True
-    return bool((similar.fits & (catalog["speaker"][similar.numbers] > 0)).any())
+    nearest = similar.lanes["alone"].max(initial=0.0, where=is_speech) * SURE_DEVIATIONS
+    return bool(
+        similar.lanes["window"].max(initial=0.0, where=is_speech) >= WINDOW_FLOOR
+        or nearest >= _best_by_chance(lanes.cosines.among)
+    )
 
 
 def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:
@@ -192,7 +198,7 @@ def _meaning(around: Sequence[Array], sure: Array) -> Array:
     return meant
 
 
-def _meaning_floor(among: int) -> float:
+def _best_by_chance(among: int) -> float:
     """The deviations above the mean that the best of `among` unrelated notes reaches by chance."""
     return max(MEANING_FLOOR, NormalDist().inv_cdf(1 - 1 / max(2, among)))
 
