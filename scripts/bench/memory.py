@@ -2,9 +2,11 @@
 """A benchmark of memory: a note stored through MCP beside a bare commit, queries and briefings over
 many notes, imports, and the cost of its set.
 
-    scripts/bench/memory.py [--notes 1000 10000] [--only store recall set] [--folder DIR] [--json]
+    scripts/bench/memory.py [--notes 1000 10000] [--only store recall set] [--folder DIR]
+                            [--model MODEL] [--json]
 
-Notes in the folder from an earlier run are not imported again.
+Notes in the folder from an earlier run are not imported again. MODEL is the folder of an ONNX model
+that embeds notes, measured beside the built-in one.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import asyncio
 import random
 import re
+import shutil
 import sqlite3
 import statistics
 import tempfile
@@ -27,9 +30,11 @@ import product
 import report
 from mcp import MCPError
 
+from cortex.front.cli.status import memory_state
 from cortex.memory.library import Library
 from cortex.processes import attach
 from cortex.settings.config import load_data
+from cortex.settings.data import MODEL
 
 #: measured calls of each kind, and calls before measuring
 CALLS, WARM = 200, 10
@@ -43,6 +48,8 @@ SLICE = 200
 PROPOSALS = 200
 #: seconds in which memory must answer for the first time
 AWAKE_S = 60.0
+#: seconds in which a model must embed all notes of the set
+EMBEDDED_S = 1_800.0
 PARTS = ("store", "recall", "set")
 
 
@@ -119,6 +126,22 @@ def import_notes(count: int, folder: Path) -> report.Figures:
     return {f"import of {count}, notes a second": round(count / taken)}
 
 
+def measure_model(count: int, folder: Path, model: Path) -> tuple[report.Figures, list[report.Figures]]:
+    """Measure queries of so many notes that a model embeds."""
+    words = Words(11)
+    with Library.open(folder, model=report.models(model)[model.name]) as memory:
+        begun = time.perf_counter()
+        report.embed(memory.memory)
+        figures = {
+            f"embedding of {count} by {model.name}, notes a second": round(
+                count / (time.perf_counter() - begun)
+            )
+        }
+        remaining = iter([words(5) for _ in range(CALLS + WARM)])
+        case = f"recall over {count}, {model.name}"
+        return figures, [report.summarise(case, time_calls(lambda: memory.recall(next(remaining)), CALLS))]
+
+
 def measure_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Figures]]:
     """Measure queries, briefings and the import of so many notes, embedded."""
     figures = import_notes(count, folder)
@@ -184,6 +207,27 @@ def measure_stores(root: Path) -> list[float]:
     return seconds[WARM:]
 
 
+async def measure_set_with_model(root: Path, data: Path) -> report.Figures:
+    """Measure the processes of the set with an installed model, while it is used."""
+    until = time.monotonic() + EMBEDDED_S
+    async with product.connect(root) as front:
+        await wait_for_memory(front)
+        while not (await memory_state(load_data()))["embedder"].get("answers"):
+            if time.monotonic() > until:
+                raise SystemExit("the model did not embed all notes")
+            await asyncio.sleep(1)
+        await front.call("cortex_recall", query="what was decided about the index")
+        owned = product.processes_of(data)
+        children = {child for process in owned for child in process.children()} - {*owned}
+        used, by_model = (
+            sum(process.memory_full_info().pss for process in group) / 1e6 for group in (owned, children)
+        )
+        return {
+            f"set with the model at {SET_NOTES} notes, without the model's process, MB": round(used, 1),
+            "model's process, MB": round(by_model, 1),
+        }
+
+
 async def measure_rest(root: Path, data: Path) -> report.Figures:
     """Measure the processes of the set, with a front that made one call."""
     async with product.connect(root) as front:
@@ -201,7 +245,7 @@ async def measure_rest(root: Path, data: Path) -> report.Figures:
         }
 
 
-def measure_mcp(parts: list[str]) -> tuple[report.Figures, list[report.Figures]]:
+def measure_mcp(parts: list[str], model: Path | None) -> tuple[report.Figures, list[report.Figures]]:
     """Measure writes and the set, which need the whole product."""
     figures: report.Figures = {}
     rows: list[report.Figures] = []
@@ -218,6 +262,10 @@ def measure_mcp(parts: list[str]) -> tuple[report.Figures, list[report.Figures]]
                         memory.import_records(some)
                 figures |= asyncio.run(measure_rest(root, data))
                 attach.stop(load_data())
+                if model:
+                    shutil.copytree(model, data / MODEL)
+                    figures |= asyncio.run(measure_set_with_model(root, data))
+                    attach.stop(load_data())
     return figures, rows
 
 
@@ -228,19 +276,22 @@ def main() -> None:
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--folder", type=Path, help="where the notes stay; else nothing stays")
+    parser.add_argument("--model", type=Path, help="folder of an ONNX model that embeds notes")
     report.add_json(parser)
     options = parser.parse_args()
     figures = report.begin("memory")
     rows: list[report.Figures] = []
     if {"store", "set"} & {*options.only}:
-        measured_figures, some = measure_mcp(options.only)
+        measured_figures, some = measure_mcp(options.only, options.model)
         figures |= measured_figures
         rows += some
     for count in options.notes if "recall" in options.only else ():
         with tempfile.TemporaryDirectory(prefix="cortex-memory-") as place:
-            measured_figures, some = measure_notes(
-                count, (options.folder or Path(place)).resolve() / f"notes-{count}"
-            )
+            folder = (options.folder or Path(place)).resolve() / f"notes-{count}"
+            measured_figures, some = measure_notes(count, folder)
+            if options.model:
+                model_figures, model_rows = measure_model(count, folder, options.model)
+                measured_figures, some = measured_figures | model_figures, some + model_rows
         figures |= measured_figures
         rows += some
     report.print_machine(figures)
