@@ -194,7 +194,7 @@ def test_a_model_that_fails_is_replaced_by_the_built_in_one_and_tried_again(open
     finish(library.memory.model.steps())
     embedder = library.memory.model._embedder
     monkeypatch.setattr(embedder.inner, "_ask", lambda _request: None)
-    assert [row["title"] for row in library.recall("socket number 3")][0] == "socket number 3"
+    assert library.recall("socket number 3")[0]["title"] == "socket number 3"
     assert not answers(library)
     assert "does not answer" in library.memory.model.fault
     assert library.store("json decode")["number"]
