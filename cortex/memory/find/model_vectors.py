@@ -47,7 +47,7 @@ class ModelVectors:
         is_whole = vectors is not None and vectors.reached == reached and not self._missing and not self.fault
         return vectors if is_whole else None
 
-    def open(self) -> Vectors | None:
+    def prepare(self) -> Vectors | None:
         """Open the embedder and the file of its vectors; None while that fails."""
         if self.fault and time.monotonic() < self._retry_at:
             return None
@@ -96,7 +96,7 @@ class ModelVectors:
         """Embed the missing and the changed notes, a few in each step; an embedder's fault ends the
         steps. Each step is on the disk before the next.
         """
-        vectors = self.open()
+        vectors = self.prepare()
         if vectors is None:
             return
         try:

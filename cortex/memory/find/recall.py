@@ -111,7 +111,7 @@ class Memory:
         self._exchange_index: ExchangeIndex | None = None
         self.follow()
         if self.model:
-            self.model.open()
+            self.model.prepare()
 
     def close(self) -> None:
         if self.model:
