@@ -7,8 +7,8 @@ __version__ = "0.1.0"
 
 #: name for programs → its module
 _PUBLIC = {
-    **dict.fromkeys(("AsyncProject", "Project"), "cortex.front.code_library"),
-    **dict.fromkeys(("Answer", "Hit", "Index", "Source", "Use"), "cortex.front.code_results"),
+    **dict.fromkeys(("AsyncProject", "Project"), "cortex.front.programs.code_library"),
+    **dict.fromkeys(("Answer", "Hit", "Index", "Source", "Use"), "cortex.front.programs.code_results"),
     **dict.fromkeys(
         ("BadRequest", "CortexError", "Misconfigured", "NotFound", "TooLarge", "Unavailable"),
         "cortex.system.errors",

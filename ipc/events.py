@@ -11,8 +11,8 @@ from typing import Any
 
 import zmq
 
-from cortex.system import sockets
 from cortex.system.errors import CortexError
+from cortex.system.process import sockets
 from ipc.codec import decode, encode
 from ipc.messages import Message
 from ipc.places import address_of, bind, connect

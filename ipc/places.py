@@ -10,8 +10,8 @@ from typing import Any
 
 import zmq
 
-from cortex.system import sockets
 from cortex.system.errors import Misconfigured
+from cortex.system.process import sockets
 from ipc.locks import clear_place
 
 

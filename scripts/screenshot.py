@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 #: picture → path of the page, and the element that it waits for
 VIEWS = {
     "search": ("/search?" + urlencode({"q": "where is the configuration read and checked"}), ".found"),
-    "file": ("/files?path=cortex/settings/trust.py#L30-L34", ".files .code"),
-    "graph": ("/graph?" + urlencode({"of": "cortex/settings/trust.py"}), "canvas"),
+    "file": ("/files?path=cortex/settings/consent/trust.py#L30-L34", ".files .code"),
+    "graph": ("/graph?" + urlencode({"of": "cortex/settings/consent/trust.py"}), "canvas"),
     "memory": ("/memory?merge=1,2", ".merge"),
 }
 #: titles of notes for the picture of memory

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cortex.front.cli.generated import make_command
+from cortex.front.cli.parsing.generated import make_command
 from cortex.front.tool import Tool
 from cortex.front.tools import TOOLS
 from cortex.front.tools.agent import OFFERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cortex.generation.contract import project_files
-from cortex.settings.chunk_consent import consent_of, give_chunk_consent
+from cortex.settings.consent.chunk_consent import consent_of, give_chunk_consent
 
 
 def trust_files(root: Path) -> None:

@@ -3,9 +3,9 @@
 import asyncio
 import json
 
-from cortex.front.transcript_reader import Follower
+from cortex.front.feeds.transcript_reader import Follower
 from cortex.memory.library import finish
-from cortex.settings.identity import identity_of
+from cortex.settings.folders.identity import identity_of
 from cortex.settings.table import Memory
 from ipc.messages import MemoryCall
 

@@ -63,7 +63,7 @@ DENIED = {
 #: modules that name modules above their own in text → these, with the reason of each
 NAMED_ABOVE = {
     # A program that embeds memory imports `cortex.memory.Cortex`.
-    "cortex.memory": {"cortex.front.library"},
+    "cortex.memory": {"cortex.front.programs.library"},
     # The parent of all workers imports what they need before it forks.
     "cortex.processes.forkserver": {
         "cortex.front.cli.commands",

@@ -12,7 +12,7 @@ import yaml
 
 from cortex.generation.current import Generation
 from cortex.generation.graph import write_graph
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.publish.chunk_file_reader import read_chunk_file
 from cortex.system.errors import BY_CODE

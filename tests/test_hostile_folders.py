@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from cortex.ask.freshness import Freshness
-from cortex.front.cli import doctor, status
+from cortex.front.cli import status
+from cortex.front.cli.setup import doctor
 from cortex.indexer.run import index
 from cortex.processes import attach
 from cortex.processes.child import LOG_BYTES_MAX

@@ -20,17 +20,17 @@ import pytest
 
 from cortex.engines import serving
 from cortex.engines.graph import arrays
-from cortex.engines.graph.targets import Targets
+from cortex.engines.graph.lookup.targets import Targets
 from cortex.engines.serving import EngineWorker
 from cortex.engines.text import snapshot
-from cortex.engines.text.checksums import META
+from cortex.engines.text.index.checksums import META
 from cortex.engines.vector.usearch import VectorSnapshot
 from cortex.front.tools import TOOLS
 from cortex.generation import snapshots
 from cortex.generation.contract import Folder
 from cortex.generation.current import read_current
 from cortex.generation.read import Rows
-from cortex.generation.words import WordTable
+from cortex.generation.segments.words import WordTable
 from cortex.indexer import watch
 from cortex.indexer.run import index
 from cortex.indexer.syntax import parse
@@ -39,7 +39,7 @@ from cortex.publish.builder import Builder
 from cortex.publish.graph_files import GraphFiles
 from cortex.ranking import evidence
 from cortex.settings import config as configuration
-from cortex.settings.home import open_home, open_runtime
+from cortex.settings.folders.home import open_home, open_runtime
 from cortex.system import files
 from cortex.terms.paths import path_traits
 from cortex.terms.records import LONG_FILES, IndexerState

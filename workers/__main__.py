@@ -13,8 +13,7 @@ from cortex.processes.names import KINDS, MEMORY
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
-from cortex.settings.home import open_runtime
-from cortex.system import re_exec
+from cortex.settings.folders.home import open_runtime
 from cortex.system.errors import (
     ANEW,
     EXIT_FAILED,
@@ -27,6 +26,7 @@ from cortex.system.errors import (
     Occupied,
     Unavailable,
 )
+from cortex.system.process import re_exec
 from cortex.system.terminal import escape_in_line, log_to_stderr
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from cortex import __version__
 from cortex.settings.config import Config
-from cortex.settings.home import private_dir, runtime_base
+from cortex.settings.folders.home import private_dir, runtime_base
 from cortex.settings.milvus import MilvusPlace, milvus_place, say_held
 from cortex.system import files
 from cortex.system.errors import Misconfigured

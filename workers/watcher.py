@@ -22,8 +22,8 @@ from cortex.publish.builder import Builder
 from cortex.publish.folder_events import BLIND_LOOK_S, LOOK_MAX_S, LOOK_SHARE, FolderEvents
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError
-from cortex.system.re_exec import Growth
-from cortex.system.timers import paced
+from cortex.system.process.re_exec import Growth
+from cortex.system.process.timers import paced
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status
 from ipc.service import Identity, serve

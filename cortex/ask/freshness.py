@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from cortex.ask.saved_files import MANIFEST_BYTES_MAX, SavedFiles
+from cortex.ask.lines.saved_files import MANIFEST_BYTES_MAX, SavedFiles
 from cortex.generation.contract import chunk_folders, say_waiting, waiting_files
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
 from cortex.generation.damage import UNREADABLE
@@ -27,11 +27,12 @@ from cortex.generation.manifest import FileState, Listing
 from cortex.generation.others import OthersSource, say_origins
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
-from cortex.system import files, git_files, hosts, path_names
+from cortex.system import files, git_files, hosts
 from cortex.system.errors import Damaged
-from cortex.terms.encodings import BY_GUESS
+from cortex.system.folders import path_names
 from cortex.terms.ids import stem_of
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
+from cortex.terms.text.encodings import BY_GUESS
 from ipc.locks import namespace
 
 log = logging.getLogger(__name__)

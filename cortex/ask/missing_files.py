@@ -11,7 +11,7 @@ from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError
 from cortex.terms.ids import stem_of
-from cortex.terms.spelling import fold_path
+from cortex.terms.text.spelling import fold_path
 
 #: nearest paths of an unknown one, and how alike their names are: the second only if the first has
 #: none

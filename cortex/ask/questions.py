@@ -13,7 +13,7 @@ from typing import Literal, Self
 from cortex.query.check import check_query, check_text
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
-from cortex.terms.spelling import FileLines, read_file_lines
+from cortex.terms.text.spelling import FileLines, read_file_lines
 from ipc.messages import (
     Detail,
     ExactSearch,

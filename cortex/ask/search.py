@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.line_request import make_entries, make_notes, request_lines
+from cortex.ask.lines.line_request import make_entries, make_notes, request_lines
 from cortex.ask.query_context import QueryContext, Turn, no_answer_error
 from cortex.ask.questions import NO_FILTERS, Search, budget, count_fitting
 from cortex.ranking import (

@@ -11,10 +11,10 @@ import orjson
 
 from cortex.ask.code_notes.annotations import files_of, with_decisions, with_notes
 from cortex.ask.compact import compact, drop_text
-from cortex.ask.other_mentions import describe_mentions
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import Graph, Names, Outline, Pattern, count_fitting
-from cortex.terms.ambiguous_candidates import fold
+from cortex.ask.references.other_mentions import describe_mentions
+from cortex.terms.code.ambiguous_candidates import fold
 from cortex.terms.ids import strip_overload
 from ipc.messages import GraphHits
 

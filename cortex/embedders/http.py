@@ -25,11 +25,11 @@ import orjson
 from cortex.embedders.protocol import estimate_tokens
 from cortex.embedders.token import find_token, given_token
 from cortex.settings.config import Config
-from cortex.settings.home import is_loopback
+from cortex.settings.folders.home import is_loopback
 from cortex.settings.table import ENDPOINT_DEFAULT
 from cortex.system.arrays import Array
 from cortex.system.errors import Misconfigured, Unavailable
-from cortex.terms.secrets import remove_secrets
+from cortex.terms.text.secrets import remove_secrets
 from ipc.messages import Mode
 
 #: seconds of the one probe at start: the command line waits for it, but a model may be cold

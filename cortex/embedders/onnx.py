@@ -16,11 +16,11 @@ import numpy as np
 
 from cortex.embedders.model_folder import TOKENIZER_BYTES_MAX, ModelFolder, Pooling, Recipe
 from cortex.settings.config import Config
-from cortex.system import allocator
 from cortex.system.arrays import Array
-from cortex.system.cores import count_cores
 from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add
+from cortex.system.process import allocator
+from cortex.system.process.cores import count_cores
 from ipc.messages import Mode
 
 #: the error when its libraries are missing

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from cortex.settings.home import EMBED_TOKEN, cache_base
+from cortex.settings.folders.home import EMBED_TOKEN, cache_base
 from cortex.system import files
 from cortex.system.errors import Misconfigured, Unavailable
 

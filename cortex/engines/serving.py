@@ -17,8 +17,8 @@ from cortex.generation.damage import Seal, is_panic, read_seals, write_mark
 from cortex.generation.read import Published
 from cortex.generation.snapshots import Snapshots
 from cortex.settings.config import Config
-from cortex.system import allocator
 from cortex.system.errors import NotReady
+from cortex.system.process import allocator
 from ipc.messages import Message, Status
 from ipc.service import CHECK_S, Identity
 

@@ -14,7 +14,7 @@ from typing import Any
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.languages import canonical
-from cortex.terms.spelling import is_below, path_below, read_file_lines, read_globs, read_list, uri_path
+from cortex.terms.text.spelling import is_below, path_below, read_file_lines, read_globs, read_list, uri_path
 
 #: maximum of items in a list: each is looked up among all files, tags or ids
 ITEMS_MAX = 256
@@ -149,7 +149,7 @@ def _relative(text: str, root: str) -> str:
 def _check_globs(globs: tuple[str, ...], name: str, listed: Listed) -> tuple[str, ...]:
     """Return `globs`, the value of the argument `name`. Raises BadRequest for an invalid one."""
     if globs:  # the parser is imported only when needed
-        from cortex.terms.globs import check_globs
+        from cortex.terms.selection.globs import check_globs
 
         check_globs(globs, f"`{name}`", listed)
     return globs

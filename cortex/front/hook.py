@@ -19,7 +19,7 @@ from typing import Any
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.tags import BRIEFING, TAGS, plain
 from cortex.system import files, hosts
-from cortex.terms.secret_formats import FORMATS
+from cortex.terms.text.secret_formats import FORMATS
 
 #: events: the word after `cortex-hook`
 EVENTS = ("session-start", "prompt", "tool-use", "stop", "pre-compact", "session-end")
@@ -199,8 +199,8 @@ def _briefing(folder: str, cwd: str) -> str:
         return ""
     from pathlib import Path
 
-    from cortex.settings.branches import briefing_file, handover_file, head_of
-    from cortex.settings.identity import identity_of
+    from cortex.settings.folders.branches import briefing_file, handover_file, head_of
+    from cortex.settings.folders.identity import identity_of
 
     folder = _rendered_folder(folder)
     project = identity_of(Path(cwd), _remotes(folder))
@@ -235,7 +235,7 @@ def _rendered_folder(folder: str) -> str:
     if not os.path.lexists(sealed):
         return folder
     from cortex.sealing.places import permit_disk, plain_of
-    from cortex.settings.home import cache_base
+    from cortex.settings.folders.home import cache_base
 
     permit_disk(cache_base())  # their writer had permission; here they are only read
     return os.fspath(plain_of(sealed) / "home")

@@ -8,7 +8,7 @@ from typing import Any
 from cortex.ask.missing_files import describe_left_out, say_missing
 from cortex.ask.query_context import QueryContext
 from cortex.front.empty_answers import count_of
-from cortex.terms.spelling import fold_path, means_file, path_below, read_file_lines
+from cortex.terms.text.spelling import fold_path, means_file, path_below, read_file_lines
 
 #: arguments that may name a file: whole, or before a line or a name
 _NAMES, _GLOBS = ("path", "file", "target", "to", "symbol", "query"), ("paths", "scope")

@@ -33,8 +33,8 @@ from cortex.front.usage import Usage
 from cortex.processes import attach, starting
 from cortex.settings.config import Config, read_project
 from cortex.settings.egress import describe_egress
-from cortex.settings.identity import identity_of
-from cortex.settings.projects import is_read_only
+from cortex.settings.folders.identity import identity_of
+from cortex.settings.folders.projects import is_read_only
 from cortex.settings.unused import say_unused
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
 from cortex.system.loaded_code import RESTART, code_of_process

@@ -31,9 +31,9 @@ from cortex.front.project_selection import (
 from cortex.front.tool import Tool
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.projects import ProjectEntry, by_name, known_projects
+from cortex.settings.folders.projects import ProjectEntry, by_name, known_projects
 from cortex.system.errors import BadRequest, CortexError
-from cortex.terms.suggestions import hint_for
+from cortex.terms.text.suggestions import hint_for
 
 log = logging.getLogger(__name__)
 

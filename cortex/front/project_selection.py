@@ -16,7 +16,7 @@ from cortex.front.tool import Tool
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
 from cortex.system.errors import BadRequest, CortexError
-from cortex.terms.suggestions import hint_for
+from cortex.terms.text.suggestions import hint_for
 from ipc.messages.signals import OF
 
 #: the argument for one project, also a key of answers; the argument for several

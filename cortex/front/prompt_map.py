@@ -81,7 +81,7 @@ def _find_sockets(payload: dict[str, Any]) -> tuple[Path | None, str]:
     """Return (the folder of sockets of the project around the session's folder, that folder's path
     below the project); None without a running text worker.
     """
-    from cortex.settings.home import PROJECT_FOLDER, runtime_base, runtime_id, too_high
+    from cortex.settings.folders.home import PROJECT_FOLDER, runtime_base, runtime_id, too_high
 
     start = os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
     if not isinstance(start, str) or not os.path.isabs(start):

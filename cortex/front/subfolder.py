@@ -21,7 +21,7 @@ from cortex.ask.freshness import Freshness
 from cortex.ask.query_context import QueryContext
 from cortex.front.empty_answers import LEFT_S, count_of
 from cortex.system.errors import CortexError
-from cortex.terms.spelling import read_globs, read_list, read_pattern
+from cortex.terms.text.spelling import read_globs, read_list, read_pattern
 
 #: repeats the call for the whole project
 Ask = Callable[[], Awaitable[dict[str, Any]]]

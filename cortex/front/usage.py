@@ -22,9 +22,9 @@ import orjson
 
 from cortex.front.empty_answers import count_of
 from cortex.settings.config import Config
-from cortex.settings.home import USAGE
+from cortex.settings.folders.home import USAGE
 from cortex.system import files
-from cortex.terms.spelling import read_file_lines
+from cortex.terms.text.spelling import read_file_lines
 
 #: days after which a record is removed
 DAYS = 30

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from cortex.settings.chunk_consent import Consent, consent_of
 from cortex.settings.config import Config
-from cortex.settings.home import PROJECT_FOLDER
+from cortex.settings.consent.chunk_consent import Consent, consent_of
+from cortex.settings.folders.home import PROJECT_FOLDER
 from cortex.system import files, zstd
 from cortex.system.errors import Misconfigured
 

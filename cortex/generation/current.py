@@ -22,7 +22,7 @@ from cortex.generation.damage import UNREADABLE
 from cortex.generation.others import OthersSource
 from cortex.sealing.places import is_plain
 from cortex.settings.config import INDEX_FORMAT
-from cortex.settings.home import cache_base
+from cortex.settings.folders.home import cache_base
 from cortex.system import files
 from cortex.system.errors import Damaged
 

@@ -12,14 +12,14 @@ from typing import get_args
 
 import numpy as np
 
-from cortex.generation.segment import Segment
+from cortex.generation.segments.segment import Segment
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
-from cortex.terms.globs import matching_paths
 from cortex.terms.languages import canonical, expand_language, nearest_language
 from cortex.terms.records import ChunkType
-from cortex.terms.spelling import same_tags
-from cortex.terms.suggestions import hint
+from cortex.terms.selection.globs import matching_paths
+from cortex.terms.text.spelling import same_tags
+from cortex.terms.text.suggestions import hint
 from ipc.messages import Filters
 
 #: the kinds of chunks that the indexer creates

@@ -18,9 +18,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from cortex.generation import packing
 from cortex.generation.damage import UNREADABLE
-from cortex.generation.segment import Packed, Segment, write_segment
+from cortex.generation.segments import packing
+from cortex.generation.segments.segment import Packed, Segment, write_segment
 from cortex.system.arrays import Array
 from cortex.system.errors import Damaged
 from cortex.terms.ids import depth, enclosing_id, key_of, keys_of, split_id, split_short

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from cortex.generation import postings, words
 from cortex.generation.read import Rows
-from cortex.generation.segment import Blocks, Segment, write_segment
+from cortex.generation.segments import postings, words
+from cortex.generation.segments.segment import Blocks, Segment, write_segment
 from cortex.system.arrays import Array
 
 #: rows after which pages are released: some 6 MB of text

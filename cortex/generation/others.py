@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cortex.system import path_names
+from cortex.system.folders import path_names
 
 #: remarks on text without lines of a file to compare it with; on text that differs from the lines
 #: of its file, and is not shown; on text whose readers have no sources to compare it with

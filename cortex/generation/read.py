@@ -16,11 +16,11 @@ from typing import Literal
 import numpy as np
 import orjson
 
-from cortex.generation import packing
 from cortex.generation.current import Generation, segment_files
 from cortex.generation.filters import Masks, rows_with_tags
 from cortex.generation.references import COUNTS, count_rows
-from cortex.generation.segment import Segment, open_segment
+from cortex.generation.segments import packing
+from cortex.generation.segments.segment import Segment, open_segment
 from cortex.system.arrays import Array
 from cortex.terms.records import GENERATED, VENDORED, covers
 from ipc.messages import Filters, Hit

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from cortex.generation.graph import EDGE_TYPES, texts_of
-from cortex.generation.segment import Segment, open_segment, write_segment
+from cortex.generation.segments.segment import Segment, open_segment, write_segment
 from cortex.system.arrays import Array
 from cortex.terms.ids import keys_of
 from cortex.terms.kinds import WHOLE_KINDS

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation import packing, postings, trigrams, words
-from cortex.generation.segment import write_segment
+from cortex.generation.segments import packing, postings, trigrams, words
+from cortex.generation.segments.segment import write_segment
 from cortex.system.arrays import Array
 from cortex.terms.records import covers
 from ipc.messages.signals import OF

@@ -32,9 +32,10 @@ from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import Built, Settings, Task, build
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
-from cortex.system import allocator, hosts
-from cortex.system.cores import count_cores
+from cortex.system import hosts
 from cortex.system.errors import BY_CODE, CortexError, Unavailable
+from cortex.system.process import allocator
+from cortex.system.process.cores import count_cores
 
 log = logging.getLogger(__name__)
 

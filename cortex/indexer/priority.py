@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cortex.indexer.import_counts import most_referred
-from cortex.settings.own_commits import ask_history
+from cortex.settings.folders.own_commits import ask_history
 from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import EMPTY_STEMS, is_built, is_example, is_foreign, is_test
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.system import files, git_files
-from cortex.terms.ignores import NO_GLOB, GlobFault, Ignores, read_lines
 from cortex.terms.records import Skipped
+from cortex.terms.selection.ignores import NO_GLOB, GlobFault, Ignores, read_lines
 
 #: bytes to read of an ignore file
 READ_BYTES_MAX = 4 * 1024 * 1024

@@ -44,12 +44,12 @@ from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import BINARY, digest
 from cortex.settings.config import Config
 from cortex.settings.encodings import ENCODING_FILES
-from cortex.settings.home import open_home
-from cortex.system import allocator
+from cortex.settings.folders.home import open_home
 from cortex.system.errors import Misconfigured
-from cortex.terms.ignores import NO_GLOB
+from cortex.system.process import allocator
 from cortex.terms.languages import language_of
 from cortex.terms.records import Skipped
+from cortex.terms.selection.ignores import NO_GLOB
 
 log = logging.getLogger(__name__)
 

@@ -22,13 +22,13 @@ from cortex.indexer.checkouts import GIT_LINK, Checkout
 from cortex.indexer.rules import Rules, common_rules, faults_of, read_rules
 from cortex.indexer.syntax import documents
 from cortex.settings.config import Config
-from cortex.settings.home import NAMED
+from cortex.settings.folders.home import NAMED
 from cortex.system import git_files
 from cortex.system.errors import Misconfigured
-from cortex.system.mounts import has_lasting_inodes
-from cortex.terms.ignores import read_lines, read_setting
+from cortex.system.folders.mounts import has_lasting_inodes
 from cortex.terms.languages import expand_language, language_of
 from cortex.terms.records import Skipped
+from cortex.terms.selection.ignores import read_lines, read_setting
 
 #: most files of a project that no person has named; a folder with more is rather a disk
 FILES_MAX = 100_000

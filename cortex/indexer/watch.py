@@ -31,12 +31,13 @@ from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
 from cortex.indexer.store.graph_shards import FACTS
 from cortex.indexer.store.writer import claiming_files, writer_lock
 from cortex.settings.config import Config
-from cortex.settings.home import NAMED, open_home, open_runtime
-from cortex.system import allocator, files
+from cortex.settings.folders.home import NAMED, open_home, open_runtime
+from cortex.system import files
 from cortex.system.errors import ANEW, EXIT_OK, CortexError, NotFound, Occupied
-from cortex.system.mounts import FOREIGN, file_system
-from cortex.system.re_exec import Growth
-from cortex.system.timers import paced
+from cortex.system.folders.mounts import FOREIGN, file_system
+from cortex.system.process import allocator
+from cortex.system.process.re_exec import Growth
+from cortex.system.process.timers import paced
 from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.locks import Lock, hold, namespace
 

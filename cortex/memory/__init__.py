@@ -22,5 +22,5 @@ def __getattr__(name: str) -> Any:
     above this one, so it is imported on first use.
     """
     if name == "Cortex":
-        return importlib.import_module("cortex.front.library").Cortex
+        return importlib.import_module("cortex.front.programs.library").Cortex
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

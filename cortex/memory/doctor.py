@@ -9,7 +9,7 @@ from typing import Any
 from cortex.memory.find.recall import Memory
 from cortex.memory.store.copies import back_ups
 from cortex.system import files
-from cortex.system.mounts import FOREIGN, file_system
+from cortex.system.folders.mounts import FOREIGN, file_system
 
 Finding = dict[str, Any]
 

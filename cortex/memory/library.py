@@ -67,9 +67,9 @@ from cortex.memory.transcripts import proposals, spool, spool_reader
 from cortex.memory.transcripts.handover import KIND as HANDOVER
 from cortex.memory.transcripts.handover import topic_of
 from cortex.memory.upkeep.traits import jaccard
-from cortex.settings.branches import Head, existing, head_of, main_branches
+from cortex.settings.folders.branches import Head, existing, head_of, main_branches
 from cortex.system.errors import BadRequest
-from cortex.terms.secrets import remove_secrets
+from cortex.terms.text.secrets import remove_secrets
 
 T = TypeVar("T")
 

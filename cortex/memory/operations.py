@@ -31,7 +31,7 @@ from cortex.memory.upkeep import run
 from cortex.system.errors import BadRequest
 from cortex.terms.arguments import parse_fault, struct_of
 from cortex.terms.observations import PREFIX, ROWS
-from cortex.terms.secrets import remove_secrets
+from cortex.terms.text.secrets import remove_secrets
 
 #: the argument that numbers a write; it belongs to the request
 _OPERATION_ID = "operation_id"

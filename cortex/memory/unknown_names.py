@@ -14,7 +14,7 @@ from cortex.memory.note import KIND_OF_TYPE, KINDS
 from cortex.memory.observations.selection import split_values
 from cortex.memory.store.note_store import Store
 from cortex.memory.store.tables import NOTE
-from cortex.terms.suggestions import hint_for
+from cortex.terms.text.suggestions import hint_for
 
 #: values of `type` that select no type of note
 _SEARCHED = ("observations", "sessions", "prompts")

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from cortex.processes.fork_client import Forked, ForkServer
 from cortex.processes.names import KINDS, Kind
 from cortex.sealing.places import VARIABLE as KEY_VARIABLE
-from cortex.settings.home import IN_SET
+from cortex.settings.folders.home import IN_SET
 from cortex.system import files, hosts
 from cortex.system.errors import ANEW, EXIT_OCCUPIED, EXIT_USAGE
 from ipc.locks import holder_of

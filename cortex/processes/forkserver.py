@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cortex.processes.fork_client import READY, REFUSED, REQUEST_BYTES_MAX
-from cortex.system import allocator, re_exec
 from cortex.system.loaded_code import LoadedCode
+from cortex.system.process import allocator, re_exec
 
 #: modules that workers import late: by `numpy.unique`, `cortex.system.zstd` and the built-in
 #: embedder

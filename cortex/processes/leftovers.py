@@ -10,7 +10,7 @@ import re
 import time
 from pathlib import Path
 
-from cortex.settings.home import runtime_base
+from cortex.settings.folders.home import runtime_base
 from cortex.system import files
 from ipc.locks import Lock, try_lock
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from cortex.processes.names import MILVUS, MODULES
 from cortex.settings.config import Config
-from cortex.settings.home import open_runtime, private_dir
+from cortex.settings.folders.home import open_runtime, private_dir
 from cortex.settings.milvus import milvus_place, say_held
 from cortex.system.errors import EXIT_OCCUPIED, Unavailable
 from ipc.locks import holder_of

@@ -20,10 +20,11 @@ from pathlib import Path
 
 from cortex.generation.current import user_key
 from cortex.sealing.places import FILE_VARIABLE, VARIABLE
-from cortex.settings.chunk_consent import chunk_note_of
 from cortex.settings.config import Config
+from cortex.settings.consent.chunk_consent import chunk_note_of
+from cortex.settings.consent.trust import note_of
 from cortex.settings.data import DataFolder
-from cortex.settings.home import (
+from cortex.settings.folders.home import (
     EMBED_TOKEN,
     IN_SET,
     OLD_TOKEN,
@@ -35,7 +36,6 @@ from cortex.settings.home import (
     user_home,
 )
 from cortex.settings.table import MEMORY_EMBEDDING, Embedding
-from cortex.settings.trust import note_of
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from cortex.system.git import search_path

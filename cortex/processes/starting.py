@@ -16,11 +16,11 @@ from cortex.processes.fork_client import may_fork
 from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, MILVUS, PROJECT, SESSIONS, WATCHER, Kind
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
-from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
+from cortex.settings.folders.home import PROJECT_FOLDER, open_home, open_runtime
 from cortex.settings.table import FILE_ENDING, Embedding
 from cortex.system import files
-from cortex.system.cores import count_cores
 from cortex.system.errors import Misconfigured, Unavailable
+from cortex.system.process.cores import count_cores
 from ipc.messages import PROTOCOL
 
 #: the owner of a set: a project, or the data folder of a person's memory

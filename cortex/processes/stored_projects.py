@@ -16,8 +16,8 @@ import orjson
 
 from cortex.processes.leftovers import remove_unlocked
 from cortex.sealing.places import plain_of, sealed_base
-from cortex.settings.home import USAGE, cache_base, runtime_base, runtime_id
-from cortex.settings.projects import is_clone
+from cortex.settings.folders.home import USAGE, cache_base, runtime_base, runtime_id
+from cortex.settings.folders.projects import is_clone
 from cortex.system import files
 from cortex.system.errors import CortexError, Unavailable
 from ipc.locks import holder_of

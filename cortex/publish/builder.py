@@ -40,8 +40,9 @@ from cortex.publish.source_files import SourceReader, sources_of
 from cortex.publish.vectors import VectorMaker
 from cortex.publish.writer_lock import take_lock
 from cortex.settings.config import Config
-from cortex.system import allocator, files
+from cortex.system import files
 from cortex.system.errors import CortexError, Damaged, NotFound
+from cortex.system.process import allocator
 from cortex.terms.records import IndexerState
 
 log = logging.getLogger(__name__)

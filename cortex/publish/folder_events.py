@@ -16,10 +16,10 @@ from socket import socketpair
 
 from cortex.generation.contract import PACKED, PLAIN, chunk_folders, graph_folders, is_linked
 from cortex.generation.damage import MARK
-from cortex.settings.chunk_consent import chunk_note_of
 from cortex.settings.config import Config
-from cortex.system.inotify import CREATED, INSIDE, ITSELF, MOVED_TO, Notice, Notices
-from cortex.system.mounts import FOREIGN, file_system
+from cortex.settings.consent.chunk_consent import chunk_note_of
+from cortex.system.folders.inotify import CREATED, INSIDE, ITSELF, MOVED_TO, Notice, Notices
+from cortex.system.folders.mounts import FOREIGN, file_system
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from cortex.engines import Engine
 from cortex.generation.current import CURRENT, Generation, graph_segment, read_current, segment_files
 from cortex.generation.damage import Seal, is_damage, read_seals, take_marks
 from cortex.generation.read import Rows
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import DIGEST_BYTES, Row
 from cortex.system.errors import CortexError
 

@@ -14,7 +14,7 @@ import numpy as np
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.merge import merge_rows
 from cortex.generation.read import open_rows
-from cortex.generation.segment import open_segment, write_segment
+from cortex.generation.segments.segment import open_segment, write_segment
 from cortex.system.arrays import Array
 
 

@@ -14,7 +14,7 @@ import zmq
 from cortex import __version__
 from cortex.publish.milvus_publisher import Mirror
 from cortex.settings.config import Config
-from cortex.settings.home import open_home
+from cortex.settings.folders.home import open_home
 from cortex.system.errors import CortexError
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status

@@ -40,7 +40,7 @@ from cortex.generation.current import PRUNE_AFTER_S, Generation, segment_files
 from cortex.generation.formats import LOCK
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
-from cortex.settings.home import open_home
+from cortex.settings.folders.home import open_home
 from cortex.settings.milvus import milvus_place
 from cortex.system import files
 from cortex.system.errors import CortexError, Damaged, NotFound

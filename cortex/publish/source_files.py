@@ -15,7 +15,7 @@ import orjson
 
 from cortex.generation.current import Generation
 from cortex.generation.read import Rows, cut_rows, join_chunk
-from cortex.generation.segment import Segment, open_segment
+from cortex.generation.segments.segment import Segment, open_segment
 from cortex.generation.write import Row
 from cortex.publish.merging import deleted_keys
 from cortex.system.arrays import Array

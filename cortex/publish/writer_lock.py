@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cortex.generation.formats import LOCK
 from cortex.settings.config import Config
-from cortex.settings.home import open_home, refusal
+from cortex.settings.folders.home import open_home, refusal
 from cortex.system import files
 from cortex.system.errors import Occupied
 from ipc.locks import Lock, hold

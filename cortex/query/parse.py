@@ -30,7 +30,7 @@ from cortex.query.tree import (
 )
 from cortex.system.errors import BadQuery
 from cortex.terms import tokens
-from cortex.terms.spelling import spellings
+from cortex.terms.text.spelling import spellings
 from ipc.messages import MatchType
 
 #: words of all terms of a query together, and parts of a single term; each is searched

@@ -21,7 +21,7 @@ from cortex.ranking.names import prepare
 from cortex.ranking.ranked_hits import Ranked
 from cortex.ranking.weights import Weights
 from cortex.system.arrays import Array
-from cortex.terms import inline_tests
+from cortex.terms.code import inline_tests
 from ipc.messages import Signals
 from ipc.messages.signals import FILE, OF
 

@@ -21,7 +21,7 @@ from cortex.ranking.candidates import collect, shares
 from cortex.ranking.evidence import distribution
 from cortex.ranking.ranked_hits import Ranked
 from cortex.system.arrays import Array
-from cortex.terms.inline_tests import is_test_code
+from cortex.terms.code.inline_tests import is_test_code
 from cortex.terms.paths import (
     asks_for_build_alone,
     asks_for_documents,

@@ -18,8 +18,9 @@ from pathlib import Path
 import msgspec
 
 from cortex.sealing.streams import seal, unseal
-from cortex.system import files, path_names
+from cortex.system import files
 from cortex.system.errors import Damaged
+from cortex.system.folders import path_names
 
 #: the sealed list, and the folder of objects
 LIST, OBJECTS = "LIST", "objects"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from cortex.system import files, hosts
 from cortex.system.errors import Misconfigured
-from cortex.system.folder_faults import explain_folder
-from cortex.system.mounts import file_system
+from cortex.system.folders.folder_faults import explain_folder
+from cortex.system.folders.mounts import file_system
 
 #: variables with the path of a master key file, and with the key itself; the second leaves the
 #: environment as soon as it is read

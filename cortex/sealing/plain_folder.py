@@ -22,9 +22,9 @@ from cortex.sealing.keys import KEY, begin_change, end_change, forget_store, pro
 from cortex.sealing.mirror import LIST, LIST_BYTES_MAX, OBJECTS, Mirror, SealedList
 from cortex.sealing.places import NAME, SealedPlace, check_room, is_in_memory, make_base, plain_base
 from cortex.system import files
-from cortex.system.core_dumps import forbid_dumps
 from cortex.system.errors import CortexError, Damaged, Unavailable
-from cortex.system.wiping import wipe_tree
+from cortex.system.folders.wiping import wipe_tree
+from cortex.system.process.core_dumps import forbid_dumps
 from ipc.locks import Lock, hold, holder_of, share, try_lock
 
 log = logging.getLogger(__name__)

@@ -21,10 +21,11 @@ import msgspec
 from cortex.sealing.master_key import take_from_environment
 from cortex.sealing.places import FILE_VARIABLE, VARIABLE, SealedPlace, permit_disk
 from cortex.sealing.places import sealed_place as place_of_sealed
-from cortex.settings import dependencies
 from cortex.settings.config_files import parse_settings, read_raw, read_settings
+from cortex.settings.consent.trust import Layer, ProjectFile, find_consent_items
 from cortex.settings.data import DataFolder, find_data
-from cortex.settings.home import (
+from cortex.settings.folders import dependencies
+from cortex.settings.folders.home import (
     EMBED_TOKEN,
     IN_SET,
     PROJECT_FOLDER,
@@ -43,10 +44,10 @@ from cortex.settings.home import (
     runtime_id,
     user_config,
 )
+from cortex.settings.folders.projects import resolve_project
+from cortex.settings.folders.subfolder import enclosing_project
 from cortex.settings.milvus_names import place_key, project_of
-from cortex.settings.projects import resolve_project
 from cortex.settings.relied_settings import flatten, hash_of
-from cortex.settings.subfolder import enclosing_project
 from cortex.settings.table import (
     MEMORY_EMBEDDING,
     SECTIONS,
@@ -60,10 +61,9 @@ from cortex.settings.table import (
     Server,
     rules,
 )
-from cortex.settings.trust import Layer, ProjectFile, find_consent_items
 from cortex.system.errors import Misconfigured
 from cortex.terms.languages import canonical, nearest_language
-from cortex.terms.suggestions import hint, hint_for
+from cortex.terms.text.suggestions import hint, hint_for
 from ipc.messages import PROTOCOL
 
 #: raised when the file formats of an index change; each number has its own folder in `index/`

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cortex.sealing.places import SealedPlace, plain_of
-from cortex.settings.home import (
+from cortex.settings.folders.home import (
     keep_notes_of_keys,
     keys_folder,
     real,

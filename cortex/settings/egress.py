@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qs, urlsplit
 
 from cortex.settings.config import Config
-from cortex.settings.home import is_loopback
+from cortex.settings.folders.home import is_loopback
 from cortex.settings.milvus import SCHEMES
 from cortex.settings.reference import read_reference
 from cortex.settings.table import MEMORY_EMBEDDING, Embedding

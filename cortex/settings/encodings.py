@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from cortex.system import files
-from cortex.terms.encodings import Text, read_text
-from cortex.terms.ignores import Ignores, read_lines
+from cortex.terms.selection.ignores import Ignores, read_lines
+from cortex.terms.text.encodings import Text, read_text
 
 #: names of the files that name encodings
 EDITOR_CONFIG, GIT_ATTRIBUTES = ".editorconfig", ".gitattributes"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cortex.settings.config import Config
-from cortex.settings.home import real, runtime_base
+from cortex.settings.folders.home import real, runtime_base
 from cortex.settings.milvus_names import project_of
 from cortex.settings.reference import read_reference
 from cortex.settings.table import FILE_ENDING

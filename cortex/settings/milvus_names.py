@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from cortex.settings.identity import origin_of
+from cortex.settings.folders.identity import origin_of
 from cortex.settings.table import Milvus
 
 #: characters of a key; enough to make collisions impossible in practice

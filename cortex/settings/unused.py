@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cortex.settings.home import project_config, user_config
-from cortex.settings.trust import say_ignored
+from cortex.settings.consent.trust import say_ignored
+from cortex.settings.folders.home import project_config, user_config
 
 if TYPE_CHECKING:
     from cortex.settings.config import Config

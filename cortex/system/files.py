@@ -19,8 +19,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-from cortex.system import folder_operations
-from cortex.system.folder_operations import Folder
+from cortex.system.folders import folder_operations
+from cortex.system.folders.folder_operations import Folder
 from cortex.system.hosts import user_id
 
 # Some imports are local to functions: a hook of an agent's program imports this module for each

@@ -2,8 +2,8 @@
 except for `sockets`. Imports no module that one of them lacks.
 
 Linux is the main system. macOS has the same calls, but no /proc, no tmpfs, no inotify and no timer
-slack: `cortex.system.inotify`, `timers`, `core_dumps`, `allocator`, `mounts` and `ports` raise or
-return nothing there, and their callers poll. Windows lacks more:
+slack: `inotify`, `timers`, `core_dumps`, `allocator`, `mounts` and `ports` raise or return nothing
+there, and their callers poll. Windows lacks more:
 
 * Unix sockets, and ZeroMQ's ipc://: both use loopback TCP (`sockets`).
 * flock: `lock` locks one byte far behind the end of the file, for a locked byte cannot be read.

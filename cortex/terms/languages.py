@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from cortex.terms.headers import is_cpp
+from cortex.terms.code.headers import is_cpp
 
 #: entries of the memo of paths: a keyword query may match in some thousand files
 _MEMO = 1 << 13

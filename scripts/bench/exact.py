@@ -50,8 +50,8 @@ from report import Figures, add_json, begin, print_figures, print_machine, print
 from ripgrep import WARM_UP, time_ripgrep
 
 from cortex.engines.text.snapshot import TextWriter
-from cortex.generation import trigrams, words
 from cortex.generation.read import Rows
+from cortex.generation.segments import trigrams, words
 from cortex.settings.config import Config
 
 #: endings of the files in a tree: source and documents

@@ -52,7 +52,7 @@ from truth_rust import ask_rustdoc
 from truth_sites import HOLDERS, File, Place, Site, files_of, holder_at, name_position, read, sites_of
 
 from cortex.graph.languages.table import LANGUAGES as GRAPH_LANGUAGES
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of

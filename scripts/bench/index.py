@@ -38,8 +38,8 @@ from cortex.ask.freshness import Freshness
 from cortex.embedders import open_embedder
 from cortex.engines.text.engine import TextEngine
 from cortex.engines.vector.engine import VectorEngine
-from cortex.generation import trigrams, words
 from cortex.generation import write as write_rows
+from cortex.generation.segments import trigrams, words
 from cortex.indexer import run
 from cortex.indexer.run import Indexer, index
 from cortex.indexer.scan import Candidate, Scanner

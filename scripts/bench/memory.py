@@ -45,7 +45,7 @@ SET_NOTES, IDLE_S = 10_000, 20.0
 TITLE_WORDS, BODY_WORDS = 9, 40
 #: records of a slice of an import
 SLICE = 200
-#: queries whose ten nearest are compared with the proposals
+#: queries: their ten nearest are compared with the proposals
 PROPOSALS = 200
 #: seconds in which memory must answer for the first time
 AWAKE_S = 60.0

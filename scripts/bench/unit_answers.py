@@ -31,9 +31,9 @@ from report import add_json, begin, print_machine, write
 from unit_signals import Engines, Units, has_lines, index_once, lines_of
 from unit_weights import mean, rank_in
 
+from cortex.ask.exploring.ranked_units import find_units
+from cortex.ask.exploring.unit_answer import answer_with_code
 from cortex.ask.questions import Search
-from cortex.ask.ranked_units import find_units
-from cortex.ask.unit_answer import answer_with_code
 from cortex.front.text import render
 
 sys.path.append(str(Path(__file__).parent / "agents"))

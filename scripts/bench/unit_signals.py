@@ -21,10 +21,10 @@ from typing import Any
 import orjson
 from product import isolated_environment
 
+from cortex.ask.exploring.ranked_units import ASIDE, FILES, HITS
 from cortex.ask.freshness import Freshness
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
-from cortex.ask.ranked_units import ASIDE, FILES, HITS
 from cortex.ask.search import NAME_CANDIDATES, Lanes, rank_lanes, text_candidates, vector_candidates
 from cortex.engines.serving import EngineWorker
 from cortex.ranking import Ranked, read_question, score_candidates
@@ -32,7 +32,7 @@ from cortex.ranking.floor import gather_evidence
 from cortex.ranking.units import CANDIDATES, chunk_hits, file_places, unit_signals
 from cortex.settings import config as configuration
 from cortex.terms import tokens
-from cortex.terms.inline_tests import is_test_code
+from cortex.terms.code.inline_tests import is_test_code
 from ipc.codec import encode
 from ipc.messages import (
     CountWords,

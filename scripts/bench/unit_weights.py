@@ -35,7 +35,7 @@ WITHOUT = ("other", "everyday", "madeup")
 PARTS = {"fix": 1.0, "doc": 0.4, "name": 0.2}
 #: fewest questions of a kind that count as a whole repository, penalty of large weights, folds
 QUESTIONS_MIN, PENALTY, FOLDS = 15, 0.003, 5
-#: signals whose weights are fitted; the others rest on a rule
+#: signals with fitted weights; the others rest on a rule
 FITTED = tuple(name for name in SIGNALS if name not in ("line", "foreign"))
 TOPS = (1, 5, 10)
 

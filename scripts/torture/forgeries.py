@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from cortex.settings.identity import identity_of, origin_of
+from cortex.settings.folders.identity import identity_of, origin_of
 from torture.record import Record
 from torture.world import World
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from cortex.engines.vector.usearch import Limits, VectorSnapshot, build_vectors, open_vectors
 from cortex.generation.read import Rows, assemble
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.system.errors import Damaged
 from ipc.messages import VectorSearch

@@ -15,7 +15,7 @@ import numpy as np
 
 from cortex.engines.text.snapshot import TextSnapshot, TextWriter, open_text
 from cortex.generation.read import assemble
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.system.errors import BadRequest
 from ipc.messages import ExactSearch, MatchType

@@ -7,7 +7,7 @@ import pytest
 
 from cortex.ask.questions import Graph
 from cortex.ask.structure import graph
-from cortex.terms.ambiguous_candidates import candidates_of
+from cortex.terms.code.ambiguous_candidates import candidates_of
 
 STORES = "class Disk:\n    def fetch_row(self):\n        return 1\n\n\nclass Tape:\n    def fetch_row(self):\n        return 2\n"
 USERS = "".join(f"def use_{name}(one):\n    return one.fetch_row()\n\n\n" for name in "abc")

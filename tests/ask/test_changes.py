@@ -3,8 +3,8 @@
 import random
 import time
 
-from cortex.ask.changes import _find_innermost
-from cortex.ask.functions import Function
+from cortex.ask.exploring.functions import Function
+from cortex.ask.references.changes import _find_innermost
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from cortex.ask.code_pieces import BLOCKS_MAX, OUTLINE_MAX, WHOLE_LINES, Body, Bounds, choose_pieces
-from cortex.ask.query_words import get_term_finder
+from cortex.ask.exploring.query_words import get_term_finder
+from cortex.ask.lines.code_pieces import BLOCKS_MAX, OUTLINE_MAX, WHOLE_LINES, Body, Bounds, choose_pieces
 from cortex.terms import tokens
 
 WORDS = dict(zip(tokens.lane_words("retry socket"), (0.6, 0.4), strict=True))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.ask.code_words import Owner, declares, names_in_code, only_code, words_in_code
+from cortex.ask.lines.code_words import Owner, declares, names_in_code, only_code, words_in_code
 
 #: path → a text with `size` in code, in each line with a number
 TEXTS = {

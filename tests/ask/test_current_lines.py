@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cortex.ask.current_lines import Span, read_spans
+from cortex.ask.lines.current_lines import Span, read_spans
 from ipc.messages import SourceLines
 
 STORE = '''"""A store."""

@@ -2,8 +2,8 @@
 
 import itertools
 
-from cortex.ask import excerpt
-from cortex.ask.excerpt import choose_lines
+from cortex.ask.lines import excerpt
+from cortex.ask.lines.excerpt import choose_lines
 
 LINES = dict(
     enumerate(

@@ -9,8 +9,8 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from cortex.ask.explore import explore
-from cortex.ask.query_symbols import asks_for_users, names_in
+from cortex.ask.exploring.explore import explore
+from cortex.ask.exploring.query_symbols import asks_for_users, names_in
 from cortex.ask.questions import Explore
 from cortex.system.errors import BadRequest, Unavailable
 from tests.ask.fake_workers import remote

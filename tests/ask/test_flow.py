@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.ask.query_words import get_term_finder
+from cortex.ask.exploring.query_words import get_term_finder
 from cortex.terms import tokens
 
 WORDS = ("open_socket", "readFile", "in", "If", "is", "Doing", "do", "sockets", "zoo\u00eb", "\u6c34", "x2")

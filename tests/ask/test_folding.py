@@ -11,9 +11,9 @@ from itertools import count
 import pytest
 from tree_sitter import Node
 
-from cortex.ask.code_pieces import Body, Bounds, Pieces, choose_pieces
-from cortex.ask.indented_blocks import find_blocks, is_closing
-from cortex.ask.query_words import get_term_finder
+from cortex.ask.exploring.query_words import get_term_finder
+from cortex.ask.lines.code_pieces import Body, Bounds, Pieces, choose_pieces
+from cortex.ask.lines.indented_blocks import find_blocks, is_closing
 from cortex.indexer.syntax.parse import _statement_lists, syntax_tree
 from cortex.terms.languages import language_of
 from tests.indexer.test_blocks import DIALECTS, leaves, long_symbol, sample, source_of

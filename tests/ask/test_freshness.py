@@ -12,8 +12,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from cortex.ask import saved_files
 from cortex.ask.freshness import Freshness, say_progress
+from cortex.ask.lines import saved_files
 from cortex.front.tools import TOOLS
 from cortex.generation import current as generations
 from cortex.generation.current import EMPTY, Generation, SegmentRef

@@ -8,7 +8,7 @@ import re
 import orjson
 import pytest
 
-from cortex.ask.explore import explore
+from cortex.ask.exploring.explore import explore
 from cortex.ask.questions import Explore
 from tests.consent import trust_files
 

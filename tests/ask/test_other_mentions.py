@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from cortex.ask.questions import Graph
+from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.ask.structure import graph
-from cortex.ask.uses import UsesQuestion, uses
 
 FILES = {
     "jobs.py": "def late_job():\n    return 1\n\n\ndef lonely_job():\n    return 2\n\n\ndef used_job():\n    return 3\n",

@@ -5,9 +5,9 @@ import asyncio
 import orjson
 import pytest
 
-from cortex.ask.explore import explore
+from cortex.ask.exploring.explore import explore
 from cortex.ask.questions import Explore, Related
-from cortex.ask.related import find_related
+from cortex.ask.references.related import find_related
 
 STORE = """\
 export class Store {

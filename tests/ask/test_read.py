@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 import pytest
 
-from cortex.ask.read import PLACES_MAX, Read, read
+from cortex.ask.reading.read import PLACES_MAX, Read, read
 from cortex.front.text import render
 from cortex.system.errors import BadRequest, Unavailable
 from ipc.messages import UnitHits, UnitsAt

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from cortex.ask.questions import Related
-from cortex.ask.related import find_related
+from cortex.ask.references.related import find_related
 from cortex.system.errors import BadRequest, NotFound, NotReady, Unavailable
 from ipc.messages import VectorSearch
 

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from cortex.ask.questions import Graph, Outline
+from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.ask.structure import graph, outline
-from cortex.ask.uses import UsesQuestion, uses
 from cortex.front.text import render
 from tests.graph.test_requests import PAGE
 

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
+from cortex.ask.exploring.unit_answer import answer_with_code
 from cortex.ask.questions import Search
-from cortex.ask.unit_answer import answer_with_code
 from cortex.front.text import render
 
 LONG = "\n".join(f"    parcel_{at} = weigh_parcel(parcel, {at})" for at in range(70))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from cortex.ask.use_sites import Site, Uses, render
+from cortex.ask.references.use_sites import Site, Uses, render
 from cortex.front.text import render as draw
 
 SITES = [

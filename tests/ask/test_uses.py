@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from cortex.ask.questions import Graph
-from cortex.ask.read import Read, read
+from cortex.ask.reading.read import Read, read
+from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.ask.structure import graph
-from cortex.ask.uses import UsesQuestion, uses
 from cortex.front.text import render
 
 FILES = {

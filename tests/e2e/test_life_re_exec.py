@@ -16,7 +16,7 @@ import pytest
 from cortex.generation.current import read_current
 from cortex.generation.read import open_rows
 from cortex.system.errors import CortexError
-from cortex.system.re_exec import own_bytes
+from cortex.system.process.re_exec import own_bytes
 from tests.wait_until import BOUND_S, until
 
 pytestmark = [
@@ -28,7 +28,7 @@ pytestmark = [
 TIMES = 3
 #: settings that let a process rest as soon as it is idle, and make any work count as growth
 _SOON = (
-    "import os, sys, ipc.service, cortex.system.re_exec as anew, cortex.indexer.watch as following, workers.watcher as watcher\n"
+    "import os, sys, ipc.service, cortex.system.process.re_exec as anew, cortex.indexer.watch as following, workers.watcher as watcher\n"
     ""
     "anew.GROWN_BYTES = -(1 << 40)\n"
     "watcher.WatcherWorker._look_s = lambda _self: 0.1\n"

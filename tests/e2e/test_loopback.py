@@ -8,7 +8,7 @@ import stat
 import psutil
 import pytest
 
-from cortex.system import sockets
+from cortex.system.process import sockets
 from tests.e2e.conftest import Project
 
 pytestmark = pytest.mark.e2e

@@ -92,13 +92,13 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
 #: modules that no query needs: libraries for other commands, for people, and for files
 NEVER = {"mcp", "rich", "shtab", "yaml", "pathspec", "re2", "unidiff", "tantivy", "usearch", "tree_sitter"}
 #: modules that a query to one worker does not need either
-ALONE = {"numpy", "cortex.query.parse", "cortex.ranking", "cortex.ask.search", "cortex.ask.explore"}
+ALONE = {"numpy", "cortex.query.parse", "cortex.ranking", "cortex.ask.search", "cortex.ask.exploring.explore"}
 QUESTIONS = (
     (("exact", "TransferFunds"), ALONE),
     (("graph", "callers", "check_password"), ALONE),
     (("outline", "auth"), ALONE),
-    (("search", "how is the password compared"), {"cortex.ask.explore"}),
-    (("related", "auth/login.py"), {"cortex.ask.explore"}),
+    (("search", "how is the password compared"), {"cortex.ask.exploring.explore"}),
+    (("related", "auth/login.py"), {"cortex.ask.exploring.explore"}),
     (("explore", "how is the password compared"), set()),
 )
 

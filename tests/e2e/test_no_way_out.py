@@ -110,6 +110,7 @@ def test_everything_works_without_a_network_and_only_the_http_server_opens_inter
     monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
     source = project.root / "auth" / "login.py"
     text = source.read_text()
+    before = {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
 
     async def ask():
         async with project.front(*ALL, before=alone) as front:
@@ -134,6 +135,7 @@ def test_everything_works_without_a_network_and_only_the_http_server_opens_inter
 
     answers, refused, page = asyncio.run(ask())
     assert not refused
+    assert {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()} == before
     assert not [name for name, answer in answers.items() if answer.get("index", {}).get("degraded")]
     best = answers["cortex_exact"]["results"][0]["chunk"]["metadata"]
     assert best["file_path"] == FACTS["check_password"]

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.front.cli.serving import STALL_S
+from cortex.front.cli.running.serving import STALL_S
 from tests.consent import trust_files
 from tests.e2e.conftest import Project
 from tests.wait_until import BOUND_S, until

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.front.cli.purge import CACHED
+from cortex.front.cli.setup.purge import CACHED
 from cortex.sealing import places
 from cortex.system.errors import EXIT_NOTHING, EXIT_UNAVAILABLE, EXIT_USAGE, Misconfigured
 from tests.e2e.conftest import BIN

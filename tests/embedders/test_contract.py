@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import socket
-import threading
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 from cortex.embedders import local as local_embedder
 from cortex.embedders import open_embedder
 from cortex.embedders.static import open_static
-from cortex.front.http.embedding import open_server
+from cortex.front.http.embedding import serving
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 from tests.drawn_examples import scaled
@@ -54,15 +53,9 @@ def onnx(root, fixture):
 @contextlib.contextmanager
 def served(root, _fixture):
     """Return the HTTP embedder over a Cortex server in this process."""
-    with open_server(open_static(), "127.0.0.1", 0) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        try:
-            endpoint = f"http://127.0.0.1:{server.server_address[1]}/embed"
-            yield open_embedder(Config(root=root, embedding=Embedding(provider="http", endpoint=endpoint)))
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(open_static(), "127.0.0.1", 0) as port:
+        endpoint = f"http://127.0.0.1:{port}/embed"
+        yield open_embedder(Config(root=root, embedding=Embedding(provider="http", endpoint=endpoint)))
 
 
 @contextlib.contextmanager

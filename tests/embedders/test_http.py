@@ -19,9 +19,9 @@ from cortex.embedders import EMBEDDERS, check_embedder, open_embedder
 from cortex.embedders import local as local_embedder
 from cortex.embedders.http import parse_endpoint
 from cortex.embedders.static import open_static
-from cortex.front.http.embedding import open_server
+from cortex.front.http.embedding import serving
 from cortex.settings.config import Config
-from cortex.settings.home import cache_base
+from cortex.settings.folders.home import cache_base
 from cortex.settings.table import Embedding, Provider
 from cortex.system.errors import Misconfigured, Unavailable
 
@@ -40,8 +40,8 @@ def running(server: ThreadingHTTPServer) -> Iterator[tuple[str, int]]:
 
 @contextlib.contextmanager
 def ours() -> Iterator[tuple[str, int]]:
-    with open_server(open_static(), "127.0.0.1", 0) as server, running(server) as place:
-        yield place
+    with serving(open_static(), "127.0.0.1", 0) as port:
+        yield "127.0.0.1", port
 
 
 class Trap:

@@ -8,7 +8,7 @@ import pytest
 from cortex.engines.chunks.locate import FILES_MAX, locate
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
-from cortex.generation.segment import write_segment
+from cortex.generation.segments.segment import write_segment
 from cortex.generation.write import Row, write_rows
 from ipc.messages import Locate, Place
 

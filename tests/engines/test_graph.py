@@ -9,8 +9,8 @@ import pytest
 
 from cortex.engines.graph import walks
 from cortex.engines.graph.arrays import CANDIDATES_MAX
+from cortex.engines.graph.lookup.targets import Targets
 from cortex.engines.graph.sources import Sources
-from cortex.engines.graph.targets import Targets
 from cortex.engines.serving import EngineWorker
 from cortex.system.errors import BadRequest
 from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cortex.engines.graph.arrays import assemble
 from cortex.engines.serving import EngineWorker
 from cortex.generation.graph import write_graph as write_segment_of
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from tests.drawn_examples import scaled
 from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
 from tests.engines.walk_properties import find_faults

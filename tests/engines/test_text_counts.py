@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from cortex.ask.multi_project.exact import EQUAL_DIGITS
 from cortex.ask.multi_project.word_counts import add_counts
+from cortex.engines.text.index.writer import TextWriter
 from cortex.engines.text.snapshot import open_text
-from cortex.engines.text.writer import TextWriter
 from cortex.generation.read import assemble
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.system.errors import BadQuery
 from ipc.messages import CountWords, ExactSearch, TextSignals

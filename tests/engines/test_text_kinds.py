@@ -6,9 +6,9 @@ import numpy as np
 import orjson
 import pytest
 
-from cortex.engines.text import kinds as kinds_module
-from cortex.engines.text.kinds import KINDS, find_kinds
-from cortex.engines.text.line_matches import Body, join_texts, marked_lines
+from cortex.engines.text.matches import kinds as kinds_module
+from cortex.engines.text.matches.kinds import KINDS, find_kinds
+from cortex.engines.text.matches.line_matches import Body, join_texts, marked_lines
 from ipc.messages import Hit
 
 

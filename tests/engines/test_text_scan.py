@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.text import scan as text_scan
-from cortex.engines.text.compile import Target, compile_query
+from cortex.engines.text.index.writer import open_index
 from cortex.engines.text.limits import LIMITS, Limits
-from cortex.engines.text.matching import Matching
-from cortex.engines.text.overlaps import KeyIndex
-from cortex.engines.text.snapshot import TextWriter, open_text
-from cortex.engines.text.verify import (
+from cortex.engines.text.matches import scan as text_scan
+from cortex.engines.text.matches.compile import Target, compile_query
+from cortex.engines.text.matches.matching import Matching
+from cortex.engines.text.matches.overlaps import KeyIndex
+from cortex.engines.text.matches.verify import (
     RowTexts,
     all_matches,
     compile_expression,
@@ -23,10 +23,10 @@ from cortex.engines.text.verify import (
     scan,
     scan_plain,
 )
+from cortex.engines.text.snapshot import TextWriter, open_text
 from cortex.engines.text.words import Words
-from cortex.engines.text.writer import open_index
 from cortex.generation.read import assemble
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.query.parse import literal
 from cortex.query.tree import Regex, Term

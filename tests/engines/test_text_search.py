@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cortex.engines.text.snapshot import TextWriter, open_text
 from cortex.generation.read import assemble
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.system.errors import BadRequest, Damaged, NotFound
 from ipc.messages import ExactSearch, Filters, TextSignals

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cortex.engines.serving import EngineWorker
-from cortex.engines.text.highlight import line_numbers
+from cortex.engines.text.matches.highlight import line_numbers
 from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
 from ipc.messages import Filters, TextSignals

@@ -11,12 +11,12 @@ import tantivy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.text import schema as text_schema
-from cortex.engines.text.checksums import META, SUMS
+from cortex.engines.text.index import schema as text_schema
+from cortex.engines.text.index.checksums import META, SUMS
+from cortex.engines.text.index.writer import WRITER, open_index
 from cortex.engines.text.snapshot import TextWriter, open_text
-from cortex.engines.text.writer import WRITER, open_index
 from cortex.generation.read import assemble
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.system.errors import Damaged
 from cortex.terms import tokens as text_tokens

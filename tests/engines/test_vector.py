@@ -18,9 +18,9 @@ from cortex.engines.vector.usearch import Limits, build_vectors, highest, open_v
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
 from cortex.generation.write import Row, write_rows
-from cortex.system import allocator
 from cortex.system.dot_products import products
 from cortex.system.errors import BadRequest, Damaged, NotReady
+from cortex.system.process import allocator
 from ipc.messages import Filters, VectorSearch
 from tests.drawn_examples import scaled
 

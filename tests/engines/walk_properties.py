@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.lookup.targets import Targets
 from cortex.engines.graph.results import Step, WalkLimits, WalkScope
-from cortex.engines.graph.targets import Targets
 from cortex.engines.graph.walks import Walker
 from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import WHOLE_KINDS

@@ -8,11 +8,12 @@ import sys
 import pytest
 from rich.console import Console
 
-from cortex.front.cli import doctor, render
 from cortex.front.cli import main as cli
+from cortex.front.cli.rendering import render
+from cortex.front.cli.setup import doctor
 from cortex.front.mcp.errors import code_of, is_for_the_model
 from cortex.settings import config as configuration
-from cortex.settings.home import open_home
+from cortex.settings.folders.home import open_home
 from cortex.system.built_from import full_version
 from cortex.system.errors import BY_CODE, EXIT_NOTHING, StillStarting
 
@@ -40,9 +41,9 @@ import asyncio, os
 from pathlib import Path
 from cortex.front.link import Link
 from cortex.front.mcp import stdio
-from cortex.front.mcp.fast_path import FastPath
+from cortex.front.mcp.transport.fast_path import FastPath
 from cortex.front.open_projects import OpenProjects
-from cortex.front.mcp.lines import Line
+from cortex.front.mcp.transport.lines import Line
 from cortex.settings.config import Config
 
 HELLO = '{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}'

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import pytest
 
-from cortex.front.cli import cloning
 from cortex.front.cli import main as cli
-from cortex.settings.projects import clones_base, known_projects
+from cortex.front.cli.running import cloning
+from cortex.settings.folders.projects import clones_base, known_projects
 from cortex.system import files
 from cortex.system.errors import (
     EXIT_OK,

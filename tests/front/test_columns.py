@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.front.cli import columns
+from cortex.front.cli.rendering import columns
 
 ROWS = [
     ("tool", "calls", "tokens"),

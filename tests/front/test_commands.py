@@ -11,11 +11,11 @@ import pytest
 from msgspec import Meta
 
 from cortex.front.cli import main as cli
-from cortex.front.cli.command_groups import GROUPS, HEADINGS, headings_of
-from cortex.front.cli.command_names import ALIASES, command_name
 from cortex.front.cli.commands import all_commands, find, run
-from cortex.front.cli.generated import FORMS, PLAIN, make_command
-from cortex.front.cli.shell_words import example_arguments, example_command, for_people
+from cortex.front.cli.parsing.command_groups import GROUPS, HEADINGS, headings_of
+from cortex.front.cli.parsing.command_names import ALIASES, command_name
+from cortex.front.cli.parsing.generated import FORMS, PLAIN, make_command
+from cortex.front.cli.rendering.shell_words import example_arguments, example_command, for_people
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
 from cortex.system import installation

@@ -4,8 +4,8 @@ import pytest
 
 from cortex.front.cli import main as cli
 from cortex.settings import config as configuration
-from cortex.settings.dependencies import installed_packages
-from cortex.settings.projects import known_projects
+from cortex.settings.folders.dependencies import installed_packages
+from cortex.settings.folders.projects import known_projects
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 
 PYTHON = ".venv/lib/python3.11/site-packages"

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from cortex.front.cli import commands
-from cortex.front.cli.generated import make_command
+from cortex.front.cli.parsing.generated import make_command
 from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS

@@ -8,11 +8,11 @@ import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cortex.ask.freshness import Freshness
-from cortex.front.mcp.fast_path import CALLS_MAX, VERSIONS, FastPath
-from cortex.front.mcp.lines import Line
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.stdio import Wire, _speak
+from cortex.front.mcp.transport.fast_path import CALLS_MAX, VERSIONS, FastPath
+from cortex.front.mcp.transport.lines import Line
 from cortex.front.mcp.updates import Updates
 from cortex.front.tools import TOOLS
 from cortex.settings.config import Config

@@ -10,8 +10,10 @@ import orjson
 import pytest
 from rich.console import Console
 
-from cortex.front.cli import commands, render, serving
-from cortex.front.cli.activity import slow_notice
+from cortex.front.cli import commands
+from cortex.front.cli.rendering import render
+from cortex.front.cli.rendering.activity import slow_notice
+from cortex.front.cli.running import serving
 from cortex.front.first_index import wait_first_index
 from cortex.front.link import Link
 from cortex.generation import current as generations

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from cortex.front.cli.commands import COMMANDS
-from cortex.front.cli.render import console
+from cortex.front.cli.rendering.render import console
 
 CORTEX = [sys.executable, "-P", "-m", "cortex"]
 
@@ -40,7 +40,7 @@ def test_output_for_people_ends_quietly_with_0(write, size):
     code = f"""
 import sys
 from cortex.front.cli import commands, main
-from cortex.front.cli.render import console
+from cortex.front.cli.rendering.render import console
 size = {size}
 def run(_arguments):
     {write}

@@ -14,15 +14,15 @@ from argparse import Namespace
 import pytest
 
 from cortex.front import hook
-from cortex.front.cli import hooks
+from cortex.front.cli.setup import hooks
 from cortex.memory.serving import open_worker
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.spool_reader import waiting
 from cortex.memory.transcripts.tags import plain
 from cortex.sealing import places
 from cortex.settings.data import DataFolder
-from cortex.settings.home import cache_base
-from cortex.settings.identity import identity_of
+from cortex.settings.folders.home import cache_base
+from cortex.settings.folders.identity import identity_of
 from cortex.settings.table import Memory
 from cortex.system.errors import Misconfigured
 from ipc.messages import MemoryCall
@@ -108,7 +108,7 @@ def test_a_folder_that_cannot_be_written_and_no_home_are_no_error(tmp_path):
 
 
 def test_it_imports_nothing_that_is_not_ours_or_of_the_standard_library():
-    code = "import sys, cortex.front.hook, cortex.settings.identity; print(*{n.partition('.')[0] for n in sys.modules})"
+    code = "import sys, cortex.front.hook, cortex.settings.folders.identity; print(*{n.partition('.')[0] for n in sys.modules})"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     bare = subprocess.run(
         [sys.executable, "-P", "-c", "import sys; print(*{n.partition('.')[0] for n in sys.modules})"],

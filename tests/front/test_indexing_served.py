@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cortex.front.cli.serving import wait_served
+from cortex.front.cli.running.serving import wait_served
 from cortex.generation.manifest import Manifest
 from cortex.indexer.run import index
 from cortex.indexer.store import manifest as manifests

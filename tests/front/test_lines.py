@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import jsonrpc_message_adapter
 
-from cortex.front.mcp.lines import LINE_BYTES_MAX, InvalidLine, Line, Splitter, check, find_id
 from cortex.front.mcp.stdio import Wire
+from cortex.front.mcp.transport.lines import LINE_BYTES_MAX, InvalidLine, Line, Splitter, check, find_id
 
 DEEP = '{"jsonrpc":"2.0","id":7,"method":"ping","params":' + '{"a":' * 100_000 + "1" + "}" * 100_001
 LONG = '{"jsonrpc":"2.0","id":8,"method":"ping","params":{"a":"' + "x" * 17_000_000 + '"}}'

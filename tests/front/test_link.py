@@ -13,7 +13,7 @@ from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
 from cortex.processes.attach import Attachment
 from cortex.settings.config import Config
-from cortex.settings.projects import clones_base
+from cortex.settings.folders.projects import clones_base
 from cortex.system.errors import BadRequest, Unavailable
 
 #: seconds after which a call counts as hanging

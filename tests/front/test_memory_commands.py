@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cortex.front.cli.generated import make_command
+from cortex.front.cli.parsing.generated import make_command
 from cortex.front.text.notes import say_ago
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, BadRequest, CortexError

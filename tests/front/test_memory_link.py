@@ -6,8 +6,8 @@ import time
 import pytest
 
 from cortex.ask.memory import Caller
-from cortex.front.library import Cortex
 from cortex.front.memory_link import MemoryLink
+from cortex.front.programs.library import Cortex
 from cortex.settings.config import load_data
 from cortex.settings.data import DataFolder
 from cortex.system.errors import Misconfigured, Unavailable

@@ -10,7 +10,7 @@ from cortex.front.project_selection import TRIED_MAX, SelectedProject, reach_all
 from cortex.front.tools import TOOLS
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.projects import clones_base, projects_file
+from cortex.settings.folders.projects import clones_base, projects_file
 from cortex.settings.table import Engines, Milvus
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
 from tests.ask.fake_workers import make_context

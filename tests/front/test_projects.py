@@ -9,7 +9,7 @@ import pytest
 
 from cortex.front.cli import main as cli
 from cortex.settings import config as configuration
-from cortex.settings.home import USAGE, open_home, open_runtime
+from cortex.settings.folders.home import USAGE, open_home, open_runtime
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
 from ipc.locks import try_lock
 
@@ -126,7 +126,9 @@ def test_clean_keeps_a_project_that_was_served_after_the_listing(make, monkeypat
         shutil.rmtree(config.root)
     open_runtime(taken)
     locks = []
-    monkeypatch.setattr("cortex.front.cli.projects.ask_consent", lambda _question: _taking(locks, taken))
+    monkeypatch.setattr(
+        "cortex.front.cli.setup.projects.ask_consent", lambda _question: _taking(locks, taken)
+    )
     assert cli.main(["clean"]) == EXIT_UNAVAILABLE
     assert "in use" in capsys.readouterr().err
     assert (gone.home.exists(), taken.home.exists()) == (False, True)

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from cortex.front.cli import main as cli
-from cortex.front.http.tokens import NamedToken, read_named
-from cortex.settings.home import user_config
+from cortex.front.http.access.tokens import NamedToken, read_named
+from cortex.settings.folders.home import user_config
 from cortex.system.errors import EXIT_OK
 
 

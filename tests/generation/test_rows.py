@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.generation import merge, packing, postings
+from cortex.generation import merge
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.merge import merge_rows
-from cortex.generation.postings import blocks_of
 from cortex.generation.read import open_rows
-from cortex.generation.segment import open_segment, write_segment
+from cortex.generation.segments import packing, postings
+from cortex.generation.segments.postings import blocks_of
+from cortex.generation.segments.segment import open_segment, write_segment
 from cortex.generation.write import Row, write_rows
 from cortex.ranking.candidates import split_name
 from cortex.ranking.multi_project import join_hit

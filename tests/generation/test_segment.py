@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from cortex.generation import segment as segments
-from cortex.generation.packing import Frames, pack_frames
-from cortex.generation.segment import Blocks, Packed, open_segment, write_segment
+from cortex.generation.segments import segment as segments
+from cortex.generation.segments.packing import Frames, pack_frames
+from cortex.generation.segments.segment import Blocks, Packed, open_segment, write_segment
 from cortex.system import zstd
 from cortex.system.errors import Damaged, NotFound
 from tests.drawn_examples import scaled

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.generation.postings import BLOCK
-from cortex.generation.trigrams import find_rows, make_sections
+from cortex.generation.segments.postings import BLOCK
+from cortex.generation.segments.trigrams import find_rows, make_sections
 from cortex.query.needs import ANYTHING, Either, Every, fold
 from tests.drawn_examples import scaled
 

@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from cortex.engines.text.compile import Target, compile_query, find_table_query
-from cortex.engines.text.matching import Matching
-from cortex.engines.text.schema import make_schema
+from cortex.engines.text.index.schema import make_schema
+from cortex.engines.text.index.writer import TextWriter, open_index
+from cortex.engines.text.matches.compile import Target, compile_query, find_table_query
+from cortex.engines.text.matches.matching import Matching
 from cortex.engines.text.words import Words
-from cortex.engines.text.writer import TextWriter, open_index
-from cortex.generation.postings import BLOCK
 from cortex.generation.read import assemble
-from cortex.generation.segment import open_segment
-from cortex.generation.words import WordTable, make_sections, merge_sections
+from cortex.generation.segments.postings import BLOCK
+from cortex.generation.segments.segment import open_segment
+from cortex.generation.segments.words import WordTable, make_sections, merge_sections
 from cortex.generation.write import Row, write_rows
 from cortex.query.parse import parse
 from cortex.terms import tokens

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from cortex.graph.facts.tables import Packed
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.edges import Edge
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of

@@ -8,10 +8,10 @@ import pytest
 
 from cortex.graph.facts.modules import ScriptModules
 from cortex.graph.languages.table import LANGUAGES
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.resolve import edges_of
-from cortex.terms.components import component_name, family_of
+from cortex.terms.code.components import component_name, family_of
 from tests.graph.small_graphs import facts_in, project_of
 
 TOAST = "export function showToast() {}\nexport function fmt() {}\nexport class Store {}\n"

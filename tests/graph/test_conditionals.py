@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.facts.conditionals import drop_inner_conditionals
-from cortex.graph.facts.macros import unmark
+from cortex.graph.facts.repairs.conditionals import drop_inner_conditionals
+from cortex.graph.facts.repairs.macros import unmark
 
 COMPLETE = """\
 public:

@@ -7,11 +7,11 @@ from __future__ import annotations
 import pytest
 
 from cortex.graph.languages.table import LANGUAGES
-from cortex.graph.resolution.builds import are_built_together
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.modules.builds import are_built_together
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.structural_types import structural_edges
+from cortex.graph.resolution.types.structural_types import structural_edges
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 

@@ -9,12 +9,12 @@ import sys
 
 import pytest
 
-from cortex.graph.facts.types import alternatives
+from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.languages.table import LANGUAGES
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.calling.targets import TWINS_MAX
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.targets import TWINS_MAX
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source
 
@@ -43,7 +43,7 @@ LONG = {
 _READ = """
 import sys
 from cortex.graph.languages.table import LANGUAGES
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of

@@ -13,7 +13,7 @@ from tree_sitter import Parser
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.tables import pack
 from cortex.graph.languages.table import LANGUAGES
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.graph.facts import macros
+from cortex.graph.facts.repairs import macros
 from tests.drawn_examples import scaled
 
 #: parts of marks and of the text around them

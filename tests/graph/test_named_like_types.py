@@ -4,7 +4,7 @@ written.
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.resolve import edges_of
 from tests.graph.small_graphs import calls_in, project_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.resolve import edges_of
 from tests.graph.test_truth import load
 

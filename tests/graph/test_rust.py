@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cortex.graph.languages.table import LANGUAGES
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.graph.facts.types import alternatives
+from cortex.graph.facts.declared.types import alternatives
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.graph.resolution.targets import CANDIDATES_MAX
+from cortex.graph.resolution.calling.targets import CANDIDATES_MAX
 from tests.graph.test_truth import edge_lines, load
 
 JAVA = """interface Factory { String make(int n); }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.resolve import resolve_file
 from tests.graph.small_graphs import project_of
 

@@ -5,20 +5,20 @@ from collections import Counter
 
 import pytest
 
-from cortex.graph.facts import function_values
+from cortex.graph.facts.expressions import function_values
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.reaching_bindings import Meanings
 from cortex.graph.facts.tables import FileIndex, Packed
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution import project as projects
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.members import Members
-from cortex.graph.resolution.owners import Owners
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.scopes import Scopes
+from cortex.graph.resolution.evaluation.values import Recursion
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.scopes import Scopes
-from cortex.graph.resolution.supertypes import Supertypes
-from cortex.graph.resolution.values import Recursion
+from cortex.graph.resolution.types.owners import Owners
+from cortex.graph.resolution.types.supertypes import Supertypes
 from cortex.graph.sweep import references
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.syntax.parse import parse
 from cortex.indexer.syntax.source import Source, decode

@@ -26,7 +26,7 @@ def test_a_scan_has_the_files_that_git_lists(fuzz, tmp_path, seed):
 
 
 def test_a_difference_is_found(fuzz, tmp_path, monkeypatch):
-    monkeypatch.setattr("cortex.terms.wildmatch._stars", lambda _glob, start: (b"[^/]*", start + 1))
+    monkeypatch.setattr("cortex.terms.selection.wildmatch._stars", lambda _glob, start: (b"[^/]*", start + 1))
     assert any(drawn for *_, drawn in fuzz.run(tmp_path, 10 * NUMBER, 0))
 
 

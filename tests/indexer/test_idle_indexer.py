@@ -6,7 +6,7 @@ import threading
 
 from cortex.indexer import run, watch
 from cortex.settings.config import Config
-from cortex.settings.home import open_home
+from cortex.settings.folders.home import open_home
 from tests.wait_until import until
 
 
@@ -31,7 +31,7 @@ def test_who_indexes_for_the_built_in_embedder_opens_neither_its_table_nor_numpy
     (tmp_path / "a.py").write_text("def first():\n    return 1\n")
     script = (
         "import sys\nfrom pathlib import Path\nfrom cortex.indexer import run, watch\n"
-        "from cortex.settings.config import Config\nfrom cortex.settings.home import open_home\n"
+        "from cortex.settings.config import Config\nfrom cortex.settings.folders.home import open_home\n"
         f"config = Config(root=Path({str(tmp_path)!r}))\nopen_home(config)\nprint(run.index(config).files)\n"
         "print({'numpy', 'cortex.embedders.static'} & set(sys.modules))"
     )

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cortex.embedders import open_embedder
 from cortex.embedders.static import open_static
-from cortex.front.http.embedding import open_server
+from cortex.front.http.embedding import serving
 from cortex.indexer.run import Indexer, index
 from cortex.indexer.scan import Candidate, Scanner
 from cortex.indexer.store import manifest as manifests
@@ -28,7 +28,6 @@ from cortex.settings.config import Config, Embedding, Indexing, Server
 from cortex.system.errors import Unavailable
 from cortex.terms.passages import embed_text
 from tests.drawn_examples import scaled
-from tests.embedders.test_http import running
 from tests.indexer.indexed_tree import COUNT, POOLED, chunks, contents, shard_files, stats
 
 
@@ -315,8 +314,8 @@ def test_copies_of_a_repository_ask_a_server_for_what_differs_alone(repository, 
     monkeypatch.setattr(static, "embed", note)
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     tree = tmp_path / "copy"
-    with open_server(static, "127.0.0.1", 0) as server, running(server) as (host, port):
-        embedding = Embedding(provider="http", endpoint=f"http://{host}:{port}")
+    with serving(static, "127.0.0.1", 0) as port:
+        embedding = Embedding(provider="http", endpoint=f"http://127.0.0.1:{port}")
         index(Config(root=repository.root, embedding=embedding))
         first = set(embedded)
         embedded.clear()

@@ -11,7 +11,7 @@ import pytest
 from cortex.indexer import scan as scans
 from cortex.indexer.scan import Candidate, Scan, Scanner
 from cortex.settings.config import Config, Indexing
-from cortex.settings.home import find_root
+from cortex.settings.folders.home import find_root
 from cortex.system.errors import Misconfigured
 from cortex.terms.records import Skipped
 

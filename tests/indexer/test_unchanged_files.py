@@ -18,7 +18,7 @@ from cortex.indexer.run import index
 from cortex.indexer.scan import Scanner
 from cortex.indexer.store import manifest as manifests
 from cortex.settings.config import Config
-from cortex.system.mounts import file_system, has_lasting_inodes
+from cortex.system.folders.mounts import file_system, has_lasting_inodes
 from tests.indexer.indexed_tree import chunks, stats
 
 OLD, NEW = "def old_api():\n    return 1\n", "def new_api():\n    return 1\n"
@@ -193,7 +193,7 @@ def test_a_stat_is_compared_as_far_as_it_is_known(kind):
 def test_inodes_are_compared_where_they_last(tmp_path, monkeypatch, kind, lasts):
     table = tmp_path / "mountinfo"
     table.write_text(f"1 0 8:1 / {tmp_path} rw - {kind} /dev/x rw\n")
-    monkeypatch.setattr("cortex.system.mounts.file_system", lambda path: file_system(path, table))
+    monkeypatch.setattr("cortex.system.folders.mounts.file_system", lambda path: file_system(path, table))
     root = tmp_path / kind
     root.mkdir()
     assert has_lasting_inodes(root) is lasts

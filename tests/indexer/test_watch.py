@@ -24,7 +24,7 @@ from cortex.indexer.scan import Scanner
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.shards import ended_a_process
 from cortex.settings.config import Config, Indexing
-from cortex.settings.home import open_home
+from cortex.settings.folders.home import open_home
 from cortex.system.errors import Occupied
 from cortex.terms.records import LONG_FILES, IndexerState
 from tests.indexer.indexed_tree import read

@@ -11,7 +11,7 @@ import orjson
 import pytest
 import zmq
 
-from cortex.system import sockets
+from cortex.system.process import sockets
 from ipc.client import Client
 from ipc.events import NAME, Announcer, Listener
 from ipc.messages import GetStatus, Reload, Status

@@ -8,9 +8,9 @@ import pytest
 
 from cortex.front import hook
 from cortex.memory.serving import open_worker
-from cortex.settings.branches import briefing_file, existing, head_of, main_branches, on_branch
 from cortex.settings.data import DataFolder
-from cortex.settings.identity import identity_of
+from cortex.settings.folders.branches import briefing_file, existing, head_of, main_branches, on_branch
+from cortex.settings.folders.identity import identity_of
 from cortex.settings.table import Memory
 from ipc.messages import MemoryCall
 

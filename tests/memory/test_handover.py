@@ -14,14 +14,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cortex.front import hook, transcript_reader
-from cortex.front.cli import hooks
-from cortex.front.transcript_reader import Follower
+from cortex.front import hook
+from cortex.front.cli.setup import hooks
+from cortex.front.feeds import transcript_reader
+from cortex.front.feeds.transcript_reader import Follower
 from cortex.memory.briefings.handovers import CHARS_MAX, FIRST_MS
 from cortex.memory.library import finish
 from cortex.memory.transcripts.handover import UNANSWERED, UPDATE_MS, WITHHELD, announced, question_in
 from cortex.memory.transcripts.plans import plan_changes, read_plan
-from cortex.settings.identity import identity_of
+from cortex.settings.folders.identity import identity_of
 from cortex.settings.table import Memory
 from ipc.messages import MemoryCall
 from tests.memory.test_branches import git

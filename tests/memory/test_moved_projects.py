@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 from cortex.memory.team import moved_projects
-from cortex.settings.identity import identity_of
-from cortex.system.birth import folder_mark
+from cortex.settings.folders.identity import identity_of
+from cortex.system.folders.birth import folder_mark
 from ipc.messages import MemoryCall
 
 

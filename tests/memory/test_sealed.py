@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cortex.front import hook
-from cortex.front.cli import sealed_memory
+from cortex.front.cli.setup import sealed_memory
 from cortex.memory.briefings import briefing_file
 from cortex.memory.library import finish
 from cortex.memory.serving import MemoryWorker, open_worker
@@ -25,7 +25,7 @@ from cortex.sealing import keys, master_key, plain_folder, recovery
 from cortex.sealing.keys import KEY
 from cortex.sealing.streams import MAGIC
 from cortex.settings.data import SEALED, DataFolder
-from cortex.settings.identity import identity_of
+from cortex.settings.folders.identity import identity_of
 from cortex.system.errors import BadRequest, Damaged, Misconfigured, Occupied, Unavailable
 from ipc.messages import MemoryCall
 
@@ -221,12 +221,13 @@ def test_a_flipped_bit_in_any_page_is_noticed_by_the_check(folder, data):
 KILLED = """
 import os, sys
 from pathlib import Path
-from cortex.memory.store import folder_sealing
+from cortex.memory.store import folder_sealing, sealed
 from cortex.memory.serving import open_worker
 from cortex.settings.data import DataFolder
-from cortex.system import files, wiping
+from cortex.system import files
+from cortex.system.folders import wiping
 at, left = sys.argv[3], int(sys.argv[4])
-where, name = {"link": (files, "link"), "move": (files, "move"), "wipe": (wiping, "_write_over"), "export": (folder_sealing, "_export")}[at]
+where, name = {"link": (files, "link"), "move": (files, "move"), "wipe": (wiping, "_write_over"), "export": (folder_sealing, "_export"), "remove": (files, "remove"), "events": (sealed, "_rewrite_events"), "give up": (sealed, "give_up_open")}[at]
 done = getattr(where, name)
 def dies(*arguments):
     global left
@@ -235,7 +236,8 @@ def dies(*arguments):
         os._exit(9)
     return done(*arguments)
 setattr(where, name, dies)
-open_worker(DataFolder(Path(sys.argv[1]), seals=True, key_path=sys.argv[2])).close()
+folder = DataFolder(Path(sys.argv[1]), seals=True, key_path=sys.argv[2])
+sealed.unseal_folder(folder) if sys.argv[5:] else open_worker(folder).close()
 """
 
 
@@ -263,6 +265,42 @@ def test_a_memory_killed_during_sealing_opens_complete_and_ends_sealed(folder, d
     assert count(worker) == len(TITLES)
     check_disk(tmp_path)
     assert not list(data.glob("*.before*"))
+    worker.close()
+
+
+@pytest.mark.parametrize(
+    ("end", "at"),
+    [
+        ("served", ("export", 0)),
+        ("unsealed", ("export", 1)),
+        ("served", ("link", 1)),
+        ("unsealed", ("move", 1)),
+        ("unsealed", ("wipe", 0)),
+        ("served", ("remove", 0)),
+        ("unsealed", ("events", 0)),
+        ("served", ("give up", 0)),
+    ],
+)
+def test_a_memory_killed_during_unsealing_loses_nothing_and_can_be_unsealed(
+    folder, data, key_file, at, again
+):
+    worker = open_worker(folder)
+    store_notes(worker)
+    ask(worker, "backup")
+    worker.close()
+    leave(folder)
+    command = [sys.executable, "-P", "-c", KILLED, str(data), str(key_file), at[0], str(at[1]), "unseal"]
+    assert subprocess.run(command, timeout=60, check=False).returncode == 9
+    if end == "served":
+        worker = open_worker(folder)
+        assert count(worker) == len(TITLES)
+        worker.close()
+        leave(folder)
+    unseal_folder(folder)
+    assert is_plain(data / NAME)
+    worker = open_worker(DataFolder(data))
+    assert count(worker) == len(TITLES)
+    assert all(not copies.fault_of(path_of(copy)) for copy in copies.back_ups(data))
     worker.close()
 
 

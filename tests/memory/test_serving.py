@@ -23,7 +23,7 @@ from cortex.memory.store import copies
 from cortex.memory.store.database import NAME
 from cortex.settings.data import DataFolder
 from cortex.system.errors import BadRequest, Damaged, Misconfigured, NotFound, Unavailable
-from cortex.system.mounts import file_system
+from cortex.system.folders.mounts import file_system
 from ipc.codec import decode, encode
 from ipc.messages import Failure, GetStatus, MemoryAnswer, MemoryCall
 from ipc.service import answer

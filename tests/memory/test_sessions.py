@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from cortex.front import transcript_reader
-from cortex.front.transcript_reader import refuses_reading
+from cortex.front.feeds import transcript_reader
+from cortex.front.feeds.transcript_reader import refuses_reading
 from cortex.memory.serving import open_worker
 from cortex.memory.transcripts.reader import PORTION_BYTES
 from cortex.settings.data import DataFolder

@@ -14,7 +14,7 @@ import pytest
 from cortex.processes import attach, starting
 from cortex.processes.child import SetSpec
 from cortex.settings.config import Config, Server
-from cortex.settings.home import open_home, open_runtime
+from cortex.settings.folders.home import open_home, open_runtime
 from cortex.system.errors import Unavailable
 from tests.left_processes import processes_of
 from tests.processes.tiny_sets import OBEDIENT, child

@@ -20,7 +20,7 @@ from cortex.processes.child import SetSpec
 from cortex.processes.starting import expected_hello
 from cortex.settings.config import Config, Embedding
 from cortex.settings.data import DataFolder
-from cortex.settings.home import runtime_id
+from cortex.settings.folders.home import runtime_id
 from cortex.settings.table import Engines, Milvus
 from cortex.system.errors import Unavailable
 from ipc.messages import PROTOCOL

@@ -17,7 +17,7 @@ import pytest
 from cortex.processes import child as processes
 from cortex.processes.child import child_environment
 from cortex.settings.config import Config
-from cortex.settings.home import open_runtime
+from cortex.settings.folders.home import open_runtime
 from ipc.client import CONNECT_S
 from ipc.locks import try_lock
 from tests.processes.tiny_sets import OBEDIENT, child, dead, spec

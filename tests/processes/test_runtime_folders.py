@@ -8,7 +8,7 @@ import time
 from cortex.processes import attach
 from cortex.processes.leftovers import remove_stale_folders
 from cortex.settings.config import Config
-from cortex.settings.home import open_runtime
+from cortex.settings.folders.home import open_runtime
 from ipc.locks import try_lock
 from tests.processes.tiny_sets import OBEDIENT, running, spec, start
 from tests.wait_until import BOUND_S

@@ -21,9 +21,9 @@ from cortex.processes import attach
 from cortex.processes.child import COMING_UP_S
 from cortex.processes.supervisor import BLIND_CHECK_S, CHECK_S, Supervisor
 from cortex.settings.config import Config
-from cortex.settings.home import open_home, open_runtime
-from cortex.system import sockets
+from cortex.settings.folders.home import open_home, open_runtime
 from cortex.system.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
+from cortex.system.process import sockets
 from ipc.locks import try_lock
 from tests.left_processes import processes_of
 from tests.processes.tiny_sets import OBEDIENT, STUBBORN, child, member, running, spec, start

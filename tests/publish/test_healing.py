@@ -20,8 +20,8 @@ from cortex.ask.freshness import Freshness
 from cortex.engines import serving
 from cortex.engines.graph.engine import GraphEngine
 from cortex.engines.serving import EngineWorker
-from cortex.engines.text.checksums import META, SUMS, IntegrityChecker
 from cortex.engines.text.engine import TextEngine
+from cortex.engines.text.index.checksums import META, SUMS, IntegrityChecker
 from cortex.engines.vector.engine import VectorEngine
 from cortex.engines.vector.usearch import Limits as VectorLimits
 from cortex.engines.vector.usearch import check_vectors
@@ -30,7 +30,7 @@ from cortex.generation import snapshots
 from cortex.generation.current import EMPTY, KEY_BYTES
 from cortex.generation.damage import take_marks, write_mark
 from cortex.generation.read import open_rows
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.publish.builder import Builder
 from cortex.publish.integrity import IntegrityMonitor
 from cortex.settings import config as configuration

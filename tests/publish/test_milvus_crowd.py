@@ -18,9 +18,9 @@ from cortex.ask.memory import Caller
 from cortex.ask.multi_project.fan_out import NAMED_MAX
 from cortex.ask.query_context import QueryContext
 from cortex.engines.milvus.collection import Collection
+from cortex.front.http.access.tokens import Bearer
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.projects import Projects
-from cortex.front.http.tokens import Bearer
 from cortex.front.tools import TOOLS
 from cortex.system.errors import BadRequest
 from ipc.codec import decode, encode

@@ -13,8 +13,8 @@ from cortex.engines.milvus.joined_rows import join_rows
 from cortex.engines.milvus.removal import drop_rows
 from cortex.publish.milvus_publisher import Mirror
 from cortex.ranking.multi_project import split_hit
-from cortex.system import allocator
 from cortex.system.errors import NotReady
+from cortex.system.process import allocator
 from ipc.codec import decode, encode
 from ipc.messages import Among, Apart, Bring, ExactSearch, Fetch, Filters, MeaningSearch, Show, TextSignals
 from tests.publish.test_milvus_publisher import SOURCES, Machine

@@ -10,7 +10,7 @@ import pytest
 from cortex.ask.freshness import Freshness
 from cortex.generation.others import BY_OTHERS, DIFFERS
 from cortex.generation.read import open_rows
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
 from tests.consent import trust_files

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex.generation.read import assemble
-from cortex.generation.segment import open_segment
+from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.publish.served_chunks import Chunk, ServedChunks
 

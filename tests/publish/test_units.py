@@ -6,7 +6,7 @@ import pytest
 
 from cortex.engines.serving import EngineWorker
 from cortex.engines.text.engine import TextEngine
-from cortex.engines.text.unit_index import UNITS
+from cortex.engines.text.index.unit_index import UNITS
 from cortex.publish import source_files
 from cortex.publish.builder import Builder, Limits
 from cortex.system.errors import BadQuery
@@ -174,7 +174,7 @@ def test_a_failed_build_of_units_is_made_again(builder, config, units, monkeypat
     write(config, "a.json", [code("a.py", 1, 1, ("read", "alpha"))])
     drain(builder)
     with monkeypatch.context() as patch:
-        patch.setattr("cortex.engines.text.unit_index.find_units", lambda _: 1 / 0)
+        patch.setattr("cortex.engines.text.index.unit_index.find_units", lambda _: 1 / 0)
         write(config, "a.json", [code("a.py", 1, 1, ("read", "beta"))])
         with pytest.raises(ZeroDivisionError):
             builder.refresh()

@@ -22,9 +22,10 @@ import workers.watcher
 from cortex.generation import damage
 from cortex.publish import folder_events
 from cortex.settings import config as configuration
-from cortex.settings.home import open_runtime
-from cortex.system import files, re_exec
-from cortex.system.inotify import Notice
+from cortex.settings.folders.home import open_runtime
+from cortex.system import files
+from cortex.system.folders.inotify import Notice
+from cortex.system.process import re_exec
 from cortex.terms import tokens
 from cortex.terms.records import IndexerState
 from ipc.events import Announcer
@@ -203,7 +204,7 @@ from pathlib import Path
 import workers.watcher
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
-from cortex.settings.home import open_runtime
+from cortex.settings.folders.home import open_runtime
 config = Config(root=Path.cwd())
 open_runtime(config)
 workers.watcher.HUNG_S = 0.1

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.text.compile import Target, compile_query
-from cortex.engines.text.schema import make_schema
+from cortex.engines.text.index.schema import make_schema
+from cortex.engines.text.matches.compile import Target, compile_query
 from cortex.query.check import QUERY_BYTES_MAX
 from cortex.query.leaf import literal
 from cortex.query.lex import DEPTH_MAX, TERMS_MAX

@@ -4,7 +4,6 @@ import importlib
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -375,26 +374,3 @@ def test_the_counter_of_tokens_is_o200k(load):
     if not (folder / "installed").exists():
         pytest.skip("the tokenizer is not installed; scripts/bench/agents/prompt.py installs it")
     assert arms.count_tokens(["", "hello world", "<|endoftext|>"]) == [0, 2, 7]
-
-
-def test_a_proposed_fix_is_the_functions_that_it_changes(load, tmp_path):
-    def git(*arguments):
-        identity = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-        subprocess.run(["git", "-C", tmp_path, *identity, *arguments], check=True, capture_output=True)
-
-    file = tmp_path / "shop.py"
-    git("init")
-    body = "def price(item):\n    return item.price_in_cents\n\n\ndef total(cart):\n    return sum(cart.prices)\n"
-    file.write_text(body)
-    git("add", "shop.py")
-    git("commit", "-m", "Open the shop")
-    file.write_text(
-        body.replace("price_in_cents", "price_in_euros").replace("cart.prices", "cart.all_prices")
-    )
-    git("commit", "-am", "Count in euros\n\nFixes #12")
-    drafts = list(load("propose").drafts(tmp_path, "owner/shop"))
-    assert [(place.name, place.start, place.end) for place in drafts[0].gold] == [
-        ("price", 1, 2),
-        ("total", 5, 6),
-    ]
-    assert drafts[0].id == "shop-12"

@@ -15,7 +15,7 @@ from torture import clones, corruptions, forgeries, grammar, wire
 from torture.growth import compare
 from torture.record import Record
 
-from cortex.settings.identity import identity_of
+from cortex.settings.folders.identity import identity_of
 
 
 def test_a_step_draws_the_same_whatever_was_drawn_before():

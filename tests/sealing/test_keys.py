@@ -29,7 +29,7 @@ from cortex.sealing.keys import (
 from cortex.sealing.master_key import ENVIRONMENT, KEYCHAIN, read_masters
 from cortex.sealing.places import PROJECTS, SealedPlace, is_sealed, project_note
 from cortex.settings.config import load
-from cortex.settings.home import keys_folder
+from cortex.settings.folders.home import keys_folder
 from cortex.system.errors import Damaged, Misconfigured, Unavailable
 
 

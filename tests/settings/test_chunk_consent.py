@@ -10,8 +10,9 @@ import subprocess
 import pytest
 
 from cortex.generation.contract import chunk_folders, graph_folders, say_waiting, waiting_files
-from cortex.settings import chunk_consent, config
-from cortex.settings.chunk_consent import chunk_note_of, revoke_chunk_consent
+from cortex.settings import config
+from cortex.settings.consent import chunk_consent
+from cortex.settings.consent.chunk_consent import chunk_note_of, revoke_chunk_consent
 from tests.consent import trust_files
 
 CHUNKS, GRAPH = ".cortex/chunks/theirs.json", ".cortex/graph/theirs.json"

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cortex.settings import config, home
+from cortex.settings import config
 from cortex.settings.data import DataFolder
-from cortex.settings.home import user_config
+from cortex.settings.folders import home
+from cortex.settings.folders.home import user_config
 from cortex.settings.table import Embedding
 from cortex.system.errors import Misconfigured
 

@@ -10,7 +10,7 @@ import pytest
 
 from cortex.settings import config
 from cortex.settings.config_files import read_settings
-from cortex.settings.home import user_config
+from cortex.settings.folders.home import user_config
 from cortex.system.errors import Misconfigured
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(

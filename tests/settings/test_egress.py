@@ -4,7 +4,7 @@
 
 import pytest
 
-from cortex.front.cli import doctor
+from cortex.front.cli.setup import doctor
 from cortex.front.link import Link
 from cortex.settings.config import Config
 from cortex.settings.egress import describe_egress

@@ -3,7 +3,7 @@
 import pytest
 
 from cortex.settings import config as configuration
-from cortex.settings.projects import clones_base, known_projects, projects_file, resolve_project
+from cortex.settings.folders.projects import clones_base, known_projects, projects_file, resolve_project
 from cortex.system.errors import Misconfigured
 
 

@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from cortex.settings import config as configuration
-from cortex.settings.home import cache_home, root_id
-from cortex.settings.subfolder import enclosing_project, keep_own
+from cortex.settings.folders.home import cache_home, root_id
+from cortex.settings.folders.subfolder import enclosing_project, keep_own
 
 
 @pytest.fixture
@@ -93,6 +93,8 @@ def test_names_with_quotes_and_letters_of_all_alphabets_are_found(tmp_path):
 def test_every_folder_of_a_sealed_project_is_served_from_it(repo, monkeypatch):
     folder = repo / "packages" / "other"
     folder.mkdir()
-    monkeypatch.setattr("cortex.settings.subfolder.is_sealed", lambda _base, name: name == root_id(repo))
+    monkeypatch.setattr(
+        "cortex.settings.folders.subfolder.is_sealed", lambda _base, name: name == root_id(repo)
+    )
     (cache_home(repo, root_id(repo)) / "manifest.json").unlink()
     assert enclosing_project(folder) == (repo, "packages/other")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cortex.settings import config, trust
+from cortex.settings import config
+from cortex.settings.consent import trust
 from cortex.settings.table import SECTIONS, Embedding, rules
 from cortex.system.errors import Misconfigured
 
@@ -225,7 +226,7 @@ def test_the_note_of_consent_is_the_users_own_and_private(project, tmp_path):
     assert note.parent.stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize("fault", ["linked", "damaged", "deep", "pipe"])
+@pytest.mark.parametrize("fault", ["linked", "damaged", "deep", "pipe", "of another user"])
 def test_a_note_that_others_could_have_written_counts_for_nothing(project, tmp_path, fault):
     file = write(project, "embedding: {provider: local}")
     trust.give_consent(file)
@@ -237,6 +238,10 @@ def test_a_note_that_others_could_have_written_counts_for_nothing(project, tmp_p
         note.write_bytes(note.read_bytes()[:-3])
     elif fault == "deep":
         note.write_text("[" * 10_000)
+    elif fault == "of another user":
+        if os.getuid() != 0:
+            pytest.skip("only root can give a file to another user")
+        os.chown(note, 65_534, -1)
     else:
         note.unlink()
         os.mkfifo(note)

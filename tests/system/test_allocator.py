@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.system import allocator
+from cortex.system.process import allocator
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what is mapped")
 

@@ -9,7 +9,7 @@ import pytest
 #: forbids dumps, ends as after a fault, and prints the system's flag
 CHILD = """
 import ctypes, os, resource, sys
-from cortex.system.core_dumps import forbid_dumps
+from cortex.system.process.core_dumps import forbid_dumps
 forbid_dumps()
 print(resource.getrlimit(resource.RLIMIT_CORE)[0], ctypes.CDLL(None).prctl(3, 0, 0, 0, 0), flush=True)
 print(os.readlink("/proc/self/fd/1") != "", flush=True)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from cortex.system import files, folder_operations
+from cortex.system import files
+from cortex.system.folders import folder_operations
 
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["by-descriptors", "by-paths"])

@@ -7,9 +7,9 @@ import os
 
 import pytest
 
-from cortex.settings.home import private_dir
+from cortex.settings.folders.home import private_dir
 from cortex.system.errors import Misconfigured
-from cortex.system.folder_faults import explain_folder
+from cortex.system.folders.folder_faults import explain_folder
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from cortex.system import folder_operations, hosts, sockets
+from cortex.system import hosts
+from cortex.system.folders import folder_operations
+from cortex.system.process import sockets
 from tests.wait_until import BOUND_S, until
 
 ROOT = Path(__file__).parents[2]
@@ -93,24 +95,24 @@ def test_every_module_can_be_imported_where_there_is_no_unix():
 #: (module, attribute that it uses) → why it may
 ALLOWED = {
     ("cortex.system.files", "os.fwalk"): "asks first whether it is there",
-    ("cortex.system.folder_operations", "os.fchmod"): "asks first whether it is there",
-    ("cortex.system.inotify", "os.O_NONBLOCK"): "inotify, which Linux alone has",
-    ("cortex.system.inotify", "os.O_CLOEXEC"): "inotify, which Linux alone has",
-    ("cortex.system.cores", "os.sched_getaffinity"): "asks first whether it is there",
-    ("cortex.generation.segment", "mmap.MADV_DONTNEED"): "asks first whether it is there",
-    ("cortex.system.allocator", "mmap.MADV_DONTNEED"): "only where the system tells what is mapped",
+    ("cortex.system.folders.folder_operations", "os.fchmod"): "asks first whether it is there",
+    ("cortex.system.folders.inotify", "os.O_NONBLOCK"): "inotify, which Linux alone has",
+    ("cortex.system.folders.inotify", "os.O_CLOEXEC"): "inotify, which Linux alone has",
+    ("cortex.system.process.cores", "os.sched_getaffinity"): "asks first whether it is there",
+    ("cortex.generation.segments.segment", "mmap.MADV_DONTNEED"): "asks first whether it is there",
+    ("cortex.system.process.allocator", "mmap.MADV_DONTNEED"): "only where the system tells what is mapped",
     ("cortex.processes.supervisor", "signal.SIGCHLD"): "asks first whether it is there",
     ("ipc.service", "faulthandler.register"): "asks first whether it is there",
     ("ipc.service", "signal.SIGPROF"): "asks first whether there is what would come with it",
-    ("cortex.system.core_dumps", "import resource"): "says what it does without",
-    ("cortex.system.ports", "import pwd"): "says what it does without",
+    ("cortex.system.process.core_dumps", "import resource"): "says what it does without",
+    ("cortex.system.process.ports", "import pwd"): "says what it does without",
     ("cortex.indexer.syntax.documents", "import resource"): "says what it does without",
 }
 
 
 #: the modules for differences of systems, and those that run on Linux alone: `may_fork` guards
 #: their use
-FOR_IT = ("cortex.system.hosts", "cortex.system.sockets")
+FOR_IT = ("cortex.system.hosts", "cortex.system.process.sockets")
 ON_LINUX = ("cortex.processes.fork_client", "cortex.processes.forkserver")
 
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from cortex.system import inotify
-from cortex.system.inotify import INSIDE, ITSELF, Notice, Notices
+from cortex.system.folders import inotify
+from cortex.system.folders.inotify import INSIDE, ITSELF, Notice, Notices
 
 if inotify.sys.platform != "linux":
     pytest.skip("the system has no inotify", allow_module_level=True)

@@ -6,8 +6,9 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
 
-from cortex.system import hosts, path_names
-from cortex.terms.spelling import path_below, read_file_lines, read_globs
+from cortex.system import hosts
+from cortex.system.folders import path_names
+from cortex.terms.text.spelling import path_below, read_file_lines, read_globs
 
 ROOT = r"C:\Users\Ann\shop"
 

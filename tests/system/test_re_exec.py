@@ -4,7 +4,7 @@ import mmap
 
 import pytest
 
-from cortex.system import re_exec
+from cortex.system.process import re_exec
 
 pytestmark = pytest.mark.skipif(
     not re_exec.own_bytes(), reason="the system does not say what memory is a process's own"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cortex.front.cli import render
-from cortex.front.cli.doctor import Check
+from cortex.front.cli.rendering import render
+from cortex.front.cli.setup.doctor import Check
 from cortex.system.terminal import LogFormat, escape_controls, escape_in_line
 
 HOSTILE = [

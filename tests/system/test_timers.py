@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cortex.engines.text.index.writer import open_index
 from cortex.engines.text.snapshot import TextWriter
-from cortex.engines.text.writer import open_index
-from cortex.system.timers import LATE_S, late_threads
+from cortex.system.process.timers import LATE_S, late_threads
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux says how late a thread may be woken"

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [p for folder in ("ipc", "cortex", "workers") for p in sorted((ROOT / folder).rglob("*.py"))]
 FILES_MODULE = "cortex.system.files"
 #: its own basis, which no other module may use
-OPERATIONS_MODULE = "cortex.system.folder_operations"
+OPERATIONS_MODULE = "cortex.system.folders.folder_operations"
 
 #: modules with only harmless calls, which query or use open descriptors
 TELLS = {
@@ -58,7 +58,7 @@ ALLOWED = {
     ("cortex.embedders.static", "(folder / 'vocab.json').read_bytes"): PACKAGE,
     ("cortex.embedders.static", "np.load"): PACKAGE,
     (
-        "cortex.generation.packing",
+        "cortex.generation.segments.packing",
         "resources.files('cortex.generation').joinpath('json.dict').read_bytes",
     ): PACKAGE,
     ("cortex.graph.facts.captures", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
@@ -71,8 +71,8 @@ ALLOWED = {
     ("cortex.front.prompt_map", "base.glob"): "lists sockets, in a hook that loads little",
     ("cortex.indexer.syntax.source", "read_text"): "decodes bytes",
     ("cortex.settings.encodings", "read_text"): "decodes bytes",
-    ("cortex.settings.branches", "read_text"): "settings.identity.read_text",
-    ("cortex.settings.identity", "read_text"): "its own, by files.read_plain",
+    ("cortex.settings.folders.branches", "read_text"): "settings.identity.read_text",
+    ("cortex.settings.folders.identity", "read_text"): "its own, by files.read_plain",
     ("cortex.memory.files.formats", "archive.open"): "a member of an archive that is open",
     ("cortex.memory.files.markdown_export", "folder.mkdir"): "a folder that the person names",
     ("cortex.processes.attach", "folder.glob"): "lists sockets",
@@ -80,7 +80,7 @@ ALLOWED = {
     ("cortex.publish.others_graph", "os.listdir"): "lists a folder of the project",
     ("cortex.system.hosts", "open"): "files of /proc",
     ("cortex.system.terminal", "os.open"): "/dev/null in place of a closed stream",
-    ("cortex.engines.text.writer", "tantivy.Index"): LIBRARY,
+    ("cortex.engines.text.index.writer", "tantivy.Index"): LIBRARY,
     ("cortex.engines.vector.usearch", "index.save"): LIBRARY,
     ("cortex.engines.vector.usearch", "index.view"): LIBRARY,
     ("cortex.indexer.store.embeddings", "sqlite3.connect"): LIBRARY,
@@ -94,34 +94,34 @@ ALLOWED = {
         "cortex.system.installation",
         "importlib.metadata.distribution(DISTRIBUTION).read_text",
     ): "reads how this package was installed",
-    ("cortex.system.allocator", "MAPS.read_text"): SYSTEM,
-    ("cortex.system.mounts", "table.read_text"): SYSTEM,
-    ("cortex.system.ports", "table.read_text"): SYSTEM,
-    ("cortex.system.ports", "place.read_bytes"): SYSTEM,
-    ("cortex.system.ports", "os.listdir"): SYSTEM,
-    ("cortex.system.ports", "os.readlink"): SYSTEM,
+    ("cortex.system.process.allocator", "MAPS.read_text"): SYSTEM,
+    ("cortex.system.folders.mounts", "table.read_text"): SYSTEM,
+    ("cortex.system.process.ports", "table.read_text"): SYSTEM,
+    ("cortex.system.process.ports", "place.read_bytes"): SYSTEM,
+    ("cortex.system.process.ports", "os.listdir"): SYSTEM,
+    ("cortex.system.process.ports", "os.readlink"): SYSTEM,
     ("cortex.front.http.serving", "bind"): "a socket of the network, with a token",
     ("cortex.front.http.tcp_port", "bind"): "a socket of the network, with a token",
     ("cortex.front.http.tcp_port", "bound.bind"): "a socket of the network, with a token",
     ("cortex.front.http.projects", "self._link.open"): OTHER,
-    ("cortex.front.code_library", "self._link.open"): OTHER,
+    ("cortex.front.programs.code_library", "self._link.open"): OTHER,
     ("cortex.front.open_projects", "self._own_link.open"): OTHER,
     ("cortex.front.open_projects", "opened.link.open"): OTHER,
     ("cortex.front.http.app", "projects.open"): OTHER,
     ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
-    ("cortex.front.mcp.bridge", "io.FileIO"): "wraps standard input, which is open already",
+    ("cortex.front.mcp.transport.bridge", "io.FileIO"): "wraps standard input, which is open already",
     (
         "cortex.indexer.scan",
         "os.scandir",
     ): "walks the user's sources; each entry is looked at without following links",
     ("cortex.processes.attach", "ours.parent.glob"): RUNTIME,
-    ("cortex.system.sockets", "listener.bind"): RUNTIME,
-    ("cortex.system.sockets", "os.chmod"): RUNTIME,
-    ("cortex.system.sockets", "os.open"): RUNTIME,
-    ("cortex.system.re_exec", "_STATUS.read_text"): "what the system says of this process",
-    ("cortex.system.re_exec", "os.execv"): "the program that runs already, once more",
+    ("cortex.system.process.sockets", "listener.bind"): RUNTIME,
+    ("cortex.system.process.sockets", "os.chmod"): RUNTIME,
+    ("cortex.system.process.sockets", "os.open"): RUNTIME,
+    ("cortex.system.process.re_exec", "_STATUS.read_text"): "what the system says of this process",
+    ("cortex.system.process.re_exec", "os.execv"): "the program that runs already, once more",
     ("cortex.system.hosts", "os.replace"): RUNTIME,
-    ("cortex.system.sockets", "os.unlink"): RUNTIME,
+    ("cortex.system.process.sockets", "os.unlink"): RUNTIME,
     ("cortex.processes.supervisor", "os.unlink"): RUNTIME,
     ("ipc.client", "self._folder.glob"): RUNTIME,
     ("ipc.locks", "os.open"): "the rooms' order: ipc is below cortex; never a link, a pipe or another's file",
@@ -136,12 +136,12 @@ ALLOWED = {
     ("ipc.service", "self._path.unlink"): RUNTIME,
     ("ipc.service", "socket.bind"): RUNTIME,
     ("cortex.embedders.http", "endpoint.opener.open"): OTHER,
-    ("cortex.front.cli.cloning", "opener.open"): OTHER,
+    ("cortex.front.cli.running.cloning", "opener.open"): OTHER,
     ("cortex.engines.graph.engine", "self._opener.open"): OTHER,
     ("cortex.engines.serving", "self._engine.open"): OTHER,
-    ("cortex.front.cli.generated", "link.open"): OTHER,
-    ("cortex.front.cli.shell_completion", "link.open"): OTHER,
-    ("cortex.front.cli.open_page", "webbrowser.open"): OTHER,
+    ("cortex.front.cli.parsing.generated", "link.open"): OTHER,
+    ("cortex.front.cli.parsing.shell_completion", "link.open"): OTHER,
+    ("cortex.front.cli.running.open_page", "webbrowser.open"): OTHER,
     ("cortex.front.mcp.project", "link.open"): OTHER,
     ("cortex.front.mcp.stdio", "link.open"): OTHER,
     ("cortex.indexer.folder_watch", "self._changes.touch"): OTHER,
@@ -203,7 +203,7 @@ def test_only_files_uses_folder_operations():
     users = {
         name_of(path)
         for path in SOURCES
-        if "cortex.system.folder_operations" in path.read_text(encoding="utf-8")
+        if "cortex.system.folders.folder_operations" in path.read_text(encoding="utf-8")
     }
     assert users == {FILES_MODULE}
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from cortex.terms.edits import edits
+from cortex.terms.text.edits import edits
 
 WORDS = st.one_of(st.text("abc", max_size=9), st.text("aé中😀", max_size=7), st.text("ab", max_size=140))
 

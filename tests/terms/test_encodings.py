@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from cortex.terms.encodings import BY_GUESS, find_codec, read_text
+from cortex.terms.text.encodings import BY_GUESS, find_codec, read_text
 
 CHINESE = "# 计算订单总额\nx = 1\n"
 #: text in an encoding that it names itself: (codec, text)

@@ -3,7 +3,7 @@
 import pytest
 
 from cortex.system.errors import BadRequest
-from cortex.terms.globs import matching_paths
+from cortex.terms.selection.globs import matching_paths
 
 FILES = [
     "Makefile",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.terms.headers import is_cpp
+from cortex.terms.code.headers import is_cpp
 
 CPP = {
     "a class": "class Disk {\n};",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.system.errors import Misconfigured
-from cortex.terms.ignores import GLOB_CHARS_MAX, GLOBS_MAX, Ignores, read_lines, read_setting
+from cortex.terms.selection.ignores import GLOB_CHARS_MAX, GLOBS_MAX, Ignores, read_lines, read_setting
 from tests.drawn_examples import scaled
 
 PATHS = [

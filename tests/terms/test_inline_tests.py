@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.terms.inline_tests import is_in_tests, is_test_chunk, is_test_code, marks_test
+from cortex.terms.code.inline_tests import is_in_tests, is_test_chunk, is_test_code, marks_test
 
 
 @pytest.mark.parametrize(

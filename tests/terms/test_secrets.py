@@ -9,7 +9,7 @@ from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from cortex.system.errors import BadRequest
-from cortex.terms.secrets import remove_secrets, remove_secrets_in
+from cortex.terms.text.secrets import remove_secrets, remove_secrets_in
 
 #: kind → an example from its issuer's documentation, or one made like it
 EXAMPLES = {

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex.terms.code.mangled_names import demangle
 from cortex.terms.languages import LANGUAGES, canonical, nearest_language
-from cortex.terms.mangled_names import demangle
-from cortex.terms.spelling import (
+from cortex.terms.text.spelling import (
     FileLines,
     means_file,
     path_below,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.settings.encodings import Encodings
-from cortex.settings.own_commits import ask_history
+from cortex.settings.folders.own_commits import ask_history
 from cortex.system import git
 
 #: files of one answer that are blamed, and files with remembered results

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cortex.settings.own_commits import ask_history
+from cortex.settings.folders.own_commits import ask_history
 from cortex.system.errors import CortexError
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.functions import Bodies, Function
+from cortex.ask.exploring.functions import Bodies, Function
 from cortex.ask.query_context import QueryContext
 
 #: definitions of an answer with a commit, in the order of the answer

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cortex.ask.code_notes.fingerprints import TextLines
-from cortex.ask.functions import Function, resolve
+from cortex.ask.exploring.functions import Function, resolve
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.system import files, path_names
+from cortex.system import files
 from cortex.system.errors import CortexError
+from cortex.system.folders import path_names
 from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
-from cortex.terms.spelling import path_below, read_file_lines
+from cortex.terms.text.spelling import path_below, read_file_lines
 
 #: places of one note that are looked up; others keep their names
 PLACES_MAX = 16

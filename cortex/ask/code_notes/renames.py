@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cortex.settings.own_commits import ask_history
+from cortex.settings.folders.own_commits import ask_history
 
 #: commits that are read
 COMMITS = 1_000

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from cortex.ask.line_request import make_entries, request_lines
+from cortex.ask.lines.line_request import make_entries, request_lines
 from cortex.ask.multi_project.fan_out import FanOut, ask_each, attempt, limit_wait
 from cortex.ask.multi_project.joint import JointTurn
 from cortex.ask.multi_project.word_counts import count_words

@@ -22,7 +22,7 @@ from cortex.engines.chunks.windows import (
     rank_units,
 )
 from cortex.generation.read import Rows
-from cortex.system import allocator
+from cortex.system.process import allocator
 from cortex.terms.records import covers
 from ipc.messages import Hit, Show, Shown
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from cortex.engines.chunks.source import Lines, Source, Unit
 from cortex.generation.read import Rows
-from cortex.generation.words import WordTable
+from cortex.generation.segments.words import WordTable
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 

@@ -14,7 +14,7 @@ from cortex.engines.chunks.line_scores import LITERAL, FileScores, Question, Sco
 from cortex.engines.chunks.source import Source, Unit
 from cortex.ranking.lines import fill_short_gaps, weigh_lines
 from cortex.system.arrays import Array
-from cortex.terms import inline_tests
+from cortex.terms.code import inline_tests
 from cortex.terms.paths import (
     asks_for_records,
     asks_for_tests,

@@ -13,14 +13,14 @@ from typing import Any
 import orjson
 
 from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
-from cortex.engines.graph.completion import complete, list_symbols
+from cortex.engines.graph.lookup.completion import complete, list_symbols
+from cortex.engines.graph.lookup.overloads import choose_overload
+from cortex.engines.graph.lookup.targets import LISTED, TargetMatch, Targets
 from cortex.engines.graph.outline import count_users, outline, signature
-from cortex.engines.graph.overloads import choose_overload
 from cortex.engines.graph.pattern import search_pattern
 from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
 from cortex.engines.graph.sources import SourceReader
 from cortex.engines.graph.steps import DIRECT, DISPATCH, STEP_NAMES
-from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
 from cortex.engines.graph.value_calls import describe_value_calls
 from cortex.engines.graph.walks import Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
@@ -28,13 +28,13 @@ from cortex.ranking.traces import looks_like_path
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
-from cortex.terms.components import family_of
-from cortex.terms.globs import matching_paths
+from cortex.terms.code.components import family_of
 from cortex.terms.ids import split_id, strip_overload
 from cortex.terms.kinds import LITERAL_HOLDERS, TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
 from cortex.terms.paths import is_built, is_test
-from cortex.terms.spelling import read_file_lines, read_globs
+from cortex.terms.selection.globs import matching_paths
+from cortex.terms.text.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 #: ending of files that declare the functions of scripts: no further definitions

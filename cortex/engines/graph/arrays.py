@@ -26,10 +26,10 @@ from cortex.generation.graph import (
     texts_of,
     unresolved_of,
 )
-from cortex.generation.segment import Segment, open_segment
+from cortex.generation.segments.segment import Segment, open_segment
 from cortex.graph.frameworks.match import match_requests
-from cortex.system import allocator
 from cortex.system.arrays import Array
+from cortex.system.process import allocator
 from cortex.terms.ids import key_of, strip_overload
 from cortex.terms.kinds import ROUTE_KINDS
 

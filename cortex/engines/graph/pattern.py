@@ -15,9 +15,9 @@ import orjson
 from cortex.engines.graph.sources import SourceReader
 from cortex.system.errors import BadRequest, Misconfigured
 from cortex.system.installation import how_to_add
-from cortex.terms.globs import matching_paths
 from cortex.terms.languages import PARSED, nearest_language
-from cortex.terms.suggestions import hint
+from cortex.terms.selection.globs import matching_paths
+from cortex.terms.text.suggestions import hint
 from ipc.messages import GraphHits, PatternSearch
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cortex.settings.encodings import Encodings
-from cortex.system import files, path_names
+from cortex.system import files
+from cortex.system.folders import path_names
 
 #: bytes of a readable file, and files in the cache and of a query
 FILE_BYTES_MAX = 2 * 1024 * 1024

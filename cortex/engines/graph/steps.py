@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph, Keyed, make_keyed
-from cortex.engines.graph.members import IS_A, Members
+from cortex.engines.graph.lookup.members import IS_A, Members
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.ids import keys_of

@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
-from cortex.engines.graph.members import last_name
+from cortex.engines.graph.lookup.members import last_name
 from cortex.engines.graph.sources import SourceReader
 from cortex.terms.kinds import CALLABLE_KINDS
 

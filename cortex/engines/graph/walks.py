@@ -11,10 +11,10 @@ import numpy as np
 
 from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.impact import Files, Impact
-from cortex.engines.graph.members import IS_A
+from cortex.engines.graph.lookup.members import IS_A
+from cortex.engines.graph.lookup.targets import Targets
 from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
 from cortex.engines.graph.steps import DIRECT, DISPATCH, NO_STEPS, StepFinder, Steps, join_steps
-from cortex.engines.graph.targets import Targets
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.kinds import WHOLE_KINDS

@@ -24,7 +24,7 @@ from cortex.engines.milvus.collection import (
 )
 from cortex.engines.milvus.removal import continuation_key
 from cortex.engines.milvus.scope import primary_key
-from cortex.engines.text.schema import Lanes, lanes_of
+from cortex.engines.text.index.schema import Lanes, lanes_of
 from cortex.generation.write import Row
 from cortex.terms.tokens import Memo
 

@@ -18,13 +18,13 @@ import orjson
 from cortex.engines.milvus.collection import FIELDS
 from cortex.engines.milvus.entries import encode_tokens
 from cortex.engines.milvus.searches import RowSearcher
-from cortex.engines.text.compile import AnyTerm, NearTerm, PrefixTerm, find_table_query
 from cortex.engines.text.counts import keywords
-from cortex.engines.text.lines import CHUNKS_MAX
-from cortex.engines.text.schema import make_schema
+from cortex.engines.text.index.schema import make_schema
+from cortex.engines.text.index.writer import index_in_memory
+from cortex.engines.text.matches.compile import AnyTerm, NearTerm, PrefixTerm, find_table_query
+from cortex.engines.text.matches.lines import CHUNKS_MAX
 from cortex.engines.text.snapshot import TextSnapshot
 from cortex.engines.text.words import Words
-from cortex.engines.text.writer import index_in_memory
 from cortex.query.check import check_query
 from cortex.query.code import read_query
 from cortex.query.tree import (

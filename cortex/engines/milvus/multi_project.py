@@ -34,8 +34,9 @@ from cortex.generation.current import Generation, prune_folder
 from cortex.generation.read import Rows, open_rows
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
-from cortex.system import allocator, files
+from cortex.system import files
 from cortex.system.errors import CortexError, NotFound, NotReady
+from cortex.system.process import allocator
 from ipc.codec import decode, encode
 from ipc.messages import Among, Answers, Apart, Bring, Brought, Message, Show
 

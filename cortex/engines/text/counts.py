@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import tantivy
 
-from cortex.engines.text.compile import scored_words
+from cortex.engines.text.matches.compile import scored_words
 from cortex.query.code import read_query
 from cortex.query.tree import split_expressions
 from ipc.messages import WordCounts

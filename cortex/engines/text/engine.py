@@ -10,12 +10,12 @@ from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
-from cortex.engines.text.checksums import IntegrityChecker
+from cortex.engines.text.index.checksums import IntegrityChecker
+from cortex.engines.text.index.unit_index import UNITS, UnitWriter
+from cortex.engines.text.index.writer import WRITER, TextWriter, list_committed_files
 from cortex.engines.text.maps import Mapper
 from cortex.engines.text.snapshot import TextSnapshot, open_text
-from cortex.engines.text.unit_index import UNITS, UnitWriter
 from cortex.engines.text.units import open_units
-from cortex.engines.text.writer import WRITER, TextWriter, list_committed_files
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config

@@ -10,10 +10,10 @@ import numpy as np
 import tantivy
 from tantivy import Occur, Query
 
-from cortex.engines.text import schema as schema_of
-from cortex.engines.text.compile import add_filter
 from cortex.engines.text.counts import Counts
+from cortex.engines.text.index import schema as schema_of
 from cortex.engines.text.limits import MASK_SHARE
+from cortex.engines.text.matches.compile import add_filter
 from cortex.generation.read import Rows
 from cortex.system.arrays import Array
 from cortex.terms import tokens

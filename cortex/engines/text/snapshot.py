@@ -16,12 +16,15 @@ import tantivy
 
 from cortex.engines.chunks.fetch import cut_chunk, fit_chunks
 from cortex.engines.text import signals as text_signals
-from cortex.engines.text.checksums import META, documents_in, raising_damaged
-from cortex.engines.text.compile import Target, compile_query
 from cortex.engines.text.counts import Counts, keywords
-from cortex.engines.text.every_line import order_every_line, show_every_line
-from cortex.engines.text.filter_queries import FilterQueries
-from cortex.engines.text.highlight import (
+from cortex.engines.text.index.checksums import META, documents_in, raising_damaged
+from cortex.engines.text.index.schema import make_schema, register
+from cortex.engines.text.index.writer import TextWriter, open_to_read
+from cortex.engines.text.limits import LIMITS, Limits
+from cortex.engines.text.matches.compile import Target, compile_query
+from cortex.engines.text.matches.every_line import order_every_line, show_every_line
+from cortex.engines.text.matches.filter_queries import FilterQueries
+from cortex.engines.text.matches.highlight import (
     Span,
     find_spans,
     leaf_masker,
@@ -29,12 +32,11 @@ from cortex.engines.text.highlight import (
     make_fragments,
     make_needles,
 )
-from cortex.engines.text.kinds import find_kinds
-from cortex.engines.text.limits import LIMITS, Limits
-from cortex.engines.text.line_coverage import count_missing
-from cortex.engines.text.line_marks import mark_texts
-from cortex.engines.text.line_matches import Body, join_texts, marked_lines
-from cortex.engines.text.lines import (
+from cortex.engines.text.matches.kinds import find_kinds
+from cortex.engines.text.matches.line_coverage import count_missing
+from cortex.engines.text.matches.line_marks import mark_texts
+from cortex.engines.text.matches.line_matches import Body, join_texts, marked_lines
+from cortex.engines.text.matches.lines import (
     BEST_CHUNKS,
     CHUNKS_MAX,
     drop_alike,
@@ -43,15 +45,13 @@ from cortex.engines.text.lines import (
     group_lines,
     put_in_order,
 )
-from cortex.engines.text.matching import Matching
-from cortex.engines.text.overlaps import IdOrder, ScoredRows, select_page
-from cortex.engines.text.scan import SCAN_S, Scanned, TextScanner, mark_matches, narrow
-from cortex.engines.text.schema import make_schema, register
+from cortex.engines.text.matches.matching import Matching
+from cortex.engines.text.matches.overlaps import IdOrder, ScoredRows, select_page
+from cortex.engines.text.matches.scan import SCAN_S, Scanned, TextScanner, mark_matches, narrow
+from cortex.engines.text.matches.top_hits import MATCHES_MAX, HitFinder
+from cortex.engines.text.matches.verify import Expression, compile_expression
 from cortex.engines.text.suggest import SuggestionContext, nearest, suggest
-from cortex.engines.text.top_hits import MATCHES_MAX, HitFinder
-from cortex.engines.text.verify import Expression, compile_expression
 from cortex.engines.text.words import Words
-from cortex.engines.text.writer import TextWriter, open_to_read
 from cortex.generation.candidates import make_signals
 from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows

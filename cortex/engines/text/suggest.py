@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import tantivy
 from tantivy import Query
 
-from cortex.engines.text.compile import Target, add_filter, compile_query
-from cortex.engines.text.matching import count_of
+from cortex.engines.text.matches.compile import Target, add_filter, compile_query
+from cortex.engines.text.matches.matching import count_of
 from cortex.engines.text.words import Words
 from cortex.query.tree import And, Node, Not, Or, Phrase, Range, Regex, Term, Wildcard, leaves
 from cortex.system.errors import BadRequest

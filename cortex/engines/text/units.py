@@ -11,12 +11,12 @@ import orjson
 import tantivy
 from tantivy import Occur, Query
 
-from cortex.engines.text.checksums import META, raising_damaged
+from cortex.engines.text.index.checksums import META, raising_damaged
+from cortex.engines.text.index.schema import register
+from cortex.engines.text.index.unit_index import ASIDE, CODE, make_unit_schema
+from cortex.engines.text.index.writer import open_to_read
 from cortex.engines.text.limits import MASK_SHARE
-from cortex.engines.text.schema import register
 from cortex.engines.text.signals import read_lane_words
-from cortex.engines.text.unit_index import ASIDE, CODE, make_unit_schema
-from cortex.engines.text.writer import open_to_read
 from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows
 from cortex.query.check import check_query

@@ -1,4 +1,4 @@
-"""Rows of a generation that hold a word: `generation.words` over all segments."""
+"""Rows of a generation that hold a word: `generation.segments.words` over all segments."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from cortex.generation.read import Rows
-from cortex.generation.segment import Segment
-from cortex.generation.words import WordTable
+from cortex.generation.segments.segment import Segment
+from cortex.generation.segments.words import WordTable
 from cortex.system.arrays import Array
 
 #: words in the cache of neighbours: a query needs them to search and to mark

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cortex.generation.segment import Segment
-from cortex.system import allocator
+from cortex.generation.segments.segment import Segment
 from cortex.system.arrays import Array
 from cortex.system.dot_products import products
+from cortex.system.process import allocator
 
 #: the quantized value of a vector's greatest number
 GREATEST = 127

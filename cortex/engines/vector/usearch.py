@@ -20,10 +20,11 @@ from cortex.engines.vector.file_centroids import FileCentroids
 from cortex.engines.vector.quantized import QuantizedVectors, quantize
 from cortex.generation.candidates import make_signals
 from cortex.generation.read import Rows
-from cortex.system import allocator, files
+from cortex.system import files
 from cortex.system.arrays import Array
 from cortex.system.dot_products import products
 from cortex.system.errors import BadRequest, Damaged, NotReady
+from cortex.system.process import allocator
 from ipc.messages import Filters, Signals, VectorSearch
 
 if TYPE_CHECKING:  # 8 MB, needed only with an HNSW index

@@ -17,7 +17,7 @@ from typing import Any
 
 from cortex.front.agents import edits, record, rules
 from cortex.front.agents.table import AGENTS, BY_NAME, NAME, Agent, Scope, TextFile, relocate
-from cortex.settings.home import user_home, variable_folder
+from cortex.settings.folders.home import user_home, variable_folder
 from cortex.system import files
 
 #: maximum of bytes of a file of settings or rules; Claude Code's grows with its history

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from cortex.settings.home import user_config
+from cortex.settings.folders.home import user_config
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cortex.settings.home import variable_folder
+from cortex.settings.folders.home import variable_folder
 
 #: the server's name in all files
 NAME = "cortex"

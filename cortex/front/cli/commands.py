@@ -12,30 +12,20 @@ from pathlib import Path
 
 import orjson
 
-from cortex.front.cli import (
-    hooks,
-    indexing,
-    key,
-    memory_model,
-    open_page,
-    projects,
-    render,
-    sealed_memory,
-    server,
-    sets,
-    shell_completion,
-    subfolders,
-)
-from cortex.front.cli import options as options_of
 from cortex.front.cli import stats as figures
-from cortex.front.cli import trust as trusting
-from cortex.front.cli.activity import slow_notice
-from cortex.front.cli.command_groups import GROUPS, headings_of
-from cortex.front.cli.parser import Command, make_tree
+from cortex.front.cli.parsing import options as options_of
+from cortex.front.cli.parsing import shell_completion
+from cortex.front.cli.parsing.command_groups import GROUPS, headings_of
+from cortex.front.cli.parsing.parser import Command, make_tree
+from cortex.front.cli.rendering import render
+from cortex.front.cli.rendering.activity import slow_notice
+from cortex.front.cli.running import indexing, open_page, server, sets, subfolders
+from cortex.front.cli.setup import hooks, key, memory_model, projects, sealed_memory
+from cortex.front.cli.setup import trust as trusting
 from cortex.processes import attach
 from cortex.settings import config as configuration
-from cortex.settings import trust
-from cortex.settings.home import open_project_folder
+from cortex.settings.consent import trust
+from cortex.settings.folders.home import open_project_folder
 from cortex.system import files, hosts
 from cortex.system.built_from import full_version
 from cortex.system.errors import (
@@ -45,7 +35,7 @@ from cortex.system.errors import (
     CortexError,
 )
 from cortex.system.terminal import escape_controls
-from cortex.terms.suggestions import nearest
+from cortex.terms.text.suggestions import nearest
 
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-v": "version", "-V": "version"}
@@ -114,14 +104,14 @@ def find(name: str) -> Command | None:
     name = ALIASES.get(name, name)
     if plain_command := next((command for command in COMMANDS if command.name == name), None):
         return plain_command
-    from cortex.front.cli import generated
+    from cortex.front.cli.parsing import generated
 
     return generated.find(name)
 
 
 def all_commands() -> tuple[Command, ...]:
     """Return every command except hidden aliases."""
-    from cortex.front.cli import command_names, generated
+    from cortex.front.cli.parsing import command_names, generated
 
     return (*COMMANDS, *filter(None, map(generated.find, command_names.NAMES)))
 
@@ -169,7 +159,7 @@ def status(options: Namespace) -> int:
 
 
 def doctor(options: Namespace) -> int:
-    from cortex.front.cli.doctor import examine
+    from cortex.front.cli.setup.doctor import examine
 
     checks = examine(options.project)
     if options.as_json:
@@ -180,7 +170,7 @@ def doctor(options: Namespace) -> int:
 
 
 def memory_follow(options: Namespace) -> int:
-    from cortex.front.cli.follow import run as run_follow
+    from cortex.front.cli.running.follow import run as run_follow
 
     return run_follow(options)
 
@@ -226,19 +216,19 @@ def why(options: Namespace) -> int:
 
 
 def install(options: Namespace) -> int:
-    from cortex.front.cli import install as installing
+    from cortex.front.cli.setup import install as installing
 
     return installing.install(options)
 
 
 def uninstall(options: Namespace) -> int:
-    from cortex.front.cli import install as installing
+    from cortex.front.cli.setup import install as installing
 
     return installing.uninstall(options)
 
 
 def purge(options: Namespace) -> int:
-    from cortex.front.cli import purge as purging
+    from cortex.front.cli.setup import purge as purging
 
     return purging.purge(options)
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import orjson
 
-from cortex.front.cli import columns
-from cortex.front.cli.parser import Parser
+from cortex.front.cli.parsing.parser import Parser
+from cortex.front.cli.rendering import columns
 from cortex.front.usage import DAYS, Call, read_calls
 from cortex.settings import config as configuration
-from cortex.settings.home import open_home
+from cortex.settings.folders.home import open_home
 from cortex.system.errors import EXIT_OK
 from cortex.system.terminal import escape_controls, escape_in_line
 

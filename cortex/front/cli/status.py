@@ -15,7 +15,7 @@ import msgspec
 
 from cortex import __version__
 from cortex.ask.freshness import Freshness
-from cortex.ask.saved_files import MANIFEST_BYTES_MAX
+from cortex.ask.lines.saved_files import MANIFEST_BYTES_MAX
 from cortex.front.http.server_records import served_at
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation
@@ -28,7 +28,7 @@ from cortex.settings.data import DataFolder
 from cortex.settings.unused import say_unused
 from cortex.system import files
 from cortex.system.errors import CortexError
-from cortex.system.mounts import FOREIGN, file_system
+from cortex.system.folders.mounts import FOREIGN, file_system
 from ipc.client import Client
 from ipc.messages import GetStatus, Status
 

@@ -11,14 +11,14 @@ import orjson
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.missing_files import nearest_paths
-from cortex.front.cli.generated import Folders, ask_workers
+from cortex.front.cli.parsing.generated import Folders, ask_workers
 from cortex.front.tools import TOOLS
 from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.home import open_home
-from cortex.system import path_names
+from cortex.settings.folders.home import open_home
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK
+from cortex.system.folders import path_names
 from cortex.system.terminal import escape_controls
 
 #: the end of a source file's name

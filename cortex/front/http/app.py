@@ -10,9 +10,11 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from cortex.front.http.gate import Gate
+from cortex.front.http.access.gate import Gate
+from cortex.front.http.access.origin_check import OriginCheck
+from cortex.front.http.access.tokens import Tokens
+from cortex.front.http.access.visits import Visits
 from cortex.front.http.metrics import Indexes
-from cortex.front.http.origin_check import OriginCheck
 from cortex.front.http.page.pages import Pages, failure_page, refusal_page
 from cortex.front.http.projects import Projects
 from cortex.front.http.replies import answers_of
@@ -20,8 +22,6 @@ from cortex.front.http.routes.calls import Routes
 from cortex.front.http.routes.events import Events
 from cortex.front.http.routes.mcp import McpRoutes
 from cortex.front.http.routes.openapi import OpenApiRoutes
-from cortex.front.http.tokens import Tokens
-from cortex.front.http.visits import Visits
 
 #: minimum of bytes of a compressed answer: a smaller one fits into a packet or two
 COMPRESSED_FROM_BYTES = 2048

@@ -6,24 +6,33 @@ port: POST needs the token, and requests of web pages are refused by their Host 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import dataclasses
 import hmac
 import socket
-import socketserver
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from cortex.embedders import open_embedder
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.token import offered_token
-from cortex.front.http.origin_check import OriginCheck
+from cortex.front.http.access.gate import read_body
+from cortex.front.http.access.origin_check import OriginCheck
+from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
+from cortex.front.http.replies import JSON, RequestRefused, status_of
+from cortex.front.http.tcp_port import BACKLOG, bind, say_holder
 from cortex.settings.config import Config
 from cortex.system.errors import BadRequest, CortexError, TooLarge, Unavailable
 from ipc.lifeline import watch_life_line
@@ -32,16 +41,12 @@ HOST_DEFAULT = "127.0.0.1"
 PORT_DEFAULT = 8121
 #: maximum of bytes of one request; 64 texts of 1 500 characters are 100 kB
 BODY_BYTES_MAX = 8 << 20
-#: digits of a Content-Length that are read
-LENGTH_DIGITS_MAX = 12
 #: maximum of texts in one request
 TEXTS_MAX = 2048
-#: maximum of seconds without data on a connection
-SILENCE_S = 30.0
-#: maximum of concurrent connections, each with a thread: clients are processes of one user
+#: maximum of concurrent connections: clients are processes of one user
 CONNECTIONS_MAX = 64
-#: error code → HTTP status
-STATUS = {"bad_request": 400, "bad_query": 400, "too_large": 413, "unavailable": 503}
+#: maximum of seconds until a server listens, and to answer running requests when it ends
+START_S, ANSWER_S = 30.0, 4
 
 
 def serve_embedder(
@@ -57,102 +62,108 @@ def serve_embedder(
         watch_life_line(stop.set)
     # The built-in model: a configured server could be this one, which would call itself for ever.
     embedding = dataclasses.replace(config.embedding, provider="static")
-    with open_server(open_embedder(dataclasses.replace(config, embedding=embedding)), host, port) as server:
-        print(f"cortex: embedding on http://{host}:{server.server_address[1]}/embed", file=sys.stderr)
-        thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
-        thread.start()
-        try:
+    with serving(open_embedder(dataclasses.replace(config, embedding=embedding)), host, port) as bound_port:
+        print(f"cortex: embedding on http://{host}:{bound_port}/embed", file=sys.stderr)
+        with contextlib.suppress(KeyboardInterrupt):
             stop.wait()
-        except KeyboardInterrupt:
-            pass
-        finally:
-            server.shutdown()
-            thread.join()
     return 0
 
 
-class _Server(ThreadingHTTPServer):
-    """A server, bound but not listening when it is made. At most CONNECTIONS_MAX connections."""
-
-    daemon_threads = True
-
-    def __init__(self, host: str, port: int) -> None:
-        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._free = threading.Semaphore(CONNECTIONS_MAX)
-        super().__init__((host, port), BaseHTTPRequestHandler, bind_and_activate=False)
-        try:
-            # Not HTTPServer's: it looks up the host's name, maybe at a distant DNS server.
-            socketserver.TCPServer.server_bind(self)
-        except OSError:
-            self.server_close()
-            raise
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log nothing: requests have the user's code, and a client may disconnect at any time."""
-
-
 @contextlib.contextmanager
-def open_server(embedder: Embedder, host: str, port: int) -> Iterator[ThreadingHTTPServer]:
-    """Open a listening server that does not serve yet; `server_address` has the actual port.
+def serving(embedder: Embedder, host: str, port: int) -> Iterator[int]:
+    """Serve an embedder in a thread while the `with` lasts, and yield the actual port. Clients can
+    connect after the token is published.
 
-    Raises Unavailable when it cannot listen.
+    Raises Misconfigured for an unusable address, and Unavailable when the port is taken or the
+    server does not start.
     """
-    lock = threading.Lock()
+    bound = bind(host, port, listens=False)
+    if bound is None:
+        raise Unavailable(f"Port {port} of {host} is taken{say_holder(port)}; choose another port.")
+    with bound, offered_token(bound.getsockname()[1]) as token:
+        server = _Server(make_app(embedder, OriginCheck(host), token))
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[bound])), daemon=True)
+        thread.start()
+        try:
+            if not server.listening.wait(START_S):
+                raise Unavailable(f"The server on {host}:{port} has not started within {START_S:g} s.")
+            yield bound.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join()
 
-    def answer(raw: bytes) -> bytes:
-        texts, mode = _parse(raw)
-        with lock:  # embedders are used by one thread at a time
-            vectors = embedder.embed(texts, mode)
-        return orjson.dumps(
-            {"embeddings": vectors, "model": embedder.identity, "dimensions": embedder.dimensions},
-            option=orjson.OPT_SERIALIZE_NUMPY,
+
+class _Server(uvicorn.Server):
+    """A server that tells another thread when it listens. It logs nothing: requests have the
+    user's code.
+    """
+
+    def __init__(self, app: Any) -> None:
+        settings = uvicorn.Config(
+            app,
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            h11_max_incomplete_event_size=HEADER_BYTES_MAX,
+            backlog=BACKLOG,
+            limit_concurrency=CONNECTIONS_MAX,
+            timeout_graceful_shutdown=ANSWER_S,
         )
+        super().__init__(settings)
+        self.listening = threading.Event()
 
-    health = orjson.dumps({"status": "ok", "model": embedder.identity, "dimensions": embedder.dimensions})
-    try:
-        server = _Server(host, port)
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Unavailable(f"Cannot listen on {host}:{port}: {why}; choose another port.") from error
-    with server, offered_token(server.server_address[1]) as token:
-        server.RequestHandlerClass = _handler(answer, health, Guard(OriginCheck(host), token))
-        server.server_activate()  # only now can clients connect: the token is published
-        yield server
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """Check of a request's headers: Host, Origin, token and content type."""
+def make_app(embedder: Embedder, origin_check: OriginCheck, token: str) -> Any:
+    """Make the ASGI application. Use it in one event loop."""
+    identity = {"model": embedder.identity, "dimensions": embedder.dimensions}
+    turn = asyncio.Lock()  # embedders are used by one thread at a time
 
-    origin_check: OriginCheck
-    token: str
+    async def embed(request: Request) -> Response:
+        texts, mode = _parse(await read_body(request.headers, request.receive, BODY_BYTES_MAX))
+        async with turn:
+            vectors = await asyncio.to_thread(embedder.embed, texts, mode)
+        return _json({"embeddings": vectors} | identity)
 
-    def refusal(self, headers: Any, *, asks: bool) -> tuple[int, str] | None:
-        """Return (HTTP status, sentence) for a refused request, None for another one. `asks`: the
-        request is a POST, which needs the token.
-        """
-        if sentence := self.origin_check.refusal(headers.get_all("Host", []), headers.get_all("Origin", [])):
-            return 403, sentence
-        if not asks:
-            return None
-        authorization = headers.get("Authorization", "").encode("latin-1", "replace")
-        if not hmac.compare_digest(authorization, f"Bearer {self.token}".encode()):
-            return 401, "Authorization: Bearer TOKEN is missing or wrong; the token is CORTEX_EMBED_TOKEN's."
-        if headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
-            return 415, "Content-Type must be application/json."
-        return None
+    async def health(_request: Request) -> Response:
+        return _json({"status": "ok"} | identity)
+
+    async def refuse(_request: Request, error: Exception) -> Response:
+        return _refusal(error)
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            _check(scope, origin_check, token)
+            await app(scope, receive, send)
+        except RequestRefused as refusal:
+            await _refusal(refusal)(scope, receive, send)
+
+    app = Starlette(
+        routes=[Route("/embed", embed, methods=["POST"]), Route("/health", health, methods=["GET"])],
+        exception_handlers={CortexError: refuse, HTTPException: refuse},
+    )
+    return guarded
+
+
+def _check(scope: Scope, origin_check: OriginCheck, token: str) -> None:
+    """Raise RequestRefused unless Host and Origin are this machine's, and a POST has the token."""
+    headers = Request(scope).headers
+    if sentence := origin_check.refusal(headers.getlist("host"), headers.getlist("origin")):
+        raise RequestRefused(403, "forbidden", sentence)
+    if scope["method"] != "POST":
+        return
+    authorization = headers.get("authorization", "").encode("latin-1", "replace")
+    if not hmac.compare_digest(authorization, f"Bearer {token}".encode()):
+        sentence = "Authorization: Bearer TOKEN is missing or wrong; the token is CORTEX_EMBED_TOKEN's."
+        raise RequestRefused(401, "unauthorized", sentence)
+    scope["bearer"] = token  # its connection is not dropped for others
 
 
 def _parse(raw: bytes) -> tuple[list[str], Any]:
@@ -170,67 +181,16 @@ def _parse(raw: bytes) -> tuple[list[str], Any]:
     return texts, mode
 
 
-def _length(headers: Any) -> int:
-    """Return the bytes of the body; -1 unless there is one Content-Length, in digits, and no
-    Transfer-Encoding.
-    """
-    lengths = headers.get_all("Content-Length", [])
-    if len(lengths) != 1 or "Transfer-Encoding" in headers:
-        return -1
-    digits = lengths[0].strip()
-    if not (digits.isascii() and digits.isdecimal()):
-        return -1
-    return int(digits[:LENGTH_DIGITS_MAX])
+def _json(value: dict[str, Any]) -> Response:
+    return Response(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY), media_type=JSON)
 
 
-def _handler(answer: Callable[[bytes], bytes], health: bytes, guard: Guard) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        server_version, sys_version = "cortex", ""
-        timeout = SILENCE_S
-
-        def do_GET(self) -> None:
-            if refusal := guard.refusal(self.headers, asks=False):
-                self._refuse(*refusal)
-            elif self.path == "/health":
-                self._send(200, health)
-            else:
-                self._refuse(404, "There is POST /embed and GET /health.")
-
-        def do_POST(self) -> None:
-            if refusal := guard.refusal(self.headers, asks=True):
-                self._refuse(*refusal)
-            elif self.path != "/embed":
-                self._refuse(404, "There is POST /embed and GET /health.")
-            elif (length := _length(self.headers)) < 0:
-                self._refuse(411, "Content-Length is missing.")
-            elif length > BODY_BYTES_MAX:
-                self._refuse(413, f"The body is larger than {BODY_BYTES_MAX} bytes; send it in parts.")
-            else:
-                self._answer(self.rfile.read(length))
-
-        def _answer(self, raw: bytes) -> None:
-            try:
-                self._send(200, answer(raw))
-            except CortexError as error:
-                self._refuse(STATUS.get(error.code, 500), str(error))
-
-        def _refuse(self, status: int, sentence: str) -> None:
-            self.close_connection = True  # an unread body would be parsed as the next request
-            self._send(status, orjson.dumps({"error": sentence}))
-
-        def _send(self, status: int, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            if status == 503:
-                self.send_header("Retry-After", "1")
-            if self.close_connection:
-                self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: object) -> None:
-            """Log nothing: requests have the user's code."""
-
-    return Handler
+def _refusal(error: Exception) -> Response:
+    """Return the answer for an error: {"error": sentence}."""
+    if isinstance(error, CortexError):
+        status, sentence = status_of(error), str(error)
+    else:
+        status, sentence = getattr(error, "status_code", 404), "There is POST /embed and GET /health."
+    # An unread body would be parsed as the next request.
+    headers = {"connection": "close"} | ({"retry-after": "1"} if status == 503 else {})
+    return Response(orjson.dumps({"error": sentence}), status, headers, JSON)

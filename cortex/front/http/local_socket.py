@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from socket import socket
 
-from cortex.settings.home import private_dir, runtime_base
-from cortex.system import files, sockets
+from cortex.settings.folders.home import private_dir, runtime_base
+from cortex.system import files
 from cortex.system.errors import CortexError
+from cortex.system.process import sockets
 from ipc.locks import clear_place, try_lock
 
 #: the folder of the sockets, in the runtime folder

@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessColl
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from cortex.ask.freshness import Freshness
+from cortex.front.http.access.tokens import Bearer
 from cortex.front.http.call_history import Hour
-from cortex.front.http.tokens import Bearer
 from cortex.front.usage import UNASKED
 
 #: bounds of the histogram in seconds: a cached answer takes 2 ms, the default deadline is 10 s

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
 from cortex.ask.query_context import Member, QueryContext
+from cortex.front.http.access.tokens import Bearer, Forbidden, moved_folders, names_of, opens_names
 from cortex.front.http.metrics import Metrics
-from cortex.front.http.tokens import Bearer, Forbidden, moved_folders, names_of, opens_names
 from cortex.front.link import Link, Others
 from cortex.front.open_projects import may_name_project
 from cortex.front.project_selection import (
@@ -31,7 +31,7 @@ from cortex.front.tool import Tool
 from cortex.front.tools import choose
 from cortex.settings.config import Config
 from cortex.system.errors import BadRequest, CortexError, NotFound, Unavailable
-from cortex.terms.suggestions import hint_for
+from cortex.terms.text.suggestions import hint_for
 
 #: seconds between two checks for idle projects
 LOOK_S = 5.0

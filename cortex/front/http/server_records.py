@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cortex.processes.names import HTTP_LOCK
 from cortex.settings.config import Config
-from cortex.settings.home import open_home, open_runtime
+from cortex.settings.folders.home import open_home, open_runtime
 from cortex.system import files
 from cortex.system.errors import CortexError
 from ipc.locks import holder_of, try_lock

@@ -14,18 +14,18 @@ from typing import Any
 
 import uvicorn
 
+from cortex.front.http.access.gate import Gate
+from cortex.front.http.access.origin_check import ANY, OriginCheck
+from cortex.front.http.access.tokens import Tokens, own_token
 from cortex.front.http.app import make_app
 from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
-from cortex.front.http.gate import Gate
 from cortex.front.http.local_socket import HOSTS, listening
 from cortex.front.http.metrics import Metrics
-from cortex.front.http.origin_check import ANY, OriginCheck
 from cortex.front.http.projects import Projects
 from cortex.front.http.server_records import record_url
 from cortex.front.http.tcp_port import BACKLOG, HOST, PORT, bind, listen, say_holder
-from cortex.front.http.tokens import Tokens, own_token
 from cortex.settings.config import Config
-from cortex.settings.home import SSE_PORT, is_loopback
+from cortex.settings.folders.home import SSE_PORT, is_loopback
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, Misconfigured
 from ipc.lifeline import watch_life_line

@@ -6,7 +6,7 @@ import errno
 import socket
 
 from cortex.system.errors import Misconfigured
-from cortex.system.ports import holder_of
+from cortex.system.process.ports import holder_of
 
 HOST, PORT = "127.0.0.1", 37777
 #: connections that the system queues until they are accepted
@@ -27,9 +27,9 @@ def listen(host: str, port: int | None) -> socket.socket:
     )
 
 
-def bind(host: str, port: int) -> socket.socket | None:
-    """Return a listening socket, None if the port is taken. Raises Misconfigured for an unusable
-    address.
+def bind(host: str, port: int, *, listens: bool = True) -> socket.socket | None:
+    """Return a bound socket that `listens`, None if the port is taken. Raises Misconfigured for an
+    unusable address.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's algorithm off only if the protocol is given: otherwise each answer
@@ -38,7 +38,8 @@ def bind(host: str, port: int) -> socket.socket | None:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
-        bound.listen(BACKLOG)
+        if listens:
+            bound.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         bound.close()
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:

@@ -19,10 +19,10 @@ from cortex.front.mcp.clients import client_of
 from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
 from cortex.settings import config as configuration
-from cortex.settings.home import find_root, real
-from cortex.settings.projects import resolve_project
-from cortex.system import path_names
+from cortex.settings.folders.home import find_root, real
+from cortex.settings.folders.projects import resolve_project
 from cortex.system.errors import CortexError, Misconfigured, Unavailable
+from cortex.system.folders import path_names
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

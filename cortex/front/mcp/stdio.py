@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from cortex.ask.query_context import Audience
 from cortex.front.link import Link
-from cortex.front.mcp.fast_path import FastPath
-from cortex.front.mcp.lines import InvalidLine, Line, check, read_lines
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
+from cortex.front.mcp.transport.fast_path import FastPath
+from cortex.front.mcp.transport.lines import InvalidLine, Line, check, read_lines
 from cortex.front.mcp.updates import Updates
 from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
@@ -28,12 +28,12 @@ from cortex.front.tools import choose, offer
 from cortex.processes import starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.home import find_root
-from cortex.settings.projects import resolve_project
+from cortex.settings.folders.home import find_root
+from cortex.settings.folders.projects import resolve_project
 from cortex.settings.table import Server as Settings
 from cortex.system import hosts
-from cortex.system.allocator import no_collector
 from cortex.system.errors import EXIT_OK, Misconfigured
+from cortex.system.process.allocator import no_collector
 from cortex.system.terminal import log_to_stderr
 
 if TYPE_CHECKING:

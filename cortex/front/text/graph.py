@@ -10,7 +10,7 @@ from typing import Any
 from cortex.front.text.lines import FAINT, STALE, STRONG, Page, place
 from cortex.front.text.parts import UNSURE, Spot, draw_spots
 from cortex.front.text.values import Answer
-from cortex.terms.ambiguous_candidates import candidates_of
+from cortex.terms.code.ambiguous_candidates import candidates_of
 from cortex.terms.kinds import LITERAL_HOLDERS, OPEN_END
 from cortex.terms.paths import is_test
 

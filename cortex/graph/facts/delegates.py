@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
 
 #: delegators of one method; a third argument gives it another name
 _SINGLE_DELEGATORS = frozenset({"def_delegator", "def_instance_delegator"})

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.facts import OBJECT
 
 #: expressions around a default export that do not change its value

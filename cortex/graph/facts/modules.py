@@ -11,7 +11,7 @@ import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from cortex.terms.components import COMPONENT_ENDINGS
+from cortex.terms.code.components import COMPONENT_ENDINGS
 
 #: endings that JavaScript's and TypeScript's resolution tries, in order
 SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from cortex.graph.facts.expressions.links import BETWEEN
 from cortex.graph.facts.facts import (
     CONSTRUCTOR,
     EXPORTED,
@@ -25,7 +26,6 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.grammars import Rules
-from cortex.graph.facts.links import BETWEEN
 from cortex.graph.facts.reaching_bindings import BindingSite, Meanings
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import child_of, text_of
+from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.framework import METHODS, Attributes, Framework

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.literals import HOLE, Literals, holes

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.frameworks.framework import ANY
 from cortex.graph.frameworks.join import join_path
 from cortex.graph.frameworks.scopes import Scopes

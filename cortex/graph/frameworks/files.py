@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.frameworks.framework import ANY, METHODS
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
 
 #: characters of a path
 TEXT_CHARS_MAX = 500

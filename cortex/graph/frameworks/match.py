@@ -20,7 +20,7 @@ from cortex.graph.frameworks.join import (
     join_routes,
     root_of,
 )
-from cortex.terms.components import family_of
+from cortex.terms.code.components import family_of
 from cortex.terms.paths import is_example, is_test
 
 #: routes that one request may mean

@@ -17,9 +17,9 @@ from cortex.graph.frameworks.framework import ANY, METHODS
 from cortex.graph.frameworks.names import Injected, Routers, Texts
 from cortex.graph.frameworks.scopes import frameworks_of
 from cortex.graph.frameworks.views import Views
+from cortex.graph.resolution.calling.fixtures import fixture_of
 from cortex.graph.resolution.edges import Edge, Location
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.fixtures import fixture_of
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 

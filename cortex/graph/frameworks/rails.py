@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.frameworks.drawn import APP, DEPTH_MAX, Drawing, Place, singular
 from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import join_path

@@ -11,7 +11,7 @@ import re
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import child_of, required_module, text_of, unwrap_node
+from cortex.graph.facts.expressions.chains import child_of, required_module, text_of, unwrap_node
 from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.attributes import AttributeReader

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import child_of, text_of
+from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.clients import CLIENTS, IN_PROCESS, TEST_CLIENT, Client, Form, Maker

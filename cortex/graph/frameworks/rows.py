@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import child_of, text_of
+from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.frameworks.framework import Framework, Setting, Views
 from cortex.graph.frameworks.join import ACTIONS
 from cortex.graph.frameworks.literals import names_in_list

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import child_of, required_module, text_of
+from cortex.graph.facts.expressions.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.framework import Attributes, Framework, Places

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import ACTIONS
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 
 #: member → (method, parameter) of the route that a router makes of it

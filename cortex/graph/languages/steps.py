@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cortex.graph.facts.facts import COMPANION
-from cortex.graph.resolution.calls import Callee, Calls
-from cortex.graph.resolution.commonjs import ChainEvaluator
+from cortex.graph.resolution.calling.calls import Callee, Calls
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.values import Value
 
 
 def take_method_past_locals(calls: Calls, callee: Callee) -> None:

@@ -12,7 +12,7 @@ from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.public_names import derived_names, public_surface
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, head_of
-from cortex.graph.resolution.includes import C_HOME, Includes
+from cortex.graph.resolution.modules.includes import C_HOME, Includes
 
 #: words that are searched one by one; above that each file's words are split
 WORDS_SEARCHED_MAX = 12

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from cortex.graph.facts.chains import split_chain
+from cortex.graph.facts.declared.types import alternatives
+from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import ANY_NAME, OPERATOR, Reference
 from cortex.graph.facts.tables import FileIndex, has_value
-from cortex.graph.facts.types import alternatives
 
 #: a plain name; a chain with another end (a call, a module, alternatives) is always resolved
 PLAIN_NAME = re.compile(r"\\?([\w$]+[!?=']*)\**")

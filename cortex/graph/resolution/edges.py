@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from cortex.graph.facts.declared.unnamed_types import UNNAMED
 from cortex.graph.facts.facts import Reference
-from cortex.graph.facts.unnamed_types import UNNAMED
 from cortex.graph.resolution.project import Project, Ref
 
 

@@ -26,14 +26,14 @@ from cortex.graph.facts.modules import (
     folder_of,
 )
 from cortex.graph.facts.tables import FileIndex, Packed, Ref
+from cortex.graph.resolution.calling.extension_index import ExtensionIndex
 from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.defined_names import KnownNames
-from cortex.graph.resolution.extension_index import ExtensionIndex
-from cortex.graph.resolution.includes import Includes
 from cortex.graph.resolution.language import Language
-from cortex.graph.resolution.package_index import NO_MEMBERS, PackageIndex
+from cortex.graph.resolution.modules.includes import Includes
+from cortex.graph.resolution.modules.package_index import NO_MEMBERS, PackageIndex
 from cortex.graph.resolution.sorted_lists import add_sorted, remove_sorted
-from cortex.terms.components import component_name, is_component
+from cortex.terms.code.components import component_name, is_component
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]

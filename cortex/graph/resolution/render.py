@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.facts import DEFAULT, LATER, Definition
-from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.structural_types import MethodSets
+from cortex.graph.resolution.types.structural_types import MethodSets
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 

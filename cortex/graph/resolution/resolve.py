@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 
-from cortex.graph.facts.chains import split_chain
+from cortex.graph.facts.declared.types import alternatives
+from cortex.graph.facts.expressions.chains import split_chain
+from cortex.graph.facts.expressions.links import MODULE
 from cortex.graph.facts.facts import (
     ALIAS,
     LITERAL_ARGUMENT,
@@ -22,19 +24,17 @@ from cortex.graph.facts.facts import (
     Import,
     Reference,
 )
-from cortex.graph.facts.links import MODULE
 from cortex.graph.facts.tables import takes_fixtures
-from cortex.graph.facts.types import alternatives
-from cortex.graph.resolution.calls import Calls
-from cortex.graph.resolution.components import registered_component
+from cortex.graph.resolution.calling.calls import Calls
+from cortex.graph.resolution.calling.fixtures import fixture_of
+from cortex.graph.resolution.calling.targets import Targets
 from cortex.graph.resolution.defined_names import PLAIN_NAME
 from cortex.graph.resolution.edges import Edge, Edges, Location
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.fixtures import fixture_of
-from cortex.graph.resolution.overloads import strip_name
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.reaching_definitions import Stages
+from cortex.graph.resolution.modules.components import registered_component
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.reaching_definitions import Stages
-from cortex.graph.resolution.targets import Targets
+from cortex.graph.resolution.types.overloads import strip_name
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: kinds of values in languages in which a type is a value as well

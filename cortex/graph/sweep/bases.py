@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import (
+from cortex.graph.facts.declared.generics import arguments_text
+from cortex.graph.facts.declared.types import ITSELF, alternatives
+from cortex.graph.facts.declared.unnamed_types import is_enum_constant, is_unnamed_base, unnamed_bases
+from cortex.graph.facts.expressions.chains import (
     LITERAL,
     UNKNOWN,
     chain_of,
@@ -14,10 +17,7 @@ from cortex.graph.facts.chains import (
     type_text,
 )
 from cortex.graph.facts.facts import ALIAS, ANY_NAME, Base, Extension
-from cortex.graph.facts.generics import arguments_text
 from cortex.graph.facts.scripts import record_value_type
-from cortex.graph.facts.types import ITSELF, alternatives
-from cortex.graph.facts.unnamed_types import is_enum_constant, is_unnamed_base, unnamed_bases
 from cortex.graph.sweep.frames import Frame
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS

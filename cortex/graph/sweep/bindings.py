@@ -6,7 +6,9 @@ import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
-from cortex.graph.facts.chains import (
+from cortex.graph.facts.declared.jsdoc import read_typedefs, type_above
+from cortex.graph.facts.delegates import delegate_name
+from cortex.graph.facts.expressions.chains import (
     LITERAL,
     TYPE_CHARS_MAX,
     UNKNOWN,
@@ -16,10 +18,8 @@ from cortex.graph.facts.chains import (
     text_of,
     type_text,
 )
-from cortex.graph.facts.delegates import delegate_name
+from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.facts import ANY_NAME, Binding
-from cortex.graph.facts.jsdoc import read_typedefs, type_above
-from cortex.graph.facts.kotlin_values import replace_root
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep

@@ -8,8 +8,18 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
-from cortex.graph.facts.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, dotted_name, text_of, type_text
-from cortex.graph.facts.comments import comment_above, read_doc
+from cortex.graph.facts.declared.comments import comment_above, read_doc
+from cortex.graph.facts.declared.flags import fixture_name, flags_of
+from cortex.graph.facts.declared.types import alternatives
+from cortex.graph.facts.declared.unnamed_types import unnamed_name
+from cortex.graph.facts.expressions.chains import (
+    TYPE_CHARS_MAX,
+    UNKNOWN,
+    chain_of,
+    dotted_name,
+    text_of,
+    type_text,
+)
 from cortex.graph.facts.facts import (
     ALIAS,
     CALLED,
@@ -21,10 +31,7 @@ from cortex.graph.facts.facts import (
     Definition,
     Member,
 )
-from cortex.graph.facts.flags import fixture_name, flags_of
 from cortex.graph.facts.scripts import is_type_part
-from cortex.graph.facts.types import alternatives
-from cortex.graph.facts.unnamed_types import unnamed_name
 from cortex.graph.sweep import scopes, script, signatures
 from cortex.graph.sweep.bases import read_unnamed_bases
 from cortex.graph.sweep.frames import Frame, OpenDefinition, is_in_impl

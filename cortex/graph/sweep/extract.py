@@ -8,9 +8,9 @@ import msgspec
 from tree_sitter import Node, Tree
 
 from cortex.graph.facts.captures import Captures, ordered_matches, query_of
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
+from cortex.graph.facts.expressions.function_values import value_references
 from cortex.graph.facts.facts import Facts
-from cortex.graph.facts.function_values import value_references
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, script, signatures
 from cortex.graph.sweep.sweep import Sweep

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import LITERAL, TYPE_CHARS_MAX, UNKNOWN, union_link
-from cortex.graph.facts.comments import NO_DOC, DocComment
+from cortex.graph.facts.declared.comments import NO_DOC, DocComment
+from cortex.graph.facts.expressions.chains import LITERAL, TYPE_CHARS_MAX, UNKNOWN, union_link
 from cortex.graph.facts.facts import Base, Definition, Parameter
 
 #: nested patterns in which a name may be

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import package_name
+from cortex.graph.facts.expressions.chains import package_name
 from cortex.graph.facts.imports import Imported
 from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.sweep import script

@@ -6,8 +6,9 @@ import re
 
 from tree_sitter import Node
 
-from cortex.graph.facts.arguments import CallArguments, read_arguments
-from cortex.graph.facts.chains import (
+from cortex.graph.facts.declared.types import names_in
+from cortex.graph.facts.expressions.arguments import CallArguments, read_arguments
+from cortex.graph.facts.expressions.chains import (
     TYPE_CHARS_MAX,
     UNKNOWN,
     chain_of,
@@ -19,13 +20,12 @@ from cortex.graph.facts.chains import (
     text_of,
     unwrap_node,
 )
+from cortex.graph.facts.expressions.links import module_of
+from cortex.graph.facts.expressions.operators import ELEMENT, is_assigned, read_operator
 from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.links import module_of
-from cortex.graph.facts.macros import macro_calls
-from cortex.graph.facts.operators import ELEMENT, is_assigned, read_operator
-from cortex.graph.facts.tokens import chain_of_tokens
-from cortex.graph.facts.types import names_in
+from cortex.graph.facts.repairs.macros import macro_calls
+from cortex.graph.facts.repairs.tokens import chain_of_tokens
 from cortex.graph.sweep import script
 from cortex.graph.sweep.sweep import Sweep
 

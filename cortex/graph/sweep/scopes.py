@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.blocks import IT, has_parameters, implicit_names
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.declared.types import alternatives
+from cortex.graph.facts.expressions.blocks import IT, has_parameters, implicit_names
+from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.scripts import FUNCTIONS
-from cortex.graph.facts.types import alternatives
 from cortex.graph.sweep.frames import Frame, head_type
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import CALLABLE_KINDS

@@ -9,15 +9,22 @@ from collections.abc import Mapping
 from tree_sitter import Node
 
 from cortex.graph.facts import scripts
-from cortex.graph.facts.callback_types import callback_parameter, parameter_of
 from cortex.graph.facts.captures import Captures
-from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required_module, text_of, type_text
+from cortex.graph.facts.declared.jsdoc import doc_above
+from cortex.graph.facts.declared.types import alternatives
+from cortex.graph.facts.expressions.callback_types import callback_parameter, parameter_of
+from cortex.graph.facts.expressions.chains import (
+    LITERAL,
+    UNKNOWN,
+    chain_of,
+    required_module,
+    text_of,
+    type_text,
+)
+from cortex.graph.facts.expressions.links import module_link, module_of
+from cortex.graph.facts.expressions.wrapped_values import FUNCTIONS, own_name, wrapped_functions
 from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, LITERAL_ARGUMENT, OBJECT, Base, Extension
-from cortex.graph.facts.jsdoc import doc_above
-from cortex.graph.facts.links import module_link, module_of
 from cortex.graph.facts.scripts import EXPORTS, MODULE_EXPORTS
-from cortex.graph.facts.types import alternatives
-from cortex.graph.facts.wrapped_values import FUNCTIONS, own_name, wrapped_functions
 from cortex.graph.sweep import scopes
 from cortex.graph.sweep.frames import Frame, OpenDefinition
 from cortex.graph.sweep.sweep import Sweep

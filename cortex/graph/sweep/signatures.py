@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.callback_types import callback_parameter
 from cortex.graph.facts.captures import Captures
-from cortex.graph.facts.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, text_of, type_text
+from cortex.graph.facts.declared.types import alternatives
+from cortex.graph.facts.expressions.callback_types import callback_parameter
+from cortex.graph.facts.expressions.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, text_of, type_text
 from cortex.graph.facts.facts import YIELDING, Parameter
-from cortex.graph.facts.types import alternatives
 from cortex.graph.sweep.frames import OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import CALLABLE_KINDS

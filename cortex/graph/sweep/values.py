@@ -4,11 +4,11 @@ the name.
 
 from __future__ import annotations
 
-from cortex.graph.facts.blocks import component_of
 from cortex.graph.facts.captures import Captures
-from cortex.graph.facts.chains import UNKNOWN, chain_of, type_text
+from cortex.graph.facts.expressions.blocks import component_of
+from cortex.graph.facts.expressions.chains import UNKNOWN, chain_of, type_text
+from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.scala_values import for_element_chain, pattern_component
 
 
 def value_of(captures: Captures, syntax: Syntax) -> str:

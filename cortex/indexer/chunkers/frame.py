@@ -11,7 +11,7 @@ from cortex.indexer.chunkers.tiles import CountTokens, split_to_budget
 from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.outline import Outline
 from cortex.indexer.syntax.source import Source
-from cortex.terms import inline_tests
+from cortex.terms.code import inline_tests
 from cortex.terms.kinds import DATA_KINDS, FUNCTION_KINDS
 from cortex.terms.languages import Language
 from cortex.terms.passages import embed_text

@@ -22,7 +22,7 @@ from cortex.graph.sweep.extract import extract
 from cortex.indexer.syntax.parse import syntax_tree
 from cortex.indexer.syntax.source import Source
 from cortex.terms import languages
-from cortex.terms.components import component_name, is_component
+from cortex.terms.code.components import component_name, is_component
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cortex.settings.home import cache_base
+from cortex.settings.folders.home import cache_base
 from cortex.system import files
 
 log = logging.getLogger(__name__)

@@ -14,13 +14,13 @@ import orjson
 
 from cortex.generation.contract import GRAPH_BYTES_MAX
 from cortex.graph.frameworks.nodes import routes_of
-from cortex.graph.resolution.common_names import COMMON
+from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.render import nodes_of
 from cortex.graph.resolution.resolve import resolve_file
-from cortex.graph.resolution.structural_types import MethodSets
+from cortex.graph.resolution.types.structural_types import MethodSets
 from cortex.system import zstd
 
 log = logging.getLogger(__name__)

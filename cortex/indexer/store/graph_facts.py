@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.facts import Definition, Facts
-from cortex.graph.facts.kotlin_lines import join_broken_lines
-from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
-from cortex.graph.facts.script_lines import end_signatures
+from cortex.graph.facts.repairs.conditionals import drop_inner_conditionals
+from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
+from cortex.graph.facts.repairs.macros import uncover_macros, unmark
+from cortex.graph.facts.repairs.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
 from cortex.graph.frameworks.read import read_fragments
 from cortex.graph.frameworks.read_clients import read_requests
@@ -24,7 +24,7 @@ from cortex.indexer.store.component_facts import add_fragments, component_facts
 from cortex.indexer.syntax.parse import NoGrammar, parse, repaired, syntax_tree
 from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import Source
-from cortex.terms.components import may_hold_scripts
+from cortex.terms.code.components import may_hold_scripts
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, language_of, sniff
 from cortex.terms.records import Symbol

@@ -16,14 +16,14 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from cortex.generation.manifest import Entry
+from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.tables import Packed
-from cortex.graph.facts.types import alternatives
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.edges import Edge
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
-from cortex.graph.resolution.structural_types import structural_edges
+from cortex.graph.resolution.types.structural_types import structural_edges
 from cortex.indexer.store import graph_shards
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of, may_have_facts
@@ -35,7 +35,8 @@ from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
 from cortex.settings.encodings import Encodings
-from cortex.system import allocator, files
+from cortex.system import files
+from cortex.system.process import allocator
 
 log = logging.getLogger(__name__)
 

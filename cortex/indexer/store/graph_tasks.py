@@ -29,8 +29,8 @@ from cortex.indexer.store.graph_shards import (
     place_shard,
     read_shard,
 )
-from cortex.system import allocator
 from cortex.system.errors import Unavailable
+from cortex.system.process import allocator
 
 #: tasks of a round: enough that the last ones to end do not keep the others waiting for long
 TASKS_MAX = 16

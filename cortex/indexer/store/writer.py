@@ -26,7 +26,7 @@ from cortex.generation.manifest import Manifest
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.shards import STEMS, Built, other_form, shard_name
 from cortex.settings.config import Config
-from cortex.settings.home import open_runtime
+from cortex.settings.folders.home import open_runtime
 from cortex.system import files, git
 from cortex.system.errors import Misconfigured, Unavailable
 from ipc.locks import Lock, hold

@@ -34,7 +34,7 @@ from typing import Any
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
-from cortex.graph.facts.wrapped_values import FUNCTIONS, wrapped_functions
+from cortex.graph.facts.expressions.wrapped_values import FUNCTIONS, wrapped_functions
 from cortex.indexer.syntax.blocks import LONG_LINES, Block, Layout, blocks_of
 from cortex.indexer.syntax.keys import key_outline
 from cortex.indexer.syntax.outline import (

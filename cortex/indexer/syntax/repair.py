@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node, Tree
 
-from cortex.graph.facts.conditionals import drop_inner_conditionals
+from cortex.graph.facts.repairs.conditionals import drop_inner_conditionals
 from cortex.indexer.syntax.outline import Span
 from cortex.indexer.syntax.source import Source
 from cortex.terms.languages import Language

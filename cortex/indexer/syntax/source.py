@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cortex.indexer.syntax import documents
-from cortex.terms.encodings import HEAD_BYTES, Text, read_text
+from cortex.terms.text.encodings import HEAD_BYTES, Text, read_text
 
 #: line length above which a file counts as minified or encoded data
 LINE_CHARS_MAX = 20_000

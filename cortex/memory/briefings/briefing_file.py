@@ -14,7 +14,7 @@ from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.team.clones import hints
 from cortex.memory.transcripts.handover import TOPIC
-from cortex.settings import branches
+from cortex.settings.folders import branches
 from cortex.system import files
 
 #: branches with a briefing of their own, the newest

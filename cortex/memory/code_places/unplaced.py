@@ -19,7 +19,7 @@ from cortex.memory.note import Note, anchors_of, normalise_note, with_anchors
 from cortex.memory.store.tables import NOTE, NOTE_FILE
 from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
 from cortex.system.errors import BadRequest, TooLarge
-from cortex.terms.secrets import remove_secrets_in
+from cortex.terms.text.secrets import remove_secrets_in
 
 #: notes of one call; the newest notes that are examined: some 5 ms of the worker, which answers
 #: nothing else meanwhile

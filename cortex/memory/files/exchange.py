@@ -27,7 +27,7 @@ from cortex.memory.note import (
 from cortex.memory.store.rows import revision_fields
 from cortex.memory.transcripts import session_records
 from cortex.system.errors import BadRequest, CortexError
-from cortex.terms.secrets import remove_secrets_in
+from cortex.terms.text.secrets import remove_secrets_in
 
 T = TypeVar("T", int, str)
 Record = dict[str, Any]

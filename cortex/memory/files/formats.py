@@ -27,7 +27,7 @@ from cortex.memory.note import FACT_CHARS_MAX, FACTS_MAX, TITLE_CHARS_MAX
 from cortex.memory.times import read_moment
 from cortex.system import files
 from cortex.system.errors import BadRequest, NotFound
-from cortex.terms.secrets import remove_secrets, remove_secrets_in
+from cortex.terms.text.secrets import remove_secrets, remove_secrets_in
 
 #: bytes of one line, and of one Markdown file
 LINE_BYTES_MAX, MARKDOWN_BYTES_MAX = 64_000_000, 1_000_000

@@ -12,7 +12,7 @@ from tantivy import Query
 
 from cortex.memory.store.records import Point
 from cortex.system import files
-from cortex.system.timers import late_threads
+from cortex.system.process.timers import late_threads
 from cortex.terms import tokens
 
 #: the tokenizer for words that are prepared, separated by blanks

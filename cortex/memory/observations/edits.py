@@ -21,8 +21,8 @@ from cortex.memory.store.rows import edge_of
 from cortex.memory.store.tables import EDGE
 from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.observations import BULK_MAX
-from cortex.terms.secrets import remove_secrets
-from cortex.terms.suggestions import IDS_HINT
+from cortex.terms.text.secrets import remove_secrets
+from cortex.terms.text.suggestions import IDS_HINT
 
 Arguments = Mapping[str, Any]
 Answer = dict[str, Any]

@@ -12,7 +12,7 @@ from sqlalchemy import case, delete, func, insert, select
 from cortex.memory.store.note_store import Store
 from cortex.memory.store.tables import QUERY_LOG
 from cortex.memory.times import format_moment
-from cortex.terms.secrets import remove_secrets
+from cortex.terms.text.secrets import remove_secrets
 
 #: queries written in one batch, and milliseconds that the first of them waits: a query does not
 #: wait for the disk

@@ -20,7 +20,7 @@ from cortex.memory.store.driver import PLAIN, Driver, is_plain, sqlcipher
 from cortex.sealing.streams import seal, unseal
 from cortex.system import files
 from cortex.system.errors import Damaged
-from cortex.system.wiping import wipe, wipe_tree
+from cortex.system.folders.wiping import wipe, wipe_tree
 
 #: folders of files made of the store; where that is sealed, they are in memory instead
 DERIVED = ("index", "briefings", "run", "shared")

@@ -45,7 +45,7 @@ from cortex.memory.store.undo import undo
 from cortex.memory.team.postgresql import Server
 from cortex.memory.times import just_now
 from cortex.system.errors import BadRequest, NotFound, TooLarge
-from cortex.terms.secrets import remove_secrets, remove_secrets_in
+from cortex.terms.text.secrets import remove_secrets, remove_secrets_in
 
 #: milliseconds for which an operation's reply is stored for a caller that repeats it
 OPERATION_KEPT_MS = 7 * 86_400_000

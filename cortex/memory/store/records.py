@@ -35,7 +35,7 @@ from cortex.memory.store.rows import (
 )
 from cortex.memory.store.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.system.errors import NotFound
-from cortex.terms.suggestions import IDS_HINT
+from cortex.terms.text.suggestions import IDS_HINT
 
 #: kind of an operation that no caller asked for: `undo` reverts it by its name only
 UPKEEP = "upkeep"

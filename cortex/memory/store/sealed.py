@@ -16,7 +16,7 @@ from cortex.sealing.plain_folder import give_up_open, open_key
 from cortex.settings.data import DataFolder
 from cortex.system import files
 from cortex.system.errors import Damaged, Unavailable
-from cortex.system.wiping import wipe
+from cortex.system.folders.wiping import wipe
 
 #: suffix of an event's old file until it is overwritten
 BEFORE = ".before"

@@ -17,7 +17,7 @@ from cortex.memory.closed_notes import closed_hint
 from cortex.memory.library import TOKENS_MIN, Library
 from cortex.memory.store.tables import FOLLOWED, NOTE
 from cortex.memory.team.moved_projects import folders_with_notes, moved_hint
-from cortex.settings.identity import origin_of
+from cortex.settings.folders.identity import origin_of
 
 #: projects whose repositories are compared, the latest first: 20 µs each
 LOOKED_AT = 200

@@ -12,8 +12,8 @@ from sqlalchemy import Select, func, select
 from cortex.memory.library import Library
 from cortex.memory.store.tables import FOLLOWED, JOINED, NOTE
 from cortex.memory.team.project_joins import join
-from cortex.settings.identity import git_folder_of
-from cortex.system.birth import folder_mark
+from cortex.settings.folders.identity import git_folder_of
+from cortex.system.folders.birth import folder_mark
 
 
 def mark_of(place: str) -> str:

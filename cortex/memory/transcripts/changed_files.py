@@ -16,7 +16,7 @@ from cortex.memory.note import FILES_MAX, Note, Source, normalise_note
 from cortex.memory.store.forgotten import forgotten_id, stored_hashes
 from cortex.memory.store.records import Records
 from cortex.memory.transcripts.intake import IncomingPortion
-from cortex.system import path_names
+from cortex.system.folders import path_names
 
 #: the channel and the label of such notes: every file has many, so they are not shown beside code
 CHANNEL, LABEL = "changed", "files-changed"

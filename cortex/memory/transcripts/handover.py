@@ -28,7 +28,7 @@ from cortex.memory.transcripts.commands import orders_a_command
 from cortex.memory.transcripts.intake import IncomingPortion
 from cortex.memory.transcripts.pasted_messages import QUOTED, is_pasted
 from cortex.memory.transcripts.plans import Plan, joined, read_plan
-from cortex.settings.branches import Head, head_of, on_branch
+from cortex.settings.folders.branches import Head, head_of, on_branch
 
 #: its kind, its label, and the first word of its topic
 KIND, LABEL, TOPIC = "handover", "handover", "handover"

@@ -16,7 +16,7 @@ import orjson
 from cortex.memory.transcripts import claude, codex
 from cortex.memory.transcripts.exchanges import Gathering
 from cortex.system import files
-from cortex.terms.secrets import remove_secrets_in
+from cortex.terms.text.secrets import remove_secrets_in
 
 #: longest line in bytes: longer ones hold a picture or a file, and are skipped
 LINE_BYTES_MAX = 1 << 20

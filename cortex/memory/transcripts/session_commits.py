@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cortex.settings.own_commits import ask_history
-from cortex.terms.secrets import remove_secrets_in
+from cortex.settings.folders.own_commits import ask_history
+from cortex.terms.text.secrets import remove_secrets_in
 
 #: git's format: hash, seconds since the epoch, first line, rest; then the files
 _FORMAT = "--format=%H%x00%ct%x00%s%x00%b%x00"

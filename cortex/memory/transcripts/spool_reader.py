@@ -20,7 +20,7 @@ from cortex.memory.transcripts.reader import Portion, Position
 from cortex.memory.transcripts.spool import ENDING
 from cortex.system import files
 from cortex.system.errors import Damaged
-from cortex.terms.secrets import remove_secrets_in
+from cortex.terms.text.secrets import remove_secrets_in
 
 #: kind of a session without the name of a program, and prefix that stands for its file
 NAME, FILE = "hook", "spool:"

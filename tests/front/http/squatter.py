@@ -17,8 +17,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from cortex.front.http.server_proof import CHALLENGE, prove, read_challenge
-from cortex.front.http.tokens import digest_of
+from cortex.front.http.access.server_proof import CHALLENGE, prove, read_challenge
+from cortex.front.http.access.tokens import digest_of
 
 #: nobody, on Linux
 ANOTHER_UID = 65534

@@ -19,12 +19,12 @@ from cryptography.x509.oid import NameOID
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from cortex import __version__
-from cortex.front.http.server_proof import CHALLENGE, PROOF, prove, read_challenge
+from cortex.front.http.access.server_proof import CHALLENGE, PROOF, prove, read_challenge
+from cortex.front.http.access.tokens import digest_of
 from cortex.front.http.serving import ServerAddress
-from cortex.front.http.tokens import digest_of
-from cortex.front.mcp import bridge as bridging
-from cortex.front.mcp.bridge import Bridge
-from cortex.front.mcp.remote_server import check_url
+from cortex.front.mcp.transport import bridge as bridging
+from cortex.front.mcp.transport.bridge import Bridge
+from cortex.front.mcp.transport.remote_server import check_url
 from cortex.system.errors import Misconfigured, Unavailable
 from tests.front.http.conftest import OFFERED, TOKEN, serving
 from tests.front.http.test_mcp_transports import INITIALIZE

@@ -11,10 +11,11 @@ import time
 
 import pytest
 
-from cortex.front.http import connections, gate, tokens
+from cortex.front.http import connections
 from cortex.front.http import serving as serving_module
-from cortex.front.http.gate import ANSWERED_MAX, BODY_BYTES_MAX, NAMED_ANSWERED_MAX
-from cortex.front.http.tokens import Failures, Tokens, add_named, own_token, remove_named
+from cortex.front.http.access import gate, tokens
+from cortex.front.http.access.gate import ANSWERED_MAX, BODY_BYTES_MAX, NAMED_ANSWERED_MAX
+from cortex.front.http.access.tokens import Failures, Tokens, add_named, own_token, remove_named
 from cortex.system.errors import Misconfigured, NotFound
 from tests.front.http.conftest import TOKEN, serving
 from tests.wait_until import BOUND_S, until
@@ -497,6 +498,20 @@ def crowded(sample, monkeypatch):
     monkeypatch.setattr(serving_module, "CONNECTIONS_MAX", 4)
     with serving(sample) as running:
         yield running
+
+
+def test_all_named_tokens_leave_half_of_the_connections_to_the_user(sample, monkeypatch):
+    monkeypatch.setattr(serving_module, "CONNECTIONS_MAX", 16)
+    readers = [add_named(name, "read", 0.0) for name in ("one", "two", "three", "four")]
+    head = "POST /v1/search HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue"
+    answers = []
+    with serving(sample) as server, contextlib.ExitStack() as stack:
+        for reader in (*readers, *readers, *readers):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), BOUND_S))
+            line.sendall(f"{head}\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {reader}\r\n\r\n".encode())
+            answers.append(line.recv(12))
+        assert server.status("GET", "/v1/tools") == 200
+    assert answers == [b"HTTP/1.1 100"] * 8 + [b"HTTP/1.1 429"] * 4
 
 
 def test_connections_without_a_request_do_not_keep_others_out(crowded):

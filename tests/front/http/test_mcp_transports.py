@@ -19,9 +19,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import Implementation, JSONRPCNotification, JSONRPCRequest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
+from cortex.front.http.access.tokens import add_named
 from cortex.front.http.routes import mcp_transports
 from cortex.front.http.routes.mcp_transports import KEPT_MAX, SessionEvents
-from cortex.front.http.tokens import add_named
 from tests.front.http.conftest import OFFERED, TOKEN
 from tests.wait_until import BOUND_S
 

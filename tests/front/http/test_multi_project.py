@@ -7,10 +7,10 @@ import shutil
 import orjson
 import pytest
 
-from cortex.front.http import tokens
-from cortex.front.http.tokens import Bearer, add_named
-from cortex.settings.home import user_config
-from cortex.settings.identity import birth_of
+from cortex.front.http.access import tokens
+from cortex.front.http.access.tokens import Bearer, add_named
+from cortex.settings.folders.home import user_config
+from cortex.settings.folders.identity import birth_of
 from cortex.system.errors import Unavailable
 from tests.front.http.conftest import CountingLink, serving
 

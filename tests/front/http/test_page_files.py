@@ -9,9 +9,9 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from cortex.front.http.access.tokens import add_named
 from cortex.front.http.page import file_view
 from cortex.front.http.page.file_view import LINE_CHARS_MAX, LINES_MAX
-from cortex.front.http.tokens import add_named
 from tests.conftest import open_project
 from tests.front.http.browsing import HOSTILE, HOSTILE_NAME
 from tests.front.http.conftest import CountingLink, serving

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from cortex.front.http.tokens import add_named, remove_named
+from cortex.front.http.access.tokens import add_named, remove_named
 from tests.front.conftest import MemoryInProcess
 from tests.front.http.browsing import HOSTILE
 from tests.wait_until import BOUND_S, until

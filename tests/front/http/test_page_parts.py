@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.front.http.page import tiles
-from cortex.front.http.page.code import lines_of, spans_of
-from cortex.front.http.page.sources import SourceFile
-from cortex.front.http.tokens import add_named
+from cortex.front.http.access.tokens import add_named
+from cortex.front.http.page.parts import tiles
+from cortex.front.http.page.parts.code import lines_of, spans_of
+from cortex.front.http.page.parts.sources import SourceFile
 
 
 def text_of(lines):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from cortex.front.http.page.query_filters import COMPLETIONS_MAX, FilteredQuery, complete, read_filters
+from cortex.front.http.page.parts.query_filters import COMPLETIONS_MAX, FilteredQuery, complete, read_filters
 from cortex.system.errors import BadRequest
 from tests.wait_until import until
 

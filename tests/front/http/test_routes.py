@@ -13,8 +13,8 @@ import pytest
 import zmq
 
 from cortex import __version__
+from cortex.front.http.access.tokens import add_named
 from cortex.front.http.routes import events
-from cortex.front.http.tokens import add_named
 from cortex.front.link import Link
 from cortex.front.mcp.server import describe
 from cortex.indexer.run import index

@@ -18,11 +18,11 @@ import psutil
 import pytest
 
 from cortex.front.cli.commands import run as cortex
+from cortex.front.http.access.server_proof import mark_of, prove
+from cortex.front.http.access.tokens import WRONG_MAX, digest_of
 from cortex.front.http.local_socket import HOSTS, find_socket, listening
-from cortex.front.http.server_proof import mark_of, prove
-from cortex.front.http.tokens import WRONG_MAX, digest_of
 from cortex.system.errors import Unavailable
-from cortex.system.ports import socket_uid
+from cortex.system.process.ports import socket_uid
 from tests.front.http.conftest import TOKEN, serving
 from tests.front.http.squatter import ANOTHER_UID, squatting
 from tests.front.http.test_bridge import bridged, call

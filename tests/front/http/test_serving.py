@@ -14,12 +14,12 @@ import pytest
 from cortex.front.cli.commands import run as cortex
 from cortex.front.http import serving as serving_module
 from cortex.front.http import tcp_port
-from cortex.front.http.origin_check import OriginCheck
+from cortex.front.http.access.origin_check import OriginCheck
+from cortex.front.http.access.tokens import Tokens, WrongToken
 from cortex.front.http.serving import ServerAddress, check
 from cortex.front.http.tcp_port import listen
-from cortex.front.http.tokens import Tokens, WrongToken
-from cortex.system import ports
 from cortex.system.errors import BadRequest, Misconfigured
+from cortex.system.process import ports
 from tests.front.http.conftest import serving
 
 

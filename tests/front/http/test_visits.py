@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from cortex.front.http.tokens import add_named, own_token, remove_named
-from cortex.front.http.visits import CODE_S, CODES_MAX, VISIT_S, Visits
+from cortex.front.http.access.tokens import add_named, own_token, remove_named
+from cortex.front.http.access.visits import CODE_S, CODES_MAX, VISIT_S, Visits
 
 KIND = "text/html,application/xhtml+xml"
 

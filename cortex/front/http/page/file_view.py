@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from cortex.ask.code_notes.blame import Commits
-from cortex.ask.current_lines import read_file
-from cortex.front.http.page import code, sources
+from cortex.ask.lines.current_lines import read_file
 from cortex.front.http.page.frame import Action, View, Visit, text_of
+from cortex.front.http.page.parts import code, sources
 from cortex.generation.manifest import Entry
 from cortex.settings.config import Config
 from cortex.settings.encodings import Encodings

@@ -13,9 +13,9 @@ from starlette.responses import HTMLResponse
 
 from cortex import __version__
 from cortex.ask.memory import Caller
-from cortex.front.http.page.hidden_texts import HiddenTexts
+from cortex.front.http.access.tokens import Bearer
+from cortex.front.http.page.parts.hidden_texts import HiddenTexts
 from cortex.front.http.projects import Hosted
-from cortex.front.http.tokens import Bearer
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.front.usage import PAGE
 from cortex.system.errors import BadRequest

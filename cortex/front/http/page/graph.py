@@ -14,7 +14,7 @@ import orjson
 
 from cortex.front.http.page.frame import Action, View, Visit, form_address, text_of
 from cortex.system.errors import BadRequest
-from cortex.terms.ambiguous_candidates import candidates_of
+from cortex.terms.code.ambiguous_candidates import candidates_of
 
 Row = dict[str, Any]
 

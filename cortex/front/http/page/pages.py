@@ -12,16 +12,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from cortex.front.http.gate import STATIC
+from cortex.front.http.access.gate import STATIC
+from cortex.front.http.access.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
 from cortex.front.http.page.frame import HEADERS, Action, View, Visit, address, page, render
-from cortex.front.http.page.hidden_texts import HiddenTexts
+from cortex.front.http.page.parts.hidden_texts import HiddenTexts
 from cortex.front.http.page.views import VIEWS
 from cortex.front.http.projects import Projects
 from cortex.front.http.replies import RETRY_S, RequestRefused, json_response, status_of
 from cortex.front.http.routes.calls import cancel_on_disconnect, read_json_object
-from cortex.front.http.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
 from cortex.front.project_selection import PROJECT
-from cortex.settings.home import is_loopback
+from cortex.settings.folders.home import is_loopback
 from cortex.system.errors import CortexError, NotFound
 
 FOLDER = Path(__file__).parent

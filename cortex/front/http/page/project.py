@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from cortex.front.http.page import sources
-from cortex.front.http.page import tiles as mapping
 from cortex.front.http.page.frame import Action, View, Visit
-from cortex.front.http.page.sources import SourceFile
+from cortex.front.http.page.parts import sources
+from cortex.front.http.page.parts import tiles as mapping
+from cortex.front.http.page.parts.sources import SourceFile
 from cortex.front.http.routes.calls import index_status
 from cortex.generation.manifest import Entry, Listing
 from cortex.system.errors import CortexError

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex.ask.questions import TOKENS_MAX
-from cortex.front.http.page import code, sources
 from cortex.front.http.page.frame import Action, View, Visit, text_of
-from cortex.front.http.page.query_filters import KINDS, FilteredQuery, complete, read_filters
+from cortex.front.http.page.parts import code, sources
+from cortex.front.http.page.parts.query_filters import KINDS, FilteredQuery, complete, read_filters
 from cortex.system.errors import BadRequest
 
 #: maxima of shown results: at first, and after "Show more"

@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from cortex.front.http.access.tokens import Forbidden
 from cortex.front.http.page.frame import Action, View, Visit, text_of
-from cortex.front.http.tokens import Forbidden
 from cortex.processes.names import MEMORY, PROJECT
 from cortex.settings.config import Config
 from cortex.system import files
@@ -61,7 +61,7 @@ async def hour(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
 async def checks(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
     """Return the checks of `cortex doctor` for the project. Raises Forbidden."""
     _check_owner(visit)
-    from cortex.front.cli.doctor import examine
+    from cortex.front.cli.setup.doctor import examine
 
     doctor_checks = await asyncio.to_thread(examine, str(visit.hosted.config.root))
     return {"checks": sorted(doctor_checks, key=lambda check: ("wrong", "odd", "fine").index(check.state))}

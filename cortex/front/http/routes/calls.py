@@ -18,9 +18,9 @@ from cortex.ask.memory import Caller
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.front.argument_forms import unwrap_arguments
+from cortex.front.http.access.tokens import Bearer
 from cortex.front.http.projects import Hosted, Projects
 from cortex.front.http.replies import RETRY_S, json_response
-from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import describe
 from cortex.front.project_selection import PROJECT
 from cortex.front.tool import Tool, make_tool

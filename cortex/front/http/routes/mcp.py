@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from starlette.routing import Route
 
-from cortex.front.http.gate import Receive, Scope, Send
+from cortex.front.http.access.gate import Receive, Scope, Send
 from cortex.front.http.projects import Projects
 
 if TYPE_CHECKING:

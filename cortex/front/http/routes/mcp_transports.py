@@ -23,10 +23,10 @@ from starlette.requests import Request
 from cortex.ask.memory import Caller
 from cortex.ask.query_context import Audience
 from cortex.front.audience import check_audience
-from cortex.front.http.gate import BODY_BYTES_MAX, Receive, Scope, Send
+from cortex.front.http.access.gate import BODY_BYTES_MAX, Receive, Scope, Send
+from cortex.front.http.access.tokens import Bearer
 from cortex.front.http.projects import ClientLink, Hosted, Projects
 from cortex.front.http.replies import RequestRefused
-from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
 

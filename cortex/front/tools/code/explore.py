@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.explore import explore
+from cortex.ask.exploring.explore import explore
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Explore
 from cortex.front.tools.arguments import MaxTokens

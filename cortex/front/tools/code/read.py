@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
-from cortex.ask.read import TOKENS, Read, read
+from cortex.ask.reading.read import TOKENS, Read, read
 
 
 async def cortex_read(

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Related
-from cortex.ask.related import find_related as find
+from cortex.ask.references.related import find_related as find
 from cortex.front.tools.arguments import Shape, Size
 
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from cortex.ask.code_notes.merged_order import merge_rows
+from cortex.ask.exploring.unit_answer import answer_with_code
 from cortex.ask.multi_project.search import search_in_projects
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import search
-from cortex.ask.unit_answer import answer_with_code
 from cortex.front.tool import Sets
 from cortex.front.tools.arguments import (
     LIMIT,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
-from cortex.ask.uses import TOKENS, Direction, UsesQuestion, uses
+from cortex.ask.references.uses import TOKENS, Direction, UsesQuestion, uses
 
 
 async def cortex_uses(

@@ -13,7 +13,7 @@ from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, drop_empty
 from cortex.front.tools.memory.place_checks import judge_rows
 from cortex.front.tools.memory.store import cortex_store
-from cortex.settings.identity import identity_of
+from cortex.settings.folders.identity import identity_of
 from cortex.settings.reference import read_reference
 from cortex.system.errors import BadRequest, NotFound
 

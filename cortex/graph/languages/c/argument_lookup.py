@@ -5,11 +5,11 @@ Pure.
 from __future__ import annotations
 
 from cortex.graph.facts.facts import Reference
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.includes import C_HOME
-from cortex.graph.resolution.package_names import in_scope
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.modules.includes import C_HOME
+from cortex.graph.resolution.modules.package_names import in_scope
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.values import Value
 
 
 def associated_functions(

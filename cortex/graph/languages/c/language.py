@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
-from cortex.graph.facts.macros import mocked_chain, read_test_macro
+from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
 from cortex.graph.languages.c.library import CPP_METHODS
 from cortex.graph.languages.c.steps import (
     find_module,
@@ -23,8 +23,8 @@ from cortex.graph.languages.c.steps import (
     visible,
 )
 from cortex.graph.languages.c.syntax import describe_argument, parameter_type, pointee_chain
-from cortex.graph.resolution.conversions import ARGUMENT_LIST
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.types.conversions import ARGUMENT_LIST
 from cortex.terms.languages import family_of
 
 C = Language(

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.facts import DEFAULT, MANY, Parameter, Reference
 from cortex.graph.languages.c.argument_lookup import associated_functions
-from cortex.graph.resolution.calls import Callee, Calls
-from cortex.graph.resolution.common_names import SECOND
-from cortex.graph.resolution.conversions import ELEMENTS, UNDECIDED, bare_cpp_type, cpp_fit
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.includes import C_HOME
-from cortex.graph.resolution.linkage import (
+from cortex.graph.resolution.calling.calls import Callee, Calls
+from cortex.graph.resolution.calling.common_names import SECOND
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.modules.includes import C_HOME
+from cortex.graph.resolution.modules.linkage import (
     drop_declarations,
     linked_definitions,
     members_of_type,
     reachable_definitions,
 )
-from cortex.graph.resolution.members import Members
-from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import Value
+from cortex.graph.resolution.types.conversions import ELEMENTS, UNDECIDED, bare_cpp_type, cpp_fit
+from cortex.graph.resolution.types.overloads import Overloads
 
 #: literals → the names of their types
 _LITERALS_OF_CPP = {"String": "char*", "boolean": "bool", "null": "null", "fn": "fn"}

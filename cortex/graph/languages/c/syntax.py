@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import POINTED, chain_of, child_of, text_of
+from cortex.graph.facts.expressions.chains import POINTED, chain_of, child_of, text_of
 from cortex.graph.facts.facts import DEFAULT, MANY
 from cortex.graph.facts.grammars import Syntax
 

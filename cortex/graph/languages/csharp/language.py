@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.generics import constructed_type
+from cortex.graph.facts.declared.generics import constructed_type
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_csharp
 from cortex.graph.languages.csharp.library import CSHARP_METHODS

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.facts import Definition, Parameter, Reference
 from cortex.graph.languages.csharp.library import CSHARP_TYPES, LINQ
-from cortex.graph.resolution.arity import type_parameter_names
-from cortex.graph.resolution.calls import Calls
-from cortex.graph.resolution.common_names import COMMON
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.extended_calls import ExtendedCalls
-from cortex.graph.resolution.extension_index import ANY_RECEIVER, extension_home, receiver_name
-from cortex.graph.resolution.extensions import ROOT_TYPES, UNKNOWN_MAX
-from cortex.graph.resolution.overloads import Overloads
-from cortex.graph.resolution.partial_types import extensions_in_use, is_in_use, of_arity
-from cortex.graph.resolution.plain_types import VALUES, bare_csharp_type, bare_type
+from cortex.graph.resolution.calling.calls import Calls
+from cortex.graph.resolution.calling.common_names import COMMON
+from cortex.graph.resolution.calling.extended_calls import ExtendedCalls
+from cortex.graph.resolution.calling.extension_index import ANY_RECEIVER, extension_home, receiver_name
+from cortex.graph.resolution.calling.extensions import ROOT_TYPES, UNKNOWN_MAX
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import OVERLOADS_MAX, Value
+from cortex.graph.resolution.types.arity import type_parameter_names
+from cortex.graph.resolution.types.overloads import Overloads
+from cortex.graph.resolution.types.partial_types import extensions_in_use, is_in_use, of_arity
+from cortex.graph.resolution.types.plain_types import VALUES, bare_csharp_type, bare_type
 
 #: characters of the longest name that counts as a type parameter without a declaration
 _SHORT = 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.arguments import INTEGERS, LITERALS, REALS
-from cortex.graph.facts.chains import LITERAL, package_name
+from cortex.graph.facts.expressions.arguments import INTEGERS, LITERALS, REALS
+from cortex.graph.facts.expressions.chains import LITERAL, package_name
 from cortex.graph.facts.facts import MANY
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import has_more_types_outside

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.builds import builds_of
+from cortex.graph.facts.declared.builds import builds_of
+from cortex.graph.facts.expressions.results import go_value, types_of
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_go
-from cortex.graph.facts.results import go_value, types_of
 from cortex.graph.languages.go.library import GO_METHODS
 from cortex.graph.languages.go.steps import find_module, own_members, visible
 from cortex.graph.languages.go.syntax import ONCE, function_type, once_chain

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cortex.graph.resolution.builds import built_with
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.modules.builds import built_with
 from cortex.graph.resolution.project import Project, Ref
 
 

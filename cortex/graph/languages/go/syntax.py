@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.expressions.chains import text_of
+from cortex.graph.facts.expressions.results import types_of
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.results import types_of
 
 #: functions of the library that return a function with the results of the one they get
 ONCE = frozenset({"sync.OnceFunc", "sync.OnceValue", "sync.OnceValues"})

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from cortex.graph.facts.generics import constructed_type, parameters_flag
+from cortex.graph.facts.declared.generics import constructed_type, parameters_flag
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.languages.defaults import JVM
@@ -14,7 +14,7 @@ from cortex.graph.languages.java.library import JAVA_METHODS
 from cortex.graph.languages.kotlin.extensions import passed_to
 from cortex.graph.languages.steps import take_block_member, take_inherited_overloads, take_method_past_locals
 from cortex.graph.resolution.language import Language
-from cortex.graph.resolution.overloads import BOXES, LIKELY
+from cortex.graph.resolution.types.overloads import BOXES, LIKELY
 
 
 def _flags(node: Node, _receiver: Node | None, _scope: str) -> tuple[str, ...]:

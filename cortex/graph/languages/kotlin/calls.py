@@ -7,17 +7,17 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from cortex.graph.facts.blocks import BLOCK_MARKS, BLOCK_RECEIVER
+from cortex.graph.facts.declared.types import split_top_level
+from cortex.graph.facts.expressions.blocks import BLOCK_MARKS, BLOCK_RECEIVER
 from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
-from cortex.graph.facts.types import split_top_level
-from cortex.graph.resolution.arity import accepts_count
-from cortex.graph.resolution.extensions import Extensions, is_generic
-from cortex.graph.resolution.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
-from cortex.graph.resolution.implicit_receivers import ImplicitReceivers
+from cortex.graph.resolution.calling.extensions import Extensions, is_generic
+from cortex.graph.resolution.evaluation.implicit_receivers import ImplicitReceivers
+from cortex.graph.resolution.evaluation.scopes import Scopes
+from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.scopes import Scopes
-from cortex.graph.resolution.supertypes import Supertypes
-from cortex.graph.resolution.values import Value
+from cortex.graph.resolution.types.arity import accepts_count
+from cortex.graph.resolution.types.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
+from cortex.graph.resolution.types.supertypes import Supertypes
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: the receiver before the parameters of a block's type

@@ -6,19 +6,19 @@ from cortex.graph.facts.facts import BOUND, OUTER, Binding, Definition, Import, 
 from cortex.graph.languages.kotlin.calls import Kotlin, function_result
 from cortex.graph.languages.kotlin.source_sets import visible_refs
 from cortex.graph.languages.kotlin.types import FUNCTION_RESULTS, METHOD_RESULTS
-from cortex.graph.resolution.calls import Callee, Calls
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.exports import Exports
-from cortex.graph.resolution.extended_calls import ExtendedCalls
-from cortex.graph.resolution.extension_index import (
+from cortex.graph.resolution.calling.calls import Callee, Calls
+from cortex.graph.resolution.calling.extended_calls import ExtendedCalls
+from cortex.graph.resolution.calling.extension_index import (
     ANY_RECEIVER,
     COMPANION_NAME,
     of_companion,
     receiver_name,
 )
-from cortex.graph.resolution.plain_types import bare_type
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import Value
+from cortex.graph.resolution.types.plain_types import bare_type
 
 #: links of the receiver that a chain's second link has
 _RECEIVER_LINKS = 2

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from cortex.graph.facts.blocks import block_parameter
-from cortex.graph.facts.chains import infix_of
-from cortex.graph.facts.generics import constructed_type
+from cortex.graph.facts.declared.generics import constructed_type
+from cortex.graph.facts.expressions.blocks import block_parameter
+from cortex.graph.facts.expressions.chains import infix_of
+from cortex.graph.facts.expressions.kotlin_values import KOTLIN_TEXTS, VALUES, parameters_of_class
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
-from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, VALUES, parameters_of_class
 from cortex.graph.languages.defaults import JVM
 from cortex.graph.languages.kotlin.extensions import (
     called_member,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of, union_link
+from cortex.graph.facts.declared.flags import kotlin_flags, platform_flags
+from cortex.graph.facts.declared.generics import parameters_flag
+from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of, union_link
+from cortex.graph.facts.expressions.kotlin_values import KOTLIN_TEXTS, branch_chains
+from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import MANY
-from cortex.graph.facts.flags import kotlin_flags, platform_flags
-from cortex.graph.facts.generics import parameters_flag
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, branch_chains
-from cortex.graph.facts.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.languages.defaults import with_default
 
 #: operators, and the functions that they call

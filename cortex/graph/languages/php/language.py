@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.chains import ROOT_MARK
+from cortex.graph.facts.expressions.chains import ROOT_MARK
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_php
 from cortex.graph.languages.php.library import PHP_METHODS
-from cortex.graph.resolution.exports import Exports
+from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.values import EXTERNAL, Value
 from cortex.graph.resolution.language import Language
-from cortex.graph.resolution.members import Members
-from cortex.graph.resolution.package_names import name_space_below
+from cortex.graph.resolution.modules.exports import Exports
+from cortex.graph.resolution.modules.package_names import name_space_below
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.languages import family_of
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.expressions.results import python_value
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_python
-from cortex.graph.facts.results import python_value
 from cortex.graph.languages.python.library import PYTHON_METHODS, PYTHON_OPERATORS
-from cortex.graph.resolution.commonjs import ChainEvaluator
-from cortex.graph.resolution.exports import Exports
+from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.modules.commonjs import ChainEvaluator
+from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.values import Value
 from cortex.terms.languages import family_of
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
-from cortex.graph.facts.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.languages.ruby.library import RUBY_METHODS
-from cortex.graph.resolution.calls import Callee, Calls
-from cortex.graph.resolution.common_names import COMMON
+from cortex.graph.resolution.calling.calls import Callee, Calls
+from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.language import Language
-from cortex.graph.resolution.members import Members
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import Value
 from cortex.terms.languages import family_of
 
 #: methods that return their receiver, or a value of the same type

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.expressions.results import rust_value
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_rust
-from cortex.graph.facts.results import rust_value
 from cortex.graph.languages.rust.library import RUST_METHODS, RUST_OPERATORS
 from cortex.graph.languages.rust.steps import (
     deref_member,

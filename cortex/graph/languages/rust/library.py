@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.operators import ELEMENT
+from cortex.graph.facts.expressions.operators import ELEMENT
 
 #: methods of Rust's containers, strings, pointers, iterators and locks
 RUST_METHODS = frozenset(

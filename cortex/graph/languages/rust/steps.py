@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cortex.graph.facts.facts import Import, Reference
-from cortex.graph.resolution.calls import Calls
-from cortex.graph.resolution.members import Members
+from cortex.graph.resolution.calling.calls import Calls
+from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import Value
 
 #: methods of Option, Result, Rc and similar types, which types.py replaces by their content
 _UNWRAPS = frozenset(

@@ -7,14 +7,14 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+from cortex.graph.facts.declared.types import split_top_level
 from cortex.graph.facts.facts import CASE, COMPANION, DEFAULT, LATER, Reference
-from cortex.graph.facts.types import split_top_level
-from cortex.graph.resolution.arity import accepts_count, leading_parameters
-from cortex.graph.resolution.commonjs import ChainEvaluator
-from cortex.graph.resolution.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
-from cortex.graph.resolution.plain_types import FUNCTIONS, first_arrow
+from cortex.graph.resolution.evaluation.values import EXTERNAL, Value
+from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.values import EXTERNAL, Value
+from cortex.graph.resolution.types.arity import accepts_count, leading_parameters
+from cortex.graph.resolution.types.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
+from cortex.graph.resolution.types.plain_types import FUNCTIONS, first_arrow
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: a link for the parameter of an unnamed function: index of the argument, index of the parameter

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from cortex.graph.facts.chains import infix_of
-from cortex.graph.facts.generics import constructed_type
+from cortex.graph.facts.declared.generics import constructed_type
+from cortex.graph.facts.expressions.chains import infix_of
+from cortex.graph.facts.expressions.scala_values import is_constant_pattern, parameters_of_scala
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
-from cortex.graph.facts.scala_values import is_constant_pattern, parameters_of_scala
 from cortex.graph.languages.defaults import JVM
 from cortex.graph.languages.scala.library import SCALA_METHODS
 from cortex.graph.languages.scala.steps import (

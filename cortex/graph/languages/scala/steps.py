@@ -14,15 +14,15 @@ from cortex.graph.languages.scala.calls import (
     constructor_target,
     object_of,
 )
-from cortex.graph.resolution.calls import Callee, Calls
+from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.exports import Exports
-from cortex.graph.resolution.members import Members
-from cortex.graph.resolution.overloads import Overloads
-from cortex.graph.resolution.plain_types import COLLECTIONS, PRIMITIVES, bare_scala_type, split_arrow
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.values import EXTERNAL, Value
+from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import EXTERNAL, Value
+from cortex.graph.resolution.types.overloads import Overloads
+from cortex.graph.resolution.types.plain_types import COLLECTIONS, PRIMITIVES, bare_scala_type, split_arrow
 
 
 def import_value(

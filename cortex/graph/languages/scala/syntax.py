@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.arguments import NAME_MARK
-from cortex.graph.facts.arguments import describe_argument as describe_any
-from cortex.graph.facts.chains import chain_of, package_name, text_of
-from cortex.graph.facts.facts import LATER, MANY
-from cortex.graph.facts.generics import parameters_flag
-from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.scala_values import (
+from cortex.graph.facts.declared.generics import parameters_flag
+from cortex.graph.facts.expressions.arguments import NAME_MARK
+from cortex.graph.facts.expressions.arguments import describe_argument as describe_any
+from cortex.graph.facts.expressions.chains import chain_of, package_name, text_of
+from cortex.graph.facts.expressions.scala_values import (
     argument_of_scala,
     is_later,
     lambda_parameter_chain,
     scala_flags,
     wildcard_chain,
 )
+from cortex.graph.facts.facts import LATER, MANY
+from cortex.graph.facts.grammars import Syntax
 from cortex.graph.languages.defaults import with_default
 
 

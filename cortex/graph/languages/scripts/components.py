@@ -17,7 +17,7 @@ from cortex.graph.languages.scripts.tags import (
     mustaches,
     svelte_expressions,
 )
-from cortex.terms.components import PAGE_ENDINGS, pascal
+from cortex.terms.code.components import PAGE_ENDINGS, pascal
 from cortex.terms.languages import embedded_language
 
 _SCRIPT_LANGUAGES = ("typescript", "tsx", "javascript")

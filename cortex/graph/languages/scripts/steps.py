@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cortex.graph.facts.facts import CALLED
-from cortex.graph.resolution.commonjs import ChainEvaluator
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import Value
 
 
 def find_module(project: Project, module: str, importer: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import Binding
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.values import Value, merge_values
 from cortex.graph.resolution.project import Ref
-from cortex.graph.resolution.values import Value, merge_values
 from cortex.terms.languages import family_of
 
 _COLLECTIONS = frozenset({"BidirectionalCollection", "Collection", "Sequence"})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cortex.graph.facts.facts import Reference
 from cortex.graph.languages.swift.extensions import of_own_type, where_clause_members
-from cortex.graph.resolution.calls import Callee, Calls
+from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.project import Ref
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
-from cortex.graph.facts.types import alternatives
+from cortex.graph.facts.declared.types import alternatives
+from cortex.graph.facts.expressions.chains import text_of
 
 _SHORT = {"array_type": "Array", "dictionary_type": "Dictionary"}
 

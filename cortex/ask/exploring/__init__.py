@@ -1,0 +1,1 @@
+"""The functions that a question is about, and the calls between them."""

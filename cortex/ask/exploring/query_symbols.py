@@ -1,0 +1,91 @@
+"""Code names in a question, and the lines of files that contain them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cortex.ask.exploring.functions import Function, ask_graph, parse_functions
+from cortex.ask.query_context import Turn
+from cortex.ranking import read_question
+from cortex.ranking.traces import KNOWN_ENDINGS, find_frames
+from ipc.messages import GraphSearch, Locate, Located, Place
+
+#: names that are searched, and cited places that are looked up
+NAMES_MAX, PLACES_MAX = 4, 8
+#: letters of a pasted trace that are read
+TRACE_CHARS_MAX = 24_000
+
+#: a name with its owner: `Config.load`, `Handler::handle()`, `Store#save`, `store->save`
+_QUALIFIED = r"(?<![\w./#@:-])[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+(?![\w/\\@-]|\.\w)"
+#: the same for a name in backquotes, which may also be a single one
+_QUOTED = r"`([A-Za-z_]\w{2,}|[A-Za-z_][\w.:#>-]+\w)(?:\(\))?`"
+#: a name of a file or of a page, and an abbreviation: no name with its owner
+_FILE = re.compile(rf"[\w.-]+\.(?:{KNOWN_ENDINGS}|com|org|net|io|dev)", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
+#: words of a question about the users of a function: it asks, or it tells of a change to come. A
+#: report of a fault says "changes" and "removing", too
+_USERS = re.compile(
+    r"\b(?:who|what|where|which)\b[^.?!]{0,60}\b(?:breaks?|affected|calls?|called|uses?|used|impact)\b"
+    r"|\b(?:callers?|usages?|uses|users|impact) of\b|\b(?:called|used) by\b|\bwho (?:calls|uses)\b"
+    r"|\b(?:if|when|before) (?:i|we|you)\b[^.?!]{0,40}\b(?:renam|remov|delet|chang)\w*"
+    r"|\bif\b[^.?!]{0,80}\b(?:is renamed|is removed|is deleted|changes|is changed|gets)\b"
+    r"|^\W*(?:rename|remove|delete|change)\b",
+    re.IGNORECASE,
+)
+#: a route: `POST /orders`
+ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY)\s+/[^\s`\"',?]*")
+_SEPARATOR = re.compile(r"\.|::|#|->")
+#: snake case, camel case, several capitals before small letters, and words in backquotes
+_NAME = re.compile(
+    rf"{_QUOTED}|({_QUALIFIED})"
+    r"|(?<![\w.])(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w+)(?!\w)"
+)
+
+
+def names_in(query: str) -> list[str]:
+    """Return the first NAMES_MAX different names and routes in a query, with their owners as
+    written.
+    """
+    routes = [match[0] for match in ROUTE.finditer(query)]
+    matches = (match[1] or match[0] for match in _NAME.finditer(query))
+    names = (name for name in matches if not (_FILE.fullmatch(name) or _ABBREVIATION.fullmatch(name)))
+    return list(dict.fromkeys((*routes, *names)))[:NAMES_MAX]
+
+
+def asks_for_users(query: str) -> bool:
+    """Whether a query asks for the callers of a function, or for the effects of a change of it."""
+    return _USERS.search(query) is not None
+
+
+async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
+    """Return the functions that the graph knows by the names, one for a name; none for a name that
+    is ambiguous or unknown. Raises NotReady.
+    """
+    if not names:
+        return []
+    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
+    named: dict[str, Function] = {}
+    for name, answer in zip(names, answers, strict=True):
+        for function in parse_functions(answer):
+            # the graph also reads names that are only similar
+            same = function.name.rpartition(".")[2] == _SEPARATOR.split(name)[-1]
+            if same and function.file and function.callable:
+                named.setdefault(function.id, function)
+    return list(named.values())
+
+
+async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:
+    """Return file → its lines that a pasted trace names, in the trace's order. Raises NotReady."""
+    named = [place for place in read_question(query).places if place.line]
+    frames = [Place(frame.path, frame.line) for frame in find_frames(query[:TRACE_CHARS_MAX]) if frame.line]
+    places = tuple(dict.fromkeys((*named, *(frames if named else ()))))[:PLACES_MAX]
+    if not places:
+        return {}
+    request = Locate(places, generation=turn.generation.number, bare=True)
+    located = await turn.lane("text", request, Located)
+    lines: dict[str, list[int]] = {}
+    for spot in located.spots if located is not None else ():
+        if spot.whole:
+            lines.setdefault(spot.hit.path, []).append(places[spot.place].line)
+    return lines

@@ -1,0 +1,126 @@
+"""Units ranked for a question: definitions as wholes, and the pieces between them.
+
+The text worker finds them by words. Hits of chunks add words and meanings; a definition or a line
+that the question names is added and stands first. cortex/ranking/units.py weighs them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import orjson
+
+from cortex.ask.exploring.query_symbols import ROUTE, asks_for_users, find_cited, names_in
+from cortex.ask.query_context import Turn, no_answer_error
+from cortex.ask.questions import Search
+from cortex.ask.reading.meanings import Meaning, find_meanings
+from cortex.ask.search import LANES, ask_lanes, notes_of, rank_lanes
+from cortex.ranking import read_question
+from cortex.ranking.floor import gather_evidence, unknown_words
+from cortex.ranking.units import CANDIDATES, ScoredUnit, chunk_hits, file_places, rank_units
+from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordCounts
+
+#: hits of chunks that the lanes are asked for; files whose places count
+HITS, FILES = 24, 60
+#: tests and sections that are ranked beside the units of code
+ASIDE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RankedUnits:
+    """The units of a question, best first, and the definitions that it names. `notes`: sentences on
+    omissions. `fits`: whether they may answer it; `unknown`: its words that the index lacks.
+    """
+
+    units: tuple[ScoredUnit, ...]
+    meanings: tuple[Meaning, ...] = ()
+    notes: tuple[str, ...] = ()
+    fits: bool = True
+    unknown: tuple[str, ...] = ()
+
+
+async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
+    """Return the ranked units of a question; None where the index has none. Raises as
+    `answer_with_code`, and NotReady.
+    """
+    if turn.context.config.remote:  # Milvus holds no units: no lane is asked in vain
+        return None
+    reading = read_question(question.query)
+    question = replace(question, limit=HITS)
+    number = turn.generation.number
+    filters = turn.context.scope_filters(question.filters)
+    request = UnitSearch(reading.query, CANDIDATES, filters, number, ASIDE)
+    lanes, reply, counts, meanings, cited = await asyncio.gather(
+        ask_lanes(turn, question, reading),
+        turn.lane("text", request, UnitHits, ours=True),
+        turn.lane("text", CountWords(reading.query, number), WordCounts, ours=True),
+        _find_named(turn, question.query),
+        find_cited(turn, question.query),
+    )
+    if lanes.text is None and lanes.vector is None:
+        raise no_answer_error(turn.silent[name] for name in LANES if name in turn.silent)
+    if reply is None:
+        return None
+    lines = [(path, line) for path, numbers in cited.items() for line in numbers]
+    lines += [(meaning.file, meaning.start) for meaning in meanings]
+    turn = turn.renewed()
+    ranked = rank_lanes(
+        lanes, replace(question, limit=FILES), reading, turn.context.config.fusion.bm25_weight
+    )
+    reply = await _with_units_at(turn, reply, lines)
+    units = rank_units(
+        question.query, reply, file_places(ranked), chunk_hits(lanes.replies), lines=frozenset(lines)
+    )
+    is_built_in = turn.context.config.embedding.quick
+    evidence = gather_evidence(
+        reading.query, counts or WordCounts(), reply, lanes.vector if is_built_in else None
+    )
+    return RankedUnits(
+        units=tuple(units),
+        meanings=tuple(meanings),
+        notes=notes_of(lanes.vector),
+        fits=bool(reply.units and (evidence.fits or meanings or lines)),
+        unknown=tuple(unknown_words(reading.query, counts)) if counts is not None else (),
+    )
+
+
+async def _find_named(turn: Turn, query: str) -> list[Meaning]:
+    """Return the definitions of the names in a query, those that the graph knows for certain; for a
+    question about users one with copies, too: in built files, or in tests.
+    """
+    replies = await asyncio.gather(*(find_meanings(turn, name) for name in names_in(query)))
+    meanings = [meaning for listed, _ in replies for meaning in listed if meaning.file]
+    with_copies = asks_for_users(query)
+    meanings = [
+        m for m in meanings if not m.remark or (with_copies and not m.is_guess) or ROUTE.fullmatch(m.symbol)
+    ]
+    return list({meaning.id: meaning for meaning in meanings}.values())
+
+
+async def _with_units_at(turn: Turn, reply: UnitHits, lines: Sequence[tuple[str, int]]) -> UnitHits:
+    """Add the units with the named `lines` that the search has not found."""
+    if not lines:
+        return reply
+    places = tuple(Place(path, line) for path, line in dict.fromkeys(lines))
+    named = await turn.lane("text", UnitsAt(places, turn.generation.number), UnitHits, ours=True)
+    return _merge_units(reply, named) if named is not None else reply
+
+
+def _merge_units(reply: UnitHits, more: UnitHits) -> UnitHits:
+    """Return the units of both replies, each once; those of a reply without signals have zeros."""
+    present = {_place(raw) for raw in reply.units}
+    new = [at for at, raw in enumerate(more.units) if _place(raw) not in present]
+    values = more.values[:, new] if more.names else np.zeros((len(reply.names), len(new)), np.float32)
+    return replace(
+        reply,
+        units=(*reply.units, *(more.units[at] for at in new)),
+        values=np.concatenate([reply.values, values], axis=1),
+    )
+
+
+def _place(raw: bytes) -> tuple[str, int]:
+    unit = orjson.loads(raw)
+    return unit["path"], unit["start"]

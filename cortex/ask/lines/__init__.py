@@ -1,0 +1,1 @@
+"""Lines of code that an answer shows."""

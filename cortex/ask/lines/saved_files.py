@@ -1,0 +1,92 @@
+"""The sources of an answer, compared with the files that the indexer read: their stat, or their
+content where that leaves it open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from cortex.generation.damage import UNREADABLE
+from cortex.generation.manifest import TICK_NS, FileDigest, FileState, Listing, Stat, is_unchanged
+from cortex.system import files
+from cortex.system.folders import path_names
+
+#: no larger manifest is read: files are then not compared
+MANIFEST_BYTES_MAX = 80 * 1024 * 1024
+#: verdicts on hashed files to keep
+VERDICTS_KEPT = 1000
+
+
+class SavedFiles:
+    """The files below a root, compared with their records in one manifest after another."""
+
+    def __init__(self, root: str, manifest: Path) -> None:
+        self._root = root
+        self._manifest = manifest
+        #: path → (its stat, whether its content was changed), for the last manifest
+        self._verdicts: dict[str, tuple[Stat, bool]] = {}
+
+    def forget(self) -> None:
+        """Drop the verdicts: there is another manifest."""
+        self._verdicts.clear()
+
+    def changed(self, records: Mapping[str, FileState], paths: Iterable[str]) -> set[str]:
+        """Return those of `paths` that were changed or removed since `records`. Without a record
+        nothing is known.
+        """
+        changed: set[str] = set()
+        doubtful: dict[str, Stat] = {}
+        for path in paths:
+            record = records.get(path)
+            if record is None or not path_names.stays_inside(path):
+                continue  # an index must not make us look outside of the project
+            try:
+                info = os.stat(f"{self._root}/{path}")
+            except OSError:
+                changed.add(path)
+                continue
+            stat = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+            verdict = is_unchanged(record, stat)
+            if verdict is False:
+                changed.add(path)
+            elif verdict is None:
+                doubtful[path] = stat
+        return changed.union(self._changed_contents(doubtful)) if doubtful else changed
+
+    def _changed_contents(self, doubtful: Mapping[str, Stat]) -> set[str]:
+        judged = {path for path, stat in doubtful.items() if self._verdicts.get(path, (None,))[0] == stat}
+        digests = self._read_digests() if judged != doubtful.keys() else {}
+        now_ns = time.time_ns()
+        changed = {path for path in judged if self._verdicts[path][1]}
+        if len(self._verdicts) > VERDICTS_KEPT:
+            self.forget()
+        for path in doubtful.keys() - judged:
+            stat, recorded = doubtful[path], digests.get(path)
+            differs = recorded is None or recorded.sha256 != self._digest(path, stat[0])
+            if differs:
+                changed.add(path)
+            if max(stat[1], stat[2]) < now_ns - TICK_NS:  # else a later save may have the same times
+                self._verdicts[path] = stat, differs
+        return changed
+
+    def _digest(self, path: str, size: int) -> str:
+        try:
+            return hashlib.sha256(files.read_plain(f"{self._root}/{path}", size + 1)).hexdigest()
+        except OSError:
+            return ""
+
+    def _read_digests(self) -> Mapping[str, FileDigest]:
+        """Return the digests of all files. They are read for a doubt alone: such a table takes as
+        much memory as all other fields.
+        """
+        try:
+            raw = files.read_ours(self._manifest, MANIFEST_BYTES_MAX)
+            return msgspec.json.decode(raw, type=Listing[FileDigest]).files
+        except (OSError, *UNREADABLE):
+            return {}

@@ -1,0 +1,1 @@
+"""Places to read: their meaning, their lines, their surroundings."""

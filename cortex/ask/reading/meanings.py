@@ -1,0 +1,134 @@
+"""The definitions that a symbol means, and the overloads of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from cortex.ask.exploring.functions import ask_graph
+from cortex.ask.query_context import Turn
+from cortex.terms.code.overloads import OVERLOADING, fitting_overloads, names_parameters
+from cortex.terms.ids import strip_overload
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.languages import language_of
+from cortex.terms.paths import is_test, is_unshipped
+from cortex.terms.text.spelling import read_file_lines, read_symbol
+from ipc.messages import GraphHits, GraphSearch
+
+#: meanings of an ambiguous name that are answered together
+MEANINGS_MAX = 3
+#: overloads of one function that are told apart
+OVERLOADS_MAX = 40
+#: beginnings of remarks about a symbol that is no exact name
+_GUESSES = ("There is no ", "Line ")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A definition that a symbol means. `remark`: how an uncertain symbol was read; `symbol`: as
+    written.
+    """
+
+    id: str
+    kind: str
+    file: str
+    start: int
+    end: int
+    remark: str = ""
+    signature: str = ""
+    symbol: str = ""
+
+    @property
+    def name(self) -> str:
+        return short_name(self.id) or self.id
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.start}"
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the symbol is no name of the definition; a remark also lists copies of it."""
+        return self.remark.startswith(_GUESSES)
+
+
+async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
+    """Return the definitions that `symbol` means, and a sentence where it means none or more than
+    MEANINGS_MAX. Raises NotReady.
+    """
+    # the path from a name to itself is the definition that it means
+    (hits,) = await ask_graph(turn, [GraphSearch("path", symbol, to=symbol)])
+    if hits is None:
+        return [], ""
+    if hits.results:
+        return [read_meaning(hits, symbol)], ""
+    candidates = _likely(symbol, hits.candidates) if hits.ambiguous else ()
+    if not 0 < len(candidates) <= MEANINGS_MAX:
+        return [], hits.suggestion
+    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
+    meanings = [read_meaning(answer, symbol) for answer in answers if answer is not None and answer.results]
+    # a constant of the same name mostly exports the function: `const { save } = require("./save")`
+    named = [meaning for meaning in meanings if meaning.kind in CALLABLE_KINDS | TYPE_KINDS]
+    meanings = named or meanings
+    return meanings, "" if meanings else hits.suggestion
+
+
+def _likely(symbol: str, candidates: Sequence[str]) -> Sequence[str]:
+    """Return the candidates that the symbol means rather than the others: shipped sources before
+    tests and built files; those in the folder that is named before the name, as in `tokio::spawn`.
+    """
+    paths = {name: name.partition(":")[0] for name in candidates}
+    shipped = [name for name, path in paths.items() if not (is_unshipped(path) or is_test(path))]
+    owners = set((read_symbol(symbol) or ("",))[0].split(".")[:-1])
+    inside = [
+        name
+        for name in shipped or candidates
+        if owners.intersection(paths[name].split("/")) and "." not in short_name(name)
+    ]
+    return inside or shipped or candidates
+
+
+def read_meaning(hits: GraphHits, symbol: str = "") -> Meaning:
+    node = orjson.loads(hits.results[0])["node"]
+    lines = node.get("start_line", 0), node.get("end_line", 0)
+    text = node.get("signature", "")
+    return Meaning(node["id"], node["kind"], node.get("file", ""), *lines, hits.suggestion, text, symbol)
+
+
+async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
+    """Return a definition and its overloads, in their order; the definition alone where the graph
+    has no others or does not tell them apart.
+    """
+    if meaning.kind not in CALLABLE_KINDS or language_of(meaning.file).name not in OVERLOADING:
+        return [meaning]
+    base = strip_overload(meaning.id)
+    overloads: dict[str, Meaning] = {}  # by place: a prototype is at that of its definition
+    for numbers in (range(1, 3), range(3, 7), range(7, 17), range(17, OVERLOADS_MAX + 1)):
+        names = [f"{base}~{number}" if number > 1 else base for number in numbers]
+        answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
+        copies = [read_meaning(answer) for answer in answers if answer is not None and answer.results]
+        named = [overload for overload in copies if overload.id in names]
+        for overload in named:
+            overloads.setdefault(overload.place, overload)
+        if len(named) < len(names):
+            break
+    return list(overloads.values()) if len(overloads) > 1 else [meaning]
+
+
+def choose_overload(meaning: Meaning, overloads: Sequence[Meaning]) -> Meaning | None:
+    """Return the overload that a symbol names by its place or by its parameters; None for all."""
+    if len(overloads) < 2:
+        return None
+    if "~" in meaning.symbol or read_file_lines(meaning.symbol).line:
+        return next((overload for overload in overloads if overload.id == meaning.id), None)
+    if not names_parameters(meaning.symbol):
+        return None
+    fitting = fitting_overloads(meaning.symbol, [overload.signature for overload in overloads])
+    return overloads[fitting[0]] if len(fitting) == 1 else None
+
+
+def short_name(identity: str) -> str:
+    """Return the name inside its file as people write it: `Router.dispatch`; "" for a file."""
+    return strip_overload(identity).partition(":")[2]

@@ -1,0 +1,144 @@
+"""Outlines of files and folders to read: the lines of an answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from cortex.ask.exploring.functions import Function
+from cortex.ask.query_context import Turn
+from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
+from ipc.messages import GraphHits, OutlineSearch
+
+#: letters of a line; bytes of its numbers
+TEXT_CHARS, NUMBER_BYTES = 88, 14
+#: depth from which on definitions are left out before data
+DATA_RANK = 10
+#: names of one file in the outline of a folder; files without definitions that it names
+NAMES_MAX, OTHERS_MAX = 8, 8
+#: bytes of a graph's outline for each byte of an answer: it holds signatures, too
+GRAPH_SHARE = 6
+
+_HEADING = re.compile(r"(#{1,6})\s+(?P<text>.*\S)")
+_FENCE = re.compile(r"\s*(```|~~~)")
+#: endings of documents with headings of `#`
+_MARKDOWN = (".md", ".mdx", ".markdown")
+
+Row = dict[str, Any]
+
+
+def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
+    """Return a row for each definition, by line; where they do not fit, the inner ones and the data
+    are left out first.
+    """
+    ordered = sorted(definitions, key=lambda definition: (definition.start, -definition.end))
+    rows = [
+        (_rank(definition), _row(definition.start, definition.end, _text(definition)))
+        for definition in ordered
+    ]
+    for most in sorted({rank for rank, _ in rows}, reverse=True):
+        fitting = [row for rank, row in rows if rank <= most]
+        if _size(fitting) <= max_bytes:
+            return fitting
+    fitting = [row for rank, row in rows if rank == min(rank for rank, _ in rows)] if rows else []
+    return _first_rows(fitting, max_bytes)
+
+
+def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> list[Row]:
+    """Return a row for each section of a document, or for each paragraph that begins at the margin
+    of another file.
+    """
+    numbers = list(lines)
+    starts = _headings(lines) if path.lower().endswith(_MARKDOWN) else _margins(lines)
+    ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []
+    rows = [_row(start, end, text) for (start, text), end in zip(starts, ends, strict=True)]
+    return _first_rows(rows, max_bytes)
+
+
+async def outline_folder(turn: Turn, path: str, max_bytes: int) -> tuple[list[Row], str]:
+    """Return (a line of the map for each file below a folder, with its most used definitions; a
+    sentence on files that are left out). Raises NotReady.
+    """
+    search = OutlineSearch(path, GRAPH_SHARE * max_bytes, turn.generation.number)
+    hits = await turn.lane("graph", search, GraphHits, ours=True)
+    results = [orjson.loads(raw) for raw in hits.results] if hits is not None else []
+    rows: list[Row] = []
+    for result in results:
+        row = {"file": result["file"], "name": _names(result["symbols"])}
+        max_bytes -= len(f"{row['file']}{row['name']}".encode()) + 4
+        if max_bytes < 0:
+            break
+        rows.append(row)
+    prefix = f"{path}/" if path else ""
+    shown = {row["file"] for row in rows}
+    listed = sorted(name for name in turn.context.freshness.listed() if name.startswith(prefix))
+    others = [name.removeprefix(prefix) for name in listed if name not in shown]
+    if not others:
+        return rows, ""
+    more = f" and {len(others) - OTHERS_MAX} more" if len(others) > OTHERS_MAX else ""
+    return rows, f"Also in {path or 'the project'}: {', '.join(others[:OTHERS_MAX])}{more}."
+
+
+def _rank(definition: Function) -> int:
+    """Return how soon a definition is left out: 0 never."""
+    return definition.name.count(".") + DATA_RANK * (definition.kind in DATA_KINDS)
+
+
+def _text(definition: Function) -> str:
+    text = definition.signature or definition.name.rpartition(".")[2]
+    kind = f"{definition.kind} " if definition.kind in TYPE_KINDS else ""
+    return "  " * definition.name.count(".") + kind + text.replace("\n", " ")
+
+
+def _row(start: int, end: int, text: str) -> Row:
+    return {
+        "start": start,
+        "end": end,
+        "text": text if len(text) <= TEXT_CHARS else f"{text[: TEXT_CHARS - 1]}…",
+    }
+
+
+def _size(rows: Sequence[Row]) -> int:
+    return sum(len(row["text"].encode()) + NUMBER_BYTES for row in rows)
+
+
+def _first_rows(rows: Sequence[Row], max_bytes: int) -> list[Row]:
+    fitting: list[Row] = []
+    for row in rows:
+        max_bytes -= len(row["text"].encode()) + NUMBER_BYTES
+        if max_bytes < 0:
+            break
+        fitting.append(row)
+    return fitting
+
+
+def _headings(lines: Mapping[int, str]) -> list[tuple[int, str]]:
+    headings = []
+    fenced = False
+    for number, text in lines.items():
+        fenced ^= _FENCE.match(text) is not None
+        if not fenced and (match := _HEADING.match(text)):
+            headings.append((number, "  " * (len(match[1]) - 1) + match["text"]))
+    return headings
+
+
+def _margins(lines: Mapping[int, str]) -> list[tuple[int, str]]:
+    """Return the lines at the margin that follow a blank one, and the first."""
+    return [
+        (number, text)
+        for number, text in lines.items()
+        if text.strip() and not text[:1].isspace() and not lines.get(number - 1, "").strip()
+    ]
+
+
+def _names(symbols: Sequence[Row]) -> str:
+    outer = [symbol for symbol in symbols if "." not in symbol["name"]] or list(symbols)
+    best = sorted(outer, key=lambda symbol: -symbol.get("references", 0))[:NAMES_MAX]
+    names = [
+        f"{symbol['name']} {symbol['lines'][0]}"
+        for symbol in sorted(best, key=lambda symbol: symbol["lines"][0])
+    ]
+    return ", ".join([*names, *(["…"] if len(outer) > len(best) else [])])

@@ -1,0 +1,1 @@
+"""Places that use a definition, and code that a change may break."""

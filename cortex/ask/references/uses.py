@@ -1,0 +1,414 @@
+"""The answer of cortex_uses: every place that uses a definition, from the graph, and the places
+that name it without a resolved use.
+
+A name without edges in the graph (a constant, a field, an unknown word) is searched in the text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import orjson
+
+from cortex.ask.exploring.functions import ask_graph
+from cortex.ask.lines.code_words import Owner, declares, names_in_code
+from cortex.ask.lines.current_lines import Span, read_spans, read_texts
+from cortex.ask.lines.line_directives import find_source, point_at_sources, span_above
+from cortex.ask.query_context import QueryContext, Turn
+from cortex.ask.questions import TOKEN_BYTES, Graph
+from cortex.ask.reading.meanings import (
+    Meaning,
+    choose_overload,
+    find_meanings,
+    find_overloads,
+    read_meaning,
+    short_name,
+)
+from cortex.ask.references.other_mentions import describe_mentions
+from cortex.ask.references.use_sites import (
+    OVERLOADS_SHOWN,
+    UNRESOLVED_SHOWN,
+    Place,
+    Site,
+    Uses,
+    cut,
+    render,
+    size_of,
+)
+from cortex.ask.references.word_lines import find_lines, list_others, search_text
+from cortex.query.check import check_text
+from cortex.ranking.traces import looks_like_path
+from cortex.system.errors import BadRequest, Unavailable
+from cortex.terms.bounds import clamp
+from cortex.terms.ids import enclosing_id, strip_overload
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS, WHOLE_KINDS
+from cortex.terms.text.spelling import read_symbol
+from ipc.messages import GraphHits, GraphOperation, GraphSearch
+
+Direction = Literal["callers", "callees", "implementations", "types"]
+
+#: tokens of the answer, their bounds, and the largest number of steps
+TOKENS, TOKENS_MIN, TOKENS_MAX, DEPTH_MAX = 1_200, 200, 20_000, 3
+#: fewest bytes of a site with its code
+SITE_BYTES = 25
+#: results of one request to the graph, and requests for one operation
+PAGE, PAGES_MAX = 500, 8
+#: names of functions that a language calls itself: lines with them are about other types
+_CALLED_BY_LANGUAGE = re.compile(r"__\w+__|constructor")
+_PROPERTY = re.compile(r"\s*@(?:[\w.]*property|reify)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class UsesQuestion:
+    """A question for the uses of `symbol`, as people write it."""
+
+    symbol: str
+    direction: Direction = "callers"
+    depth: int = 1
+    offset: int = 0
+    max_tokens: int = TOKENS
+
+    def checked(self) -> UsesQuestion:
+        if not self.symbol.strip():
+            raise BadRequest("The symbol is empty; pass the name of a function, method or type.")
+        check_text(self.symbol, "symbol")
+        return replace(
+            self,
+            depth=clamp(self.depth, 1, DEPTH_MAX),
+            offset=max(0, self.offset),
+            max_tokens=clamp(self.max_tokens, TOKENS_MIN, TOKENS_MAX),
+        )
+
+
+async def uses(context: QueryContext, question: UsesQuestion) -> dict[str, Any]:
+    """Answer cortex_uses. Raises BadRequest, and Unavailable when the graph worker is silent."""
+    question = question.checked()
+
+    async def make(turn: Turn) -> dict[str, Any]:
+        answer = await find_uses(
+            turn,
+            question.symbol,
+            question.direction,
+            question.depth,
+            offset=question.offset,
+            max_tokens=question.max_tokens,
+        )
+        return answer | {"index": turn.index()}
+
+    turn, answer = await context.attempt(make)
+    if answer is not None:
+        return answer
+    return {"sites": [], "suggestion": turn.explain_nothing(), "index": turn.index()}
+
+
+async def find_uses(
+    turn: Turn,
+    symbol: str,
+    direction: Direction = "callers",
+    depth: int = 1,
+    *,
+    offset: int = 0,
+    max_tokens: int = TOKENS,
+) -> dict[str, Any]:
+    """Return the uses of each meaning of `symbol` as `sites`, `notes`, and a `suggestion` if the
+    symbol is unknown. Raises NotReady, BadRequest.
+    """
+    meanings, suggestion = await find_meanings(turn, symbol)
+    names = read_symbol(symbol) or (symbol,)
+    guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
+    is_path = looks_like_path(symbol)
+    is_field = direction == "callers" and guessed and "." in names[0] and not is_path
+    owner = await _find_owner_of_field(turn, names[0]) if is_field else None
+    meanings = [] if owner else meanings
+    answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
+    if not meanings and direction in ("callers", "types") and not is_path:
+        outer, _, name = names[0].rpartition(".")
+        of_type = outer.rpartition(".")[2]
+        if owner is None and of_type[:1].isupper():  # a type outside of the project
+            owner = Owner(of_type)
+        usage = await search_text(turn, name, {}, owner)
+        if usage.textual:
+            head = {"of": name, "direction": direction}
+            suggestion = "" if owner and owner.file else suggestion
+            answer["sites"] = [head | render(usage, offset, max_tokens * TOKEN_BYTES)]
+    return answer | {"suggestion": suggestion}
+
+
+async def _find_owner_of_field(turn: Turn, name: str) -> Owner | None:
+    """Return the type of a field that the graph does not list; None if the type is unknown or does
+    not declare it.
+    """
+    of_type, _, word = name.rpartition(".")
+    types, _ = await find_meanings(turn, of_type)
+    for meaning in types:
+        if meaning.is_guess or not _may_have_fields(meaning.kind, meaning.name):
+            continue
+        owner = Owner(meaning.name.rpartition(".")[2], meaning.file, meaning.start, meaning.end)
+        text = (await read_texts(turn, [meaning.file])).get(meaning.file, "")
+        if declares(meaning.file, text, word, owner):
+            return owner
+    return None
+
+
+def _may_have_fields(kind: str, name: str) -> bool:
+    """Whether a definition is a type, or a function that makes objects: `function Store() {}`."""
+    return kind in TYPE_KINDS or (kind in CALLABLE_KINDS and name.rpartition(".")[2][:1].isupper())
+
+
+async def _find_owner(turn: Turn, meaning: Meaning) -> Owner | None:
+    """Return the type of a member; None for a definition that is no member."""
+    outer = meaning.name.rpartition(".")[0]
+    if not outer:
+        return None
+    (hits,) = await ask_graph(
+        turn, [GraphSearch("path", name := enclosing_id(strip_overload(meaning.id)), to=name)]
+    )
+    outer_type = read_meaning(hits) if hits is not None and hits.results else None
+    if outer_type is None or outer_type.id != name or outer_type.kind not in TYPE_KINDS:
+        return None
+    return Owner(outer.rpartition(".")[2], outer_type.file, outer_type.start, outer_type.end)
+
+
+async def find_uses_of(
+    turn: Turn,
+    meanings: Sequence[Meaning],
+    direction: Direction = "callers",
+    depth: int = 1,
+    *,
+    offset: int = 0,
+    max_tokens: int = TOKENS,
+) -> dict[str, Any]:
+    """Return the uses of each of the meanings as `sites`, the other lines with their name as
+    `elsewhere`, and `notes`. Raises NotReady.
+    """
+    words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
+    word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
+    if _CALLED_BY_LANGUAGE.fullmatch(word):
+        word = ""
+    max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
+    uses = await _list_uses(turn, meanings, (direction, depth), offset, max_bytes)
+    blocks, places, definitions, remarks = uses
+    answer: dict[str, Any] = {"sites": blocks}
+    following = [block["next_offset"] for block in blocks if "next_offset" in block]
+    for block in (block for block in blocks if "next_offset" in block):
+        block["next_offset"] = min(following)
+    # a full answer has no room for other lines
+    if not following and (lines := await find_lines(turn, word)) is not None:
+        left = max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
+        answer["elsewhere"] = await asyncio.to_thread(list_others, word, lines, places, definitions, left)
+    return answer | {"notes": list(dict.fromkeys(filter(None, remarks)))}
+
+
+async def _list_uses(
+    turn: Turn, meanings: Sequence[Meaning], step: tuple[Direction, int], offset: int, max_bytes: int
+) -> tuple[list[dict[str, Any]], set[Place], set[Place], list[str]]:
+    """Return (the uses of each meaning, their places, those of the definitions, remarks)."""
+    direction, depth = step
+    blocks: list[dict[str, Any]] = []
+    unresolved: list[dict[str, Any]] = []
+    remarks = [meaning.remark for meaning in meanings]
+    places, definitions = set[Place](), set[Place]()
+    for meaning in meanings:
+        overloads = await find_overloads(turn, meaning)
+        selected = choose_overload(meaning, overloads)
+        of_all = replace(meaning, id=overloads[0].id) if len(overloads) > 1 else meaning
+        usage = await _find_uses_of(turn, of_all, direction, depth)
+        if direction == "callers" and not (usage.sites or usage.unresolved):
+            nothing = GraphHits(target=meaning.id)
+            remarks.append(await describe_mentions(turn, Graph("dependents", meaning.id), nothing))
+        head: dict[str, Any] = {
+            "of": meaning.name,
+            "at": (selected or overloads[0]).place,
+            "direction": direction,
+        }
+        definitions.update((overload.file, overload.start) for overload in overloads)
+        places.update(site.place for site in usage.sites)  # with those of other overloads
+        if len(overloads) > 1 and direction == "callers":
+            head |= _split_by_overload(usage, overloads, selected)
+        if usage.unresolved in unresolved or offset:  # another meaning has the same name
+            usage.unresolved = {}
+        unresolved.append(usage.unresolved)
+        await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
+        places.update(usage.places)
+        blocks.append(render(usage, offset, max_bytes, head))
+    return blocks, places, definitions, remarks
+
+
+def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:
+    """Mark each site with the line of the overload that it uses, where the graph knows it; of one
+    overload that is `selected` keep its sites alone. Return the places of the overloads for the
+    heading, and the numbers of the sites of the others.
+    """
+    starts = {overload.id: overload for overload in overloads}
+    for at, site in enumerate(usage.sites):
+        targets = [starts[end] for end in site.ends if end in starts]
+        line = targets[0].start if len(targets) == 1 and len(site.ends) == 1 else 0
+        usage.sites[at] = replace(site, overload=0 if selected else line)
+    if selected is None:
+        places = [overload.place for overload in overloads[1:]]
+        more = len(places) - OVERLOADS_SHOWN
+        shown = {"overloads": places[:OVERLOADS_SHOWN]}
+        return shown | ({"more_overloads": more} if more > 0 else {})
+    others: dict[str, int] = {}
+    for site in usage.sites:
+        ends = [end for end in site.ends if end in starts]
+        if ends and selected.id not in ends:
+            others[ends[0]] = others.get(ends[0], 0) + 1
+    usage.sites = [
+        site
+        for site in usage.sites
+        if selected.id in site.ends or not any(end in starts for end in site.ends)
+    ]
+    return {"others": [{"at": starts[end].place, "total": total} for end, total in others.items()]}
+
+
+def _operations(meaning: Meaning, direction: Direction) -> tuple[GraphOperation, ...]:
+    """Return the operations of the graph that answer `direction` for a definition of this kind."""
+    match direction:
+        case "callees":
+            return ("callees",)
+        case "implementations":
+            return ("implementations",)
+        case "types":
+            return ("type_usages",)
+    if meaning.kind in WHOLE_KINDS:
+        return ("dependents",)
+    return ("callers", "type_usages") if meaning.kind in TYPE_KINDS else ("callers",)
+
+
+async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, depth: int) -> Uses:
+    """Return the uses of a definition: each place once, in the order of the answer."""
+    usage, sites = Uses(), dict[tuple[str, int], Site]()
+    for operation in _operations(meaning, direction):
+        rows, unresolved = await _rows(turn, operation, meaning.id, depth, usage)
+        for row in rows:
+            name = row["node"].get("route") or short_name(row["node"]["id"])
+            if row["depth"] > 1:
+                usage.further.setdefault((row["node"].get("file", ""), name))
+                usage.steps = max(usage.steps, row["depth"])
+                continue
+            for site in _sites_of(row, name, operation):
+                sites.setdefault(site.place, site)
+        usage.unresolved = usage.unresolved or unresolved
+    if direction in ("callers", "types") and meaning.kind not in WHOLE_KINDS:
+        rows, _ = await _rows(turn, "dependents", meaning.id, 1, Uses())
+        places = (row["location"] for row in rows if row.get("edge") == "imports")
+        usage.imports = sorted({(place["file"], place["line"]) for place in places})
+        if not sites and (not usage.unresolved or await _is_property(turn, meaning, usage)):
+            usage.unresolved = {}
+            excluded = dict.fromkeys((*usage.imports, (meaning.file, meaning.start)))
+            text = await search_text(turn, meaning.name, excluded, await _find_owner(turn, meaning))
+            return replace(text, imports=sorted({*usage.imports, *text.imports}))
+    usage.sites = sorted(
+        sites.values(),
+        key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
+    )
+    return usage
+
+
+async def _is_property(turn: Turn, meaning: Meaning, usage: Uses) -> bool:
+    """Whether a function is read as an attribute, and its unresolved uses have no places."""
+    if usage.unresolved.get("places"):
+        return False
+    try:
+        (span,) = await read_spans(turn, [Span(meaning.file, meaning.start, meaning.start + 2)])
+    except Unavailable:
+        return False
+    return any(map(_PROPERTY.match, span.lines))
+
+
+async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) -> None:
+    """Read the lines of code of the sites `shown`, and of the unresolved uses; numbers follow a
+    file that has changed. Without a worker that has them the sites stay without code.
+    """
+    unresolved = [Site(file, line, "") for file, line in usage.unresolved.get("places", ())]
+    sites = [] if usage.textual else usage.sites[shown]
+    spans = [Span(site.file, site.line, site.line) for site in (*sites, *unresolved)]
+    above = {at: span for at, site in enumerate(sites) if (span := span_above(site))}
+    try:
+        read = await read_spans(turn, [*spans, *above.values()])
+        code = [
+            site if span.stale or not span.lines else replace(site, line=span.start, text=cut(span.lines[0]))
+            for site, span in zip((*sites, *unresolved), read, strict=False)
+        ]
+        directives = zip(above, map(find_source, read[len(spans) :]), strict=True)
+        await point_at_sources(turn, code, {at: span for at, span in directives if span}, meaning.name)
+    except Unavailable:
+        return
+    if unresolved:
+        name, is_callable = usage.unresolved["name"], meaning.kind in CALLABLE_KINDS
+        texts = [span.lines[0] if span.lines else "" for span in read[len(sites) : len(spans)]]
+        named = [
+            site
+            for site, text in zip(code[len(sites) :], texts, strict=True)
+            if not text or names_in_code(site.file, text, name, as_function=is_callable)
+        ]
+        total = usage.unresolved["total"] - len(unresolved) + len(named)
+        places = [site.place for site in named]
+        usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
+        usage.unresolved_shown = named[:UNRESOLVED_SHOWN]
+    if sites:
+        usage.sites[shown] = code[: len(sites)]
+
+
+async def _rows(
+    turn: Turn, operation: GraphOperation, target: str, depth: int, usage: Uses
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return (the rows of all pages of the graph's answer, the unresolved uses). `usage` learns
+    whether rows are missing.
+    """
+    rows: list[dict[str, Any]] = []
+    unresolved: dict[str, Any] = {}
+    offset = 0
+    for _ in range(PAGES_MAX):
+        request = GraphSearch(
+            operation,
+            target,
+            include_context=False,
+            depth=depth if operation in ("callers", "callees") else 1,
+            max_results=PAGE,
+            max_per_level=PAGE,
+            generation=turn.generation.number,
+            offset=offset,
+            recursive=operation == "callers",
+            ends=True,
+        )
+        hits = await turn.lane("graph", request, GraphHits, ours=True)
+        if hits is None:
+            return rows, unresolved
+        rows += map(orjson.loads, hits.results)
+        offset, unresolved = hits.next_offset, hits.unresolved
+        if not offset:
+            return rows, unresolved
+    usage.truncated = True
+    return rows, unresolved
+
+
+def _sites_of(row: Mapping[str, Any], name: str, operation: GraphOperation) -> Iterator[Site]:
+    """Yield the places of a row; of an implementation its definition."""
+    node = row["node"]
+    if operation == "implementations":
+        if node.get("file"):
+            yield Site(node["file"], node["start_line"], name)
+        return
+    place = row.get("location")
+    if place is None:
+        return
+    if operation == "callees" and node.get("file"):
+        name = f"{name} ({node['file']}:{node['start_line']})"
+    for spot, unsure in ((place | {"ends": row.get("ends", ())}, _is_unsure(row)), *_further_places(row)):
+        yield Site(spot["file"], spot["line"], name, unsure=unsure, ends=tuple(spot.get("ends", ())))
+
+
+def _further_places(row: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
+    for site in row.get("sites", ()):
+        yield site, site.get("unsure", False)
+
+
+def _is_unsure(row: Mapping[str, Any]) -> bool:
+    candidates = {strip_overload(name) for name in row.get("candidates", ())}
+    return len(candidates) > 1 or (len(candidates) == 1 and row.get("confidence") == "name")

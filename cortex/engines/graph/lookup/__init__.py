@@ -1,0 +1,1 @@
+"""Definitions and files of a graph by the names that people write."""

@@ -1,0 +1,589 @@
+"""Resolution of a query's target to nodes: a full id, a unique end of one, a file's path or a line
+in it, in any spelling (cortex/terms/text/spelling.py); the nearest names without a match.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.lookup.members import Members
+from cortex.engines.graph.lookup.places import PathIndex
+from cortex.engines.graph.lookup.variants import merge_variants
+from cortex.engines.graph.routes import Routes, describe_routes
+from cortex.generation.graph import EDGE_TYPES
+from cortex.ranking.traces import find_frames, looks_like_path
+from cortex.system.arrays import Array
+from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
+from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.paths import is_built, is_example, is_foreign, is_test
+from cortex.terms.text.spelling import (
+    FileLines,
+    fold_path,
+    read_file_lines,
+    read_quoted,
+    read_symbol,
+    spellings,
+)
+from cortex.terms.tokens import lowered
+
+#: ids listed for an ambiguous target, and names suggested for an unknown one
+LISTED = 10
+SUGGESTED = 5
+
+#: characters of a target that a remark repeats, and frames of a trace that are tried
+SHOWN_CHARS_MAX, FRAMES_MAX = 80, 8
+
+#: spellings of members, `#save`, `.save` and `Disk#save`, and the kinds that they mean
+_MEMBER, _METHODS = re.compile(r"\.\w|[^/\\]*#\w"), frozenset({"method"})
+#: files that only declare definitions of other files, and the beginnings of their ids
+_DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
+_DECLARATION_STEM = re.compile(r"(?:\.d(?:\.[cm]?ts)?|\.pyi)$")
+#: a name with the path of its file or folder: `Disk.save in src/disk.ts`
+_IN_PATH = re.compile(r"(?P<name>[^\s/\\]+(?:\(.*\))?)\s+in\s+`?(?P<path>[^\s`]+)`?")
+#: fewest characters of a name that others may contain
+_CONTAINED_MIN = 4
+#: kinds of definitions that may only name an import: `const save = require("./save")`
+_IMPORTED = frozenset({"constant", "type"})
+_IMPORTS = EDGE_TYPES.index("imports")
+
+
+@dataclass(frozen=True, slots=True)
+class TargetMatch:
+    """The result of a resolution. `nodes`: numbers of the matching nodes. Without any, `candidates`
+    are ids to choose from and `suggestion` the sentence; `ambiguous`: the target means each of
+    them. With nodes candidates are other possible meanings, and `remark` names its overloads.
+    `folder`: the target is this folder, and the nodes its files.
+    """
+
+    nodes: tuple[int, ...] = ()
+    candidates: tuple[str, ...] = ()
+    suggestion: str = ""
+    ambiguous: bool = False
+    remark: str = ""
+    folder: str = ""
+
+
+class Targets:
+    """Resolves targets in one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        modules = graph.nodes[graph.nodes[:, 1] == graph.kinds.get("module", -1)]
+        #: number of a file's path → its node
+        self._modules: dict[int, int] = dict(zip(modules[:, 2].tolist(), modules[:, 0].tolist(), strict=True))
+        self._last_names: tuple[tuple[str, int], ...] | None = None
+        self._folded: dict[str, list[int]] | None = None
+        self._preferred: frozenset[str] = frozenset()
+        #: whether a file is preferred over a definition in it with the same name
+        self._files_first = True
+        #: path prefix of files that are preferred
+        self._folder_prefix = ""
+        self.path_index = PathIndex(graph, self._modules)
+        self.method_owners = Members(graph)
+        self.routes = Routes(graph)
+
+    @property
+    def files(self) -> list[str]:
+        """The paths of all files in the graph."""
+        return [self._graph.names[number] for number in self._modules]
+
+    def module_of(self, file: int) -> int:
+        """The node of the file whose path has the number `file`; `file` itself without a node."""
+        return self._modules.get(file, file)
+
+    def find(self, target: str, kinds: frozenset[str] = frozenset(), folder: str = "") -> TargetMatch:
+        """Resolve `target`, with a preference for nodes in `folder` and of `kinds`. Of several
+        meanings the outstanding one is returned (`_find_outstanding`), the others as candidates. A
+        target that is no exact name is read in other ways; `suggestion` says so if that is a guess.
+        A path without its file is never read as another file or as a name.
+        """
+        target = target.strip()
+        if meaning := self.find_meaning(target, kinds, folder):
+            return meaning
+        if not split_id(target):
+            return TargetMatch(
+                suggestion="The target is empty; pass the name of a type, function, method or file."
+            )
+        return self._explain_nothing(target, split_id(_first_reading(target)))
+
+    def find_meaning(
+        self, target: str, kinds: frozenset[str] = frozenset(), folder: str = ""
+    ) -> TargetMatch | None:
+        """As `find`, but None for an unknown target: without the nearest names, which take long to
+        find.
+        """
+        self._files_first = bool(kinds & WHOLE_KINDS)
+        kinds -= WHOLE_KINDS
+        self._preferred = kinds or (_METHODS if _MEMBER.match(target) else kinds)
+        self._folder_prefix = f"{folder}/" if folder else ""
+        if meaning := self._find_route(target, with_method=True):
+            return meaning
+        if match := _IN_PATH.fullmatch(target):
+            meaning = self._find_in_path(target, match["name"], match["path"])
+            if meaning is not None:
+                return meaning
+        for spelling in spellings(target):
+            if meaning := self._find_folder(spelling) or self._find_exact(spelling):
+                return meaning
+        if not split_id(target):
+            return None
+        if target.startswith("/") and (meaning := self._find_route(target, with_method=False)):
+            return meaning
+        if self._files_first and (meaning := self._find_folder(f"{target}/")):
+            return meaning
+        quoted, needs_quotes = read_quoted(target)
+        if quoted and (meaning := self._find_exact(quoted)):
+            return meaning
+        if needs_quotes:
+            return None
+        if meaning := self._find_place(target):
+            return meaning
+        readings, name = read_symbol(target), _first_reading(target)
+        full = [reading for reading in readings if len(split_id(reading)) >= len(split_id(name))]
+        if meaning := next(filter(None, map(self._find_exact, full)), None):
+            return meaning
+        is_path = self._names_missing_file(target)
+        for reading in (target, *full):
+            if meaning := self._find_folded(reading, files=not is_path):
+                return self._mark_guess(target, meaning)
+        # The last parts of a path that is not there are another file's, or no name at all.
+        shorter = () if is_path else (reading for reading in readings if reading not in full)
+        for reading in shorter:
+            meaning = self._find_exact(reading, files=False) or self._find_folded(reading, files=False)
+            if meaning:
+                return self._mark_guess(target, meaning)
+        return None
+
+    def _find_route(self, target: str, *, with_method: bool) -> TargetMatch | None:
+        """The handlers of a route: `POST /orders`."""
+        routes = self.routes.meant(target, with_method=with_method)
+        if not routes and with_method and self.routes.is_route(target):
+            near = [route.name for route in self.routes.filtered(target)[:SUGGESTED]]
+            hint = f"Nearest: {', '.join(near)}." if near else "cortex_graph routes lists all."
+            hint = f"{hint} {describe_routes(self.routes.around(target), LISTED)}".rstrip()
+            return TargetMatch(candidates=tuple(near), suggestion=f"There is no route {target!r}. {hint}")
+        if not routes:
+            return None
+        handlers = {handler: None for route in routes for handler in self.routes.handlers(route)}
+        meanings = {strip_overload(self._graph.names[number]) for number in handlers}
+        route_remark = describe_routes(routes, LISTED)
+        if len(meanings) == 1:
+            return TargetMatch(tuple(handlers), suggestion=route_remark)
+        listed = sorted(meanings)[:LISTED]
+        return TargetMatch(
+            candidates=tuple(listed),
+            suggestion=f"{route_remark} The handlers: {', '.join(listed)}.",
+            ambiguous=True,
+        )
+
+    def _find_in_path(self, target: str, name: str, path: str) -> TargetMatch | None:
+        """The meaning of a name in a file or folder; without one there, of the name alone."""
+        index = self.path_index
+        files = {self._graph.names[number] for number in index.files_meant(path)}
+        folders = tuple(f"{root}/" for root in index.roots(path) if root not in files)
+        if not files and not folders:
+            return None
+        reading = next(iter(read_symbol(name)), name)
+        numbers = [
+            number
+            for number in self._find_by_end(split_id(reading))
+            if (file := self._graph.file_of(number)) in files or file.startswith(folders or ("//",))
+        ]
+        if meaning := self._resolve(numbers, name):
+            return meaning
+        alone = self._find_exact(reading) or self._find_folded(reading, files=False)
+        return self._mark_guess(target, alone) if alone else self._explain_nothing(target, split_id(reading))
+
+    def _find_folder(self, target: str) -> TargetMatch | None:
+        """The files of a folder that is no package of its own, by its whole path or one that ends
+        as the target; None for other targets.
+        """
+        path = target.strip("/")
+        is_path = "/" in target.strip() and (self._files_first or target.endswith("/"))
+        number = self._graph.names.number(path)
+        if not is_path or (number >= 0 and (self._is_file(number) or number in self._modules)):
+            return None
+        files = {self._graph.names[number]: module for number, module in self._modules.items()}
+        roots = [root for root in self.path_index.roots(path) if root not in files]
+        roots = [root for root in roots if root == path] or roots
+        if len(roots) != 1:
+            return None
+        inside = [module for file, module in sorted(files.items()) if file.startswith(f"{roots[0]}/")]
+        return TargetMatch(tuple(inside), folder=roots[0]) if inside else None
+
+    def _mark_guess(self, target: str, meaning: TargetMatch) -> TargetMatch:
+        """The match with a remark that it is a guess."""
+        quoted = target if len(target) <= SHOWN_CHARS_MAX else f"{target[:SHOWN_CHARS_MAX]}…"
+        read = f" as {self._graph.names[meaning.nodes[0]]}" if meaning.nodes else " by its last part"
+        remark = f"There is no {quoted!r}; read{read}."
+        return replace(meaning, suggestion=" ".join(filter(None, (remark, meaning.suggestion))))
+
+    def _find_place(self, target: str) -> TargetMatch | None:
+        """The meaning of a path, a line of a file, or a frame of a trace."""
+        frames = find_frames(target)[:FRAMES_MAX]
+        places = [(read_file_lines(target), "", self.path_index.files_meant)]
+        places += [(FileLines(frame.path, frame.line), frame.name, self.path_index.files) for frame in frames]
+        for place, name, find in places:
+            files = self.path_index.files_with_line(self._in_folder(find(place.path)), place.line)
+            best = [n for n in files if _rank_path(self._graph.names[n]) == 0] if len(files) > 1 else files
+            line = f":{place.line}" if place.line else ""
+            if len(best) != 1 and files:
+                listed = tuple(f"{self._graph.names[n]}{line}" for n in files[:LISTED])
+                return TargetMatch(
+                    candidates=listed,
+                    suggestion=f"{target!r} may be any of: {', '.join(listed)}.",
+                    ambiguous=True,
+                )
+            if best:
+                around = self.path_index.definition_around(best[0], place.line) if place.line else None
+                others = tuple(f"{self._graph.names[n]}{line}" for n in files if n not in best)[:LISTED]
+                also = f"Also called {target!r}: {', '.join(others)}." if others else ""
+                if place.line and around is None:
+                    also = f"Line {place.line} is in no definition; read as the whole file. {also}".rstrip()
+                bodies = self.method_owners.declaration_and_bodies(around) if around is not None else []
+                nodes = dict.fromkeys((self._modules[best[0]] if around is None else around, *bodies))
+                return TargetMatch(tuple(nodes), others, also)
+            if name and (meaning := self._find_exact(name)):
+                return meaning
+        return None
+
+    def _find_exact(self, target: str, *, files: bool = True) -> TargetMatch | None:
+        """The meaning of `target` as an exact name; None without one. `files`: of a file, too."""
+        graph = self._graph
+        number = graph.names.number(target)
+        if not files and (number in self._modules or (number >= 0 and self._is_file(number))):
+            return None
+        if number >= 0 and graph.node_of[number] >= 0:
+            module = graph.names.number(f"{target}:{target}") if not self._files_first else -1
+            if module >= 0 and graph.node_of[module] >= 0 and graph.kind(number) == "module":
+                return TargetMatch(
+                    self.copies(module), (target,), f"Also called {target!r}: the file {target}."
+                )
+            return TargetMatch(self.copies(number))
+        if number in self._modules:
+            return TargetMatch((self._modules[number],))
+        parts = split_id(target)
+        if not parts:
+            return None
+        numbers = self._find_inside_file(target) or self._find_by_end(parts)
+        return self._resolve(numbers if files else self._without_files(numbers), target)
+
+    def _names_missing_file(self, target: str) -> bool:
+        """Whether a target is a path with a file ending, with or without a line or a name after it,
+        whose file is not in the graph.
+        """
+        path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
+        path = path if scope and "/" in path else read_file_lines(target).path
+        return looks_like_path(path) and self._graph.names.number(path) < 0
+
+    def _is_file(self, number: int) -> bool:
+        return bool(self._graph.node_of[number] >= 0) and self._graph.kind(number) in WHOLE_KINDS
+
+    def _without_files(self, numbers: Iterable[int]) -> list[int]:
+        return [number for number in numbers if not self._is_file(number)]
+
+    def _without_endings(self, numbers: list[int]) -> list[int]:
+        """`numbers` without files of which only the ending was named: `py` ends the id of
+        `lib/util.py` where `lib/util.js` is beside it, and is no name.
+        """
+        names = self._graph.names
+        return [n for n in numbers if "." not in names[n].rpartition("/")[2] or not self._is_file(n)]
+
+    def _find_folded(self, target: str, *, files: bool) -> TargetMatch | None:
+        """The meaning of `target` as a name, ignoring case and underscores; `files` as
+        `_find_exact`.
+        """
+        graph = self._graph
+        if self._folded is None:
+            self._folded = {}
+            for last, key in self._list_last_names():
+                self._folded.setdefault(_fold_part(last), []).append(key)
+        parts = [_fold_part(name_part) for name_part in split_id(target)]
+        if not parts:
+            return None
+        rows = [row for key in self._folded.get(parts[-1], ()) for row in graph.by_last.of(key).tolist()]
+        numbers = graph.nodes[rows, 0].tolist() if rows else []
+        names = ((n, graph.names[n]) for n in numbers)
+        matches = [n for n, name in names if _folded_name_ends(name, parts)]
+        matches = self._without_endings(matches) if len(parts) == 1 else matches
+        return self._resolve(matches if files else self._without_files(matches), target)
+
+    def _resolve(self, numbers: list[int], target: str) -> TargetMatch | None:
+        """Choose among the nodes that a name may mean; None for no nodes."""
+        graph, groups = self._graph, dict[str, list[int]]()
+        for n in self._narrow(numbers, target):
+            groups.setdefault(self._meaning(n), []).append(n)
+        if not groups:
+            return None
+        groups = merge_variants(graph, self._drop_imports(groups))
+        outstanding = self._find_outstanding(groups)
+        # A short id first: functions are meant more often than methods deep inside of something.
+        listed = sorted(
+            groups.keys() - {outstanding},
+            key=lambda meaning: (len(split_id(meaning.partition(":")[2])), meaning),
+        )
+        listing = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
+        if outstanding is not None:
+            more = f"Also called {target!r}: {listing}" if listed else ""
+            numbers = sorted(groups[outstanding], key=self._is_signature)
+            nodes = dict.fromkeys(copy for number in numbers for copy in self.copies(number))
+            return TargetMatch(tuple(nodes), tuple(listed[:LISTED]), more)
+        return TargetMatch(
+            candidates=tuple(listed[:LISTED]),
+            suggestion=f"{target!r} may be any of {len(listed)}; ask again with one of: {listing}",
+            ambiguous=True,
+        )
+
+    def _find_inside_file(self, target: str) -> list[int]:
+        """Nodes of a target such as `src/store.ts:Disk.save`; its path has to mean one file."""
+        path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
+        files = self._in_folder(self.path_index.files_meant(path)) if scope and "." in path else []
+        module = self._modules.get(files[0]) if len(files) == 1 else None
+        if module is None or not scope:
+            return []
+        scope = scope.replace(":", ".")
+        scope = next(iter(read_symbol(scope)), scope) if "(" in scope else scope
+        number = self._graph.names.number(f"{self._graph.names[module]}:{scope}")
+        return list(self.copies(number)) if number >= 0 else []
+
+    def _narrow(self, numbers: list[int], target: str) -> list[int]:
+        """Remove unlikely meanings, unless none would be left: files if definitions have their
+        name, constructors if their class matches and the target does not repeat its name, and
+        definitions inside of functions.
+        """
+        graph = self._graph
+        if self._folder_prefix:
+            numbers = [n for n in numbers if graph.names[n].startswith(self._folder_prefix)] or numbers
+        if "/" not in target:
+            numbers = [n for n in numbers if graph.kind(n) not in WHOLE_KINDS] or numbers
+        numbers = [n for n in numbers if graph.kind(n) in self._preferred] or numbers
+        keys = set(graph.names.keys[numbers].tolist()) if numbers else set()
+        outer = {n: self._enclosing_key(n) for n in numbers}
+        if not _repeats_last_name(target):
+            numbers = [
+                n for n in numbers if outer[n] not in keys or not _repeats_last_name(graph.names[n])
+            ] or numbers
+        else:
+            numbers = [n for n in numbers if _repeats_last_name(graph.names[n].partition(":")[2])] or numbers
+        enclosing = {n: graph.kind(int(graph.names.numbers(np.array([outer[n]]))[0])) for n in numbers}
+        return [n for n in numbers if enclosing[n] not in ("function", "method")] or numbers
+
+    def _in_folder(self, files: list[int]) -> list[int]:
+        """The files in the preferred folder; all of `files` if none is."""
+        if not self._folder_prefix:
+            return files
+        return [file for file in files if self._graph.names[file].startswith(self._folder_prefix)] or files
+
+    def _enclosing_key(self, number: int) -> int:
+        """The key of the id that encloses a node."""
+        return key_of(enclosing_id(self._graph.names[number]))
+
+    def _meaning(self, number: int) -> str:
+        """The id of a node's meaning, without the number of an overload. Parts of one definition
+        share it: for a Ruby class opened in several files the name alone, for parts of a C# class
+        the folder and the name, for a C++ method defined outside of its type the id of the
+        declaration, for a declaration in `store.pyi` or `store.d.ts` the id in the file beside it.
+        """
+        name = strip_overload(
+            self._graph.names[next(iter(self.method_owners.declaration_and_bodies(number)), number)]
+        )
+        path, kind = self._graph.file_of(number), self._graph.kind(number)
+        stem, _, scope = name.partition(":")
+        if path.endswith(".rb") and kind in ("class", "trait"):
+            return scope
+        if path.endswith(".cs") and scope:
+            folder = stem.rpartition("/")[0]
+            return f"{folder}:{scope}" if folder else scope
+        if _DECLARATIONS.search(path):
+            body = self._graph.names.number(f"{_DECLARATION_STEM.sub('', stem)}:{scope}")
+            return self._graph.names[body] if body >= 0 and self._graph.node_of[body] >= 0 else name
+        return name
+
+    def _is_signature(self, number: int) -> bool:
+        """Whether a node may be a signature beside a body of the same meaning: it is in a file of
+        declarations, or numbered as a further overload.
+        """
+        in_declarations = _DECLARATIONS.search(self._graph.file_of(number)) is not None
+        return in_declarations or "~" in self._graph.names[number]
+
+    def _drop_imports(self, groups: dict[str, list[int]]) -> dict[str, list[int]]:
+        """Remove meanings that are only names of an import from a file with another meaning."""
+        if len(groups) < 2:
+            return groups
+        files = {self._graph.file_of(number) for numbers in groups.values() for number in numbers}
+        remaining = {
+            meaning: numbers
+            for meaning, numbers in groups.items()
+            if not all(self._imported_file(number) in files for number in numbers)
+        }
+        return remaining or groups
+
+    def _imported_file(self, number: int) -> str:
+        """The file from which the line of a constant or type imports; "" if it is no import."""
+        graph = self._graph
+        _, _, file, first, last, _ = graph.nodes[graph.node_of[number]].tolist()
+        if graph.kind(number) not in _IMPORTED or file not in self._modules:
+            return ""
+        edges = graph.edges[graph.outgoing.of(np.array([self._modules[file]], dtype="<i8"))]
+        on_line = (
+            (edges[:, 2] == _IMPORTS) & (edges[:, 4] == file) & (first <= edges[:, 5]) & (edges[:, 5] <= last)
+        )
+        for target in edges[on_line, 1].tolist():
+            if graph.node_of[target] >= 0 and graph.file_of(target) != graph.names[file]:
+                return graph.file_of(target)
+        return ""
+
+    def _find_outstanding(self, groups: dict[str, list[int]]) -> str | None:
+        """The only meaning, or the only one in the project's main code; else None."""
+        graph = self._graph
+        ranks: dict[str, int] = {}
+        for meaning, numbers in groups.items():
+            files = graph.nodes[graph.node_of[numbers], 2].tolist()
+            ranks[meaning] = min(_rank_path(graph.names[file]) for file in files)
+        best = [meaning for meaning, rank in ranks.items() if rank == min(ranks.values())]
+        return best[0] if len(best) == 1 else None
+
+    def copies(self, number: int) -> tuple[int, ...]:
+        """A definition and its overloads; of a C++ method those in its type and outside."""
+        names, numbers = self._graph.names, list[int]()
+        for definition in dict.fromkeys((number, *self.method_owners.declaration_and_bodies(number))):
+            copies = [definition]
+            while (copy := names.number(f"{names[definition]}~{len(copies) + 1}")) >= 0:
+                copies.append(copy)
+            numbers += copies
+        return tuple(n for n in dict.fromkeys(numbers) if self._graph.node_of[n] >= 0)
+
+    def _find_by_end(self, parts: list[str]) -> list[int]:
+        """The nodes whose ids end in `parts`; `parts` may omit the file's name."""
+        graph = self._graph
+        rows = graph.by_last.of(key_of(parts[-1]))
+        if len(parts) > 1:
+            wanted = np.uint64(key_of(parts[-2]))
+            rows = rows[(graph.seconds[rows] == wanted) | (graph.shorts[rows] == wanted)]
+        numbers: list[int] = graph.nodes[rows, 0].tolist()
+        if len(parts) == 1:
+            return self._without_endings(numbers)
+        return [n for n in numbers if _name_ends(graph.names[n], parts)]
+
+    def _explain_nothing(self, target: str, parts: list[str]) -> TargetMatch:
+        if self._names_missing_file(target):
+            near = self.path_index.nearest(read_file_lines(target).path, SUGGESTED)
+            hint = f" Nearest: {', '.join(near)}." if near else ""
+            return TargetMatch(
+                candidates=tuple(near), suggestion=f"There is no file {target!r} in the graph.{hint}"
+            )
+        near = self.near(parts[-1])
+        hint = f" Nearest: {', '.join(near)}." if near else ""
+        return TargetMatch(
+            candidates=tuple(near),
+            suggestion=f"There is no {target!r} in the graph.{hint} Names are those of definitions in indexed files; "
+            "cortex_exact finds any other word.",
+        )
+
+    def near(self, name: str) -> list[str]:
+        """Ids whose last name is nearest to `name` by edits, then those that contain it, at most
+        SUGGESTED.
+        """
+        graph = self._graph
+        folded: dict[str, list[int]] = {}
+        for last, key in self._list_last_names():
+            if abs(len(last) - len(name)) <= 3 and _may_resemble(last, name.lower()):
+                folded.setdefault(last, []).append(key)
+        nearest = difflib.get_close_matches(name.lower(), folded, n=SUGGESTED, cutoff=0.6)
+        low = _fold_part(name)
+        if len(nearest) < SUGGESTED and len(low) >= _CONTAINED_MIN:
+            holding = [
+                (len(last), last, key) for last, key in self._list_last_names() if low in _fold_part(last)
+            ]
+            for _, last, key in sorted(holding):
+                folded.setdefault(last, []).append(key)
+                nearest.append(last)
+        nearest = list(dict.fromkeys(nearest))[:SUGGESTED]
+        keys = dict.fromkeys(key for last in nearest for key in folded[last])
+        rows = [row for key in keys for row in graph.by_last.of(key).tolist()]
+        return [graph.names[number] for number in graph.nodes[rows[:SUGGESTED], 0].tolist()]
+
+    def _list_last_names(self) -> tuple[tuple[str, int], ...]:
+        """(last name in lower case, its key) of all nodes; made for the first unknown name."""
+        if self._last_names is None:
+            graph = self._graph
+            keys, first = np.unique(graph.by_last.keys, return_index=True)
+            numbers = graph.nodes[graph.by_last.rows[first], 0].tolist()
+            lasts = (lowered("".join(split_id(graph.names[number])[-1:])) for number in numbers)
+            self._last_names = tuple(zip(lasts, keys.tolist(), strict=True))
+        return self._last_names
+
+    def members(self, numbers: Iterable[int]) -> list[int]:
+        """`numbers` with every node below them: a type's methods, in other files too, a module's
+        definitions, a package's modules.
+        """
+        graph = self._graph
+        starting = list(dict.fromkeys(numbers))
+        reached = [
+            *starting,
+            *(method for number in starting for method in self.method_owners.methods_elsewhere(number)),
+        ]
+        visited = set(reached)
+        level: Array = np.array(reached, "<i8")
+        while len(level):
+            below = graph.nodes[graph.by_above.of_all(graph.names.keys[level]), 0].tolist()
+            fresh = [number for number in below if number not in visited]
+            visited.update(fresh)
+            reached += fresh
+            level = np.array(fresh, "<i8")
+        return reached
+
+
+def _first_reading(target: str) -> str:
+    """The first reading of the target, in its spelling."""
+    readings = read_symbol(target)
+    return readings[0] if readings else target
+
+
+def _repeats_last_name(name: str) -> bool:
+    """Whether the last two names of an id are equal: a constructor with the name of its class."""
+    *_, outer, other = ["", "", *split_id(name)]
+    return outer == other
+
+
+def _rank_path(path: str) -> int:
+    """The rank of a path: 0 for main code, 1 for declarations, tests and examples, 2 for built or
+    foreign files.
+    """
+    if is_foreign(path) or is_built(path):
+        return 2
+    is_minor = is_test(path) or is_example(path) or _DECLARATIONS.search(path) is not None
+    return 1 if is_minor else 0
+
+
+def _name_ends(name: str, parts: list[str]) -> bool:
+    """Whether an id ends in `parts`, which may omit its file's name (Go: `package.Name`)."""
+    return any(components[-len(parts) :] == parts for components in (split_id(name), split_short(name)))
+
+
+def _fold_part(component: str) -> str:
+    """A part of a name without case and convention: `diskStore`, `disk_store`, `DiskStore`."""
+    return fold_path(component.replace("_", "")) or component
+
+
+def _folded_name_ends(name: str, parts: list[str]) -> bool:
+    """As `_name_ends`, for folded parts."""
+    wholes = (split_id(name), split_short(name))
+    return any(
+        [_fold_part(component) for component in components[-len(parts) :]] == parts for components in wholes
+    )
+
+
+def _may_resemble(name: str, other: str) -> bool:
+    """A cheap check before edits are counted: equal beginning or end, or most letters in common."""
+    return (
+        name[:1] == other[:1]
+        or name[-2:] == other[-2:]
+        or len(set(name) & set(other)) >= 0.7 * len(set(other))
+    )

@@ -1,0 +1,1 @@
+"""The tantivy index: its fields, its writer, its files."""

@@ -1,0 +1,1 @@
+"""Matches of a keyword query or an expression: documents, lines, marks."""

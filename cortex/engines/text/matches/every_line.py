@@ -1,0 +1,157 @@
+"""Matching lines for a reader of text, such as an agent: each of them with its code, or its number.
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from cortex.engines.text.matches.line_coverage import EXACT, LOOSE, Marks, literal_levels
+from cortex.engines.text.matches.line_matches import Body, Marked
+from cortex.engines.text.matches.lines import (
+    PART_SHOWN,
+    LineOrder,
+    drop_alike,
+    drop_crowds,
+    drop_partial,
+    group_lines,
+    put_in_order,
+)
+from cortex.system.arrays import Array
+from cortex.terms.paths import is_built
+from ipc.messages import ExactHits, ExactSearch
+
+#: part of an answer for numbers of lines, at most: a third
+PLACES_PART = 3
+#: bytes around a path, and around a number
+_PATH_BYTES, _NUMBER_BYTES = 3, 4
+
+#: (path, numbers of its lines)
+Places = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EveryLine:
+    """All lines in the order of an answer. The first `distinct` are shown with their code before
+    the numbers of the others: copies in built files, and lines like those shown. Lines from
+    `named` on hold the query in other words; the answer only counts them.
+    """
+
+    order: LineOrder
+    distinct: int
+    named: int
+
+
+def order_every_line(
+    request: ExactSearch, body: Body, marked: Marked, *, kinds: Array, missing: Array, marks: Marks
+) -> EveryLine:
+    """Return the order of the lines; partial matches are left out where others match completely."""
+    levels = literal_levels(body, marked, marks, request.query)
+    order = put_in_order(body, marked, kinds, missing, levels)
+    several = len(marks) > 1
+    order = drop_partial(order, missing, PART_SHOWN if several else 0)
+    if not request.alike:
+        return EveryLine(order, len(order.places), len(order.places))
+    loose = [at for at in order.places if levels[at] == LOOSE]
+    literal = _without(order.places, loose)
+    built = _built_places(body, marked, literal)
+    chosen = replace(order, places=_without(literal, built))
+    if _text_bytes(body, marked, chosen.places) > request.max_bytes:
+        exact = [at for at in chosen.places if levels[at] == EXACT]
+        chosen = replace(chosen, places=exact or chosen.places)
+        chosen = drop_alike(body, marked, chosen)
+        if not request.filters.paths:
+            chosen = drop_crowds(body, marked, chosen)
+    rest = _without(literal, chosen.places)
+    rest.sort(key=lambda at: int(levels[at]))
+    places = [*chosen.places, *_by_file(body, marked, rest), *_by_file(body, marked, loose)]
+    named = len(places) if several else len(literal)
+    return EveryLine(replace(order, places=places), len(chosen.places), named)
+
+
+def show_every_line(
+    request: ExactSearch, base: ExactHits, body: Body, marked: Marked, every: EveryLine
+) -> ExactHits:
+    """Return `base` with the lines from the request's offset on as far as they fit, and the numbers
+    of later lines; without numbers where the request counts its lines.
+    """
+    order, begin, count = every.order, max(request.offset, 0), len(every.order.places)
+    last = next((stop for stop in (every.distinct, every.named) if begin < stop), count)
+    named = every.named if begin < every.named else count
+    all_places = _number_rest(body, marked, order.places[last:named], request.max_bytes * request.alike)
+    room = request.max_bytes - min(request.max_bytes // PLACES_PART, _places_bytes(all_places))
+    which = slice(begin, min(begin + request.lines, last))
+    groups = group_lines(body, marked, order, which, room, as_text=True)
+    end = begin + sum(len(group.lines) for group in groups)
+    room = request.max_bytes - _text_bytes(body, marked, order.places[begin:end])
+    places = _number_rest(body, marked, order.places[end:named], room * request.alike)
+    left = max(named - end, 0) - sum(len(numbers) for _, numbers in places)
+    omitted = {"places": left, "other words": count - named, "a part": order.parts}
+    return replace(
+        base,
+        hits=tuple(group.hit for group in groups),
+        scores=tuple(group.score for group in groups),
+        highlights=((),) * len(groups),
+        highlight_lines=tuple(tuple(number for number, _ in group.lines) for group in groups),
+        total_found=count,
+        truncated=base.truncated or left > 0,
+        chunks=tuple(group.chunk() for group in groups),
+        omitted={why: number for why, number in omitted.items() if number > 0},
+        classes=tuple(group.place for group in groups),
+        places=places,
+    )
+
+
+def _without(places: Iterable[int], others: Iterable[int]) -> list[int]:
+    left_out = set(others)
+    return [at for at in places if at not in left_out]
+
+
+def _number_rest(body: Body, marked: Marked, rest: Sequence[int], max_bytes: int) -> Places:
+    """Return the numbers of lines by file, as many as fit. Lines that are not in a file have
+    none.
+    """
+    files: dict[str, list[int]] = {}
+    used = 0
+    for at in _by_file(body, marked, rest):
+        path, number = body.hits[marked.chunks[at]].path, int(marked.numbers[at])
+        if not number:
+            continue
+        used += len(str(number)) + _NUMBER_BYTES + (0 if path in files else len(path) + _PATH_BYTES)
+        if used > max_bytes:
+            break
+        files.setdefault(path, []).append(number)
+    return tuple((path, tuple(sorted(numbers))) for path, numbers in files.items())
+
+
+def _by_file(body: Body, marked: Marked, places: Iterable[int]) -> list[int]:
+    """Return the lines with those of each file together, in the order of the files' first lines."""
+    files: dict[str, list[int]] = {}
+    for at in places:
+        files.setdefault(body.hits[marked.chunks[at]].path, []).append(at)
+    return [at for lines in files.values() for at in lines]
+
+
+def _built_places(body: Body, marked: Marked, places: Sequence[int]) -> set[int]:
+    """Return the lines of built files; none if all lines are in such files."""
+    built = {at for at in places if is_built(body.hits[marked.chunks[at]].file)}
+    return built if len(built) < len(places) else set()
+
+
+def _text_bytes(body: Body, marked: Marked, places: Sequence[int]) -> int:
+    """Return the size of lines as text, in their order."""
+    used, before = 0, ""
+    for at in places:
+        path = body.hits[marked.chunks[at]].path
+        used += len(body.texts.line(int(marked.begins[at]))) + len(str(marked.numbers[at])) + _NUMBER_BYTES
+        used += 0 if path == before else len(path) + _PATH_BYTES
+        before = path
+    return used
+
+
+def _places_bytes(places: Places) -> int:
+    return sum(
+        len(path) + _PATH_BYTES + sum(len(str(number)) + _NUMBER_BYTES for number in numbers)
+        for path, numbers in places
+    )

@@ -1,0 +1,269 @@
+"""Kinds of lines that match a query: definition, call, import, type, comment, test, or text. Known
+from the chunk's syntax tree where possible, else guessed from the line.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import orjson
+
+from cortex.engines.text.matches.line_matches import Body, Marked
+from cortex.system.arrays import Array
+from cortex.terms.code import inline_tests
+from cortex.terms.kinds import DATA_KINDS, NAMED_TYPE_KINDS
+from cortex.terms.languages import language_of
+from cortex.terms.paths import is_test
+from ipc.messages import Hit
+
+Kind = Literal["definition", "call", "import", "type", "text", "comment", "test"]
+
+#: in the order of the groups
+KINDS: tuple[Kind, ...] = ("definition", "call", "import", "type", "text", "comment", "test")
+NUMBERS = {kind: at for at, kind in enumerate(KINDS)}
+#: lines from the beginning of a definition in which its name may be
+HEAD_LINES = 6
+#: characters before a match in which its word may begin
+WORD_CHARS = 200
+#: matched words, above which the definitions of every chunk are read
+NAMES_MAX = 12
+
+#: the beginning of a comment line in any language
+_COMMENT = re.compile(r"[^\S\n]*(?://|/\*|\*(?=[\s/*])|#(?=[\s#:]|$)|<!--|\"\"\")")
+#: the same for languages with other comments
+_OWN_COMMENT = {
+    **dict.fromkeys(("lua", "sql", "haskell", "elm", "ada", "vhdl"), re.compile(r"[^\S\n]*--")),
+    **dict.fromkeys(("clojure", "scheme", "lisp", "elisp", "racket", "ini"), re.compile(r"[^\S\n]*;")),
+}
+#: languages with comments after # and with docstrings
+_HASH = frozenset(
+    "python ruby bash shell perl r elixir julia yaml toml make cmake dockerfile tcl nim".split()
+)
+_IMPORT = re.compile(
+    r"[^\S\n]*(?:import|from|#[^\S\n]*include|using|use|require(?:_relative)?|export\s.*\bfrom|@import)\b"
+)
+_REQUIRE = re.compile(r".*\brequire\(")
+_CALLED = re.compile(r"[^\S\n]*(?:<[^<>()]*>|::<[^<>()]*>|!)?\(")
+#: a keyword before a name that is defined there, even without a definition in the syntax tree
+_DEFINING = re.compile(
+    r"(?:^|[^\w.$])(?:function|def|func|fn|fun|sub|defp|macro_rules!|#[^\S\n]*define)\s*\*?\s+$"
+)
+#: a quotation mark to the end of its string or line; a group is not empty if the string ends there
+_STRING = re.compile(r"""(?:"(?:\\.|[^"\\\n])*("?)|'(?:\\.|[^'\\\n])*('?)|`(?:\\.|[^`\\\n])*(`?))""")
+_DOUBLE = re.compile(r'"(?:\\.|[^"\\\n])*("?)')
+_LETTERS = f"{string.ascii_letters}{string.digits}_"
+_WORD_END = re.compile(r"\w*")
+#: in the JSON of a chunk that is a test
+_IS_TEST = b'"is_test":true'
+_DOCSTRING = ('"""', "'''")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition: its kind in the syntax tree, and its first line."""
+
+    kind: str
+    start: int
+
+
+class _Definitions:
+    """Definitions of the matched names in the chunks. `chunk_jsons`: the JSON of each."""
+
+    def __init__(self, names: set[str], chunk_jsons: Sequence[bytes]) -> None:
+        self._chunk_jsons, self._names = chunk_jsons, names
+        self._lines: dict[int, dict[int, dict[str, Definition]]] = {}
+        wanted = [b'"%b"' % name.encode() for name in names if name]
+        kinds: dict[str, set[str]] = {}
+        for chunk, raw in enumerate(chunk_jsons):
+            if len(wanted) > NAMES_MAX or any(map(raw.__contains__, wanted)):
+                for by_name in self._definition_lines(chunk).values():
+                    for name, definition in by_name.items():
+                        kinds.setdefault(name, set()).add(definition.kind)
+        #: name → the kinds of its definitions
+        self.kinds: Mapping[str, set[str]] = kinds
+
+    def at(self, chunk: int, number: int) -> Mapping[str, Definition]:
+        """Definitions with a name on this line, of a chunk that defines a matched name."""
+        return self._lines.get(chunk, {}).get(number, {})
+
+    def gives_value(self, chunk: int, number: int, before: str) -> bool:
+        """Whether the text `before` holds a constant or variable that is defined on this line."""
+        by_name = self._definition_lines(chunk).get(number, {})
+        return any(definition.kind in DATA_KINDS and name in before for name, definition in by_name.items())
+
+    def _definition_lines(self, chunk: int) -> dict[int, dict[str, Definition]]:
+        if chunk not in self._lines:
+            metadata = orjson.loads(self._chunk_jsons[chunk]).get("metadata") or {}
+            definitions = (
+                definition for definition in metadata.get("definitions") or () if isinstance(definition, dict)
+            )
+            relevant = (
+                definition
+                for definition in definitions
+                if definition.get("name") in self._names or definition.get("kind") in DATA_KINDS
+            )
+            self._lines[chunk] = _defined_lines(relevant)
+        return self._lines[chunk]
+
+
+def find_kinds(body: Body, marked: Marked, chunk_jsons: Sequence[bytes]) -> Array:
+    """The kind of each marked line, as an index in KINDS, i64. `chunk_jsons`: the JSON of each
+    chunk, without its text.
+    """
+    chunk_kinds = [_chunk_kind(hit, raw) for hit, raw in zip(body.hits, chunk_jsons, strict=True)]
+    chunks, begins = marked.chunks.tolist(), marked.begins.tolist()
+    kinds: list[Kind | None] = [chunk_kinds[chunk] for chunk in chunks]
+    unsure = [at for at, kind in enumerate(kinds) if kind is None]
+    classifier = _LineClassifier(body, marked, unsure, chunk_jsons)
+    columns = (
+        column[unsure].tolist() for column in (marked.chunks, marked.numbers, marked.begins, marked.starts)
+    )
+    for at, line in zip(unsure, zip(*columns, classifier.words, strict=True), strict=True):
+        kinds[at] = classifier.classify(*line)
+    definition_lines = {
+        body.texts.line(begin) for kind, begin in zip(kinds, begins, strict=True) if kind == "definition"
+    }
+    if definition_lines:
+        for at, kind in enumerate(kinds):  # equal lines get the same kind, in a copy of the file, too
+            if kind in ("text", "type") and body.texts.line(begins[at]) in definition_lines:
+                kinds[at] = "definition"
+    return np.array([NUMBERS[kind] for kind in kinds if kind is not None], np.int64)
+
+
+def _chunk_kind(hit: Hit, chunk_json: bytes) -> Kind | None:
+    """The kind of all lines of a chunk, if it does not depend on the line."""
+    if is_test(hit.file) or (hit.file.endswith(inline_tests.ENDING) and _IS_TEST in chunk_json):
+        return "test"
+    return "text" if hit.chunk_type == "documentation" else None
+
+
+class _LineClassifier:
+    """Classifies the marked lines of a body at `places`, in order."""
+
+    def __init__(
+        self, body: Body, marked: Marked, places: Sequence[int], chunk_jsons: Sequence[bytes]
+    ) -> None:
+        self._text, self._starts = body.text, body.texts.starts.tolist()
+        self._requires = "require(" in body.text
+        self._languages = [language_of(hit.file).name for hit in body.hits]
+        spans = zip(marked.starts[places].tolist(), marked.ends[places].tolist(), strict=True)
+        #: bounds of the word with the first match of each line
+        self.words = [self._word_bounds(*span) for span in spans]
+        names = {self._text[first:last] for first, last in self.words}
+        self._definitions = _Definitions(names, chunk_jsons)
+        #: definitions with a name seen already: further lines of their heads are uses
+        self._visited: set[tuple[int, str, int]] = set()
+
+    def classify(self, chunk: int, number: int, begin: int, start: int, word: tuple[int, int]) -> Kind:
+        text, (first, last) = self._text, word
+        if self._is_comment(chunk, begin, start):
+            return "comment"
+        if self._defines(chunk, number, text[first:last]) or _DEFINING.search(text[begin:first]):
+            return "definition"
+        if _IMPORT.match(text, begin) or (self._requires and _REQUIRE.match(text, begin)):
+            return "import"
+        if self._in_string(chunk, begin, start):
+            values = self._definitions.gives_value(chunk, number, text[begin:first])
+            return "definition" if values else "text"
+        if _CALLED.match(text, last):
+            return "call"
+        return self._classify_use(text[first:last])
+
+    def _classify_use(self, name: str) -> Kind:
+        """The kind of a name that is neither defined nor called here: by its definition, if that is
+        among the chunks, else by its spelling.
+        """
+        kinds = self._definitions.kinds.get(name)
+        if kinds:
+            return "type" if kinds & NAMED_TYPE_KINDS else "text"
+        return "type" if name[:1].isupper() and not name.isupper() else "text"
+
+    def _defines(self, chunk: int, number: int, name: str) -> bool:
+        definition = self._definitions.at(chunk, number).get(name)
+        if definition is None:
+            return False
+        key = (chunk, name, definition.start)
+        if key in self._visited and definition.start != number:
+            return False
+        self._visited.add(key)
+        return True
+
+    def _word_bounds(self, start: int, end: int) -> tuple[int, int]:
+        """The bounds of the word around the span."""
+        text = self._text
+        if start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+            before = text[max(0, start - WORD_CHARS) : start]
+            start -= len(before) - len(before.rstrip(_LETTERS))
+            while start > 0 and text[start - 1].isalnum():  # letters beyond ASCII
+                start -= 1
+        word_end = _WORD_END.match(text, end)
+        return start, word_end.end() if word_end else end
+
+    def _is_comment(self, chunk: int, begin: int, start: int) -> bool:
+        text, language = self._text, self._languages[chunk]
+        if _COMMENT.match(text, begin):
+            return True
+        if (comment := _OWN_COMMENT.get(language)) and comment.match(text, begin):
+            return True
+        if language in _HASH:
+            return self._in_docstring(chunk, begin) or self._follows_mark(begin, start, "#", chunk)
+        return self._in_block(chunk, start) or self._follows_mark(begin, start, "//", chunk)
+
+    def _in_block(self, chunk: int, start: int) -> bool:
+        """Whether a place is in a comment of several lines, perhaps begun before the chunk."""
+        text, first = self._text, self._starts[chunk]
+        opened, closed = text.rfind("/*", first, start), text.rfind("*/", first, start)
+        if opened > closed:
+            return not self._is_quoted(opened, chunk)
+        if closed >= 0:
+            return False
+        end = self._starts[chunk + 1] if chunk + 1 < len(self._starts) else len(text)
+        ends = text.find("*/", start, end)
+        return ends >= 0 and text.find("/*", start, ends) < 0 and not self._is_quoted(ends, chunk)
+
+    def _in_docstring(self, chunk: int, begin: int) -> bool:
+        first = self._starts[chunk]
+        return any(self._text.count(mark, first, begin) % 2 for mark in _DOCSTRING)
+
+    def _follows_mark(self, begin: int, start: int, mark: str, chunk: int) -> bool:
+        """Whether a comment `mark` precedes the place on its line, outside of strings."""
+        at = self._text.find(mark, begin, start)
+        while at >= 0:
+            before = self._text[at - 1 : at]
+            if not (before and before in ":\\$&") and not self._in_string(chunk, begin, at):
+                return True
+            at = self._text.find(mark, at + 1, start)
+        return False
+
+    def _is_quoted(self, place: int, chunk: int) -> bool:
+        return self._in_string(chunk, self._text.rfind("\n", 0, place) + 1, place)
+
+    def _in_string(self, chunk: int, begin: int, place: int) -> bool:
+        """Whether `place` is in a string that begins and ends on its line."""
+        text, quotes = self._text, _DOUBLE if self._languages[chunk] == "rust" else _STRING
+        end = text.find("\n", place)
+        while quoted := quotes.search(text, begin, end if end >= 0 else len(text)):
+            if quoted.start() >= place:
+                return False
+            is_string = any(quoted.groups())  # else an apostrophe or a lifetime
+            if is_string and place < quoted.end():
+                return True
+            begin = quoted.end() if is_string else quoted.start() + 1
+        return False
+
+
+def _defined_lines(definitions: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Definition]]:
+    """Line → the names whose definition begins there or a few lines above."""
+    out: dict[int, dict[str, Definition]] = {}
+    usable = [definition for definition in definitions if isinstance(definition.get("start_line"), int)]
+    for definition in sorted(usable, key=lambda definition: int(definition["start_line"])):
+        start, name = definition["start_line"], str(definition.get("name"))
+        defined = Definition(str(definition.get("kind") or ""), start)
+        for number in range(start, start + HEAD_LINES):
+            out.setdefault(number, {})[name] = defined
+    return out

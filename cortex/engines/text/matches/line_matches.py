@@ -1,0 +1,142 @@
+"""Lines of chunks that match a keyword query: their places and numbers. Pure; arrays, because
+thousands of lines may match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+
+from cortex.engines.text.matches.highlight import Span, line_numbers
+from cortex.system.arrays import Array
+from cortex.terms import tokens
+from cortex.terms.records import covers
+from ipc.messages import Hit
+
+#: characters of a line in an answer; a longer one (minified code) is cut
+LINE_CHARS = 200
+#: text between two chunks, which no match crosses
+BORDER = f"\n{tokens.UNDERSCORE}\n"
+#: the lines of a file are the low bits of a (file, line) number
+_LINE_BITS = 32
+
+
+@dataclass(frozen=True)
+class JoinedTexts:
+    """Texts one after the other, with BORDER between them."""
+
+    text: str
+    starts: Array  #: i64: offset of each text
+
+    @cached_property
+    def line_ends(self) -> Array:
+        """The offsets of the lines' ends, i64."""
+        return np.append(_line_feeds(self.text), len(self.text))
+
+    def lines_at(self, places: Array) -> Array:
+        """The 0-based line of the joined text at each place, i64."""
+        return np.searchsorted(self.line_ends, places)
+
+    def chunks_at(self, places: Array) -> Array:
+        """The index of the text at each place, i64."""
+        return np.searchsorted(self.starts, places, side="right") - 1
+
+    def chunk_text(self, at: int) -> str:
+        last = at + 1 == len(self.starts)
+        return self.text[self.starts[at] : None if last else self.starts[at + 1] - len(BORDER)]
+
+    def line(self, place: int) -> str:
+        """The line that begins at `place`, cut for an answer."""
+        end = self.text.find("\n", place)
+        return self.text[place : end if end >= 0 else len(self.text)].strip()[:LINE_CHARS]
+
+
+def join_texts(texts: Sequence[str]) -> JoinedTexts:
+    sizes = np.array([len(text) + len(BORDER) for text in texts], np.int64)
+    return JoinedTexts(BORDER.join(texts), np.cumsum(sizes) - sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Chunks with their texts."""
+
+    texts: JoinedTexts
+    hits: Sequence[Hit]
+    scores: Sequence[float]
+    ordinals: Array  #: i64 [chunks]
+
+    @property
+    def text(self) -> str:
+        return self.texts.text
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The marked lines of a body, each line of a file once, chunk by chunk."""
+
+    chunks: Array  #: i64: index of the chunk
+    lines: Array  #: i64: the line in the body's text
+    numbers: Array  #: i64: the line in its file; 0 if it is not in the file
+    begins: Array  #: i64: offset of the line in the body's text
+    starts: Array  #: i64: begin of its first span
+    ends: Array  #: i64: end of that span
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+
+def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
+    """The lines with a span; for a chunk without spans its first line that is not blank."""
+    starts = body.texts.starts
+    ends = body.texts.line_ends
+    pairs = np.fromiter(chain.from_iterable(spans), np.int64).reshape(-1, 2)
+    pairs = pairs[np.lexsort((-pairs[:, 1], pairs[:, 0]))]
+    unmarked = np.setdiff1d(np.arange(len(body.hits)), body.texts.chunks_at(pairs[:, 0]))
+    if len(unmarked):
+        first_lines = np.array([_first_line(body, chunk) for chunk in unmarked.tolist()], np.int64)
+        pairs = np.concatenate([pairs, np.stack((first_lines, first_lines), axis=1)])
+        pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+    lines, first = np.unique(body.texts.lines_at(pairs[:, 0]), return_index=True)
+    pairs = pairs[first]
+    chunks = body.texts.chunks_at(pairs[:, 0])
+    numbers = _file_numbers(body, chunks, lines - np.searchsorted(ends, starts)[chunks])
+    paths: dict[str, int] = {}
+    files = np.array([paths.setdefault(hit.path, len(paths)) for hit in body.hits], np.int64)[chunks]
+    same = np.where(numbers > 0, files << _LINE_BITS | numbers, -1 - lines)  # unique without a number
+    _, once = np.unique(same, return_index=True)
+    once.sort()
+    begins = np.where(lines > 0, ends[lines - 1] + 1, 0)
+    return Marked(chunks[once], lines[once], numbers[once], begins[once], *pairs[once].T)
+
+
+def _line_feeds(text: str) -> Array:
+    """The offsets of the line feeds, i64."""
+    if text.isascii():
+        return np.flatnonzero(np.frombuffer(text.encode("ascii"), np.uint8) == ord("\n"))
+    return np.flatnonzero(np.frombuffer(text.encode("utf-32-le"), np.uint32) == ord("\n"))
+
+
+def _first_line(body: Body, chunk: int) -> int:
+    text = body.texts.chunk_text(chunk)
+    place = len(text) - len(text.lstrip()) if text.strip() else 0
+    return int(body.texts.starts[chunk]) + text.rfind("\n", 0, place) + 1
+
+
+def _file_numbers(body: Body, chunks: Array, lines: Array) -> Array:
+    """The line in the file of each line of a chunk; 0 if it is not in the file."""
+    tiles = np.array([covers(hit.chunk_type) for hit in body.hits], bool)
+    firsts = np.array([max(hit.start_line, 1) for hit in body.hits], np.int64)
+    numbers: Array = firsts[chunks] + lines
+    views = np.flatnonzero(~tiles[chunks])
+    view_numbers: dict[int, list[int]] = {}
+    for at in views.tolist():
+        chunk = int(chunks[at])
+        if chunk not in view_numbers:
+            hit = body.hits[chunk]
+            view_numbers[chunk] = line_numbers(body.texts.chunk_text(chunk), hit.chunk_type, hit.start_line)
+        numbers[at] = view_numbers[chunk][lines[at]]
+    return numbers

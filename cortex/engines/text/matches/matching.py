@@ -1,0 +1,188 @@
+"""Matching documents: all as a set, or the best with their scores. Translates between tantivy's
+keys and ordinals of rows.
+
+Sets of words come from the word table. Sets that only tantivy computes (phrases, other fields) are
+cached: the next page needs them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+
+import numpy as np
+import tantivy
+from tantivy import Query
+
+from cortex.engines.text.index.schema import BIT_FIELDS, BITS
+from cortex.engines.text.matches.compile import (
+    AnyTerm,
+    NearTerm,
+    PrefixTerm,
+    TableQuery,
+    Target,
+    compile_query,
+    find_table_query,
+    pattern_words,
+    with_underscores,
+)
+from cortex.engines.text.matches.overlaps import KeyIndex, ScoredRows
+from cortex.engines.text.words import Words
+from cortex.generation.read import Rows
+from cortex.query.tree import And, Anything, Boost, Node, Not, Or, Phrase, Term, Wildcard, leaves
+from cortex.system.arrays import Array
+from cortex.system.errors import BadRequest
+from cortex.terms import tokens
+
+#: bytes of the cached sets, one byte for each row and set, and the least number of sets
+_SETS_BYTES, _SETS_MIN = 16 << 20, 16
+#: slots of one answer; tantivy refuses more buckets
+_SLOTS_MAX = 65_000
+_SETS = {
+    "slots": {
+        "terms": {"field": "slot", "size": _SLOTS_MAX},
+        "aggs": {name: {"sum": {"field": name}} for name in BIT_FIELDS},
+    }
+}
+
+
+def count_of(result: tantivy.SearchResult) -> int:
+    """The number of matching documents; tantivy's stubs lack the attribute."""
+    return int(result.count or 0)  # type: ignore[attr-defined]
+
+
+class Matching:
+    """Queries one searcher. Rows are ordinals of a generation. Frozen; caches hold derived values
+    only.
+    """
+
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher, rows: Rows, words: Words) -> None:
+        self._schema = schema
+        self._searcher = searcher
+        self._words = words
+        self.key_index = KeyIndex(rows)
+        self._live = rows.live
+        self._sets: dict[Node, Array] = {}
+        self._sets_max = max(_SETS_BYTES // (len(rows) + 1), _SETS_MIN)
+
+    def best(self, query: Query, limit: int) -> tuple[ScoredRows, int]:
+        """(the best `limit` matches, best first, without deleted ones; the number of matching
+        documents)
+
+        Raises ValueError for a query that tantivy gives up on.
+        """
+        result = self._searcher.search(query, limit, count=True)
+        keys = self._searcher.fast_field_values("key", [address for _, address in result.hits])
+        scores = np.array([score for score, _ in result.hits], np.float32)
+        ordinals = self.key_index.locate(np.array(keys, np.uint64))
+        live = ordinals >= 0
+        return ScoredRows(ordinals[live], scores[live]), count_of(result)
+
+    def locate(self, keys: Array) -> Array:
+        """Ordinals of keys, as Rows.locate."""
+        return self.key_index.locate(keys)
+
+    def rows_from_table(self, node: Node) -> Array | None:
+        """Bool [all rows]: all live rows that match, if the word table suffices; else None."""
+        return (
+            self._combine(node)
+            if all(find_table_query(leaf) or self._is_absent(leaf) for leaf in leaves(node, excluded=True))
+            else None
+        )
+
+    def _is_absent(self, leaf: Node) -> bool:
+        """Whether no row holds a leaf of several words, because the table lacks one of them: a
+        letter with its mark apart is two words.
+        """
+        match leaf:
+            case Term(field="text", text=text) | Phrase(field="text", text=text):
+                words = tokens.whole_words(text)
+                return len(words) > 1 and not all(map(self._words.has, map(with_underscores, words)))
+            case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
+                *words, _ = pattern_words(pieces) or [""]  # the last one has the star
+                return not all(map(self._words.has, map(with_underscores, words)))
+        return False
+
+    def matching_rows(self, node: Node) -> Array:
+        """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest
+        as `compile_query`.
+        """
+        new = {
+            leaf
+            for leaf in leaves(node, excluded=True)
+            if leaf not in self._sets and not find_table_query(leaf) and not self._is_absent(leaf)
+        }
+        # A missing set costs as much as the whole query.
+        combined = self._combine(node) if len(new) <= 1 else None
+        return self._cached_rows(node) if combined is None else combined
+
+    def _cached_rows(self, node: Node) -> Array:
+        rows = self._sets.pop(node, None)
+        if rows is None:
+            rows = self.rows_of_query(compile_query(node, Target(self._schema)))
+            if len(self._sets) >= self._sets_max:
+                del self._sets[next(iter(self._sets))]
+        self._sets[node] = rows  # the most recently used one goes last
+        return rows
+
+    def _combine(self, node: Node) -> Array | None:
+        """Combine the sets of a query's leaves, as compile_query joins them. None: all rows."""
+        match node:
+            case Boost(child=child):
+                return self._combine(child)
+            case Not(child=child):
+                inner = self._combine(child)
+                return None if inner is None else self._live & ~inner
+            case And(children=children):
+                return _combine_sets(np.logical_and, map(self._combine, children))
+            case Or(children=children, required=required, excluded=excluded):
+                wanted = _combine_sets(np.logical_and, map(self._combine, required))
+                if wanted is None:
+                    wanted = _combine_sets(np.logical_or, map(self._combine, children))
+                unwanted = _combine_sets(np.logical_or, map(self._combine, excluded))
+                if unwanted is None:
+                    return wanted
+                return (self._live if wanted is None else wanted) & ~unwanted
+            case Anything():
+                return self._live
+        table_query = find_table_query(node)
+        if table_query is not None:
+            return self.rows_of_query(table_query)
+        if self._is_absent(node):
+            return np.zeros(len(self._live), bool)
+        try:
+            return self._cached_rows(node)
+        except BadRequest:  # punctuation only
+            return None
+
+    def rows_of_query(self, query: Query | TableQuery) -> Array:
+        """Bool [all rows]: all live rows that match. Raises ValueError as `best` does."""
+        match query:
+            case AnyTerm(terms=terms):
+                return self._words.holding(terms)
+            case PrefixTerm(starts=starts):
+                return reduce(np.logical_or, map(self._words.starting, starts))
+            case NearTerm(word=word, distance=distance, most=most):
+                return self._words.rows_near(word, distance, most)
+        return self._rows_from_tantivy(query)
+
+    def _rows_from_tantivy(self, query: Query) -> Array:
+        slots = self._searcher.aggregate(query, _SETS)["slots"]
+        if slots["sum_other_doc_count"]:  # keys so far apart that there are more slots than buckets
+            hits = self._searcher.search(query, max(self._searcher.num_docs, 1), count=False).hits
+            keys = self._searcher.fast_field_values("key", [address for _, address in hits])
+            return self.key_index.mask(np.array(keys, np.uint64))
+        buckets = slots["buckets"]
+        numbers = np.array([bucket["key"] for bucket in buckets], np.uint64)
+        bits = []
+        for name in BIT_FIELDS:
+            sums = np.array([bucket[name]["value"] for bucket in buckets], np.float64).astype("<u8")
+            bits.append(
+                np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
+            )
+        return self.key_index.mask_of_bits(numbers, np.concatenate(bits, axis=1))
+
+
+def _combine_sets(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
+    masks = [mask for mask in sets if mask is not None]
+    return reduce(how, masks) if masks else None

@@ -1,0 +1,122 @@
+"""The options of the commands: one function for each command."""
+
+from __future__ import annotations
+
+from cortex.front.cli.parsing import shell_completion
+from cortex.front.cli.parsing.parser import DATA_DIR, Parser, absolute, declare_sandbox
+from cortex.front.cli.running import sets, subfolders
+from cortex.front.cli.setup import key
+
+
+def index_options(parser: Parser) -> None:
+    parser.add_folder("path", nargs="?", help="folder of the project, or https://… of a repository to fetch")
+    parser.add_argument(
+        "--dependencies", action="store_true", help="also index the sources of installed packages"
+    )
+    parser.add_argument("--watch", action="store_true", help="keep running, and index every saved file")
+    parser.add_argument(
+        "--no-wait", action="store_true", help="write the chunk files, and do not wait until they are served"
+    )
+    parser.add_argument("--force", action="store_true", help="read and embed every file again")
+    parser.add_folder(
+        "--chunks-dir",
+        metavar="DIR",
+        help="write the chunk files to this folder in the project, such as .cortex/chunks; do not wait",
+    )
+    key.declare_index(parser)
+    subfolders.declare(parser)
+    parser.add_argument("--to", choices=("milvus",), help="publish the index to a Milvus server (milvus.uri)")
+    parser.add_argument(
+        "--single-writer",
+        action="store_true",
+        help="with --to: confirm that no other job indexes this project",
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="list the excluded files")
+
+
+def command_words(parser: Parser) -> None:
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, such as `memory store`")
+
+
+def data_dir_option(parser: Parser) -> None:
+    parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
+
+
+def follow_options(parser: Parser) -> None:
+    data_dir_option(parser)
+    parser.add_argument("--stay", action="store_true", help="keep running if there is nothing to read")
+
+
+def mcp_options(parser: Parser) -> None:
+    parser.add_argument("--toolsets", help="toolsets, separated by commas (default: server.toolsets)")
+    parser.add_argument(
+        "--for",
+        dest="audience",
+        choices=("agent", "program"),
+        help="answer in text for an agent or in JSON for a program (default: as the client's name says)",
+    )
+    data_dir_option(parser)
+    subfolders.declare(parser)
+    parser.add_argument(
+        "--server", metavar="URL", help="ask that `cortex serve`; --project names a project there"
+    )
+    declare_sandbox(parser)
+
+
+def json_option(parser: Parser) -> None:
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print JSON")
+
+
+def memory_up_options(parser: Parser) -> None:
+    sets.declare_up(parser)
+    data_dir_option(parser)
+
+
+def memory_status_options(parser: Parser) -> None:
+    json_option(parser)
+    data_dir_option(parser)
+
+
+def serve_options(parser: Parser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", default=8121, type=int, help="port to listen on (default: 8121)")
+
+
+def shell_word(parser: Parser) -> None:
+    parser.add_argument("shell", choices=shell_completion.SHELLS, help="the shell to print a script for")
+
+
+def install_options(parser: Parser) -> None:
+    agent_options(parser, "agents to connect (default: all on this machine)")
+    parser.add_argument("--user", action="store_true", help="connect them for all projects (the default)")
+    parser.add_argument(
+        "--memory-hooks", action="store_true", help="also record sessions of Claude Code in memory"
+    )
+    parser.add_argument("--list", action="store_true", help="list all agents, and end")
+
+
+def uninstall_options(parser: Parser) -> None:
+    agent_options(parser, "agents to disconnect (default: all connected ones)")
+    parser.add_argument(
+        "--user", action="store_true", help="only in the user's files; --project: only in the project's"
+    )
+
+
+def purge_options(parser: Parser) -> None:
+    parser.add_argument("--notes", action="store_true", help="remove notes and recorded sessions as well")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before removing, for scripts")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="list them as JSON, and end")
+
+
+def agent_options(parser: Parser, agents: str) -> None:
+    parser.add_argument("agents", nargs="*", metavar="AGENT", help=agents)
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before writing")
+    parser.add_argument(
+        "--print", dest="only_print", action="store_true", help="print the changes, and write nothing"
+    )
+
+
+def why_options(parser: Parser) -> None:
+    described = "a file, the id of a chunk, or a question"
+    parser.add_completed("path", "what", metavar="PATH|ID|QUESTION", help=described)
+    parser.add_argument("question", nargs="?", default="", help="a question that should find the file")

@@ -1,0 +1,1 @@
+"""Commands that index, start and serve."""

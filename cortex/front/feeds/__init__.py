@@ -1,0 +1,1 @@
+"""Sources of memory that are read while agents work: sessions and commits."""

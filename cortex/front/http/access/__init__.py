@@ -1,0 +1,1 @@
+"""Access to the server: hosts, origins, tokens, visits."""

@@ -1,0 +1,1 @@
+"""Parts that several views of the page use."""

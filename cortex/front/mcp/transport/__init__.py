@@ -1,0 +1,1 @@
+"""Messages of MCP on their way: lines, HTTP, and a bridge between both."""

@@ -1,0 +1,1 @@
+"""Cortex for Python programs: code and memory."""

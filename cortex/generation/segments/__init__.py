@@ -1,0 +1,1 @@
+"""Segments: the file format and its packed tables."""

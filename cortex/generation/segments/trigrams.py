@@ -1,0 +1,114 @@
+"""The trigram table of a segment, three bytes in a row → rows: building and querying. Pure
+functions.
+
+Texts are folded first (`fold`), so that one table (postings.py) serves both cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from cortex.generation.segments.postings import BLOCK, ROW_BITS, blocks_of, pack
+from cortex.query.needs import Either, Needs, fold
+from cortex.system.arrays import Array
+
+#: texts sorted at a time: a trigram and the number of its text fit into one u32
+_BATCH = 256
+#: bytes per remaining row: reading a longer list costs more than it can save
+_WORTH = 400
+#: with this few rows left, search them instead of reading another list
+_FEW = 16
+
+
+def make_sections(texts: Sequence[bytes | None]) -> dict[str, Array]:
+    """Return the sections of a segment whose row i has the text `texts[i]` (None: not searched by
+    trigrams).
+    """
+    return pack("gram", ([_pairs(texts[start : start + BLOCK])] for start in range(0, len(texts), BLOCK)))
+
+
+def _pairs(texts: Sequence[bytes | None]) -> Array:
+    """Return u64 [p], ascending: trigram << ROW_BITS | row, distinct pairs."""
+    parts = [_sorted_pairs(batch, rows) for batch, rows in _batches(texts)]
+    if len(parts) == 1:
+        return parts[0]
+    pairs = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+    pairs.sort()  # a row is in one batch only, so all pairs are distinct
+    return pairs
+
+
+def _batches(texts: Sequence[bytes | None]) -> Iterator[tuple[list[bytes], list[int]]]:
+    """Yield folded texts, _BATCH at a time, and their rows."""
+    wanted = [(fold(text), row) for row, text in enumerate(texts) if text is not None]
+    for start in range(0, len(wanted), _BATCH):
+        some = wanted[start : start + _BATCH]
+        yield [text for text, _ in some], [row for _, row in some]
+
+
+def _sorted_pairs(batch: list[bytes], rows: list[int]) -> Array:
+    # The line feed between two texts belongs to no folded text, so no query has a trigram that
+    # spans two texts.
+    data = np.frombuffer(b"\n".join(batch), np.uint8)
+    owners = np.repeat(np.arange(len(batch), dtype=np.uint8), [len(text) + 1 for text in batch])
+    pairs = data[:-2].astype(np.uint32)
+    for follower in (data[1:-1], data[2:], owners[: max(len(data) - 2, 0)]):
+        pairs <<= np.uint32(8)
+        pairs |= follower
+    pairs.sort()
+    if len(pairs):
+        pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
+    out = (pairs >> np.uint32(8)).astype(np.uint64) << np.uint64(ROW_BITS)
+    out |= np.array(rows, np.uint64)[pairs & np.uint32(_BATCH - 1)]
+    return out
+
+
+def find_rows(sections: Mapping[str, Array], needs: Needs) -> Array | None:
+    """Return i64, ascending: the rows of a segment that satisfy `needs`, and perhaps a few more;
+    None: all rows.
+    """
+    if isinstance(needs, Either):
+        row_sets = [find_rows(sections, need) for need in needs.parts]
+        limited = [rows for rows in row_sets if rows is not None]
+        return np.flatnonzero(_mask(np.concatenate(limited))) if len(limited) == len(row_sets) else None
+    out = _rows_of_all(sections, needs.trigrams) if needs.trigrams else None
+    for need in needs.parts:
+        if out is not None and not len(out):
+            break
+        rows = find_rows(sections, need)
+        if rows is not None:
+            out = rows if out is None else out[_mask(rows, int(out[-1]))[out]]
+    return out
+
+
+def _mask(rows: Array, last: int = -1) -> Array:
+    """Return bool: whether each row is in `rows`, up to the highest of them and at least up to
+    `last`.
+    """
+    mask = np.zeros(max(int(rows.max(initial=-1)), last) + 1, bool)
+    mask[rows] = True
+    return mask
+
+
+def _rows_of_all(sections: Mapping[str, Array], trigrams: Sequence[bytes]) -> Array:
+    wanted = np.array([int.from_bytes(gram, "big") for gram in trigrams], np.uint32)
+    out: list[Array] = []
+    for block in blocks_of("gram", sections):
+        at = np.searchsorted(block.codes, wanted)
+        if not len(block.codes) or at.max() == len(block.codes) or (block.codes[at] != wanted).any():
+            continue
+        sizes = (block.starts[at + 1] - block.starts[at]).astype(np.int64)
+        rows: Array | None = None
+        for index in np.argsort(sizes).tolist():
+            if rows is not None and (len(rows) < _FEW or sizes[index] > _WORTH * len(rows)):
+                break
+            matching = block.rows(int(at[index]))
+            if rows is not None:
+                mask = np.zeros(BLOCK, bool)
+                mask[matching] = True
+                matching = rows[mask[rows]]
+            rows = matching
+        if rows is not None and len(rows):
+            out.append(rows + block.first_row)
+    return np.concatenate(out) if out else np.zeros(0, np.int64)

@@ -1,0 +1,1 @@
+"""Declarations: types, modifiers and build constraints, in code and in comments."""

@@ -1,0 +1,1 @@
+"""Expressions of the syntax tree: chains of names, arguments, values."""

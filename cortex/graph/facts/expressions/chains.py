@@ -1,0 +1,480 @@
+"""Expression nodes → chains (facts.py): `self.store.get()` in the syntax tree as text."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+from tree_sitter import Node
+
+from cortex.graph.facts.declared.types import ITSELF, alternatives
+from cortex.graph.facts.expressions.kotlin_values import block_result
+from cortex.graph.facts.expressions.links import HIDDEN, MODULE, UNHIDDEN, module_link
+from cortex.graph.facts.expressions.scala_values import BLOCK_KINDS
+from cortex.graph.facts.grammars import Syntax
+
+#: expressions that have a type as their value → the chain of that value
+_CLASS_OBJECTS = {"class_literal": "Class()", "typeof_expression": "Type()"}
+#: links of the longest chain; a longer expression is unknown
+LINKS_MAX = 48
+UNKNOWN, LITERAL = "?", "#"
+#: stored characters of a declared type: TypeScript's function types are long
+TYPE_CHARS_MAX = 400
+#: stored members of a union or intersection type
+PARTS_MAX = 32
+#: begins a link for a value with alternatives, such as `a or b`: their chains follow, encoded by
+#: HIDDEN, with OR between them
+EITHER, OR = "~", "\x06"
+#: operators that return either side, and those that return the right side or nothing
+_ONE_OF = frozenset((b"or", b"||", b"??", b"?:"))
+_RIGHT = frozenset((b"and", b"&&"))
+#: stored alternatives of a value
+EITHER_MAX = 3
+#: characters of the longest function name, with its path, that is compared with `passes`
+PASSES_MAX = 60
+#: ends the chain of the target of C++'s iterator or pointer, `*i`
+POINTED = "[*]"
+#: begins a name that is looked up from the outermost name space, whatever encloses it: C++'s
+#: and Ruby's `::save`, PHP's `\\save`
+ROOT_MARK = "\\"
+#: types that carry no information about a value
+_ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
+_SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
+_NAMED_TYPES = frozenset("type_identifier generic_type nested_type_identifier type_query".split())
+#: nodes of paths that may begin at the outermost name space
+_PATHS = frozenset({"qualified_identifier", "scope_resolution"})
+#: nodes of names, which may be in backticks; characters of a name that a chain would split at
+_BACKTICK, _IDENTIFIERS = ord("`"), frozenset({"identifier", "simple_identifier", "type_identifier"})
+_IN_CHAINS = re.compile(rb"[.\[\]()~\x00-\x1f]")
+_LAST_WORD = re.compile(rb"\w+$")
+_ENDS = re.compile(r"[.\[\]()]")
+#: ends the chain of a call's result
+_CALLED = re.compile(r"\(_?\d*\)$")
+#: Kotlin's functions that return their receiver
+_SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
+#: nodes with a call's arguments as their named children
+_HOLD_ARGUMENTS = frozenset({"argument_list", "arguments", "value_arguments"})
+#: node of Python's and Ruby's calls, which have their arguments in a field
+_PLAIN_CALL = "call"
+#: node places that are a number, not a field
+_NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}
+
+
+def text_of(node: Node) -> str:
+    text = node.text  # each access copies the bytes out of the file
+    if not text:
+        return ""
+    if text[0] == _BACKTICK and node.type in _IDENTIFIERS and not _IN_CHAINS.search(text):
+        text = text.strip(b"`")  # Kotlin's, Scala's and Swift's quoted names
+    return text.decode("utf-8", "replace")
+
+
+def type_text(node: Node) -> str:
+    """Return a declared type on one line."""
+    text = text_of(node).lstrip(": ")
+    return (" ".join(text.split()) if "\n" in text else text)[:TYPE_CHARS_MAX]
+
+
+def combined_types(kind: Node) -> list[Node]:
+    """Return the named types in TypeScript's `A & B`, `A | B`.
+
+    `A & B & C` is `(A & B) & C`; the depth is at most the number of names, which may be thousands.
+    """
+    types: list[Node] = []
+    pending = [kind] if kind.type in _SEVERAL_TYPES else []
+    while pending:
+        node = pending.pop()
+        if node.type in _SEVERAL_TYPES:
+            pending += reversed(node.named_children)
+        elif node.type in _NAMED_TYPES:
+            types.append(node)
+    return types[:PARTS_MAX]
+
+
+def child_of(node: Node, place: str) -> Node | None:
+    """Return a child by its field, or by its number among the named children; "" is the first."""
+    number = _NUMBERS.get(place)
+    if number is None:
+        return node.child_by_field_name(place)
+    return node.named_child(number if number >= 0 else node.named_child_count + number)
+
+
+def name_of(node: Node) -> str:
+    r"""Return a name as chains have it: Ruby's `@x` is `self.@x`, which no method has as its name;
+    PHP's `A\B` is `A.B`.
+    """
+    text = text_of(node)
+    if text[:1] == "@" and node.type == "instance_variable":
+        return f"self.{text}"
+    return dotted_name(text) if "\\" in text else text
+
+
+def dotted_name(text: str) -> str:
+    r"""Return PHP's name with its path, `\A\B`, as chains have it."""
+    prefix = ROOT_MARK * text.startswith("\\")
+    return prefix + text.replace("\\", ".").strip(".")
+
+
+def package_name(node: Node) -> str:
+    """Return the name of a package with dots."""
+    return text_of(node).strip().replace("\\", ".")
+
+
+def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
+    """Return the chain of an expression; `?` for an unsupported shape."""
+    if node is None or depth > 2 * LINKS_MAX:
+        return UNKNOWN
+    kind = node.type
+    if kind in syntax.names:
+        label = text_of(node).partition("@")[2] if kind == "this_expression" else ""
+        return f"{label}.this" if label else name_of(node)
+    if kind == "navigation_expression" and (node.text or b"").endswith(b"::class"):
+        return "KClass()"
+    if kind in _CLASS_OBJECTS:
+        return _CLASS_OBJECTS[kind]
+    if kind in syntax.members:
+        left, right = syntax.members[kind]
+        member = child_of(node, right)
+        if member is None:
+            return UNKNOWN
+        member = unwrap_node(member, syntax)
+        inner = child_of(node, left)
+        is_name = member.type in syntax.names or member.type == "integer_literal"  # Rust's `self.0`
+        tail = name_of(member) if is_name else chain_of(member, syntax, depth + 1)
+        if kind == "scoped_property_access_expression":  # PHP's `self::$x`
+            tail = tail.lstrip("$")
+        if inner is None and kind in _PATHS and node.children[0].type == "::":
+            tail = ROOT_MARK + tail
+        return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
+    if (read := syntax.readers.get(kind)) is not None and (chain := read(node, syntax, depth)) is not None:
+        return chain
+    if kind == "block" and node.named_child_count == 1:  # Rust's `unsafe { x.get() }`
+        return chain_of(node.named_children[0], syntax, depth + 1)
+    if kind in syntax.methods:
+        left, right = syntax.methods[kind]
+        inner, member = child_of(node, left), child_of(node, right)
+        if member is None:
+            return UNKNOWN
+        called = f"{text_of(member)}{_call_mark(node, syntax)}"
+        return f"{chain_of(inner, syntax, depth + 1)}.{called}" if inner is not None else called
+    if kind in syntax.calls:
+        if syntax.requires and (module := required_module(node)):
+            return module_link(module)
+        if syntax.makers and (argument := _type_argument(node, syntax)) is not None:
+            return _instance_chain(argument, syntax, depth)
+        if syntax.casters and (cast := _cast_call(node, syntax, depth)):
+            return cast
+        if syntax.passes and (argument := _forwarded_argument(node, syntax)) is not None:
+            return chain_of(argument, syntax, depth + 1)
+        last = node.child(node.child_count - 1)  # Swift writes an element as a call
+        element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
+        mark = "[]" if element else _call_mark(node, syntax)
+        callee_node = child_of(node, syntax.calls[kind])
+        if _has_block(node) and (
+            same := _SAME.search(text_of(callee_node) if callee_node is not None else "")
+        ):
+            inner = child_of(callee_node, "0") if same[1] else None  # type: ignore[arg-type]
+            return chain_of(inner, syntax, depth + 1) if inner is not None else "this"
+        if _has_block(node) and (
+            result := block_result(node, lambda child: chain_of(child, syntax, depth + 1))
+        ):
+            return result
+        if callee_node is not None and callee_node.type == "call_expression" and _has_block(node):
+            return chain_of(callee_node, syntax, depth + 1)  # Kotlin's `f(1) { … }` is one call
+        callee = chain_of(callee_node, syntax, depth + 1)
+        return UNKNOWN if callee == LITERAL else f"{callee}{mark}"  # (x => …)(1) has no known target
+    if kind in syntax.news:
+        if depth and node.named_children and node.named_children[-1].type == "class_body":
+            return UNKNOWN  # Java: a call on `new Disk() {…}` mostly means a member of that body
+        return _instance_chain(child_of(node, syntax.news[kind]), syntax, depth)
+    if kind in syntax.elements:
+        return f"{chain_of(child_of(node, syntax.elements[kind]), syntax, depth + 1)}[]"
+    if kind in syntax.either:
+        return _union_chain(node, syntax, depth)
+    if kind in syntax.casts:
+        return _cast_chain(child_of(node, syntax.casts[kind] or "-1"), depth)
+    if kind in syntax.wraps:
+        if kind == "generic_function" and (cast := _typed_result(node, syntax, depth)):  # Scala
+            return cast
+        return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
+    if kind == "object_literal" and (object_chain := object_base(node)) not in (UNKNOWN, LITERAL):
+        return object_chain
+    if depth and kind in syntax.extended_literals:
+        return syntax.extended_literals[kind]
+    return LITERAL if kind in syntax.literals else UNKNOWN
+
+
+def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
+    """Return the chain of Scala's and Kotlin's `disk save item`, which is `disk.save(item)`."""
+    left, operator = node.named_child(0), node.named_child(1)
+    if left is None or operator is None or operator.type != "identifier":
+        return UNKNOWN
+    return f"{chain_of(left, syntax, depth + 1)}.{text_of(operator)}(_1)"
+
+
+def object_base(node: Node) -> str:
+    """Return the chain of Kotlin's `object : Disk() { … }` if it has a single base."""
+    bases = [
+        child
+        for child in node.named_children
+        if child.type in ("delegation_specifier", "delegation_specifiers")
+    ]
+    if len(bases) == 1 and bases[0].type == "delegation_specifiers":
+        bases = bases[0].named_children
+    names = alternatives(text_of(bases[0]).partition("(")[0]) if len(bases) == 1 else ()
+    return f"{names[0]}()" if len(names) == 1 and "*" not in names[0] else UNKNOWN
+
+
+def strip_call(chain: str) -> str:
+    """Return a chain without a call at its end."""
+    return _CALLED.sub("", chain)
+
+
+def unwrap_node(node: Node, syntax: Syntax) -> Node:
+    """Return the node under transparent wrappers: the name in Swift's `.save`."""
+    while node.type in syntax.wraps and (inner := child_of(node, syntax.wraps[node.type])) is not None:
+        node = inner
+    return node
+
+
+def last_name(member: Node, syntax: Syntax) -> Node:
+    """Return the last name of a member with a path: `shop::Disk::save` after `app::` in C++."""
+    member = unwrap_node(member, syntax)
+    while member.type == "qualified_identifier" and (inner := member.child_by_field_name("name")) is not None:
+        member = unwrap_node(inner, syntax)
+    return member
+
+
+def _call_mark(node: Node, syntax: Syntax) -> str:
+    """Return `()`, or with the number of arguments, `(_2)`, in languages with overloads."""
+    if not syntax.counts:
+        return f"()<{name}>" if syntax.class_arguments and (name := _class_argument(node)) else "()"
+    argument_list = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
+    if (
+        argument_list is not None and argument_list.type in _HOLD_ARGUMENTS
+    ):  # the usual case; each call of a chain gets here
+        outer = node.parent
+        count = (
+            sum(not child.is_extra for child in argument_list.named_children)
+            if argument_list.named_child_count
+            else 0
+        )
+        count += (
+            outer is not None and outer.type == node.type and _has_block(outer) and outer.child(0) == node
+        )
+    else:
+        arguments, closures = arguments_of(node)
+        count = len(arguments or ()) + closures
+    return f"(_{count})" if count else "()"
+
+
+def _class_argument(call: Node) -> str:
+    """Return the class in the first argument of PHP's `make(Disk::class)`: the result may be of
+    it.
+    """
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None or not arguments.named_child_count:
+        return ""
+    argument = (
+        child_of(arguments.named_children[0], "-1") if arguments.named_children[0].named_child_count else None
+    )
+    if (
+        argument is None
+        or argument.type != "class_constant_access_expression"
+        or argument.named_child_count < 2
+    ):
+        return ""
+    return name_of(argument.named_children[0]) if argument.named_children[1].text == b"class" else ""
+
+
+def _has_block(call: Node) -> bool:
+    """Return True if a Kotlin call has a trailing block."""
+    return call.child_count > 1 and call.children[-1].type == "annotated_lambda"
+
+
+def _union_chain(node: Node, syntax: Syntax, depth: int) -> str:
+    """Return the chain of `a or b`, `x ? a : b`, with both alternatives if both are known."""
+    places = syntax.either[node.type]
+    operator = node.child_by_field_name("operator")
+    if operator is not None and (text := operator.text) not in _ONE_OF:
+        if text not in _RIGHT:
+            return UNKNOWN
+        places = places[-1:]
+    chains = [chain_of(child_of(node, place), syntax, depth + 1) for place in places]
+    return union_link([chain for chain in chains if chain not in (UNKNOWN, LITERAL)])
+
+
+def union_link(chains: Sequence[str]) -> str:
+    """Return one link for a value with alternatives; `?` for none, or for too many."""
+    parts = dict.fromkeys(branch for chain in chains for branch in union_chains(chain) or (chain,))
+    if len(parts) < 2:
+        return next(iter(parts), UNKNOWN)
+    if len(parts) > EITHER_MAX or any(branch.startswith((":", MODULE)) or OR in branch for branch in parts):
+        return UNKNOWN
+    return EITHER + OR.join(branch.translate(HIDDEN) for branch in parts)
+
+
+def union_chains(link: str) -> list[str]:
+    """Return the chains that a link stands for; none for another link, and for a chain of links."""
+    if not link.startswith(EITHER) or _ENDS.search(link):
+        return []
+    return [branch.translate(UNHIDDEN) for branch in link[1:].split(OR)]
+
+
+def narrowed_name(chain: str) -> str:
+    """Return the name in bindings of a receiver's field, `self.x`, whose type a test narrows."""
+    return chain.translate(HIDDEN)
+
+
+def required_module(call: Node) -> str:
+    """Return the module of `require("x")` and `import("x")`; "" for any other call."""
+    callee = call.child_by_field_name("function")
+    kind = callee.type if callee is not None else ""
+    if callee is None or (kind != "import" and (kind != "identifier" or callee.text != b"require")):
+        return ""
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None or arguments.named_child_count != 1:
+        return ""
+    module = arguments.named_children[0]
+    return text_of(module).strip("'\"`") if module.type in ("string", "template_string") else ""
+
+
+@functools.lru_cache(maxsize=16)
+def _last_words(passes: frozenset[str]) -> frozenset[bytes]:
+    """Return the last words of function names: few calls end with one, so only their chains are
+    built.
+    """
+    return frozenset(name.rpartition(".")[2].encode() for name in passes)
+
+
+def _forwarded_argument(call: Node, syntax: Syntax) -> Node | None:
+    """Return the argument of a function whose result acts like it: `Arc::new(x)`,
+    `std::move(x)`.
+    """
+    arguments = call.child_by_field_name("arguments")
+    count = arguments.named_child_count if arguments is not None else 0
+    if arguments is None or not (count == 1 or (count and syntax.passes_first)):
+        return None
+    callee = child_of(call, syntax.calls[call.type])
+    word = _LAST_WORD.search(callee.text or b"") if callee is not None else None
+    if callee is None or word is None or word.end() > PASSES_MAX or word[0] not in _last_words(syntax.passes):
+        return None
+    names = chain_of(callee, syntax).split(".")
+    passes = ".".join(names[-2:]) in syntax.passes or (len(names) > 1 and f".{names[-1]}" in syntax.passes)
+    return arguments.named_children[0] if passes else None
+
+
+def _type_argument(call: Node, syntax: Syntax) -> Node | None:
+    """Return the type in a call that makes an instance of it: Go's `new(T)`, `make([]T, n)`."""
+    callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if callee is None or arguments is None or callee.type not in syntax.names:
+        return None
+    most = syntax.makers.get(text_of(callee), 0)
+    if not 0 < arguments.named_child_count <= most:
+        return None
+    argument = arguments.named_children[0]
+    return argument if argument.type.endswith("_type") or argument.type == "type_identifier" else None
+
+
+def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
+    """Return the chain of C++'s `static_cast<Disk*>(x)`, `std::make_unique<Disk>()`, Python's
+    `cast(Disk, x)`; "" for any other call.
+    """
+    callee = call.child_by_field_name("function")
+    if syntax.casts_first:
+        arguments = call.child_by_field_name("arguments")
+        if callee is None or arguments is None or arguments.named_child_count != 2:
+            return ""
+        is_cast = text_of(callee).rpartition(".")[2] in syntax.casters
+        return _cast_chain(arguments.named_child(0), depth) if is_cast else ""
+    while callee is not None and callee.type == "qualified_identifier":
+        callee = callee.child_by_field_name("name")
+    return (
+        _typed_result(callee, syntax, depth)
+        if callee is not None and callee.type == "template_function"
+        else ""
+    )
+
+
+def _typed_result(node: Node, syntax: Syntax, depth: int) -> str:
+    """Return the result of a function with a type argument that makes a value of it; "" for
+    others.
+    """
+    name = node.child_by_field_name("name") or node.child_by_field_name("function")
+    means = syntax.casters.get(text_of(name).rpartition(".")[2]) if name is not None else None
+    arguments = node.child_by_field_name("arguments") or node.child_by_field_name("type_arguments")
+    if means is None or arguments is None or not arguments.named_children:
+        return ""
+    target = arguments.named_children[0]
+    return _cast_chain(target, depth) if means == "cast" else _instance_chain(target, syntax, depth)
+
+
+def _cast_chain(target: Node | None, depth: int) -> str:
+    """Return the declared type of `x as Foo`; in a longer chain, `(x as Foo).bar`, an instance of
+    Foo.
+    """
+    if target is not None and target.type == "type_arguments":  # TypeScript's <Foo>x
+        target = target.named_child(0)
+    if target is None:
+        return UNKNOWN
+    text = text_of(target)
+    if depth == 0:
+        return f":{text}"
+    names = alternatives(text)
+    if len(names) == 1 and names[0].startswith(ITSELF):
+        return names[0][1:]
+    is_known = len(names) == 1 and not names[0].endswith("*") and names[0] not in _ANYTHING
+    return f"{names[0]}()" if is_known else UNKNOWN
+
+
+def _instance_chain(node: Node | None, syntax: Syntax, depth: int) -> str:
+    """Return the chain of `new Foo<T>()`, `Foo{}`: a call of the type's chain."""
+    if node is None:
+        return UNKNOWN
+    if node.type in syntax.members or node.type in syntax.names:
+        return f"{chain_of(node, syntax, depth + 1)}()"
+    names = alternatives(text_of(node))
+    if len(names) != 1:
+        return UNKNOWN
+    return (
+        LITERAL
+        if names[0].endswith("*") and depth
+        else f":{text_of(node)}"
+        if names[0].endswith("*")
+        else f"{names[0]}()"
+    )
+
+
+def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
+    """Return (arguments of a call without comments, number of trailing closures in Swift and
+    Kotlin).
+
+    The arguments are None if they cannot be read.
+    """
+    argument_list, closures = call.child_by_field_name("arguments"), 0
+    if argument_list is None and call.type != _PLAIN_CALL:
+        around = call.named_children
+        behind = next((child for child in around if child.type == "call_suffix"), None)
+        if behind is not None:
+            around = behind.named_children
+            closures = sum(child.type == "lambda_literal" for child in around)
+            argument_list = behind.child_by_field_name("arguments")
+        argument_list = argument_list or next(
+            (child for child in around if "argument" in child.type and child.type != "type_arguments"), None
+        )
+        if _has_block(call) or (
+            call.parent is not None and call.parent.child(0) == call and _has_block(call.parent)
+        ):
+            closures += 1
+    if argument_list is not None and argument_list.type in BLOCK_KINDS:  # Scala's `f { … }`: one argument
+        return [argument_list], closures
+    return None if argument_list is None else [
+        child for child in argument_list.named_children if not child.is_extra
+    ], closures
+
+
+def split_chain(chain: str) -> tuple[str, str]:
+    """Return (receiver, member) of a callee's chain; the receiver is "" for a bare name."""
+    left, dot, right = chain.rpartition(".")
+    return (left, right) if dot else ("", chain)

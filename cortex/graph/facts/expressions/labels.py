@@ -1,0 +1,75 @@
+"""Argument labels of Swift, by which overloads differ: `save(to:)` and `save(from:)`. Of no
+project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tree_sitter import Node
+
+from cortex.graph.facts.expressions.chains import LITERAL, text_of
+from cortex.graph.facts.facts import LABELS
+
+_DEFINE = frozenset({"function_declaration", "protocol_function_declaration", "init_declaration"})
+#: follow the label of a parameter with a default, and of a variadic one
+_OPTIONAL, _MANY = "=", "*"
+#: the label of a parameter or an argument without one
+_NONE = "_"
+#: marks of arguments, without their values: labelled, unlabelled, trailing closure
+LABELLED, BARE, BLOCK = f"={LITERAL}", LITERAL, f"{LITERAL}fn"
+
+
+def labels_flag(function: Node) -> tuple[str, ...]:
+    """Return the flag with the labels of a Swift function; () for other nodes."""
+    if function.type not in _DEFINE or not any(child.type in ("func", "init") for child in function.children):
+        return ()
+    labels = []
+    for parameter in function.children:
+        if parameter.type == "parameter":
+            label = parameter.child_by_field_name("external_name") or parameter.child_by_field_name("name")
+            after = parameter.next_sibling
+            many = any(child.type == "..." for child in parameter.children) or (
+                after is not None and after.type == "..."
+            )
+            has_default = after is not None and after.type == "="
+            labels.append(
+                (text_of(label) if label is not None else _NONE) + _OPTIONAL * has_default + _MANY * many
+            )
+    return (LABELS + ",".join(labels),)
+
+
+def passed_labels(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
+    """Return the labels of a Swift call's arguments."""
+    labels = []
+    for argument in arguments:
+        label = next(
+            (child for child in argument.named_children if child.type == "value_argument_label"), None
+        )
+        labels.append(BARE if label is None else text_of(label) + LABELLED)
+    return (*labels, *(BLOCK,) * closures)
+
+
+def accepts(flag: str, passed: Sequence[str]) -> bool:
+    """Return True if a function with the labels in `flag` takes the arguments in `passed`, in
+    order.
+    """
+    wanted = [entry for entry in flag.removeprefix(LABELS).split(",") if entry]
+    at, many = 0, False
+    for argument in passed:
+        if argument == BLOCK:
+            continue
+        label = argument.removesuffix(LABELLED) if argument != BARE else _NONE
+        if many and label == _NONE:
+            continue
+        while at < len(wanted) and wanted[at].rstrip(_OPTIONAL + _MANY) != label:
+            if wanted[at][-1] not in (_OPTIONAL, _MANY):
+                return False
+            at += 1
+        if at == len(wanted):
+            return False
+        many = wanted[at].endswith(_MANY)
+        at += 1
+    remaining, blocks = wanted[at:], sum(entry == BLOCK for entry in passed)
+    needed = sum(entry[-1] not in (_OPTIONAL, _MANY) for entry in remaining)
+    return needed <= blocks <= len(remaining)

@@ -1,0 +1,1 @@
+"""Code that a grammar misreads, made readable before it is parsed."""

@@ -1,0 +1,287 @@
+"""Macros that hide code from the grammar, as pure text.
+
+* items inside the braces of a Rust macro, `cfg_rt! { mod task; }`: read as if outside of it
+* calls in the text of a C macro
+* macros before names in C++, `class SHOP_API Disk {`: replaced by blanks
+
+The grammar sees the inside of a Rust macro as a list of tokens. If it parses as items it nearly
+always is a list of items, and some crates declare whole modules like this.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from tree_sitter import Node
+
+from cortex.graph.facts.expressions.chains import chain_of
+from cortex.graph.facts.grammars import Syntax
+
+#: how often a line of a file is parsed again, for nested macros
+READ_AGAIN_MAX = 8
+
+_OPEN = re.compile(r"([ \t]*)[a-z_]\w*(?:::\w+)*![ \t]*\{[ \t]*")
+_ITEM = re.compile(
+    r"[ \t]*(?:#!?\[|//|/\*|pub\b|mod\b|use\b|impl\b|fn\b|async\b|unsafe\b|const\b|static\b|struct\b|enum\b|trait\b|type\b|extern\b"
+    r"|\w+!)"
+)
+#: in the text of a C macro: text that is no call, or a name before a parenthesis
+_CALL = re.compile(
+    r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//[^\n]*|(?:\.|->|\#)\s*\w+'
+    r"|((?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*)\s*\(",
+    re.DOTALL,
+)
+_NO_CALLS = frozenset(
+    "if while for switch return sizeof defined typeof __typeof__ __attribute__ __extension__ alignof _Alignof "
+    "_Static_assert static_assert decltype catch void int char long asm __asm__ __declspec".split()
+)
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NO_NEWLINE = re.compile(r"[^\n]")
+
+#: a macro as C++ projects name them, arguments of one, and several; and what may be between
+#: `class` and a name: such a macro, one that exports or annotates, an attribute
+_MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
+_ARGUMENTS = r"\((?:[^()\n]|\([^()\n]*\))*\)"
+_MACROS = rf"(?:{_MACRO}[ \t]+)+"
+_FIRST_MACROS = rf"(?:{_MACRO}(?:{_ARGUMENTS})?[ \t]+)+"
+_EXPORTS = r"\w*(?:[Ee]xport|EXPORT|_api\b|visib|Owner|Pointer)\w*"
+_GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*)"
+_MARK = rf"(?:(?:[A-Z][A-Z0-9_]+|{_EXPORTS})(?:{_ARGUMENTS})?{_GAP}|\[\[[^\]\n]*\]\]{_GAP})"
+#: annotations of thread-safety analysis and of compilers after a name or parameters: words that may
+#: also name a function and so need arguments, and words that need none
+_ANNOTATION = (
+    r"(?:\b(?=[A-Z0-9_]{1,64}\b)(?:[A-Z_]*(?:GUARDED_BY|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
+    r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|FORMAT|PRINTF|NONNULL)(?:_[A-Z0-9_]+)?\([^()\n]*\)"
+    r"|[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
+    r"(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?))"
+)
+#: ends of a line after which such a word is a call or a value: a directive, a comment, an
+#: unfinished statement
+_GOES_ON = re.compile(
+    r"(?m)^\s*#|//|(?:^|[;{}])\s*(?:for\b[^{}]*|(?:else|if|while|do|return|case|goto|throw)\b[^;{}]*)$"
+)
+#: arguments of a macro that defines a variable, `ABSL_FLAG(bool, fast, true, "…");`: a type first
+_VARIABLE_ARGUMENTS = (
+    r"(?:(?:std::)?(?:bool|int|long|short|char|float|double|unsigned|size_t|string|u?int\d+(?:_t)?)\s*,)"
+    r"(?:[^()\"]|\"(?:\\.|[^\"\\\n])*\")*"
+)
+#: a word that begins a declaration
+_BEGINS = (
+    r"(?:inline|static|virtual|explicit|constexpr|consteval|template|const|void|auto|bool|friend|operator)\b"
+)
+#: the types that own a function, and its name: `Disk<T>::`, `~Disk(`
+_OF_TYPE = r"[A-Za-z_]\w*(?:<[^;()\n]*>)?::"
+_FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
+#: a type before a function's name, `std::vector<std::string>::iterator`, also on a line of its own
+_RESULT = r"[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[\w:]*(?:[ \t*&]+|[ \t*&]*\n[ \t]*[*&]*)"
+#: words that are no type before a name: a word in capitals before them may be a type
+_NO_RESULT = r"(?:[A-Z0-9_]+|const|volatile|static|inline|constexpr|operator|extern|return|else|new|delete|case|goto|throw)\b"
+#: a macro with arguments after a result or storage class, `void PRINTF_LIKE(1, 2) note(`: the
+#: grammar takes it for an old definition, and the rest of the file for its parameters' types
+_AFTER_RESULT = r"(?:(?<=[\w>][ \t])|(?<=[\w> ][*&])|(?<=[*&][ \t]))(?<!\belse )(?<!\bdo )(?<!\breturn )"
+_BETWEEN = (
+    rf"(?:[A-Z][A-Z0-9_]+{_ARGUMENTS}|__(?!attribute|declspec|typeof|asm|extension)\w+{_ARGUMENTS}"
+    r"|[A-Za-z_]\w*\((?:\w+,[ \t]*)?\d+,[ \t]*\d+\))"
+)
+_TO_NAME = r"\s+(?:[A-Za-z_]\w*(?:[ \t]+[*&]*|[*&]+[ \t]*)){0,4}(?!__|[A-Z0-9_]+\b)[A-Za-z_]\w*[ \t]*\("
+#: positions of marks: between `class` and the type's name; before a word that begins a declaration;
+#: before a type and a function's name; before a name with its types; alone on a line; a macro's
+#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`
+_MARKS = re.compile(
+    rf"(?m)\b(?:class|struct|union){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
+    rf"|\b(?P<before>{_MACROS})(?={_BEGINS})"
+    rf"|^[ \t]*(?P<first>{_FIRST_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
+    rf"|^[ \t]*(?P<plain>[A-Z][A-Z0-9]+[ \t]+)(?=(?!{_NO_RESULT}){_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME}"
+    rf"|(?:{_OF_TYPE})*(?P<made>[A-Za-z_]\w*)(?:<[^;()\n]*>)?::~?(?P=made)[ \t]*\()"
+    rf"|\b(?P<held>{_MACROS})(?=(?:{_OF_TYPE})+{_FUNCTION_NAME})"
+    rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
+    rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
+    rf"|{_AFTER_RESULT}(?P<between>\b{_BETWEEN})(?={_TO_NAME})"
+    rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
+    rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|:[^:]|override\b|final\b)"
+)
+
+#: a test with a text as its name, behind its fixture: `TEST_CASE_METHOD(Fix, "Saves", "[disk]") {`
+_TEST = re.compile(
+    r"(?m)^(?P<head>[ \t]*[A-Z][A-Z_]*(?:METHOD|FIXTURE)[A-Z_]*\(\s*)(?P<fixture>[A-Za-z_]\w*)(?P<gap>\s*,\s*)"
+    r"\"(?P<name>[^\"\\\n]*)\"(?P<rest>(?:[^(){};\"]|\"(?:\\.|[^\"\\\n])*\")*)(?P<end>\)\s*\{)"
+)
+
+#: fast searches, by first characters, for the places of marks: `type`; the line of `first`, `alone`
+#: and `given`; `before`, `held` and `block`; the end of `between`, then itself in that line; one
+#: word of each annotation in `after`
+_TYPES = re.compile(rf"(?:class|struct|union){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
+_LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|[ \t]*$)")
+_BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}))")
+_BETWEEN_END = re.compile(rf"\){_TO_NAME}")
+_BETWEEN_LINE = re.compile(rf"{_AFTER_RESULT}\b{_BETWEEN}")
+_ANNOTATING = (
+    "GUARDED_ LOCK REQUIRE EXCLUDES ACQUIRE RELEASE FORMAT PRINTF NONNULL _ANALYSIS NOEXCEPT NOTHROW OVERRIDE _FINAL UNUSED"
+    " DEPRECATED ATTRIBUTE LIFETIME_BOUND"
+).split()
+_UPPER = f"{string.ascii_uppercase}{string.digits}_"
+_UPPER_WORDS = f"{_UPPER} \t"
+
+#: words after which a macro before the function's name is its result, and a macro with a type as
+#: its argument: `static SHOP_API(int) note(`
+_NO_TYPE = re.compile(r"\b(?:static|extern|inline|const|constexpr)[ \t]+$")
+_NAME_NEXT = re.compile(r"\s+\w+[ \t]*\(")
+_TYPE_INSIDE = re.compile(r"\w+\(([A-Za-z_][^,()]*)\)")
+#: characters before a statement
+_ENDS = (";", "{", "}")
+#: begins the macros of tests with the fixture behind the name
+_FIXTURE_LAST = "BOOST_FIXTURE_"
+#: macros with a call on their first argument as the second
+_EXPECTS = frozenset((b"EXPECT_CALL", b"ON_CALL"))
+
+
+def unmark(text: str) -> str:
+    """Return C++ without the marks unknown to its grammar, with as many characters and lines."""
+    if "METHOD" in text or "FIXTURE" in text:
+        text = _TEST.sub(_name_test, text)
+    parts: list[str] = []
+    done = 0
+    for at in sorted(set(_mark_starts(text))):
+        if at >= done and (match := _MARKS.match(text, at)) is not None:
+            parts += text[done:at], _blank_mark(match)
+            done = match.end()
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def _name_test(match: re.Match[str]) -> str:
+    """Return the head of a test with names as arguments, as many characters and lines."""
+    name = re.sub(r"\W", "_", match["name"])
+    rest = _NO_NEWLINE.sub(" ", match["rest"])
+    return f"{match['head']}{match['fixture']}{match['gap']}_{name} {rest}{match['end']}"
+
+
+def _mark_starts(text: str) -> Iterator[int]:
+    """Yield the places where a mark may begin.
+
+    A trial at each character of a file takes as long as its parser; these searches take a tenth.
+    """
+    yield 0
+    for match in _TYPES.finditer(text):
+        yield match.start()
+    for match in _LINES.finditer(text):
+        yield match.start() + 1
+        yield _scan_back(text, match.start(), " \t")
+    for match in _BEFORE.finditer(text):
+        first = _scan_back(text, match.start(), _UPPER_WORDS)
+        yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))
+    for match in _BETWEEN_END.finditer(text):
+        end = match.start() + 1
+        for macro in _BETWEEN_LINE.finditer(text, text.rfind("\n", 0, end) + 1, end):
+            yield macro.start()
+    for word in _ANNOTATING:
+        at, last = text.find(word), 0
+        while at >= 0:
+            first = _scan_back(text, at, _UPPER, last)  # do not scan the same name repeatedly
+            yield _scan_back(text, first, string.whitespace)
+            at, last = text.find(word, at + 1), at
+
+
+def _scan_back(text: str, at: int, over: str, until: int = 0) -> int:
+    """Return the first position of the characters before `at` that are all in `over`."""
+    while at > until and text[at - 1] in over:
+        at -= 1
+    return at
+
+
+def _blank_mark(match: re.Match[str]) -> str:
+    """Return the matched text with blanks in place of the mark."""
+    text, kind = match.string, match.lastgroup or ""
+    if kind == "made":  # the name of a constructor's type
+        kind = "plain"
+    first, last = match.span(kind)
+    begin = text.rfind("\n", 0, first) + 1
+    if text[begin:first].lstrip().startswith("#"):
+        return match[0]  # the macro's own definition
+    start = match.start()
+    if kind == "block" and text[:first].rstrip()[-1:] not in _ENDS:
+        return match[0]
+    if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
+        return match[0]
+    if kind == "between" and _NO_TYPE.search(text, begin, first) and _NAME_NEXT.match(text, last):
+        inside = _TYPE_INSIDE.fullmatch(match[0])
+        return f"{' ' * inside.start(1)}{inside[1]} " if inside else match[0]
+    return match[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + match[0][last - start :]
+
+
+def read_test_macro(node: Node, name: str) -> tuple[str, str] | None:
+    """Return (fixture, name) of a test macro, `TEST_F(StoreTest, Saves) {…}`; None for others."""
+    if not name.isupper() or node.type != "function_definition" or node.child_by_field_name("type"):
+        return None
+    declarator = node.child_by_field_name("declarator")
+    parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
+    names = (
+        [parameter.text.decode() for parameter in parameters.named_children if parameter.text]
+        if parameters is not None
+        else []
+    )
+    if len(names) != 2 or not all(_WORD.fullmatch(word) for word in names):
+        return None
+    fixture, test = reversed(names) if name.startswith(_FIXTURE_LAST) else names
+    return fixture, test.strip("_") or test
+
+
+def macro_calls(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield (chain, line, column) of each plain call in a C macro's text.
+
+    Lines count from 0, columns in characters from the line's beginning.
+    """
+    for match in _CALL.finditer(text):
+        if match[1] and match[1] not in _NO_CALLS:
+            at = match.start(1)
+            chain = "".join(match[1].split()).replace("::", ".")
+            yield chain, text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
+
+
+def uncover_macros(lines: Sequence[str], reads: Callable[[Sequence[str]], bool]) -> list[str]:
+    """Return `lines` with the lines of macros blanked; their number stays the same.
+
+    `reads` tells whether lines parse as items without an error. A macro begins and ends on its own
+    lines with the same indentation, as rustfmt writes them.
+    """
+    output = list(lines)
+    closing: dict[str, list[int]] = {}
+    for at, line in enumerate(lines):
+        if line.rstrip().endswith("}"):
+            closing.setdefault(line.rstrip(), []).append(at)
+    left = READ_AGAIN_MAX * len(lines)
+    for at, line in enumerate(lines):
+        opened = _OPEN.fullmatch(line)
+        if opened is None or at + 1 >= len(lines) or not _ITEM.match(lines[at + 1]):
+            continue
+        ends = closing.get(f"{opened[1]}}}", [])
+        place = bisect_right(ends, at)
+        end = ends[place] if place < len(ends) else -1
+        left -= max(0, end - at)
+        if end > at and left >= 0 and reads(lines[at + 1 : end]):
+            output[at] = output[end] = ""
+    return output
+
+
+def mocked_chain(call: Node, syntax: Syntax) -> str:
+    """Return the chain of the object in Google Mock's `EXPECT_CALL(disk, Save(1))`; "" for other
+    calls.
+    """
+    argument_list = call.parent
+    outer = (
+        argument_list.parent if argument_list is not None and argument_list.type == "argument_list" else None
+    )
+    callee = outer.child_by_field_name("function") if outer is not None else None
+    if (
+        argument_list is None
+        or callee is None
+        or callee.text not in _EXPECTS
+        or argument_list.named_child_count != 2
+    ):
+        return ""
+    return (
+        chain_of(argument_list.named_children[0], syntax) if argument_list.named_children[1] == call else ""
+    )

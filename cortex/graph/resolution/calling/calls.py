@@ -1,0 +1,293 @@
+"""Edges of calls: a name in its scopes, a member of the receiver, an extension, or the only method
+of its name. Reads one file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from cortex.graph.facts.declared.unnamed_types import UNNAMED
+from cortex.graph.facts.expressions.chains import ROOT_MARK, split_chain
+from cortex.graph.facts.expressions.links import module_of
+from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference
+from cortex.graph.resolution.calling.common_names import COMMON
+from cortex.graph.resolution.calling.targets import CANDIDATES_MAX, Targets
+from cortex.graph.resolution.edges import Edge, Edges
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.unknown_receivers import plausible_methods
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+
+_ROOT = re.compile(r"[^.\[\]():]+")
+#: tags of instances, and of definitions
+_TYPED = frozenset({"inst", "def"})
+
+
+@dataclass(slots=True)
+class Callee:
+    """The callee of one call, which a language's steps change in turn.
+
+    A step that returns edges ends the call. `is_receiver`: the name is that of a method's receiver.
+    """
+
+    reference: Reference
+    name: str
+    values: tuple[Value, ...]
+    confidence: str
+    receiver: str = ""
+    owners: tuple[Value, ...] = ()
+    is_receiver: bool = False
+
+
+class Calls:
+    """The calls of one file."""
+
+    def __init__(
+        self, project: Project, evaluator: Evaluator, path: str, edges: Edges, targets: Targets
+    ) -> None:
+        self.project = project
+        self.evaluator = evaluator
+        self.path = path
+        self.edges = edges
+        self.targets = targets
+        self.index = project.index(path)
+        self._definitions = self.index.facts.definitions
+        self.language = project.language(path)
+        self.rules = self.language.rules
+
+    def edges_of(self, reference: Reference) -> Iterator[Edge]:
+        receiver, name = split_chain(reference.chain)
+        if reference.types == OPERATOR:
+            return self._operator_call(reference, receiver, name)
+        if name[-1:] == self.rules.macro_mark != "":
+            return self.targets.edges_of_call(
+                reference, *self.evaluator.exports.crates.macros(reference.chain, self.path)
+            )
+        if receiver:
+            return self._member_call(reference, receiver, name)
+        if name in self.rules.super_names:
+            return self._super_call(reference)
+        return self._bare_call(reference, name)
+
+    def _bare_call(self, reference: Reference, name: str) -> Iterator[Edge]:
+        """Yield the edges of `save()`, by the language's steps."""
+        evaluator, place = self.evaluator, (self.path, reference.scope)
+        values, how = evaluator.scopes.lookup(name, *place, reference.at)
+        callee = Callee(reference, name, values, how)
+        if types := evaluator.hidden_types(name, values, place):
+            near = self.project.home(types[0].path) == self.project.home(self.path)
+            callee.values, callee.confidence = types, "exact" if near else "import"
+        elif any(value.tag == "inst" for value in values):  # an instance that can be called
+            callee.confidence = "receiver"
+        if module_of(name):  # `require("x")()`
+            callee.values, callee.confidence = evaluator.evaluate(name, *place), "import"
+        receiver = evaluator.owners.receiver(name, *place)  # Python's `cls()`
+        if receiver is not None:
+            callee.values, callee.confidence, callee.is_receiver = (receiver,), "receiver", True
+        for step in self.language.bare_call:
+            if (edges := step(self, callee)) is not None:
+                yield from edges
+                return
+        count = -1 if reference.types == TYPE_ONLY else reference.arguments
+        yield from self.targets.edges_of_call(
+            reference, self.targets.callable_refs(callee.values, count), callee.confidence
+        )
+
+    def _member_call(self, reference: Reference, receiver: str, name: str) -> Iterator[Edge]:
+        """Yield the edges of `disk.save()`, by the language's steps."""
+        evaluator, targets = self.evaluator, self.targets
+        owners = evaluator.drop_pure_types(
+            evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
+        )
+        owners = tuple(owner for owner in owners if not targets.is_constant(owner))
+        if name in self.rules.calling_methods and targets.callable_refs(owners, -1):
+            yield from self._function_method_call(reference, receiver, targets.callable_refs(owners, -1))
+            return
+        if evaluator.exports.dotted_import(reference.chain, self.path):
+            return
+        members = (v for owner in owners for v in evaluator.attribute(owner, name))
+        callee = Callee(reference, name, tuple(dict.fromkeys(members)), "receiver", receiver, owners)
+        if any(owner.tag == "mod" for owner in owners) or self._is_below(callee.values):
+            callee.confidence = "import"
+        for step in self.language.member_call:
+            if (edges := step(self, callee)) is not None:
+                yield from edges
+                return
+        extended: list[Ref] = []
+        if not self._is_member_called(callee.values, reference) and (
+            owners or "()" in receiver or not self.is_outside(reference.chain)
+        ):
+            extended = targets.extended.called(reference, receiver, name, owners)
+            targets.narrowed = targets.narrowed or len(extended) > 1
+        if not owners:
+            yield from self._on_unknown_receiver(reference, name, extended)
+        elif extended:
+            are_typed = self.rules.extension_functions and all(owner.tag in _TYPED for owner in owners)
+            yield from targets.edges_of_call(
+                reference, extended, "receiver" if are_typed else "name", of_receiver=True
+            )
+        else:
+            callee.values = self.inherited_overloads(callee.values, reference)
+            for step in self.language.called_member_values:
+                if (edges := step(self, callee)) is not None:
+                    yield from edges
+                    return
+            refs = targets.callable_refs(callee.values, reference.arguments)
+            yield from targets.edges_of_call(reference, refs, callee.confidence)
+
+    def _operator_call(self, reference: Reference, receiver: str, name: str) -> Iterator[Edge]:
+        """Yield the edges of `disk + 1`, `disk[0]`, if the type of `disk` has such a method."""
+        owners = self.evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
+        members = tuple(
+            v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, name)
+        )
+        refs = self.targets.callable_refs(members, reference.arguments)
+        return self.targets.edges_of_call(reference, refs, "receiver")
+
+    def _function_method_call(self, reference: Reference, receiver: str, refs: list[Ref]) -> Iterator[Edge]:
+        """Yield the edges of a function's `call` or `apply`, `save.call(disk)`.
+
+        The location is the name before the method's name.
+        """
+        home = self.project.home
+        same = all(home(ref[0]) == home(self.path) for ref in refs)
+        column = reference.column - len(split_chain(receiver)[1].encode()) - 1
+        moved = msgspec.structs.replace(reference, column=max(0, column))
+        return self.targets.edges_of_call(moved, refs, "exact" if same else "import")
+
+    def _on_unknown_receiver(self, reference: Reference, name: str, extended: list[Ref]) -> Iterator[Edge]:
+        """Yield the edges of a call on an unknown receiver."""
+        values = self.evaluator.evaluate(reference.chain, self.path, reference.scope, reference.at)
+        if values and "()" not in reference.chain:  # a function by its full name
+            return self.targets.edges_of_call(
+                reference, self.targets.callable_refs(values, reference.arguments), "import"
+            )
+        if extended:
+            return self.targets.edges_of_call(reference, extended, "name", of_receiver=True)
+        return self._call_by_name(reference, name)
+
+    def _is_member_called(self, values: tuple[Value, ...], reference: Reference) -> bool:
+        """Return True if a member is called, and no extension."""
+        refs = self.targets.callable_refs(values, -1)
+        is_called = self.language.is_member_called
+        return is_called(self, refs, reference) if is_called is not None else bool(refs)
+
+    def _is_below(self, values: tuple[Value, ...]) -> bool:
+        r"""Return True if PHP's `new A\B` names a type in a name space that shares its name with a
+        class.
+        """
+        types = (v.tag == "def" and self.project.definition(v.ref).kind in TYPE_KINDS for v in values)
+        return self.rules.classes_as_spaces and bool(values) and all(types)
+
+    def methods_past_locals(self, name: str, scope: int) -> tuple[Value, ...]:
+        """Return the methods of that name in the types around a place: variables do not hide
+        them.
+        """
+        while scope >= 0:
+            definition = self._definitions[scope]
+            values = self.evaluator.member((self.path, scope), name) if definition.kind in TYPE_KINDS else ()
+            if self.targets.callable_refs(values, -1):
+                return values
+            scope = definition.parent
+        return ()
+
+    def _super_call(self, reference: Reference) -> Iterator[Edge]:
+        """Yield the edges of Ruby's bare `super`: the inherited method with the name of the one
+        around it.
+        """
+        if not self.rules.bare_super or reference.scope < 0:
+            return
+        owner = self.evaluator.owners.of(self.path, reference.scope)
+        if owner is not None:
+            values = self.evaluator.member(owner, self._definitions[reference.scope].name, past=True)
+            yield from self.targets.edges_of_call(
+                reference, self.targets.callable_refs(values, -1), "receiver"
+            )
+
+    def inherited_overloads(self, values: tuple[Value, ...], reference: Reference) -> tuple[Value, ...]:
+        """Return `values`, or inherited overloads if those of the type do not take the
+        arguments.
+        """
+        methods = [value.ref for value in values if value.tag == "def"]
+        methods = [ref for ref in methods if self.project.definition(ref).kind in CALLABLE_KINDS]
+        if reference.arguments < 0 or not methods or not self.rules.inherits_overloads:
+            return values
+        taking = [ref for ref in methods if self.targets.takes(ref, reference.arguments)]
+        if taking and (not reference.passed or self.rules.hides_overloads):
+            return values  # in C++ members hide those of base classes
+        owner = self.evaluator.owners.of(*methods[0])
+        name = self.project.definition(methods[0]).name
+        more = self.evaluator.member(owner, name, past=True) if owner else ()
+        fitting = [v for v in more if v.tag == "def" and self.targets.takes(v.ref, reference.arguments)]
+        if self.rules.inherited_defaults and taking:  # not overridden ones
+            signatures = {self._parameter_names(ref) for ref in taking}
+            fitting = [v for v in fitting if self._parameter_names(v.ref) not in signatures]
+        if not fitting or not taking:
+            return tuple(fitting) or values
+        self.targets.narrowed = True
+        refs = [value.ref for value in fitting]
+        other = not self.targets.overloads.may_take(taking, reference) and self.targets.overloads.may_take(
+            refs, reference
+        )
+        return tuple(fitting) if other else values
+
+    def _parameter_names(self, ref: Ref) -> tuple[str, ...]:
+        return tuple(parameter.name for parameter in self.project.definition(ref).parameters)
+
+    def is_outside(self, chain: str) -> bool:
+        """Return True if an unresolved chain begins outside of the project.
+
+        It begins with a global that the file does not bind (`console`, `JSON`), or with a type that
+        the project does not define (`Math`).
+        """
+        root = _ROOT.match(chain.lstrip(ROOT_MARK))
+        name = root[0] if root else "?"
+        if name[0] in "?#" or name in self.rules.self_names | self.rules.super_names | self.rules.type_names:
+            return False
+        if self.index.may_bind(name):
+            return False
+        if self.index.star_imports and not (self.rules.capitals_are_types and name[0].isupper()):
+            return False
+        return name[0].isupper() or self.rules.global_names
+
+    def _is_hidden(self, ref: Ref) -> bool:
+        """Return True for a member of a value that is local to a function of another file."""
+        path, at = ref
+        definitions = self.project.index(path).facts.definitions
+        around = definitions[at].parent
+        return (
+            path != self.path
+            and around >= 0
+            and definitions[around].kind in CALLABLE_KINDS
+            and definitions[at].scope != definitions[around].qualified
+        )
+
+    def _call_by_name(self, reference: Reference, name: str) -> Iterator[Edge]:
+        if name in COMMON or len(name) < 3 or self.is_outside(reference.chain):
+            return
+        if name in self.rules.library_methods:
+            return
+        methods = self.evaluator.methods_named(self.rules.family, name)
+        refs = plausible_methods(self.project, self.path, reference, methods)
+        for step in self.language.methods_by_name:
+            refs = step(self, reference, refs)
+        if len(refs) > CANDIDATES_MAX:  # those of unnamed classes override others of that name
+            refs = [
+                ref for ref in refs if UNNAMED not in self.project.definition(ref).scope.rpartition(".")[2]
+            ]
+        if len(refs) == 1 or (self.rules.named_twins and self.targets.are_twins(refs)):
+            if name in self.rules.platform_methods:
+                if near := [ref for ref in refs if not self._is_hidden(ref)]:
+                    yield self.edges.ambiguous(reference, near, "name")
+                return
+            if reference.scope >= 0 and refs[0] == (self.path, reference.scope):
+                return  # rather a wrapper of another function of that name than recursion
+            for ref in refs:
+                yield self.edges.call(reference, ref, "name")
+        elif 1 < len(refs) <= CANDIDATES_MAX:
+            yield self.edges.ambiguous(reference, refs, "name")

@@ -1,0 +1,252 @@
+"""Members: `value.name` for types and their supertypes, for fields, and for modules."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.facts import ANY_NAME, HOLDER, SPREAD, Binding
+from cortex.graph.resolution.calling.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME_AS, SECOND
+from cortex.graph.resolution.evaluation.results import Results
+from cortex.graph.resolution.evaluation.scopes import Scopes
+from cortex.graph.resolution.evaluation.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, merge_values
+from cortex.graph.resolution.modules.commonjs import ChainEvaluator
+from cortex.graph.resolution.modules.includes import C_HOME
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.arity import leading_parameters
+from cortex.graph.resolution.types.supertypes import Supers, Supertypes
+
+#: tags of values without a type's members
+_NO_TYPES = frozenset({"mod", "ext", "list", "elem", "iter"})
+#: members of every object of a script
+_OF_OBJECTS = frozenset(
+    {"constructor", "hasOwnProperty", "toString", "valueOf", "isPrototypeOf", "toLocaleString"}
+)
+
+
+class Members:
+    """Members in a project, with caches. Valid while the project does not change."""
+
+    def __init__(  # noqa: PLR0917 - its collaborators
+        self,
+        project: Project,
+        values: ChainEvaluator,
+        scopes: Scopes,
+        supertypes: Supertypes,
+        results: Results,
+        recursion: Recursion,
+    ) -> None:
+        self.project = self._project = project
+        self._values = values
+        self._scopes = scopes
+        self.exports, self._owners = scopes.exports, scopes.owners
+        self._supertypes = supertypes
+        self._results = results
+        self._generics = results.generics
+        self._recursion = recursion
+        self._memo: dict[tuple[Ref, str], tuple[Value, ...]] = {}
+        #: (number of a line of supertypes, name) → their members of that name
+        self._lines: dict[tuple[int, str], tuple[Value, ...]] = {}
+
+    def relax(self, memo_max: int) -> None:
+        """Clear caches that have more than `memo_max` entries."""
+        if len(self._memo) > memo_max:
+            self._memo.clear()
+        if len(self._lines) > memo_max:
+            self._lines.clear()
+
+    def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
+        """Return the values of `value.name`."""
+        if value.tag in _NO_TYPES:
+            return self._untyped_attribute(value, name)
+        if (
+            name == "this" and value.tag == "def" and self._project.definition(value.ref).has_members
+        ):  # Java's `Disk.this` in an inner class
+            return (value._replace(tag="inst"),)
+        if value.tag == "def" and not (
+            (definition := self._project.definition(value.ref)).has_members or definition.kind == "module"
+        ):
+            rules = self._project.rules(value.path)
+            if rules.numbered_fields and name.isdigit():
+                return self._variant_values(value, name)
+            if rules.calls_without_arguments and not leading_parameters(definition):
+                return merge_values(
+                    self.attribute(returned, name) for returned in self._results.returned(value.ref)
+                )
+            return merge_values(
+                self.attribute(instance, name) for instance in self._results.decorated(value.ref)
+            )
+        members = self.member(value.ref, name, past=value.tag == "super") or self._index_signature_values(
+            value, name
+        )
+        language = self._project.language(value.path)
+        rules = language.rules
+        if value.tag == "inst" and rules.type_arguments:
+            if field_values := self._generics.field(value, name):
+                members = (*(member for member in members if member.tag == "def"), *field_values)
+            elif not members and (elements := self._generics.element(value)):
+                return merge_values(self.attribute(_container_of(element), name) for element in elements)
+        if len(members) > 1 and rules.kinds_of_methods:
+            members = self._scopes.of_kind(members, static=value.tag == "def")
+        if not members:
+            for step in language.missing_member:
+                if members := step(self, value, name):
+                    break
+        if value.tag == "inst" or rules.computed_members:
+            results = (
+                self._results.returned(member.ref)
+                if member.tag == "def"
+                and {"property", "cached_property"} & set(self._project.definition(member.ref).flags)
+                else (member,)
+                for member in members
+            )
+            return merge_values(results, OVERLOADS_MAX)
+        return members
+
+    def _variant_values(self, variant: Value, number: str) -> tuple[Value, ...]:
+        """Return the values in a variant of Rust's enums."""
+        bindings = self._project.index(variant.path).places(variant.at, number)
+        chains = (binding.value for binding in bindings if isinstance(binding, Binding))
+        return merge_values(self._values.evaluate(chain, *variant.ref) for chain in chains)
+
+    def deref_members(self, value: Value, name: str) -> tuple[Value, ...]:
+        """Return the members of the type that Rust's `deref` returns: `fn deref(&self) ->
+        &Disk`.
+        """
+        methods = self.member(value.ref, DEREF.lower()) if name != DEREF.lower() else ()
+        key = (value.ref, DEREF, name)
+        before = self._recursion.enter(key) if methods else None
+        if before is None:
+            return self._recursion.answer(key, ())
+        targets = merge_values(self._results.called(method) for method in methods if method.tag == "def")
+        members = merge_values(self.attribute(target, name) for target in targets if target.tag == "inst")
+        self._recursion.leave(key, before, members)
+        return members
+
+    def _untyped_attribute(self, value: Value, name: str) -> tuple[Value, ...]:
+        if value.tag == "mod":
+            values = self.exports.exported(value.path, name)
+            # A Rust path without a target leads out of the project: `std::process`.
+            return values or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
+        if value.tag == "iter":  # `i->save()`, `i->second` of a map's
+            elements = self._results.element(value)
+            return (
+                elements
+                if name == SECOND
+                else merge_values(self.attribute(element, name) for element in elements)
+            )
+        if value.tag == "list":
+            if name in ITERATORS and self._project.home(value.path) == C_HOME:
+                return (value._replace(tag="iter"),)
+            if name in ELEMENT_OF:
+                return (value._replace(tag="elem"),)
+            return (value._replace(tag="list"),) if name in SAME_AS else (EXTERNAL,)
+        return (EXTERNAL,) if value.tag == "ext" else ()
+
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
+        """Return the members of a type or its supertypes (`past`: of these only); of fields their
+        values.
+        """
+        memo = (owner, f"super {name}" if past else name)
+        cached = self._memo.get(memo)
+        if cached is not None:
+            return cached
+        before = self._recursion.enter(memo)
+        if before is None:
+            return self._recursion.answer(memo, ())
+        # Inherited members only then: same-named types in many places would search one another.
+        values = () if past else self._own_member(owner, name)
+        if not values:
+            above = self._supertypes.of(owner)
+            if above.types or above.spaces:
+                values = self._inherited_member(above, name)
+        if self._recursion.leave(memo, before, values):
+            self._memo[memo] = values
+        return values
+
+    def _inherited_member(self, above: Supers, name: str) -> tuple[Value, ...]:
+        """Return an inherited member, in one cache for all types with the same supertypes."""
+        memo = (above.line, name)
+        values = self._lines.get(memo)
+        if values is None:
+            before = self._recursion.begin()
+            groups = (
+                self._own_member(supertype, name)
+                for supertype in above.types
+                if supertype not in above.promised
+            )
+            values = next(filter(None, groups), ())
+            if not values and above.spaces:
+                values = merge_values(self.exports.own_exported(space.path, name) for space in above.spaces)
+            if self._recursion.end(before):
+                self._lines[memo] = values
+        return values
+
+    def _index_signature_values(self, value: Value, name: str) -> tuple[Value, ...]:
+        """Return the values of a script type's index signature, `Record<string, Disk>`, for an
+        instance.
+        """
+        if value.tag != "inst" or not self._project.rules(value.path).erased_types or name in _OF_OBJECTS:
+            return ()
+        above = self._supertypes.of(value.ref)
+        for path, at in (value.ref, *above.types) if above.complete else ():
+            qualified = self._project.definition((path, at)).qualified
+            if values := self._field_values(self._project.home(path), qualified, ANY_NAME, path):
+                return values
+        return ()
+
+    def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
+        project, path = self._project, owner[0]
+        home, qualified = project.home(path), project.definition(owner).qualified
+        rules = project.rules(path)
+        near = path if rules.types_in_one_file else ""
+        refs = project.members_of(home, qualified).get(name, [])
+        if refs and (select := project.language(path).own_members) is not None:
+            refs = select(project, owner, refs)
+        if refs:
+            # With included files its bodies may be elsewhere.
+            own_refs = refs if rules.includes else [ref for ref in refs if ref[0] == path] or refs
+            selected = (
+                self._scopes.overloads(own_refs[0][0], [ref[1] for ref in own_refs])
+                if len({ref[0] for ref in own_refs}) == 1
+                else None
+            )
+            methods = tuple(Value("def", *ref) for ref in own_refs if selected is None or ref[1] in selected)
+            # A field and a method may share a name (Java, PHP): a call means the method, a receiver
+            # the field.
+            if rules.fields_beside_methods:
+                methods = (*methods, *self._field_values(home, qualified, name, near))
+            return methods[:OVERLOADS_MAX]
+        if rules.open_types:
+            wanted = project.definition(owner).name
+            candidates = project.open_methods.get((rules.family, name, wanted), ())
+            if open_refs := [ref for ref in candidates if self._owners.of(*ref) == owner][:OVERLOADS_MAX]:
+                return tuple(Value("def", *ref) for ref in open_refs)
+        return self._field_values(home, qualified, name, near) or self._spread_members(owner, name)
+
+    def _spread_members(self, owner: Ref, name: str) -> tuple[Value, ...]:
+        """Return the members that an object literal spreads: `{ ...other }`."""
+        if HOLDER not in self._project.definition(owner).flags:
+            return ()
+        values = self._field_values(
+            self._project.home(owner[0]), self._project.definition(owner).qualified, SPREAD
+        )
+        return merge_values(self.attribute(value, name) for value in values)
+
+    def _field_values(self, home: str, qualified: str, name: str, near: str = "") -> tuple[Value, ...]:
+        """Return the values of a type's field; of same-named types in several files that of
+        `near`.
+        """
+        bindings = [*self._project.fields_of(home, qualified, name)]
+        bindings = [entry for entry in bindings if entry[0] == near] or bindings
+        values: list[Value] = []
+        for where, binding in bindings:
+            if binding.value in "#?":
+                continue
+            candidates = self._values.evaluate(binding.value, where, binding.scope, binding.at)
+            if binding.value.startswith(":") and candidates:
+                return candidates  # a declared type decides
+            values += candidates
+        return merge_values([tuple(values)])
+
+
+def _container_of(value: Value) -> Value:
+    """Return a container of a value."""
+    return value._replace(tag="list", depth=value.depth + 1) if value.tag in ("inst", "list") else value

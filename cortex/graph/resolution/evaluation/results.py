@@ -1,0 +1,198 @@
+"""Results of calls and elements of containers: return values, call operators of instances, results
+of decorators.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from cortex.graph.facts.declared.types import result_type
+from cortex.graph.facts.facts import ALIAS, DECORATED, YIELDING, Binding, Definition
+from cortex.graph.resolution.calling.extensions import Extensions, extension_result
+from cortex.graph.resolution.evaluation.values import EXTERNAL, Recursion, Value, merge_values
+from cortex.graph.resolution.modules.commonjs import ChainEvaluator, CommonJs
+from cortex.graph.resolution.modules.includes import C_HOME
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.generics import Generics
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+
+#: precedes the result in TypeScript's function types
+_ARROW = "=>"
+#: results that are the receiver, an instance of its actual type
+_ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
+
+
+class Declaring(ChainEvaluator, Protocol):
+    """Expressions and declared types, as Results uses them."""
+
+    @property
+    def extensions(self) -> Extensions: ...
+
+    @property
+    def generics(self) -> Generics: ...
+
+    def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]: ...
+
+
+class Results:
+    """Results in a project, with caches. Valid while the project does not change."""
+
+    def __init__(self, project: Project, values: Declaring, commonjs: CommonJs, recursion: Recursion) -> None:
+        self._project = project
+        self._values = values
+        self._commonjs = commonjs
+        self._recursion = recursion
+        self.generics = values.generics
+        self._returns: dict[Ref, tuple[Value, ...]] = {}
+
+    def relax(self, memo_max: int) -> None:
+        """Clear caches that have more than `memo_max` entries."""
+        if len(self._returns) > memo_max:
+            self._returns.clear()
+
+    def called(self, value: Value, number: int = 0) -> tuple[Value, ...]:
+        """Return the results of a call of `value`; `number` 0 is the first result."""
+        if value.tag == "elem":
+            inner = value.depth - 1
+            return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
+        if value.tag in ("ext", "super", "list", "iter"):
+            return (value,)
+        if value.tag == "inst":
+            return merge_values(self.called(callee) for callee in self.call_of(value) if callee.tag == "def")
+        if value.tag == "def":
+            definition = self._project.definition(value.ref)
+            if definition.makes_instances:
+                return (Value("inst", value.path, value.at),)
+            if definition.kind == "constant":
+                return self._function_type_result(definition.name, value.path)
+            return self.returned(value.ref, number)
+        if value.tag == "mod":
+            targets = (target for target in self._commonjs.unwrap_module(value) if target.tag != "mod")
+            return merge_values(self.called(target) for target in targets)
+        return ()
+
+    def receiver_result(
+        self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]
+    ) -> tuple[Value, ...]:
+        """Return the receiver of a method that declares to return it: TypeScript's `add<T extends
+        Disk>(this: T): T`.
+        """
+        if value.tag != "def":
+            return ()
+        definition = self._project.definition(value.ref)
+        returns = definition.returns
+        if returns in _ITSELF:
+            return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
+        if self._values.extensions.is_extension(value):  # Kotlin's `fun <T : Disk> T.add(): T`
+            return extension_result(definition, owners)
+        if self._project.rules(value.path).type_arguments:
+            return self.generics.method_result(value, owners, place)
+        if not self._project.rules(value.path).erased_types:
+            return ()
+        if not self._is_parameter(returns[1:], value.ref):
+            return ()
+        places = self._project.index(value.path).places(value.at, "this")
+        is_this = places and isinstance(places[-1], Binding) and places[-1].value == returns
+        return owners if is_this else ()
+
+    def _has_members(self, value: Value) -> bool:
+        is_def = value.tag == "def" and self._project.definition(value.ref).has_members
+        return is_def or value.tag in ("inst", "super")
+
+    def _function_type_result(self, name: str, path: str) -> tuple[Value, ...]:
+        """Return the result of a script's constant with a function type, `(x: A) => Disk`."""
+        for binding in self._project.index(path).top_bindings.get((-1, name), ()):
+            if binding.value.startswith(":") and _ARROW in binding.value:
+                return self._values.declared(binding.value.rpartition(_ARROW)[2], path, -1)
+        return ()
+
+    def call_of(self, value: Value) -> tuple[Value, ...]:
+        """Return the functions that a call of an instance calls."""
+        operator = self._project.language(value.path).call_operator
+        return operator(self._project, self._values, value) if operator is not None else ()
+
+    def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
+        """Return the results of a function: by its declared type, else by its returned value."""
+        if number:
+            returns = self._project.definition(ref).returns
+            text = result_type(returns[1:], number) if returns.startswith(":") else ""
+            return self._values.declared(text, *ref) if text else ()
+        if ref in self._returns:
+            return self._returns[ref]
+        definition: Definition = self._project.definition(ref)
+        if definition.kind not in CALLABLE_KINDS or not definition.returns:
+            return ()
+        before = self._recursion.enter(ref)
+        if before is None:
+            return self._recursion.answer(ref, ())
+        is_parameter = self._is_parameter(definition.returns[1:], ref)
+        values = () if is_parameter else self._values.evaluate(definition.returns, *ref)
+        if YIELDING.intersection(definition.flags):
+            values = merge_values(self._item(value) for value in values)
+        if self._recursion.leave(ref, before, values):
+            self._returns[ref] = values
+        return values
+
+    def _is_parameter(self, name: str, ref: Ref) -> bool:
+        """Return True if a script's function returns its own type parameter, which each call
+        binds.
+        """
+        erased = self._project.rules(ref[0]).erased_types
+        return erased and bool(name) and bool(self._project.index(ref[0]).places(ref[1], name))
+
+    def decorated(self, ref: Ref) -> tuple[Value, ...]:
+        """Return the instances that a function's decorator returns, by its declared result."""
+        definition = self._project.definition(ref)
+        chains = [flag[1:] for flag in definition.flags if flag.startswith(DECORATED)]
+        values = [
+            value
+            for chain in chains
+            for value in self._values.evaluate(f"{chain.removesuffix('()')}()", ref[0], definition.parent)
+        ]
+        return tuple(value for value in values if value.tag == "inst")
+
+    def _item(self, value: Value) -> tuple[Value, ...]:
+        return self.element(value) if value.tag == "list" else (value,)
+
+    def _by_operator(self, value: Value) -> tuple[Value, ...]:
+        """Return the result of Kotlin's `operator fun get`, for a type that is not iterable."""
+        name = self._project.rules(value.path).element_operator
+        if not name or self._values.member(value.ref, "iterator"):
+            return ()
+        getters = (getter for getter in self._values.member(value.ref, name) if getter.tag == "def")
+        return merge_values(self.returned(getter.ref) for getter in getters)
+
+    def aliased(self, value: Value) -> tuple[Value, ...]:
+        """Return the container of a C++ alias, `typedef vector<Disk> Disks`."""
+        if value.tag != "def" or self._project.home(value.path) != C_HOME:
+            return ()
+        definition = self._project.definition(value.ref)
+        if definition.kind not in TYPE_KINDS or not definition.returns:
+            return ()
+        key = (value.ref, ALIAS)
+        before = self._recursion.enter(key)
+        if before is None:
+            return self._recursion.answer(key, ())
+        values = self._values.declared(definition.returns[1:], *value.ref)
+        containers = tuple(container for container in values if container.tag == "list")
+        self._recursion.leave(key, before, containers)
+        return containers
+
+    def pointee(self, value: Value) -> tuple[Value, ...]:
+        """Return the target of C++'s `*x`: an iterator's element, else the value: pointers equal
+        their target.
+        """
+        return self.element(value) if value.tag == "iter" else (value,)
+
+    def element(self, value: Value) -> tuple[Value, ...]:
+        if value.tag in ("list", "iter"):
+            inner = value.depth - 1
+            return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
+        if value.tag == "def":
+            definition = self._project.definition(value.ref)
+            return () if definition.kind == "constant" else (value,)  # Generic[T]
+        if value.tag == "inst" and self._project.rules(value.path).typed_by_element:
+            return (value,)  # of an array: its type is the element's
+        if value.tag == "inst":
+            return self.generics.element(value) or self._by_operator(value)
+        return (EXTERNAL,) if value.tag == "ext" else ()

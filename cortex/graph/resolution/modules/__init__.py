@@ -1,0 +1,1 @@
+"""Names that files, packages and modules give each other."""

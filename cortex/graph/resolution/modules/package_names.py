@@ -1,0 +1,87 @@
+"""Lookup in a package: definitions in one of its scopes, and its name spaces."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from cortex.graph.facts.facts import COMPANION, PACKAGE, SPECIALIZED
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.modules.builds import of_package
+from cortex.graph.resolution.modules.includes import C_HOME
+from cortex.graph.resolution.modules.linkage import drop_declarations, linked_definitions
+from cortex.graph.resolution.project import Project, Ref
+
+#: definitions of one name that remain distinct: platform variants, overloads
+TWINS_MAX = 12
+#: flags of secondary definitions of a name: Scala's companion object, a specialization
+_SECONDARY_FLAGS = frozenset({COMPANION, SPECIALIZED})
+
+
+def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
+    """Return definitions of `name` in one scope of a package: bodies before declarations.
+
+    Those in the same file, if it has any.
+    """
+    refs = project.members_of(home, scope).get(name)
+    if not refs:  # the usual case
+        return ()
+    candidates, defined = _definitions_of_name(project, (home, scope, name), refs)
+    if candidates and home.endswith("/"):  # a folder, of which a build may leave out files
+        mine = of_package(project, list(dict.fromkeys(ref[0] for ref in candidates)), path)
+        candidates = [ref for ref in candidates if ref[0] in mine]
+        defined = None
+    # They are in the order of their paths.
+    in_file = candidates[bisect_left(candidates, (path,)) : bisect_left(candidates, (f"{path}\0",))]
+    candidates = drop_declarations(project, in_file or candidates) if in_file or defined is None else defined
+    if not in_file and path and home == C_HOME:
+        candidates = linked_definitions(project, candidates, path)
+    return tuple(Value("def", *ref) for ref in candidates[:TWINS_MAX])
+
+
+def _definitions_of_name(
+    project: Project, key: tuple[str, str, str], refs: list[Ref]
+) -> tuple[list[Ref], list[Ref] | None]:
+    """Return (definitions of a name without secondary ones, those without declarations).
+
+    The second is None for few definitions; for many it is cached: each file may open a name space.
+    """
+    cached = project.frequent_names.get(key)
+    if cached is not None:
+        return cached
+    candidates = [ref for ref in refs if project.definition(ref).kind != "constant"]
+    if len(candidates) > 1:
+        candidates = [
+            ref for ref in candidates if not _SECONDARY_FLAGS & {*project.definition(ref).flags}
+        ] or candidates
+    if len(refs) <= TWINS_MAX:
+        return candidates, None
+    project.frequent_names[key] = cached = candidates, drop_declarations(project, candidates)
+    return cached
+
+
+def find_name_space(project: Project, home: str, inside: str, name: str) -> Value | None:
+    """Return the name space of that name, from `inside` outwards."""
+    while inside:
+        if project.has_scope(home, f"{inside}.{name}"):
+            return Value("mod", f"@{home}|{inside}.{name}")
+        inside = inside.rpartition(".")[0]
+    return Value("mod", f"@{home}|{name}") if project.has_scope(home, name) else None
+
+
+def name_space_below(project: Project, home: str, name: str) -> str:
+    """Return the key of PHP's name space `name` in that of `home`; "" if none exists."""
+    inner = f"{home}.{name}" if home.partition(":")[2] else f"{home}{name}"
+    return f"@{inner}|" if inner in project.homes else ""
+
+
+def package_object(project: Project, home: str, scope: str = "") -> Iterator[Ref]:
+    """Yield the package objects of a package, or of its subpackage `scope`: the package owns their
+    members.
+    """
+    family, _, package = home.partition(":")
+    if scope:
+        yield from project.types_named(home, f"{scope}.{PACKAGE}")
+    elif package:
+        outer, _, name = package.rpartition(".")
+        yield from project.types_named(f"{family}:{outer}", f"{name}.{PACKAGE}")

@@ -1,0 +1,1 @@
+"""Types: their supertypes, their arguments, and the overloads that fit them."""

@@ -1,0 +1,121 @@
+"""Declared types of Java, Kotlin, C# and Scala as overloads compare them: bare names, with one name
+for a type in all of these languages. Pure.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from cortex.graph.facts.expressions.arguments import WIDENING
+from cortex.graph.facts.facts import DEFAULT, LATER, MANY
+
+#: Scala's function types by name
+FUNCTIONS = ("PartialFunction[", "Function1[", "Function2[")
+#: names in other languages → Java's name
+_SAME = {
+    "string": "String",
+    "bool": "boolean",
+    "object": "Object",
+    "Any": "Object",
+    "Int": "int",
+    "Char": "char",
+    "UInt": "int",
+}
+#: Scala's types that accept anything
+_ANYTHING = frozenset({"Any", "AnyRef", "AnyVal"})
+_KOTLIN = {"Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean", "Byte": "byte"}
+PRIMITIVES = frozenset((*WIDENING, "boolean"))
+#: C#'s function types → number of parameters, -1 for the number of type arguments
+_FUNCTIONS = {"Func": -1, "Action": -1, "Predicate": 1, "Comparison": 2, "Converter": 1}
+#: C#'s value types: `?` makes them another type
+VALUES = PRIMITIVES | {
+    "DateTime",
+    "DateTimeOffset",
+    "DateOnly",
+    "TimeOnly",
+    "TimeSpan",
+    "Guid",
+    "decimal",
+    "uint",
+}
+#: Scala's containers, which are functions as well
+COLLECTIONS = frozenset("Seq List Vector Array Map Set IndexedSeq Iterable Traversable Stream".split())
+
+
+@functools.lru_cache(maxsize=10_000)
+def bare_type(text: str, *, kotlin: bool) -> str:
+    """Return a type without packages, arguments and modifiers; arrays keep their brackets."""
+    text = text.strip().lstrip(":").removesuffix(DEFAULT).strip()
+    if "->" in text:
+        return "fn"
+    levels = text.count("[]") + text.count("...")
+    name = text.partition("<")[0].replace("[]", "").rstrip("?! ").split()
+    last = name[-1].rpartition(".")[2] if name else ""
+    last = _SAME.get(last, last)
+    return (_KOTLIN.get(last, last) if kotlin else last) + "[]" * levels
+
+
+@functools.lru_cache(maxsize=10_000)
+def bare_scala_type(text: str, free: frozenset[str] = frozenset()) -> str:
+    """Return a Scala type without packages, arguments and mixins; `Object` if it accepts
+    anything.
+    """
+    text = text.removeprefix(MANY).removesuffix(DEFAULT).removesuffix(LATER)
+    text, gives = split_arrow(text)
+    if gives or text.startswith(FUNCTIONS):
+        return "fn"
+    name = text.partition("[")[0].partition(" with ")[0].partition("{")[0].strip().removesuffix(".type")
+    if not name or name[0] == "(":
+        return ""
+    last = name.rpartition(".")[2].rpartition("#")[2]
+    return "Object" if last in free or last in _ANYTHING else _KOTLIN.get(last, _SAME.get(last, last))
+
+
+@functools.lru_cache(maxsize=10_000)
+def bare_csharp_type(text: str, actual: str, free: frozenset[str]) -> str:
+    """Return a C# parameter's type: `fn2` for a function of two parameters, `Object` if it accepts
+    any type.
+    """
+    many = text.startswith(MANY)
+    text = text.removeprefix(MANY).removesuffix(DEFAULT).strip()
+    if many and actual.endswith("[]"):
+        text += "[]"
+    name, _, tail = text.partition("<")
+    name = name.strip().rpartition(".")[2].rpartition(" ")[2]
+    if name == "Expression":
+        return bare_csharp_type(tail.strip().removesuffix("?").removesuffix(">"), actual, free)
+    if name.rstrip("?") in free:
+        return "Object"
+    if name in _FUNCTIONS:
+        fixed = _FUNCTIONS[name]
+        return f"fn{fixed if fixed >= 0 else (_argument_count(tail) if tail else 0) - (name == 'Func')}"
+    plain = bare_type(text, kotlin=False)
+    return plain + "?" * (plain in VALUES and text.endswith("?"))
+
+
+def _argument_count(arguments: str) -> int:
+    """Return the number of type arguments, without nested ones."""
+    depth, count = 0, 1
+    for character in arguments:
+        depth += (character in "<([") - (character in ">)]")
+        count += character == "," and not depth
+    return count
+
+
+def split_arrow(text: str) -> tuple[str, str]:
+    """Return (a type without a by-name arrow, `=> Disk`; the result of a function type, `A =>
+    Disk`).
+    """
+    text = text.strip().removeprefix("=>").strip()
+    at = first_arrow(text)
+    return (text, text[at + 2 :].strip()) if at >= 0 else (text, "")
+
+
+def first_arrow(text: str) -> int:
+    """Return the index of a type's first arrow outside of brackets; -1 for none."""
+    depth = 0
+    for at, character in enumerate(text):
+        if character == "=" and text[at : at + 2] == "=>" and not depth:
+            return at
+        depth += (character in "[(") - (character in "])")
+    return -1

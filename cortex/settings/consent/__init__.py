@@ -1,0 +1,1 @@
+"""The user's consent to files that a project brings."""

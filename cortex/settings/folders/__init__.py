@@ -1,0 +1,1 @@
+"""Folders of projects: their roots, identities, branches and dependencies."""

@@ -1,0 +1,1 @@
+"""Folders: names, identities, faults and changes."""

@@ -1,0 +1,1 @@
+"""The running process and its machine: memory, cores, sockets, timers."""

@@ -1,0 +1,1 @@
+"""Names and files of code as its languages define them."""

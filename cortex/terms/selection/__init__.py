@@ -1,0 +1,1 @@
+"""Selection of files by globs and ignore rules."""
