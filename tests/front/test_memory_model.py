@@ -64,8 +64,8 @@ def test_an_installed_model_embeds_the_notes_of_memory_and_can_be_removed(cortex
     assert (done.returncode, done.stderr) == (0, "")
     assert "answers when it has embedded all notes" in done.stdout
     assert files_of(tmp_path / "data" / MODEL) == files_of(folder)
-    found = orjson.loads(cortex("recall", "json", "--json").stdout)
-    assert [row["title"] for row in found["results"]] == ["json decode"]
+    rows = orjson.loads(cortex("recall", "json", "--json").stdout)["results"]
+    assert [row["title"] for row in rows] == ["json decode"]
     for _ in range(30):
         status = orjson.loads(cortex("status", "--json").stdout)["embedder"]
         if status.get("answers"):

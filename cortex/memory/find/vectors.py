@@ -47,12 +47,12 @@ SLICE, ROOM = 1_000, 1024
 class Scale:
     """The reading of an embedder's cosines, in deviations. `hit`: above the mean, from which on a
     note is a hit; 0 for the best one by chance. `related`: above the best one by chance, from which
-    on a text is about a query of unknown words; `known`: how many fewer suffice if all are known.
+    on a text is about a query of unknown words; `familiar`: how many fewer suffice if all are known.
     """
 
     hit: float
     related: float
-    known: float
+    familiar: float
 
 
 #: the scales of the built-in model and of sentence models, fitted on conversations and lives
@@ -258,7 +258,7 @@ class Vectors:
         mean, deviation = self._scale()
         chance = NormalDist().inv_cdf(1 - 1 / min(max(2, count), CHANCE_NOTES))
         reading = self._reading
-        return mean + (chance + reading.related - reading.known * known_share) * deviation
+        return mean + (chance + reading.related - reading.familiar * known_share) * deviation
 
     def _scale(self) -> tuple[float, float]:
         """Mean and deviation of the cosines between unrelated notes."""
