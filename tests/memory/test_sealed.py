@@ -281,9 +281,7 @@ def test_a_memory_killed_during_sealing_opens_complete_and_ends_sealed(folder, d
         ("served", ("give up", 0)),
     ],
 )
-def test_a_memory_killed_during_unsealing_loses_nothing_and_can_be_unsealed(
-    folder, data, key_file, at, again
-):
+def test_a_memory_killed_during_unsealing_loses_nothing_and_can_be_unsealed(folder, data, key_file, at, end):
     worker = open_worker(folder)
     store_notes(worker)
     ask(worker, "backup")
