@@ -39,8 +39,8 @@ from cortex.settings.data import MODEL
 
 #: measured calls of each kind, and calls before measuring
 CALLS, WARM = 200, 10
-#: notes in the set whose memory is measured, and seconds of watching it idle
-SET_NOTES, IDLE_S = 10_000, 20.0
+#: seconds of watching the set idle
+IDLE_S = 20.0
 #: words of a title and of a body
 TITLE_WORDS, BODY_WORDS = 9, 40
 #: records of a slice of an import
@@ -215,7 +215,7 @@ def measure_stores(root: Path) -> list[float]:
     return seconds[WARM:]
 
 
-async def measure_set_with_model(root: Path, data: Path) -> report.Figures:
+async def measure_set_with_model(root: Path, data: Path, notes: int) -> report.Figures:
     """Measure the processes of the set with an installed model, while it is used."""
     until = time.monotonic() + EMBEDDED_S
     async with product.connect(root) as front:
@@ -231,12 +231,12 @@ async def measure_set_with_model(root: Path, data: Path) -> report.Figures:
             sum(process.memory_full_info().pss for process in group) / 1e6 for group in (owned, children)
         )
         return {
-            f"set with the model at {SET_NOTES} notes, without the model's process, MB": round(used, 1),
+            f"set with the model at {notes} notes, without the model's process, MB": round(used, 1),
             "model's process, MB": round(by_model, 1),
         }
 
 
-async def measure_rest(root: Path, data: Path) -> report.Figures:
+async def measure_rest(root: Path, data: Path, notes: int) -> report.Figures:
     """Measure the processes of the set, with a front that made one call."""
     async with product.connect(root) as front:
         await wait_for_memory(front)
@@ -247,13 +247,15 @@ async def measure_rest(root: Path, data: Path) -> report.Figures:
         used = sum(sum(process.cpu_times()[:2]) for process in owned) - before
         memory = sum(process.memory_full_info().pss for process in owned)
         return {
-            f"set at {SET_NOTES} notes, MB": round(memory / 1e6, 1),
+            f"set at {notes} notes, MB": round(memory / 1e6, 1),
             "set at rest, % of a core": round(100 * used / IDLE_S, 3),
             "processes of the set": len(owned),
         }
 
 
-def measure_mcp(parts: list[str], model: Path | None) -> tuple[report.Figures, list[report.Figures]]:
+def measure_mcp(
+    parts: list[str], model: Path | None, notes: int
+) -> tuple[report.Figures, list[report.Figures]]:
     """Measure writes and the set, which need the whole product."""
     figures: report.Figures = {}
     rows: list[report.Figures] = []
@@ -266,13 +268,13 @@ def measure_mcp(parts: list[str], model: Path | None) -> tuple[report.Figures, l
                 attach.stop(load_data())
             if "set" in parts:
                 with Library.open(data) as memory:
-                    for some in records(SET_NOTES):
+                    for some in records(notes):
                         memory.import_records(some)
-                figures |= asyncio.run(measure_rest(root, data))
+                figures |= asyncio.run(measure_rest(root, data, notes))
                 attach.stop(load_data())
                 if model:
                     shutil.copytree(model, data / MODEL)
-                    figures |= asyncio.run(measure_set_with_model(root, data))
+                    figures |= asyncio.run(measure_set_with_model(root, data, notes))
                     attach.stop(load_data())
     return figures, rows
 
@@ -282,6 +284,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument(
+        "--set-notes", type=int, default=10_000, help="notes of the set whose memory is measured"
+    )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--folder", type=Path, help="where the notes stay; else nothing stays")
     parser.add_argument("--model", type=Path, help="folder of an ONNX model that embeds notes")
@@ -290,7 +295,7 @@ def main() -> None:
     figures = report.begin("memory")
     rows: list[report.Figures] = []
     if {"store", "set"} & {*options.only}:
-        measured_figures, some = measure_mcp(options.only, options.model)
+        measured_figures, some = measure_mcp(options.only, options.model, options.set_notes)
         figures |= measured_figures
         rows += some
     for count in options.notes if "recall" in options.only else ():
