@@ -4,6 +4,7 @@ graphics card, with the libraries of the extra `onnx`. model_folder.py reads the
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import re
@@ -193,7 +194,8 @@ class OnnxEmbedder:
         """Raises Misconfigured for a model or tokenizer that does not work here."""
         self.identity = identity
         self._path, self._recipe, self._session = path, recipe, session
-        self._tokenizer = self._open_tokenizer(tokenizer)
+        self._tokenizer, self._tokenizer_file = self._open_tokenizer(tokenizer), tokenizer
+        self._tokenizer.enable_truncation(recipe.tokens_max)
         self._inputs = {tensor.name: tensor.type for tensor in session.get_inputs()}
         if strange := [name for name in self._inputs if name not in INPUTS]:
             raise Misconfigured(
@@ -222,21 +224,23 @@ class OnnxEmbedder:
         lines = [_clean(line).strip() for line in text.split("\n")]
         return sum(len(self._counter.encode(line, add_special_tokens=False).ids) for line in lines if line)
 
+    @functools.cached_property
+    def _counter(self) -> Any:
+        """The tokenizer for counting, which does not truncate."""
+        return self._open_tokenizer(self._tokenizer_file)
+
     def _prepared(self, text: str, mode: Mode) -> str:
         text = _clean(text[: TOKEN_CHARS_MAX * self._recipe.tokens_max])
         text = (self._recipe.prompts or {}).get(mode, "") + text
         return text.lower() if self._recipe.lower_case else text
 
     def _open_tokenizer(self, raw: bytes) -> Any:
-        """Return the tokenizer; also set the one for counting, which does not truncate."""
         from tokenizers import Tokenizer
 
         try:
-            tokenizer, self._counter = (Tokenizer.from_str(raw.decode("utf-8")) for _ in range(2))
-            for instance in (tokenizer, self._counter):
-                instance.no_padding()
-                instance.no_truncation()
-            tokenizer.enable_truncation(self._recipe.tokens_max)
+            tokenizer = Tokenizer.from_str(raw.decode("utf-8"))
+            tokenizer.no_padding()
+            tokenizer.no_truncation()
         except Exception as error:  # it raises nothing but this class
             raise Misconfigured(
                 f"{self._path / 'tokenizer.json'} cannot be read ({_reason(error)})."
