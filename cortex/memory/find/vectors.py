@@ -47,7 +47,8 @@ SLICE, ROOM = 1_000, 1024
 class Scale:
     """The reading of an embedder's cosines, in deviations. `hit`: above the mean, from which on a
     note is a hit; 0 for the best one by chance. `related`: above the best one by chance, from which
-    on a text is about a query of unknown words; `familiar`: how many fewer suffice if all are known.
+    on a text is about a query of unknown words; `familiar`: how many fewer suffice if all are
+    known.
     """
 
     hit: float
