@@ -8,7 +8,6 @@ from functools import partial
 import pytest
 
 from cortex.embedders import open_apart
-from cortex.embedders.static import open_static
 from cortex.memory.find import model_vectors
 from cortex.memory.find.model_vectors import STEP_NOTES
 from cortex.memory.library import Library, finish
@@ -231,17 +230,6 @@ def test_the_process_ends_when_it_is_not_used(open_memory, monkeypatch):
     library.memory.model.wake()
     library.recall("json")
     assert embedder.is_ready
-
-
-def test_members_of_a_team_may_use_different_models(tmp_path, model):
-    stores = tmp_path / "data"
-    with Library.open(stores) as library:
-        fill(library)
-        assert not library.memory.model
-    with Library.open(stores, model=model) as library:
-        finish(library.memory.model.steps())
-        assert answers(library)
-        assert library.memory.vectors.model == open_static().identity
 
 
 def test_the_worker_embeds_between_calls_and_reports_the_state(tmp_path, models):  # noqa: F811
